@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace baton::bench::gpu {
+
+// The little of CUDA that benchmarks need, without its headers: gpu_cuda.cpp, or gpu_none.cpp in a build without CUDA,
+// where count() is 0 and the rest throws. Functions throw Error with CUDA's message. Streams are cudaStream_t.
+
+int count();
+void select(int device);
+
+void *create_stream();
+void destroy_stream(void *stream);
+void synchronize(void *stream);
+
+void *allocate(std::size_t bytes);
+void release(void *pointer);
+void set_bytes(void *pointer, int value, std::size_t bytes, void *stream);
+/// Device to host, complete on return; after the work on `stream`.
+void copy_out(void *host, const void *device, std::size_t bytes, void *stream);
+
+/// "NVIDIA H200, GPU-uuid, PCI 0000:1b:00.0" of the current device.
+std::string describe_device();
+/// "CUDA runtime 13.0, driver 13.0"; says what is missing where there is none.
+std::string versions();
+
+/// What was issued on a stream while a function ran, to be launched as often as wanted.
+class Graph {
+public:
+    virtual ~Graph() = default;
+    virtual void launch(void *stream) = 0;
+};
+std::unique_ptr<Graph> capture(void *stream, const std::function<void()> &issue);
+
+}  // namespace baton::bench::gpu

@@ -1,0 +1,9 @@
+#include "osu/pair.hpp"
+
+int main(int argc, char **argv) {
+    using namespace baton::bench;
+    const osu::Test test{"baton_bibw", "Bi-Directional Bandwidth", osu::Family::bandwidth};
+    return osu::run_test(test, argc, argv, [](const osu::Context &context, baton_type type) {
+        return osu::make_bandwidth_runner(context, type, true);
+    });
+}

@@ -1,0 +1,110 @@
+#include "osu/harness.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+
+#include "osu/output.hpp"
+
+namespace baton::bench::osu {
+
+namespace {
+
+void print(const World &world, const std::string &text) {
+    if (world.rank() == 0) {
+        std::fputs(text.c_str(), stdout);
+        std::fflush(stdout);
+    }
+}
+
+/// The options, or the exit code where there is nothing to run; messages have been printed.
+std::optional<Options> read_options(const Test &test, const World &world, int argc, char **argv, int &exit_code) {
+    Options options;
+    exit_code = 1;
+    try {
+        options = parse_options(test, argc, argv);
+    } catch (const BadUsage &error) {
+        if (world.rank() == 0) {
+            std::fprintf(stderr, "%s: %s\n\n%s", test.name, error.what(), usage(test).c_str());
+        }
+        return std::nullopt;
+    }
+    if (options.help || options.version) {
+        print(world, options.help ? usage(test) : title_line(test, options.place));
+        exit_code = 0;
+        return std::nullopt;
+    }
+    const bool pair = !is_collective(test.family);
+    if (pair ? world.size() != 2 : world.size() < 2) {
+        if (world.rank() == 0) {
+            std::fprintf(stderr, "This test requires %s two processes\n", pair ? "exactly" : "at least");
+        }
+        return std::nullopt;
+    }
+    return options;
+}
+
+/// As OMB does, a collective's size is limited to the limit over the ranks, and a test's with buffers for a window to
+/// the limit over the window.
+std::size_t limited_size(const Test &test, const Options &options, int ranks) {
+    std::size_t parts = 1;
+    if (is_collective(test.family)) {
+        parts = static_cast<std::size_t>(ranks);
+    } else if (options.window_buffers) {
+        parts = static_cast<std::size_t>(options.window);
+    }
+    return std::min(options.max_bytes, options.memory_limit / parts);
+}
+
+/// One type's rows; false after a row with wrong elements.
+bool run_sizes(const Test &test, const Context &context, Runner &runner) {
+    const std::size_t first = test.family == Family::barrier ? context.max_bytes : context.options.min_bytes;
+    for (std::size_t bytes = first; bytes <= context.max_bytes; bytes = std::max<std::size_t>(1, bytes * 2)) {
+        const std::size_t count = runner.count_for(bytes);
+        if (count == 0) {
+            continue;
+        }
+        context.world.barrier();
+        Measurement measurement = runner.measure(count);
+        context.communicator.check_alive();
+        measurement.wrong = context.world.sum(measurement.wrong);
+        print(context.world, row(test, context.options, measurement));
+        if (measurement.wrong != 0) {
+            if (context.world.rank() == 0) {
+                std::fprintf(stderr,
+                             "DATA VALIDATION ERROR: %s exited with status 1 on message size %zu. (%llu wrong)\n",
+                             test.name, measurement.bytes, static_cast<unsigned long long>(measurement.wrong));
+            }
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+int run_test(const Test &test, int argc, char **argv, const MakeRunner &make_runner) {
+    return run_benchmark(argc, argv, [&](const World &world) {
+        int exit_code = 0;
+        const auto options = read_options(test, world, argc, argv, exit_code);
+        if (!options) {
+            return exit_code;
+        }
+        const Communicator communicator(world, options->place);
+        const Verifier verifier(communicator);
+        const Context context{world, communicator, verifier, *options, limited_size(test, *options, world.size())};
+        print(world, fmt::format("{}{}", is_one_sided(test.family) ? "" : "\n", title_line(test, options->place)));
+        for (const baton_type type : options->types) {
+            const auto runner = make_runner(context, type);
+            print(world, type_header(test, *options, type));
+            if (!run_sizes(test, context, *runner)) {
+                return 1;
+            }
+        }
+        return 0;
+    });
+}
+
+}  // namespace baton::bench::osu

@@ -1,0 +1,48 @@
+#include "osu/pair.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace baton::bench::osu {
+
+Measurement PairRunner::measure(std::size_t count) {
+    count_ = count;
+    const Options &options = context_.options;
+    const int iterations = options.iterations_for(bytes());
+    prepare(0);
+    context_.world.barrier();
+    for (int i = 0; i < options.warmup_for(bytes()); ++i) {
+        iterate();
+    }
+    Measurement result;
+    result.bytes = bytes();
+    std::vector<double> seconds;
+    for (int i = 0; i < iterations; ++i) {
+        const auto round = static_cast<std::uint64_t>(i) + 1;
+        if (options.validate) {
+            context_.world.barrier();
+            prepare(round);
+            context_.world.barrier();
+            for (int j = 0; j < options.validation_warmup; ++j) {
+                iterate();
+            }
+            context_.world.barrier();
+            poison();
+            context_.world.barrier();
+        }
+        seconds.push_back(iterate());
+        if (options.validate) {
+            result.wrong += verify(round);
+        }
+    }
+    context_.world.barrier();
+    result.figure = figure(std::accumulate(seconds.begin(), seconds.end(), 0.0), iterations);
+    for (const double second : seconds) {
+        result.samples.push_back(figure(second, 1));
+    }
+    result.least = *std::min_element(result.samples.begin(), result.samples.end());
+    result.most = *std::max_element(result.samples.begin(), result.samples.end());
+    return result;
+}
+
+}  // namespace baton::bench::osu

@@ -1,0 +1,77 @@
+#include "pattern.hpp"
+
+#include <algorithm>
+
+namespace baton::bench {
+
+namespace {
+
+std::uint32_t mix(std::uint64_t value) {
+    value ^= value >> 33;
+    value *= 0xFF51AFD7ED558CCDULL;
+    value ^= value >> 33;
+    value *= 0xC4CEB9FE1A85EC53ULL;
+    return static_cast<std::uint32_t>(value >> 32);
+}
+
+/// Keeps sign, mantissa and three exponent bits of every floating-point number in a word, and adds the lowest exponent
+/// (the bias less 4 or 3) to the three bits; the sums stay inside their exponents, so nothing carries between elements.
+void set_words(Pattern &pattern, std::uint32_t keep, std::uint32_t add) {
+    for (int half = 0; half < 2; ++half) {
+        pattern.keep[half] = keep;
+        pattern.add[half] = add;
+    }
+}
+
+}  // namespace
+
+Pattern make_pattern(baton_type type, int rank, std::uint64_t round) {
+    Pattern pattern;
+    pattern.seed = mix((round + 1) * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(rank) + 1);
+    switch (type) {
+        case BATON_FLOAT8_E4M3:
+            set_words(pattern, 0xBFBFBFBFU, 0x20202020U);
+            break;
+        case BATON_FLOAT8_E5M2:
+            set_words(pattern, 0x9F9F9F9FU, 0x30303030U);
+            break;
+        case BATON_FLOAT16:
+            set_words(pattern, 0x9FFF9FFFU, 0x30003000U);
+            break;
+        case BATON_BFLOAT16:
+            set_words(pattern, 0x83FF83FFU, 0x3E003E00U);
+            break;
+        case BATON_FLOAT32:
+            set_words(pattern, 0x83FFFFFFU, 0x3E000000U);
+            break;
+        case BATON_FLOAT64:
+            pattern.keep[1] = 0x807FFFFFU;
+            pattern.add[1] = 0x3FC00000U;
+            break;
+        default:
+            break;
+    }
+    return pattern;
+}
+
+void generate_words(const Pattern &pattern, std::uint64_t first, std::uint32_t *out, std::size_t words) {
+    const std::uint32_t keep0 = pattern.keep[0], keep1 = pattern.keep[1];
+    const std::uint32_t add0 = pattern.add[0], add1 = pattern.add[1];
+    while (words > 0) {
+        // One run has one upper half of the index, so that the loop is plain 32-bit arithmetic and vectorises.
+        const std::uint64_t until_wrap = (std::uint64_t{1} << 32) - (first & 0xFFFFFFFFU);
+        const std::size_t run = std::min<std::uint64_t>(words, until_wrap);
+        const std::uint32_t seed = pattern_seed(pattern.seed, first);
+        const std::uint32_t low = static_cast<std::uint32_t>(first);
+        for (std::size_t i = 0; i < run; i += 2) {
+            const std::uint32_t index = low + static_cast<std::uint32_t>(i);
+            out[i] = (pattern_hash(index, seed) & keep0) + add0;
+            out[i + 1] = (pattern_hash(index + 1, seed) & keep1) + add1;
+        }
+        first += run;
+        out += run;
+        words -= run;
+    }
+}
+
+}  // namespace baton::bench

@@ -1,0 +1,180 @@
+#include "perf/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+
+#include "names.hpp"
+
+namespace baton::bench::perf {
+
+namespace {
+
+template <class T>
+struct Named {
+    const char *name;
+    std::vector<T> values;
+};
+
+/// The values behind a comma list of names, each value once.
+template <class T>
+std::vector<T> parse_list(const std::string &option, const std::string &text, const std::vector<Named<T>> &known) {
+    std::vector<T> values;
+    for (const std::string &name : split(text, ',')) {
+        const auto match =
+            std::find_if(known.begin(), known.end(), [&](const auto &one) { return lower(name) == one.name; });
+        if (match == known.end()) {
+            std::string names;
+            for (const auto &one : known) {
+                names += fmt::format("{}{}", names.empty() ? "" : ", ", one.name);
+            }
+            throw CLI::ValidationError(option, fmt::format("does not know \"{}\"; it takes {}", name, names));
+        }
+        for (const T value : match->values) {
+            if (std::find(values.begin(), values.end(), value) == values.end()) {
+                values.push_back(value);
+            }
+        }
+    }
+    if (values.empty()) {
+        throw CLI::ValidationError(option, "is empty");
+    }
+    return values;
+}
+
+std::vector<baton_type> parse_types(const std::string &text) {
+    // parse_type() knows more names than a message should list.
+    std::vector<baton_type> types;
+    for (const std::string &name : split(text, ',')) {
+        if (lower(name) == "all") {
+            return all_types();
+        }
+        const auto type = parse_type(name);
+        if (!type) {
+            throw CLI::ValidationError("--type", fmt::format("does not know \"{}\"", name));
+        }
+        types.push_back(*type);
+    }
+    return types;
+}
+
+std::vector<baton_op> parse_ops(const std::string &text) {
+    std::vector<Named<baton_op>> known{{"all", all_ops()}};
+    for (const baton_op op : all_ops()) {
+        known.push_back({baton_op_name(op), {op}});
+    }
+    return parse_list("--redop", text, known);
+}
+
+std::vector<Kind> parse_kinds(const std::string &text) {
+    const std::vector<Kind> all{Kind::allgather, Kind::reduce_scatter, Kind::allreduce, Kind::sendrecv, Kind::put,
+                                Kind::get,       Kind::barrier};
+    std::vector<Named<Kind>> known{{"all", all}};
+    for (const Kind kind : all) {
+        known.push_back({kind_name(kind), {kind}});
+    }
+    return parse_list("--op", text, known);
+}
+
+std::size_t parse_bytes(const std::string &option, const std::string &text) {
+    const auto value = parse_size(text);
+    if (!value || *value == 0) {
+        throw CLI::ValidationError(option, fmt::format("takes a size such as 4096, 64K, 16M or 1G, not \"{}\"", text));
+    }
+    return *value;
+}
+
+/// The options as typed; interpreted after CLI11 has read all of them.
+struct Texts {
+    std::string operations = "all", min, max, types = "float32", ops = "sum", modes = "eager", in_place = "no";
+    std::string memories = "malloc", device = "auto";
+};
+
+void declare(CLI::App &app, Options &options, Texts &texts) {
+    app.add_option("--op", texts.operations,
+                   "Comma list: allgather, reduce_scatter, allreduce, sendrecv, put, get, barrier, all")
+        ->capture_default_str();
+    app.add_option("--min", texts.min, "Smallest size in bytes, with K, M or G (default 1K)");
+    app.add_option("--max", texts.max, "Largest size (default 64M on GPUs, 4M on the host)");
+    app.add_option("--factor", options.factor, "Each size is the last one times this")
+        ->check(CLI::Range(std::size_t{2}, std::size_t{1024}))
+        ->capture_default_str();
+    app.add_option("--type", texts.types, "Comma list of types (int8 ... float64, float16, bfloat16, ...), or all")
+        ->capture_default_str();
+    app.add_option("--redop", texts.ops, "Comma list: sum, prod, min, max, avg, all")->capture_default_str();
+    app.add_option("--iters", options.iterations, "Calls timed together in a round")
+        ->check(CLI::Range(1, 1000000))
+        ->capture_default_str();
+    app.add_option("--warmup", options.warmup, "Untimed calls before the first round")
+        ->check(CLI::Range(0, 1000000))
+        ->capture_default_str();
+    app.add_option("--rounds", options.rounds, "Rounds; the time is their median")
+        ->check(CLI::Range(1, 1000000))
+        ->capture_default_str();
+    app.add_option("--budget", options.budget,
+                   "Seconds for a row's timed calls: fewer calls a round where they are slow (0: any)")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    app.add_option("--mode", texts.modes, "Comma list: eager, graph (a CUDA graph of --iters calls)")
+        ->capture_default_str();
+    app.add_option("--inplace", texts.in_place, "no, yes or both (allgather, reduce_scatter and allreduce)")
+        ->capture_default_str();
+    app.add_option("--memory", texts.memories,
+                   "Comma list: malloc (cudaMalloc or malloc), baton (baton_malloc), registered, all")
+        ->capture_default_str();
+    app.add_option("--device", texts.device, "auto (GPUs where every rank has one), cuda, host")->capture_default_str();
+    app.add_flag("--check,!--no-check", options.check, "Verify every element on every rank after each round (default)");
+    app.add_flag("--explain", options.explain, "Print baton_explain's whole text below each row");
+    app.add_option("--json", options.json, "Write all results to this file");
+    app.set_version_flag(
+        "--version", fmt::format("baton_perf {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR, BATON_VERSION_PATCH));
+}
+
+void interpret(Options &options, const Texts &texts) {
+    options.operations = parse_kinds(texts.operations);
+    options.types = parse_types(texts.types);
+    options.ops = parse_ops(texts.ops);
+    options.modes = parse_list<Mode>("--mode", texts.modes, {{"eager", {Mode::eager}}, {"graph", {Mode::graph}}});
+    options.in_place = parse_list<InPlace>(
+        "--inplace", texts.in_place,
+        {{"no", {InPlace::no}}, {"yes", {InPlace::pointers}}, {"both", {InPlace::no, InPlace::pointers}}});
+    options.memories = parse_list<Memory>("--memory", texts.memories,
+                                          {{"malloc", {Memory::malloc}},
+                                           {"baton", {Memory::baton}},
+                                           {"registered", {Memory::registered}},
+                                           {"all", {Memory::malloc, Memory::baton, Memory::registered}}});
+    options.device =
+        parse_list<Device>("--device", texts.device,
+                           {{"auto", {Device::automatic}}, {"cuda", {Device::cuda}}, {"host", {Device::host}}})
+            .front();
+    options.min_bytes = texts.min.empty() ? 0 : parse_bytes("--min", texts.min);
+    options.max_bytes = texts.max.empty() ? 0 : parse_bytes("--max", texts.max);
+    if (options.max_bytes != 0 && options.min_bytes > options.max_bytes) {
+        throw CLI::ValidationError("--min", fmt::format("{} is above --max {}", texts.min, texts.max));
+    }
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, char **argv, bool print, int &exit_code) {
+    CLI::App app("Times Baton's operations over a sweep of sizes and verifies every result. Run it under mpirun.",
+                 "baton_perf");
+    Options options;
+    Texts texts;
+    declare(app, options, texts);
+    try {
+        app.parse(argc, argv);
+        interpret(options, texts);
+    } catch (const CLI::ParseError &error) {
+        std::ostringstream ignored;
+        const int code = app.exit(error, print ? std::cout : ignored, print ? std::cerr : ignored);
+        exit_code = code == 0 ? 0 : 1;
+        return std::nullopt;
+    }
+    return options;
+}
+
+}  // namespace baton::bench::perf

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operation.hpp"
+
+namespace baton::bench::perf {
+
+enum class Mode {
+    eager,
+    graph
+};
+
+enum class Device {
+    automatic,
+    cuda,
+    host
+};
+
+struct Options {
+    std::vector<Kind> operations;
+    std::size_t min_bytes = 0;  // 0: the default of the place
+    std::size_t max_bytes = 0;
+    std::size_t factor = 4;
+    std::vector<baton_type> types;
+    std::vector<baton_op> ops;
+    int iterations = 20;
+    int warmup = 5;
+    int rounds = 10;
+    double budget = 0.5;  // seconds that a row's timed calls may take; 0: any
+    std::vector<Mode> modes;
+    std::vector<InPlace> in_place;
+    std::vector<Memory> memories;
+    bool check = true;
+    bool explain = false;
+    std::string json;
+    Device device = Device::automatic;
+};
+
+/// Nothing where the text was asked for or the arguments are wrong: then it has been printed (on rank 0), and exit_code
+/// says which.
+std::optional<Options> parse_options(int argc, char **argv, bool print, int &exit_code);
+
+}  // namespace baton::bench::perf

@@ -1,0 +1,153 @@
+#include "verifier.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <vector>
+
+#include "gpu.hpp"
+#include "names.hpp"
+#if BATON_WITH_CUDA
+#include "reference_device.hpp"
+#endif
+
+namespace baton::bench {
+
+namespace {
+
+constexpr int poison_byte = 0xDB;
+
+}  // namespace
+
+Verifier::Verifier(const Communicator &communicator) : communicator_(communicator) {
+    if (communicator.on_gpu()) {
+        result_ = gpu::allocate(sizeof(Check));
+        try {
+            compare_kernels_with_host();
+        } catch (...) {
+            gpu::release(result_);
+            throw;
+        }
+    }
+}
+
+Verifier::~Verifier() {
+    if (result_ != nullptr) {
+        gpu::release(result_);
+    }
+}
+
+void Verifier::poison(void *data, std::size_t bytes) const {
+    if (result_ == nullptr) {
+        std::memset(data, poison_byte, bytes);
+        return;
+    }
+    gpu::set_bytes(data, poison_byte, bytes, communicator_.stream());
+    communicator_.synchronize();
+}
+
+#if BATON_WITH_CUDA
+
+namespace {
+
+cudaStream_t stream_of(const Communicator &communicator) { return static_cast<cudaStream_t>(communicator.stream()); }
+
+}  // namespace
+
+void Verifier::fill(const Pattern &pattern, void *data, std::size_t bytes) const {
+    if (result_ == nullptr) {
+        fill_host(pattern, data, bytes);
+        return;
+    }
+    fill_device(pattern, data, bytes, stream_of(communicator_));
+    communicator_.synchronize();
+}
+
+Check Verifier::check_copy(const Pattern &pattern, baton_type type, std::uint64_t first, const void *data,
+                           std::size_t count) const {
+    if (result_ == nullptr) {
+        return check_copy_host(pattern, type, first, data, count);
+    }
+    gpu::set_bytes(result_, 0xFF, sizeof(Check), communicator_.stream());
+    check_copy_device(pattern, type, first, data, count, static_cast<Check *>(result_), stream_of(communicator_));
+    return read_result();
+}
+
+Check Verifier::check_reduction(const Reduction &reduction, baton_type type, std::uint64_t first, const void *data,
+                                std::size_t count) const {
+    if (result_ == nullptr) {
+        return check_reduction_host(reduction, type, first, data, count);
+    }
+    gpu::set_bytes(result_, 0xFF, sizeof(Check), communicator_.stream());
+    check_reduction_device(reduction, type, first, data, count, static_cast<Check *>(result_),
+                           stream_of(communicator_));
+    return read_result();
+}
+
+Check Verifier::read_result() const {
+    Check check;
+    gpu::copy_out(&check, result_, sizeof(check), communicator_.stream());
+    check.wrong += 1;  // it was set to all ones, which is -1
+    return check;
+}
+
+void Verifier::compare_kernels_with_host() const {
+    constexpr std::size_t count = 4099;
+    void *device = gpu::allocate(count * 8);
+    const std::unique_ptr<void, void (*)(void *)> owner(device, gpu::release);
+    std::vector<std::byte> host(count * 8);
+    for (const baton_type type : all_types()) {
+        for (const baton_op op : all_ops()) {
+            if (!is_defined(op, type)) {
+                continue;
+            }
+            Reduction reduction = make_reduction(type, op, 5, 7);
+            reduction.repeats = 3;
+            reduction.replaced = 2;
+            write_reduction_device(reduction, type, 11, device, count, stream_of(communicator_));
+            gpu::copy_out(host.data(), device, count * baton_type_size(type), communicator_.stream());
+            const Check check = check_reduction_host(reduction, type, 11, host.data(), count);
+            if (check.wrong != 0 || check_reduction(reduction, type, 11, device, count).wrong != 0) {
+                throw Error(fmt::format("the GPU's reference for {} of {} differs from the host's at element {}",
+                                        baton_op_name(op), baton_type_name(type), check.first));
+            }
+        }
+        const Pattern pattern = make_pattern(type, 3, 7);
+        const std::size_t bytes = count * baton_type_size(type);
+        fill(pattern, device, bytes);
+        gpu::copy_out(host.data(), device, bytes, communicator_.stream());
+        if (check_copy_host(pattern, type, 0, host.data(), count).wrong != 0 ||
+            check_copy(pattern, type, 0, device, count).wrong != 0) {
+            throw Error(fmt::format("the GPU's pattern for {} differs from the host's", baton_type_name(type)));
+        }
+        constexpr std::size_t damaged = 1234;
+        const std::size_t offset = damaged * baton_type_size(type);
+        gpu::set_bytes(static_cast<std::byte *>(device) + offset, ~std::to_integer<int>(host[offset]) & 0xFF, 1,
+                       communicator_.stream());
+        const Check found = check_copy(pattern, type, 0, device, count);
+        if (found.wrong != 1 || found.first != damaged) {
+            throw Error(fmt::format("the GPU's check for {} misses a wrong element", baton_type_name(type)));
+        }
+    }
+}
+
+#else
+
+void Verifier::fill(const Pattern &pattern, void *data, std::size_t bytes) const { fill_host(pattern, data, bytes); }
+
+Check Verifier::check_copy(const Pattern &pattern, baton_type type, std::uint64_t first, const void *data,
+                           std::size_t count) const {
+    return check_copy_host(pattern, type, first, data, count);
+}
+
+Check Verifier::check_reduction(const Reduction &reduction, baton_type type, std::uint64_t first, const void *data,
+                                std::size_t count) const {
+    return check_reduction_host(reduction, type, first, data, count);
+}
+
+Check Verifier::read_result() const { return {}; }
+void Verifier::compare_kernels_with_host() const {}
+
+#endif
+
+}  // namespace baton::bench

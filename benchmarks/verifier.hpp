@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "environment.hpp"
+#include "reference.hpp"
+
+namespace baton::bench {
+
+/// Writes inputs into and judges results in memory of a communicator's kind: by loops on the host, by kernels on a GPU.
+/// The kernels are themselves compared with the host's loops when a Verifier is made. Calls wait for the communicator's
+/// stream before and after, so they never overlap with an operation.
+class Verifier {
+public:
+    explicit Verifier(const Communicator &communicator);
+    ~Verifier();
+    Verifier(const Verifier &) = delete;
+    Verifier &operator=(const Verifier &) = delete;
+
+    void fill(const Pattern &pattern, void *data, std::size_t bytes) const;
+    /// Bytes that no result is likely to hold, so that what an operation does not write is seen.
+    void poison(void *data, std::size_t bytes) const;
+
+    Check check_copy(const Pattern &pattern, baton_type type, std::uint64_t first, const void *data,
+                     std::size_t count) const;
+    Check check_reduction(const Reduction &reduction, baton_type type, std::uint64_t first, const void *data,
+                          std::size_t count) const;
+
+private:
+    void compare_kernels_with_host() const;
+    Check read_result() const;
+
+    const Communicator &communicator_;
+    void *result_ = nullptr;  // device memory for one Check; null on the host
+};
+
+}  // namespace baton::bench

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "collectives/args.hpp"
+#include "transport/transport.hpp"
+
+/// Allgather for small chunks: the data travels as packets, each with its epoch.
+///   1. Store my chunk as packets into every peer's packet buffer, without waiting for anybody.
+///   2. Take every peer's chunk out of my packet buffer.
+/// Steps: 1 flight. Wire: 2 (n-1) chunk bytes per rank (half is epochs). Synchronisation: the epochs in the data; arrivals are
+/// only compared. Scratch: packet buffers, two parities (arena.hpp says why two are enough).
+namespace baton::core {
+
+template <class Engine>
+BATON_HD void allgather_packet(Engine &engine, const CollectiveArgs &args) {
+    if (!engine.begin(args.arrival)) return;
+    const Range part = engine.share(args.chunk, 16);
+    engine.put_packets_to_all(args.send + part.begin, part.bytes);
+    engine.verify_arrivals();
+    const auto at = [&](int rank) { return args.recv + static_cast<std::uint64_t>(rank) * args.chunk + part.begin; };
+    engine.copy(engine.local(at(engine.rank())), args.send + part.begin, part.bytes);
+    for (int step = 1; step < engine.size(); ++step) {
+        const int peer = engine.peer_at(step);
+        engine.take_packets_from(peer, at(peer), part.bytes);
+    }
+    engine.finish();
+}
+
+}  // namespace baton::core

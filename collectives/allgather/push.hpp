@@ -1,0 +1,29 @@
+#pragma once
+
+#include "collectives/args.hpp"
+#include "transport/transport.hpp"
+
+/// Allgather by pushing: every rank copies its chunk straight into the peers' receive buffers.
+///   1. Tell every peer where my receive buffer is; copy my own chunk meanwhile.
+///   2. Peer by peer, as they arrive: copy my chunk to its place in the peer's receive buffer.
+///   3. Signal all; wait for all signals.
+/// Steps: 1. Wire: (n-1) chunk bytes per rank. Synchronisation: arrival and signal per pair. Scratch: none.
+namespace baton::core {
+
+template <class Engine>
+BATON_HD void allgather_push(Engine &engine, const CollectiveArgs &args) {
+    if (!engine.begin(args.arrival)) return;
+    const Range part = engine.share(args.chunk, 16);
+    const std::uint64_t place = static_cast<std::uint64_t>(engine.rank()) * args.chunk + part.begin;
+    engine.copy(engine.local(args.recv + place), args.send + part.begin, part.bytes);
+    for (int step = 1; step < engine.size(); ++step) {
+        const int peer = engine.peer_at(step);
+        if (!engine.await(peer)) return;
+        engine.copy(engine.recv_of(peer) + place, args.send + part.begin, part.bytes);
+    }
+    engine.signal_all(1);
+    if (!engine.wait_all(1)) return;
+    engine.finish();
+}
+
+}  // namespace baton::core

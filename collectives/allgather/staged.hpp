@@ -1,0 +1,41 @@
+#pragma once
+
+#include "collectives/args.hpp"
+#include "transport/transport.hpp"
+
+/// Allgather through the peers' staging, for memory that peers cannot reach.
+///   Segment by segment of my chunk, two in flight:
+///   1. Copy the segment into my place of every peer's staging; signal.
+///   2. Wait for all; copy the peers' segments from my staging to my receive buffer; credit.
+/// Steps: chunk / segment. Wire: (n-1) chunk bytes per rank, each copied twice. Synchronisation: arrival, then signal and credit
+/// per pair and step. Scratch: two segments per peer.
+namespace baton::core {
+
+template <class Engine>
+BATON_HD void allgather_staged(Engine &engine, const CollectiveArgs &args) {
+    if (!engine.begin(args.arrival) || !engine.await_all()) return;
+    const int rank = engine.rank();
+    const auto place = [&](int of, std::uint64_t offset) { return args.recv + static_cast<std::uint64_t>(of) * args.chunk + offset; };
+    engine.copy(engine.local(place(rank, 0)), args.send, args.chunk);
+    const std::uint64_t segment = engine.segment_bytes();
+    std::uint64_t step = 0;
+    for (std::uint64_t offset = 0; offset < args.chunk; offset += segment) {
+        const std::uint64_t bytes = args.chunk - offset < segment ? args.chunk - offset : segment;
+        ++step;
+        const int slot = static_cast<int>(step & 1);
+        if (step > 2 && !engine.wait_credits(step - 2)) return;
+        for (int at = 1; at < engine.size(); ++at) {
+            engine.copy(engine.staging_at(engine.peer_at(at), slot), args.send + offset, bytes);
+        }
+        engine.signal_all(step);
+        if (!engine.wait_all(step)) return;
+        for (int at = 1; at < engine.size(); ++at) {
+            const int peer = engine.peer_at(at);
+            engine.copy(engine.local(place(peer, offset)), engine.staging_from(peer, slot), bytes);
+        }
+        engine.credit_all(step);
+    }
+    engine.finish();
+}
+
+}  // namespace baton::core

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "collectives/args.hpp"
+#include "transport/transport.hpp"
+
+/// Allreduce through staging, for memory that peers cannot reach: a reduce-scatter step and an allgather step in turn.
+///   The vector is cut into n-ths; segment by segment of an n-th:
+///   1. Odd step: copy the segment of n-th p into peer p's staging; signal; wait; combine mine in rank order into recv; credit.
+///   2. Even step: copy the combined segment into every peer's staging; signal; wait; copy the peers' out; credit.
+/// Odd steps use staging slot 1, even steps slot 0, so a step waits for the credit of the step two before.
+/// Steps: 2 (vector / n) / segment. Wire: 2 (n-1)/n vector bytes per rank, copied twice. Scratch: two segments per peer.
+namespace baton::core {
+
+template <class Engine>
+class AllreduceStaged {
+public:
+    BATON_HD AllreduceStaged(Engine &engine, const CollectiveArgs &args) : engine_(engine), args_(args) {}
+
+    template <class T>
+    BATON_HD void run() {
+        if (!engine_.begin(args_.arrival) || !engine_.await_all()) return;
+        const std::uint64_t segment = engine_.segment_bytes();
+        const std::uint64_t largest = split(args_.chunk, 16, engine_.size(), 0).bytes;
+        std::uint64_t step = 0;
+        for (std::uint64_t offset = 0; offset < largest; offset += segment) {
+            if (!scatter_and_combine<T>(++step, offset) || !gather(++step, offset)) return;
+        }
+        engine_.finish();
+    }
+
+private:
+    /// The segment at `offset` of rank `of`'s n-th; the last n-ths may be short or empty.
+    BATON_HD Range segment_of(int of, std::uint64_t offset) const {
+        const Range owned = split(args_.chunk, 16, engine_.size(), of);
+        const std::uint64_t begin = offset < owned.bytes ? offset : owned.bytes;
+        const std::uint64_t rest = owned.bytes - begin;
+        return {owned.begin + begin, rest < engine_.segment_bytes() ? rest : engine_.segment_bytes()};
+    }
+
+    template <class T>
+    BATON_HD bool scatter_and_combine(std::uint64_t step, std::uint64_t offset) {
+        const int slot = static_cast<int>(step & 1);
+        if (step > 2 && !engine_.wait_credits(step - 2)) return false;
+        for (int at = 1; at < engine_.size(); ++at) {
+            const int peer = engine_.peer_at(at);
+            const Range part = segment_of(peer, offset);
+            engine_.copy(engine_.staging_at(peer, slot), args_.send + part.begin, part.bytes);
+        }
+        engine_.signal_all(step);
+        if (!engine_.wait_all(step)) return false;
+        const Range mine = segment_of(engine_.rank(), offset);
+        typename Engine::Remote sources[max_ranks];
+        for (int of = 0; of < engine_.size(); ++of) {
+            sources[of] = of == engine_.rank() ? engine_.local(args_.send + mine.begin) : engine_.local(engine_.staging_from(of, slot));
+        }
+        const typename Engine::Remote destination[1] = {engine_.local(args_.recv + mine.begin)};
+        engine_.template reduce<T>(destination, 1, sources, mine.bytes / sizeof(T), args_.op);
+        engine_.credit_all(step);
+        return true;
+    }
+
+    BATON_HD bool gather(std::uint64_t step, std::uint64_t offset) {
+        const int slot = static_cast<int>(step & 1);
+        if (step > 2 && !engine_.wait_credits(step - 2)) return false;
+        const Range mine = segment_of(engine_.rank(), offset);
+        for (int at = 1; at < engine_.size(); ++at) {
+            engine_.copy(engine_.staging_at(engine_.peer_at(at), slot), args_.recv + mine.begin, mine.bytes);
+        }
+        engine_.signal_all(step);
+        if (!engine_.wait_all(step)) return false;
+        for (int at = 1; at < engine_.size(); ++at) {
+            const int peer = engine_.peer_at(at);
+            const Range part = segment_of(peer, offset);
+            engine_.copy(engine_.local(args_.recv + part.begin), engine_.staging_from(peer, slot), part.bytes);
+        }
+        engine_.credit_all(step);
+        return true;
+    }
+
+    Engine &engine_;
+    const CollectiveArgs &args_;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,31 @@
+#include "collectives/allreduce/one_shot.hpp"
+#include "collectives/allreduce/two_shot.hpp"
+#include "collectives/kernel_body.cuh"
+#include "collectives/kernels.hpp"
+#include "transport/element/dispatch.hpp"
+
+namespace baton::core {
+namespace {
+
+template <class T>
+struct AllreduceOneShot {
+    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) { allreduce_one_shot<T>(engine, args); }
+};
+template <class T>
+struct AllreduceTwoShot {
+    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) { allreduce_two_shot<T>(engine, args); }
+};
+
+}  // namespace
+
+const void *allreduce_kernel(Algorithm algorithm, baton_type type) {
+    return dispatch_type(type, [&]<class T>() -> const void * {
+        switch (algorithm) {
+            case Algorithm::packet: return kernel_of<AllreduceOneShot<T>>();
+            case Algorithm::two_shot: return kernel_of<AllreduceTwoShot<T>>();
+            default: return nullptr;
+        }
+    });
+}
+
+}  // namespace baton::core

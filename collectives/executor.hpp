@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "collectives/args.hpp"
+#include "collectives/p2p/message.hpp"
+#include "collectives/plan.hpp"
+#include "collectives/request.hpp"
+
+namespace baton::core {
+
+/// A send or recv with its plan. The executor numbers it.
+struct MessageCall {
+    Message message;
+    Plan plan;
+};
+
+/// Runs planned calls of one communicator, in issue order. One implementation on the host, one on a GPU. Calls come one at a
+/// time (the communicator's lock is held) and return after enqueueing, or, on the host without a stream, when done. Failures of
+/// the operation itself (a rank that does not come, ...) are found in the communicator's Control; exceptions mean that the
+/// system refused something and nothing was started.
+class Executor {
+public:
+    virtual ~Executor() = default;
+
+    virtual void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) = 0;
+
+    /// All of them progress together.
+    virtual void messages(std::vector<MessageCall> calls, void *stream) = 0;
+
+    /// destination and source are addresses of this process, one of them a peer's window memory.
+    virtual void transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan, void *stream) = 0;
+    virtual void signal(int window, int target, void *stream) = 0;
+    virtual void wait_signal(int window, int source, std::uint64_t signals, void *stream) = 0;
+
+    /// A plain copy within this rank's memory, in order with the rest: for buffers that have to be staged.
+    virtual void local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) = 0;
+
+    /// Waits until what has been issued is done, or the communicator is broken and its waits have ended.
+    virtual void drain() = 0;
+    /// True if everything issued has finished. Never waits.
+    virtual bool idle() = 0;
+    /// Stops running operations: the communicator is broken.
+    virtual void interrupt() = 0;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "collectives/executor.hpp"
+#include "memory/peer_memory.hpp"
+#include "memory/rendezvous.hpp"
+#include "sync/comm_view.hpp"
+
+namespace baton::core {
+
+/// Operations on device memory: kernels and copy engines on the caller's streams, in issue order whatever the streams.
+/// `rendezvous` may be null (one rank).
+std::unique_ptr<Executor> make_gpu_executor(const CommView &view, int device, const Capabilities &capabilities,
+                                            const PeerMemory &peers, Rendezvous *rendezvous);
+
+/// Collective, at creation: proves with written and verified words that this rank's kernels reach every peer's memory and
+/// back. Returns the number of peers that it does not reach. `barrier` brings the ranks together.
+int probe_peers(const CommView &view, const std::function<void()> &barrier);
+
+/// Loads every kernel now (decision 10).
+void preload_kernels();
+
+/// Pinned host memory that kernels reach, zeroed, and its release.
+Control *allocate_control();
+void release_control(Control *control);
+
+struct DeviceIdentity {
+    std::string name;
+    std::string uuid;  // "GPU-..." as nvidia-smi prints it
+};
+DeviceIdentity device_identity(int device);
+
+/// Zeroes device memory and waits for it.
+void clear_device(void *memory, std::size_t bytes);
+
+}  // namespace baton::core

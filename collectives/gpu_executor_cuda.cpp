@@ -1,0 +1,307 @@
+#include "collectives/gpu_executor.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+
+#include "collectives/allgather/push.hpp"
+#include "collectives/gpu_order.hpp"
+#include "collectives/kernels.hpp"
+#include "collectives/reduce_scatter/staged.hpp"
+#include "cuda/check.hpp"
+#include "cuda/guard.hpp"
+#include "transport/copy_engine/engine.hpp"
+#include "transport/copy_engine/stream_words.hpp"
+#include "transport/element/dispatch.hpp"
+#include "transport/kernel/launch.hpp"
+
+namespace baton::core {
+namespace {
+
+cudaStream_t as_stream(void *stream) { return static_cast<cudaStream_t>(stream); }
+
+const void *kernel_for(const Request &request, const Plan &plan) {
+    switch (request.operation) {
+        case BATON_ALLGATHER: return allgather_kernel(plan.algorithm);
+        case BATON_REDUCE_SCATTER: return reduce_scatter_kernel(plan.algorithm, request.type);
+        case BATON_ALLREDUCE: return allreduce_kernel(plan.algorithm, request.type);
+        default: return barrier_kernel();
+    }
+}
+
+class GpuExecutor final : public Executor {
+public:
+    GpuExecutor(const CommView &view, int device, const Capabilities &capabilities, const PeerMemory &peers,
+                Rendezvous *rendezvous);
+    ~GpuExecutor() override;
+
+    void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) override;
+    void messages(std::vector<MessageCall> calls, void *stream) override;
+    void transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan, void *stream) override;
+    void signal(int window, int target, void *stream) override;
+    void wait_signal(int window, int source, std::uint64_t signals, void *stream) override;
+    void local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) override;
+    void drain() override { order_.drain(); }
+    bool idle() override { return order_.idle(); }
+    void interrupt() override;
+
+private:
+    /// Device, capture mode and issue order around the enqueueing of one operation.
+    template <class F>
+    void ordered(void *stream, const F &enqueue) {
+        const DeviceGuard device(device_);
+        const RelaxedCaptureGuard relaxed;
+        order_.before(as_stream(stream));
+        enqueue(as_stream(stream));
+        order_.after(as_stream(stream));
+    }
+    void run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream);
+    bool push_by_copy_engine(const Plan &plan, const CollectiveArgs &args, baton_type type, cudaStream_t stream);
+    bool learn_addresses(const Plan &plan, const CollectiveArgs &args, bool capturing, std::vector<std::byte *> &recv_of);
+    template <int capacity>
+    void launch_messages(const std::vector<MessageCall> &calls, cudaStream_t stream);
+
+    const CommView &view_;
+    const int device_;
+    const Capabilities capabilities_;
+    const PeerMemory &peers_;
+    Rendezvous *const rendezvous_;
+    GpuOrder order_;
+    CopyEngineLane lane_;
+    cudaStream_t release_stream_ = nullptr;
+};
+
+GpuExecutor::GpuExecutor(const CommView &view, int device, const Capabilities &capabilities, const PeerMemory &peers,
+                         Rendezvous *rendezvous)
+    : view_(view), device_(device), capabilities_(capabilities), peers_(peers), rendezvous_(rendezvous) {
+    check_cuda(cudaStreamCreateWithFlags(&lane_.pushes, cudaStreamNonBlocking), "creating the push stream");
+    check_cuda(cudaStreamCreateWithFlags(&release_stream_, cudaStreamNonBlocking), "creating the release stream");
+    check_cuda(cudaEventCreateWithFlags(&lane_.fork, cudaEventDisableTiming), "creating an event");
+    check_cuda(cudaEventCreateWithFlags(&lane_.join, cudaEventDisableTiming), "creating an event");
+}
+
+GpuExecutor::~GpuExecutor() {
+    order_.drain();
+    cudaStreamDestroy(lane_.pushes);
+    cudaStreamDestroy(release_stream_);
+    cudaEventDestroy(lane_.fork);
+    cudaEventDestroy(lane_.join);
+}
+
+void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream) {
+    const void *kernel = kernel_for(request, plan);
+    if (kernel == nullptr) {
+        fail(BATON_ERR_INTERNAL, "{}: no kernel runs the algorithm {}", baton_operation_name(request.operation),
+             algorithm_name(plan.algorithm));
+    }
+    void *arguments[] = {const_cast<CommView *>(&view_), const_cast<CollectiveArgs *>(&args)};
+    launch(kernel, plan.channels, block_threads, arguments, stream, "launching a collective");
+}
+
+void GpuExecutor::collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) {
+    ordered(stream, [&](cudaStream_t on) {
+        if (plan.mover != Mover::copy_engine) return run_kernel(request, plan, args, on);
+        if (plan.algorithm == Algorithm::staged) {
+            CopyEngine engine(view_, lane_, plan.channels, request.type, on);
+            return dispatch_type(request.type, [&]<class T>() { reduce_scatter_staged<T>(engine, args); });
+        }
+        if (!push_by_copy_engine(plan, args, request.type, on)) run_kernel(request, plan, args, on);
+    });
+}
+
+/// Where the peers' receive buffers are, from the hosts' rendezvous. False: not known, which only costs speed where kernels
+/// can do it (they get the addresses with the arrivals), and is an error in zero-SM mode.
+bool GpuExecutor::learn_addresses(const Plan &plan, const CollectiveArgs &args, bool capturing,
+                                  std::vector<std::byte *> &recv_of) {
+    if (rendezvous_ == nullptr) return false;
+    if (capturing && !plan.stream_words) {
+        rendezvous_->close();
+        return false;
+    }
+    if (!plan.stream_words && rendezvous_->closed()) return false;
+    const Arrival &mine = args.arrival;
+    const std::uint64_t number =
+        rendezvous_->post({mine.signature.what, mine.signature.count, mine.recv.word, mine.recv.generation});
+    // Where a kernel can take over, a late rank costs no more than this.
+    const auto patience = plan.stream_words ? std::chrono::nanoseconds(view_.timeout_ns) : std::chrono::microseconds(200);
+    std::vector<Rendezvous::Entry> entries;
+    const int missing = rendezvous_->collect(number, patience, entries);
+    if (missing >= 0) {
+        if (!plan.stream_words) return false;
+        fail(BATON_ERR_TIMEOUT, "rank {} has not issued the matching call in {:.1f} s (zero-SM call {})", missing,
+             static_cast<double>(view_.timeout_ns) * 1e-9, number);
+    }
+    recv_of.assign(entries.size(), nullptr);
+    for (int peer = 0; peer < view_.size; ++peer) {
+        const Rendezvous::Entry &entry = entries[static_cast<std::size_t>(peer)];
+        if (entry.what != mine.signature.what || entry.count != mine.signature.count) {
+            if (!plan.stream_words) return false;  // the kernels compare too, and tell everybody
+            fail(BATON_ERR_MISMATCH, "ranks {} and {} disagree in zero-SM call {}: count {} against {}, operation word {:#x} against {:#x}",
+                 view_.rank, peer, number, mine.signature.count, entry.count, mine.signature.what, entry.what);
+        }
+        if (peer == view_.rank) continue;
+        const BufferRef buffer{entry.buffer, static_cast<std::uint32_t>(entry.generation)};
+        auto *base = static_cast<std::byte *>(peers_.address(peer, static_cast<std::uint32_t>(buffer.slot()), buffer.generation));
+        if (base == nullptr) return false;
+        recv_of[static_cast<std::size_t>(peer)] = base + buffer.offset();
+    }
+    return true;
+}
+
+bool GpuExecutor::push_by_copy_engine(const Plan &plan, const CollectiveArgs &args, baton_type type, cudaStream_t stream) {
+    std::vector<std::byte *> recv_of;
+    if (!learn_addresses(plan, args, is_capturing(stream), recv_of)) {
+        if (plan.stream_words) fail(BATON_ERR_INTERNAL, "a peer's buffer is not mapped here in zero-SM mode");
+        return false;
+    }
+    if (!plan.stream_words) {
+        CopyEngine engine(view_, lane_, plan.channels, type, stream);
+        for (int peer = 0; peer < view_.size; ++peer) engine.set_recv_of(peer, recv_of[static_cast<std::size_t>(peer)]);
+        allgather_push(engine, args);
+        return true;
+    }
+    const std::uint64_t place = static_cast<std::uint64_t>(view_.rank) * args.chunk;
+    CopyBatch batch;
+    batch.add(args.recv + place, args.send, args.chunk);
+    for (int step = 1; step < view_.size; ++step) {
+        const int peer = (view_.rank + step) % view_.size;
+        batch.add(recv_of[static_cast<std::size_t>(peer)] + place, args.send, args.chunk);
+    }
+    enqueue_phase(view_, 0, stream);
+    batch.flush(stream);
+    enqueue_phase(view_, 1, stream);
+    return true;
+}
+
+template <int capacity>
+void GpuExecutor::launch_messages(const std::vector<MessageCall> &calls, cudaStream_t stream) {
+    const auto batch = std::make_unique<MessageBatch<capacity>>();
+    // All blocks must be resident together, since they wait for each other across ranks. So many messages share the blocks
+    // (a block works through several parts of its message), and blocks of many messages are small.
+    const int most = std::max(1, 2 * capabilities_.channels / static_cast<int>(calls.size()));
+    std::map<std::pair<bool, int>, std::uint64_t> numbers;
+    int blocks = 0;
+    for (const MessageCall &call : calls) {
+        LaunchedMessage &launched = batch->messages[batch->count++];
+        launched.message = call.message;
+        launched.message.number = ++numbers[{call.message.is_send, call.message.peer}];
+        launched.first_block = blocks;
+        launched.push = call.plan.algorithm == Algorithm::push;
+        launched.parts = call.plan.channels;
+        launched.blocks = std::min(launched.parts, most);
+        blocks += launched.blocks;
+    }
+    void *arguments[] = {const_cast<CommView *>(&view_), batch.get()};
+    launch(message_kernel(capacity > 4), blocks, capacity > 4 ? group_block_threads : block_threads, arguments, stream,
+           "launching sends and recvs");
+}
+
+void GpuExecutor::messages(std::vector<MessageCall> calls, void *stream) {
+    ordered(stream, [&](cudaStream_t on) {
+        calls.size() <= 4 ? launch_messages<4>(calls, on) : launch_messages<BATON_GROUP_LIMIT>(calls, on);
+    });
+}
+
+void GpuExecutor::transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan, void *stream) {
+    if (bytes == 0) return;
+    ordered(stream, [&](cudaStream_t on) {
+        if (plan.mover == Mover::copy_engine) {
+            check_cuda(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDeviceToDevice, on), "copying to or from a window");
+        } else {
+            launch_copy(destination, source, bytes, plan.channels, on);
+        }
+    });
+}
+
+void GpuExecutor::local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) {
+    if (bytes == 0) return;
+    ordered(stream, [&](cudaStream_t on) {
+        check_cuda(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, on), "copying a staged buffer");
+    });
+}
+
+void GpuExecutor::signal(int window, int target, void *stream) {
+    ordered(stream, [&](cudaStream_t on) { launch_signal(view_, window, target, on); });
+}
+
+void GpuExecutor::wait_signal(int window, int source, std::uint64_t signals, void *stream) {
+    ordered(stream, [&](cudaStream_t on) { launch_wait_signal(view_, window, source, signals, on); });
+}
+
+void GpuExecutor::interrupt() {
+    if (capabilities_.transport != BATON_TRANSPORT_ZERO_SM) return;  // kernels read Control::abort
+    const DeviceGuard device(device_);
+    const RelaxedCaptureGuard relaxed;
+    release_phases(view_, release_stream_);
+}
+
+}  // namespace
+
+std::unique_ptr<Executor> make_gpu_executor(const CommView &view, int device, const Capabilities &capabilities,
+                                            const PeerMemory &peers, Rendezvous *rendezvous) {
+    return std::make_unique<GpuExecutor>(view, device, capabilities, peers, rendezvous);
+}
+
+int probe_peers(const CommView &view, const std::function<void()> &barrier) {
+    constexpr std::uint64_t value = 0x4261746F6E000000;
+    cudaStream_t stream = nullptr;
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating the probe's stream");
+    Control *result = allocate_control();
+    launch_probe(view, value, false, nullptr, stream);
+    const cudaError_t wrote = cudaStreamSynchronize(stream);
+    barrier();
+    cudaError_t read = wrote;
+    if (wrote == cudaSuccess) {
+        launch_probe(view, value, true, &result->recorded, stream);
+        read = cudaStreamSynchronize(stream);
+    }
+    const int failures = read == cudaSuccess ? static_cast<int>(result->recorded) : view.size;
+    barrier();
+    // The credit words start at 0: this rank's own, after everybody has looked at them.
+    clear_device(view.own().credit(0, 0), sizeof(SemaphoreWord) * static_cast<std::size_t>(view.size));
+    release_control(result);
+    cudaStreamDestroy(stream);
+    barrier();
+    return failures;
+}
+
+void preload_kernels() {
+    for (const auto &kernels : {transport_kernels(), collective_kernels()}) {
+        for (const void *kernel : kernels) {
+            cudaFuncAttributes attributes;
+            check_cuda(cudaFuncGetAttributes(&attributes, kernel), "loading a kernel");
+        }
+    }
+}
+
+Control *allocate_control() {
+    void *memory = nullptr;
+    check_cuda(cudaHostAlloc(&memory, sizeof(Control), cudaHostAllocPortable | cudaHostAllocMapped), "allocating pinned memory");
+    std::memset(memory, 0, sizeof(Control));
+    return static_cast<Control *>(memory);
+}
+
+void release_control(Control *control) { cudaFreeHost(control); }
+
+DeviceIdentity device_identity(int device) {
+    cudaDeviceProp properties;
+    check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    const auto *bytes = reinterpret_cast<const unsigned char *>(properties.uuid.bytes);
+    std::string uuid = "GPU-";
+    for (int index = 0; index < 16; ++index) {
+        if (index == 4 || index == 6 || index == 8 || index == 10) uuid += '-';
+        uuid += fmt::format("{:02x}", bytes[index]);
+    }
+    return {properties.name, uuid};
+}
+
+void clear_device(void *memory, std::size_t bytes) {
+    cudaStream_t stream = nullptr;
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+    check_cuda(cudaMemsetAsync(memory, 0, bytes, stream), "cudaMemsetAsync");
+    check_cuda(cudaStreamSynchronize(stream), "clearing device memory");
+    cudaStreamDestroy(stream);
+}
+
+}  // namespace baton::core

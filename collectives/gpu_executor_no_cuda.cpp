@@ -1,0 +1,21 @@
+#include "collectives/gpu_executor.hpp"
+#include "util/failure.hpp"
+
+namespace baton::core {
+namespace {
+
+[[noreturn]] void no_cuda() { fail(BATON_ERR_UNSUPPORTED, "this libbaton was built without CUDA: host transport only"); }
+
+}  // namespace
+
+std::unique_ptr<Executor> make_gpu_executor(const CommView &, int, const Capabilities &, const PeerMemory &, Rendezvous *) {
+    no_cuda();
+}
+int probe_peers(const CommView &, const std::function<void()> &) { no_cuda(); }
+void preload_kernels() { no_cuda(); }
+Control *allocate_control() { no_cuda(); }
+void release_control(Control *) {}
+DeviceIdentity device_identity(int) { no_cuda(); }
+void clear_device(void *, std::size_t) { no_cuda(); }
+
+}  // namespace baton::core

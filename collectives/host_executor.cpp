@@ -1,0 +1,144 @@
+#include "collectives/host_executor.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "collectives/allgather/packet.hpp"
+#include "collectives/allgather/push.hpp"
+#include "collectives/allgather/staged.hpp"
+#include "collectives/allreduce/one_shot.hpp"
+#include "collectives/allreduce/staged.hpp"
+#include "collectives/allreduce/two_shot.hpp"
+#include "collectives/barrier/arrive.hpp"
+#include "collectives/p2p/packet.hpp"
+#include "collectives/p2p/push.hpp"
+#include "collectives/reduce_scatter/packet.hpp"
+#include "collectives/reduce_scatter/pull.hpp"
+#include "collectives/reduce_scatter/staged.hpp"
+#include "transport/element/dispatch.hpp"
+#include "transport/host/engine.hpp"
+#include "transport/host/message_engine.hpp"
+
+namespace baton::core {
+namespace {
+
+void run_allgather(HostEngine &engine, Algorithm algorithm, const CollectiveArgs &args) {
+    switch (algorithm) {
+        case Algorithm::packet: return allgather_packet(engine, args);
+        case Algorithm::push: return allgather_push(engine, args);
+        default: return allgather_staged(engine, args);
+    }
+}
+
+template <class T>
+void run_reduce_scatter(HostEngine &engine, Algorithm algorithm, const CollectiveArgs &args) {
+    switch (algorithm) {
+        case Algorithm::packet: return reduce_scatter_packet<T>(engine, args);
+        case Algorithm::pull: return reduce_scatter_pull<T>(engine, args);
+        default: return reduce_scatter_staged<T>(engine, args);
+    }
+}
+
+template <class T>
+void run_allreduce(HostEngine &engine, Algorithm algorithm, const CollectiveArgs &args) {
+    switch (algorithm) {
+        case Algorithm::packet: return allreduce_one_shot<T>(engine, args);
+        case Algorithm::two_shot: return allreduce_two_shot<T>(engine, args);
+        default: return AllreduceStaged(engine, args).template run<T>();
+    }
+}
+
+void run_collective(HostEngine &engine, const Request &request, Algorithm algorithm, const CollectiveArgs &args) {
+    switch (request.operation) {
+        case BATON_ALLGATHER: return run_allgather(engine, algorithm, args);
+        case BATON_REDUCE_SCATTER:
+            return dispatch_type(request.type, [&]<class T>() { run_reduce_scatter<T>(engine, algorithm, args); });
+        case BATON_ALLREDUCE:
+            return dispatch_type(request.type, [&]<class T>() { run_allreduce<T>(engine, algorithm, args); });
+        default: return barrier_arrive(engine, args);
+    }
+}
+
+bool broken(const CommView &view) {
+    return told_to_give_up(view) || load_relaxed(&view.control->abort) != 0;
+}
+
+}  // namespace
+
+HostExecutor::HostExecutor(const CommView &view, HostReach reach)
+    : view_(view),
+      reach_(std::move(reach)),
+      sent_(static_cast<std::size_t>(view.size)),
+      received_(static_cast<std::size_t>(view.size)) {}
+
+HostExecutor::~HostExecutor() { order_.drain(); }
+
+void HostExecutor::submit(void *stream, std::function<void()> work) {
+    const std::uint64_t ticket = order_.issue();
+    auto in_turn = [this, ticket, work = std::move(work)] { order_.run(ticket, work); };
+    if (stream == nullptr) return in_turn();
+    static_cast<HostStream *>(stream)->enqueue(std::move(in_turn));
+}
+
+void HostExecutor::collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) {
+    submit(stream, [this, request, algorithm = plan.algorithm, args] {
+        HostEngine engine(view_, reach_);
+        run_collective(engine, request, algorithm, args);
+    });
+}
+
+void HostExecutor::messages(std::vector<MessageCall> calls, void *stream) {
+    for (MessageCall &call : calls) {
+        auto &numbers = call.message.is_send ? sent_ : received_;
+        call.message.number = ++numbers[static_cast<std::size_t>(call.message.peer)];
+    }
+    submit(stream, [this, calls = std::move(calls)] {
+        std::vector<std::function<void()>> works;
+        works.reserve(calls.size());
+        for (const MessageCall &call : calls) works.emplace_back([this, &call] { run_message(call); });
+        pool_.run_all(std::move(works));
+    });
+}
+
+void HostExecutor::run_message(const MessageCall &call) {
+    const Message &message = call.message;
+    HostMessageEngine engine(view_, reach_, message.arrival, message.peer, message.number);
+    if (call.plan.algorithm == Algorithm::push) {
+        message.is_send ? send_push(engine, message) : recv_push(engine, message);
+    } else {
+        message.is_send ? send_packet(engine, message) : recv_packet(engine, message);
+    }
+}
+
+void HostExecutor::transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan & /*plan*/,
+                            void *stream) {
+    local_copy(destination, source, bytes, stream);
+}
+
+void HostExecutor::local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) {
+    submit(stream, [this, destination, source, bytes] {
+        if (!broken(view_) && bytes > 0) std::memmove(destination, source, bytes);
+    });
+}
+
+void HostExecutor::signal(int window, int target, void *stream) {
+    submit(stream, [this, window, target] {
+        if (broken(view_)) return;
+        std::uint64_t *given = view_.own().signals_given(window, target);
+        store_release(view_.arena(target).signal_word(window, view_.rank), ++*given);
+    });
+}
+
+void HostExecutor::wait_signal(int window, int source, std::uint64_t signals, void *stream) {
+    submit(stream, [this, window, source, signals] {
+        std::uint64_t *taken = view_.own().signals_taken(window, source);
+        const std::uint64_t *word = view_.own().signal_word(window, source);
+        Spin spin(view_, WaitFor::signal, source, 0, *taken + signals, Signature::make(BATON_WAIT_SIGNAL, 0, 0, signals));
+        while (load_acquire(word) < *taken + signals) {
+            if (!spin()) return;
+        }
+        *taken += signals;
+    });
+}
+
+}  // namespace baton::core

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "collectives/executor.hpp"
+#include "transport/host/host_stream.hpp"
+#include "transport/host/remote_memory.hpp"
+
+namespace baton::core {
+
+/// Operations on host memory, run by the calling thread or by a host stream's.
+class HostExecutor final : public Executor {
+public:
+    HostExecutor(const CommView &view, HostReach reach);
+    ~HostExecutor() override;
+
+    void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) override;
+    void messages(std::vector<MessageCall> calls, void *stream) override;
+    void transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan, void *stream) override;
+    void signal(int window, int target, void *stream) override;
+    void wait_signal(int window, int source, std::uint64_t signals, void *stream) override;
+    void local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) override;
+    void drain() override { order_.drain(); }
+    bool idle() override { return order_.idle(); }
+    void interrupt() override {}  // host waits read Control::abort
+
+private:
+    void submit(void *stream, std::function<void()> work);
+    void run_message(const MessageCall &call);
+
+    const CommView &view_;
+    const HostReach reach_;
+    TurnOrder order_;
+    WorkerPool pool_;
+    // Messages of each ordered pair so far. The arena has words for these counts too: kernels need them in device memory.
+    std::vector<std::uint64_t> sent_;
+    std::vector<std::uint64_t> received_;
+};
+
+}  // namespace baton::core

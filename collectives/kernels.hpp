@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "collectives/args.hpp"
+#include "collectives/p2p/message.hpp"
+#include "collectives/plan.hpp"
+#include "sync/comm_view.hpp"
+
+namespace baton::core {
+
+/// The kernels that run an algorithm with one block per channel; arguments: CommView, CollectiveArgs. nullptr where the kernel
+/// transport has no such algorithm.
+const void *barrier_kernel();
+const void *allgather_kernel(Algorithm algorithm);
+const void *reduce_scatter_kernel(Algorithm algorithm, baton_type type);
+const void *allreduce_kernel(Algorithm algorithm, baton_type type);
+
+/// One of the sends and recvs of a launch, which run side by side.
+struct LaunchedMessage {
+    Message message;  // number: its place among the launch's to (or from) the peer, from 1; the kernel adds the pair's count
+    std::int32_t first_block = 0;
+    std::int32_t blocks = 1;  // this rank's choice
+    std::int32_t parts = 1;   // channels of the message: sender and receiver agree; a block works through every blocks-th part
+    bool push = false;
+};
+template <int capacity>
+struct MessageBatch {
+    std::int32_t count = 0;
+    LaunchedMessage messages[capacity];
+};
+/// Launch parameters cost time by their size: most launches carry one or two messages.
+using SmallMessageBatch = MessageBatch<4>;
+using LargeMessageBatch = MessageBatch<BATON_GROUP_LIMIT>;
+
+/// Arguments: CommView, the batch.
+const void *message_kernel(bool large);
+
+std::vector<const void *> collective_kernels();
+
+}  // namespace baton::core

@@ -1,0 +1,90 @@
+#include "collectives/kernels.hpp"
+#include "collectives/p2p/packet.hpp"
+#include "collectives/p2p/push.hpp"
+#include "transport/kernel/launch.hpp"
+#include "transport/kernel/message_engine.cuh"
+
+namespace baton::core {
+namespace {
+
+/// The message that a block works on: first_block ascends.
+template <int capacity>
+__device__ int message_of(const MessageBatch<capacity> &batch, int block) {
+    int low = 0;
+    int high = batch.count - 1;
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (batch.messages[middle].first_block <= block) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return low;
+}
+
+/// The pairs' counts lie in device memory and are read by every block at its start, so the last block to end may raise them:
+/// a captured launch counts right at every replay.
+template <int capacity>
+__device__ void raise_counts(const CommView &view, const MessageBatch<capacity> &batch) {
+    __shared__ int last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        auto *finished = reinterpret_cast<unsigned long long *>(&view.own().header()->finished);
+        last = atomicAdd(finished, 1ULL) + 1 == gridDim.x;
+        if (last) *finished = 0;
+    }
+    __syncthreads();
+    if (!last) return;
+    for (int index = static_cast<int>(threadIdx.x); index < batch.count; index += static_cast<int>(blockDim.x)) {
+        const Message &message = batch.messages[index].message;
+        std::uint64_t *count = message.is_send ? view.own().send_number(message.peer) : view.own().recv_number(message.peer);
+        atomicAdd(reinterpret_cast<unsigned long long *>(count), 1ULL);
+    }
+}
+
+__device__ void run(KernelMessageEngine &engine, const Message &message, bool push) {
+    if (push) {
+        message.is_send ? send_push(engine, message) : recv_push(engine, message);
+    } else {
+        message.is_send ? send_packet(engine, message) : recv_packet(engine, message);
+    }
+}
+
+template <int capacity>
+__global__ void __launch_bounds__(block_threads)
+    messages_kernel(const __grid_constant__ CommView view, const __grid_constant__ MessageBatch<capacity> batch) {
+    __shared__ MessageShared shared;
+    const int block = static_cast<int>(blockIdx.x);
+    const LaunchedMessage &launched = batch.messages[message_of(batch, block)];
+    Message message = launched.message;
+    message.number += message.is_send ? *view.own().send_number(message.peer) : *view.own().recv_number(message.peer);
+    for (int part = block - launched.first_block; part < launched.parts; part += launched.blocks) {
+        KernelMessageEngine engine(view, shared, launched.message.arrival, message.peer, message.number, part, launched.parts);
+        run(engine, message, launched.push);
+    }
+    raise_counts(view, batch);
+}
+
+}  // namespace
+
+const void *message_kernel(bool large) {
+    return large ? reinterpret_cast<const void *>(&messages_kernel<BATON_GROUP_LIMIT>)
+                 : reinterpret_cast<const void *>(&messages_kernel<4>);
+}
+
+std::vector<const void *> collective_kernels() {
+    std::vector<const void *> kernels{barrier_kernel(), allgather_kernel(Algorithm::packet), allgather_kernel(Algorithm::push),
+                                      message_kernel(false), message_kernel(true)};
+    for (int index = 0; index < BATON_TYPE_COUNT; ++index) {
+        const auto type = static_cast<baton_type>(index);
+        kernels.push_back(reduce_scatter_kernel(Algorithm::packet, type));
+        kernels.push_back(reduce_scatter_kernel(Algorithm::pull, type));
+        kernels.push_back(allreduce_kernel(Algorithm::packet, type));
+        kernels.push_back(allreduce_kernel(Algorithm::two_shot, type));
+    }
+    return kernels;
+}
+
+}  // namespace baton::core

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sync/arena.hpp"
+
+namespace baton::core {
+
+/// One send or recv. `number` is the message's place in the order of its ordered pair, from 1: both sides count alike, so the
+/// k-th send meets the k-th recv. The slot (number - 1) % message_slots carries it.
+struct Message {
+    Arrival arrival;              // signature (the same for both sides); recv: where the receiver's buffer is
+    std::byte *buffer = nullptr;  // send: read only
+    std::uint64_t bytes = 0;
+    std::uint64_t number = 0;
+    std::int32_t peer = 0;
+    bool is_send = false;
+
+    BATON_HD int slot() const { return static_cast<int>((number - 1) % message_slots); }
+    BATON_HD std::uint64_t slot_user_before() const { return number > message_slots ? number - message_slots : 0; }
+};
+
+}  // namespace baton::core

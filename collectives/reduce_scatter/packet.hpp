@@ -1,0 +1,26 @@
+#pragma once
+
+#include "collectives/args.hpp"
+#include "transport/transport.hpp"
+
+/// Reduce-scatter for small chunks: contributions travel as packets.
+///   1. Store block p of my input as packets into peer p's packet buffer, for every p, without waiting.
+///   2. Take the peers' packets, combine with my own block in rank order, store.
+/// Steps: 1 flight. Wire: 2 (n-1) chunk bytes per rank. Synchronisation: epochs in the data. Scratch: packet buffers.
+namespace baton::core {
+
+template <class T, class Engine>
+BATON_HD void reduce_scatter_packet(Engine &engine, const CollectiveArgs &args) {
+    if (!engine.begin(args.arrival)) return;
+    const Range part = engine.share(args.chunk, 16);
+    const auto block = [&](int of) { return args.send + static_cast<std::uint64_t>(of) * args.chunk + part.begin; };
+    for (int step = 1; step < engine.size(); ++step) {
+        const int peer = engine.peer_at(step);
+        engine.put_packets_to(peer, block(peer), part.bytes);
+    }
+    engine.verify_arrivals();
+    engine.template reduce_packets_to<T>(args.recv + part.begin, block(engine.rank()), part.bytes / sizeof(T), args.op);
+    engine.finish();
+}
+
+}  // namespace baton::core

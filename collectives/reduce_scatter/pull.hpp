@@ -1,0 +1,29 @@
+#pragma once
+
+#include "collectives/args.hpp"
+#include "transport/transport.hpp"
+
+/// Reduce-scatter by pulling: every rank reads its block from all peers and combines as it reads.
+///   1. Tell every peer where my input is; wait for all.
+///   2. Read block `rank` of every rank's input in rank order, combine, store the result.
+///   3. Signal all: your input is free. Wait for all.
+/// Steps: 1. Wire: (n-1) chunk bytes per rank, read. Synchronisation: arrival and signal per pair. Scratch: none.
+namespace baton::core {
+
+template <class T, class Engine>
+BATON_HD void reduce_scatter_pull(Engine &engine, const CollectiveArgs &args) {
+    if (!engine.begin(args.arrival) || !engine.await_all()) return;
+    const Range part = engine.share(args.chunk, 16);
+    const std::uint64_t place = static_cast<std::uint64_t>(engine.rank()) * args.chunk + part.begin;
+    typename Engine::Remote sources[max_ranks];
+    for (int of = 0; of < engine.size(); ++of) {
+        sources[of] = (of == engine.rank() ? engine.local(args.send) : engine.send_of(of)) + place;
+    }
+    const typename Engine::Remote destination[1] = {engine.local(args.recv + part.begin)};
+    engine.template reduce<T>(destination, 1, sources, part.bytes / sizeof(T), args.op);
+    engine.signal_all(1);
+    if (!engine.wait_all(1)) return;
+    engine.finish();
+}
+
+}  // namespace baton::core

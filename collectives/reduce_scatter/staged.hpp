@@ -1,0 +1,43 @@
+#pragma once
+
+#include "collectives/args.hpp"
+#include "transport/transport.hpp"
+
+/// Reduce-scatter by pushing segments into the owner's staging and adding there while the next segment flies.
+///   Segment by segment of a block, two in flight:
+///   1. Copy the segment of block p into my place of peer p's staging, for every p; signal.
+///   2. Wait for all; combine the staged segments with my own in rank order, store; credit.
+/// Steps: chunk / segment. Wire: (n-1) chunk bytes per rank, written. Synchronisation: arrival, then signal and credit per pair
+/// and step. Scratch: two segments per peer.
+namespace baton::core {
+
+template <class T, class Engine>
+BATON_HD void reduce_scatter_staged(Engine &engine, const CollectiveArgs &args) {
+    if (!engine.begin(args.arrival) || !engine.await_all()) return;
+    const int rank = engine.rank();
+    const auto block = [&](int of, std::uint64_t offset) { return args.send + static_cast<std::uint64_t>(of) * args.chunk + offset; };
+    const std::uint64_t segment = engine.segment_bytes();
+    std::uint64_t step = 0;
+    for (std::uint64_t offset = 0; offset < args.chunk; offset += segment) {
+        const std::uint64_t bytes = args.chunk - offset < segment ? args.chunk - offset : segment;
+        ++step;
+        const int slot = static_cast<int>(step & 1);
+        if (step > 2 && !engine.wait_credits(step - 2)) return;
+        for (int at = 1; at < engine.size(); ++at) {
+            const int peer = engine.peer_at(at);
+            engine.copy(engine.staging_at(peer, slot), block(peer, offset), bytes);
+        }
+        engine.signal_all(step);
+        if (!engine.wait_all(step)) return;
+        typename Engine::Remote sources[max_ranks];
+        for (int of = 0; of < engine.size(); ++of) {
+            sources[of] = of == rank ? engine.local(block(rank, offset)) : engine.local(engine.staging_from(of, slot));
+        }
+        const typename Engine::Remote destination[1] = {engine.local(args.recv + offset)};
+        engine.template reduce<T>(destination, 1, sources, bytes / sizeof(T), args.op);
+        engine.credit_all(step);
+    }
+    engine.finish();
+}
+
+}  // namespace baton::core

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "baton/baton.h"
+
+namespace baton::core {
+
+/// A checked call of a collective, a message or a one-sided transfer: what selection and the executors work on. Buffers are
+/// this rank's; in_place has been resolved to pointers.
+struct Request {
+    baton_operation operation = BATON_BARRIER;
+    baton_type type = BATON_UINT8;
+    baton_op op = BATON_SUM;
+    std::uint64_t count = 0;  // elements: per rank for allgather and reduce_scatter, of the vector for the others
+    std::uint64_t bytes = 0;  // count * size of type
+    const std::byte *send = nullptr;
+    std::byte *recv = nullptr;
+    int peer = -1;
+};
+
+}  // namespace baton::core

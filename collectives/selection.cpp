@@ -1,0 +1,168 @@
+#include "collectives/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace baton::core {
+namespace {
+
+constexpr std::uint64_t kib = 1024;
+
+std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) { return (value + by - 1) / by; }
+
+std::string size_text(std::uint64_t bytes) {
+    if (bytes >= kib * kib && bytes % (kib * kib) == 0) return fmt::format("{} MiB", bytes / (kib * kib));
+    if (bytes >= kib && bytes % kib == 0) return fmt::format("{} KiB", bytes / kib);
+    return fmt::format("{} bytes", bytes);
+}
+
+class Selector {
+public:
+    Selector(const Request &request, const Capabilities &capabilities)
+        : request_(request), capabilities_(capabilities) {}
+
+    Plan run() {
+        plan_.mover = capabilities_.on_gpu ? Mover::kernel : Mover::host;
+        plan_.segment_bytes = capabilities_.segment_bytes;
+        switch (request_.operation) {
+            case BATON_ALLGATHER: allgather(); break;
+            case BATON_REDUCE_SCATTER: reduce_scatter(); break;
+            case BATON_ALLREDUCE: allreduce(); break;
+            case BATON_SEND:
+            case BATON_RECV: message(); break;
+            case BATON_PUT:
+            case BATON_GET: one_sided(); break;
+            default: choose(Algorithm::arrive, 1, "a barrier moves no data"); break;
+        }
+        return plan_;
+    }
+
+private:
+    void choose(Algorithm algorithm, int channels, std::string reason) {
+        plan_.algorithm = algorithm;
+        plan_.channels = std::clamp(channels, 1, capabilities_.channels);
+        plan_.reason = std::move(reason);
+    }
+
+    bool copy_engine_wanted() const {
+        if (!capabilities_.on_gpu || capabilities_.size == 1) return false;
+        switch (capabilities_.transport) {
+            case BATON_TRANSPORT_COPY_ENGINE:
+            case BATON_TRANSPORT_ZERO_SM: return true;
+            case BATON_TRANSPORT_KERNEL: return false;
+            default: return request_.bytes >= capabilities_.copy_engine_limit;
+        }
+    }
+    std::string copy_engine_reason() const {
+        if (capabilities_.transport == BATON_TRANSPORT_AUTO) {
+            return fmt::format("{} or more per rank", size_text(capabilities_.copy_engine_limit));
+        }
+        return "asked for by the transport setting";
+    }
+
+    /// Enough blocks to fill the links at large sizes, few at small ones: `grain` bytes a block at least.
+    int channels_for(std::uint64_t bytes, std::uint64_t grain) const {
+        return static_cast<int>(
+            std::min<std::uint64_t>(divide_up(bytes, grain), static_cast<std::uint64_t>(capabilities_.channels)));
+    }
+
+    bool fits_packets(std::uint64_t bytes) const { return bytes <= capabilities_.packet_bytes; }
+    void packets(std::uint64_t bytes) {
+        // One channel less than exactly full never happens: a share is rounded up to 16 bytes, and so is the capacity.
+        choose(Algorithm::packet, static_cast<int>(divide_up(bytes, capabilities_.packet_channel_bytes)),
+               fmt::format("{} fit the packet buffers ({})", size_text(bytes), size_text(capabilities_.packet_bytes)));
+    }
+
+    void allgather() {
+        if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && copy_engine_wanted()) {
+            choose(Algorithm::push, 1, "zero-SM mode: copy engines ordered by stream memory operations");
+            plan_.mover = Mover::copy_engine;
+            plan_.stream_words = true;
+            return;
+        }
+        const bool by_copy_engine = copy_engine_wanted() && capabilities_.reaches_buffers;
+        if (fits_packets(request_.bytes) && !(by_copy_engine && capabilities_.transport == BATON_TRANSPORT_COPY_ENGINE)) {
+            return packets(request_.bytes);
+        }
+        if (!capabilities_.reaches_buffers) return staged();
+        choose(Algorithm::push, channels_for(request_.bytes * static_cast<std::uint64_t>(capabilities_.size), 64 * kib),
+               by_copy_engine ? copy_engine_reason() : capabilities_.reach_reason);
+        if (by_copy_engine) plan_.mover = Mover::copy_engine;
+    }
+
+    void reduce_scatter() {
+        const bool by_copy_engine = capabilities_.on_gpu && capabilities_.transport == BATON_TRANSPORT_COPY_ENGINE &&
+                                    capabilities_.size > 1;
+        if (by_copy_engine) {
+            choose(Algorithm::staged, 1, copy_engine_reason());
+            plan_.mover = Mover::copy_engine;
+            return;
+        }
+        if (fits_packets(request_.bytes)) return packets(request_.bytes);
+        if (!capabilities_.reaches_buffers) return staged();
+        choose(Algorithm::pull, channels_for(request_.bytes * static_cast<std::uint64_t>(capabilities_.size), 64 * kib),
+               capabilities_.reach_reason);
+    }
+
+    void allreduce() {
+        // One shot sends the vector n-1 times, two shots 2 (n-1)/n of it twice with two flights.
+        if (fits_packets(request_.bytes)) return packets(request_.bytes);
+        if (!capabilities_.reaches_buffers) return staged();
+        choose(Algorithm::two_shot, channels_for(request_.bytes, 64 * kib), capabilities_.reach_reason);
+    }
+
+    void message() {
+        if (request_.bytes <= BATON_EAGER_BYTES) {
+            return choose(Algorithm::packet, 1, fmt::format("at most {}: buffered at the receiver", size_text(BATON_EAGER_BYTES)));
+        }
+        if (!capabilities_.reaches_buffers) return choose(Algorithm::packet, 1, capabilities_.reach_reason);
+        choose(Algorithm::push, channels_for(request_.bytes, 64 * kib), capabilities_.reach_reason);
+    }
+
+    void one_sided() {
+        const bool by_copy_engine = copy_engine_wanted();
+        choose(Algorithm::direct, capabilities_.on_gpu ? channels_for(request_.bytes, 64 * kib) : 1,
+               by_copy_engine ? copy_engine_reason() : "a window's addresses are known to all ranks");
+        if (by_copy_engine) plan_.mover = Mover::copy_engine;
+    }
+
+    void staged() { choose(Algorithm::staged, 1, capabilities_.reach_reason); }
+
+    const Request &request_;
+    const Capabilities &capabilities_;
+    Plan plan_;
+};
+
+}  // namespace
+
+const char *algorithm_name(Algorithm algorithm) {
+    switch (algorithm) {
+        case Algorithm::arrive: return "arrive";
+        case Algorithm::packet: return "packet";
+        case Algorithm::push: return "push";
+        case Algorithm::pull: return "pull";
+        case Algorithm::two_shot: return "two_shot";
+        case Algorithm::staged: return "staged";
+        case Algorithm::direct: return "direct";
+    }
+    return "unknown";
+}
+
+const char *mover_name(Mover mover) {
+    switch (mover) {
+        case Mover::host: return "host";
+        case Mover::kernel: return "kernel";
+        case Mover::copy_engine: return "copy_engine";
+    }
+    return "unknown";
+}
+
+Plan select(const Request &request, const Capabilities &capabilities) { return Selector(request, capabilities).run(); }
+
+std::string describe(const Plan &plan) {
+    return fmt::format("{} by {}{}, {} channel{}: {}", algorithm_name(plan.algorithm), mover_name(plan.mover),
+                       plan.stream_words ? " (zero-SM)" : "", plan.channels, plan.channels == 1 ? "" : "s", plan.reason);
+}
+
+}  // namespace baton::core

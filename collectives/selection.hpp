@@ -1,0 +1,15 @@
+#pragma once
+
+#include "collectives/plan.hpp"
+#include "collectives/request.hpp"
+
+namespace baton::core {
+
+/// Chooses how a call runs. Pure: equal arguments give equal plans, on every rank. Of the request it looks at operation, type,
+/// op and count only.
+Plan select(const Request &request, const Capabilities &capabilities);
+
+/// One line: "push by copy engine, 32 channels: <reason>".
+std::string describe(const Plan &plan);
+
+}  // namespace baton::core

@@ -1,0 +1,334 @@
+/*
+ * Baton: collective communication between the ranks of one machine.
+ *
+ * MPI starts the ranks; Baton moves and reduces data between their GPUs over CUDA IPC, or between host buffers where
+ * a communicator has no GPU. This header is the reference of the C API; baton.hpp wraps it for C++.
+ *
+ * Conventions that hold for every call:
+ *  - Counts are in elements of `type`, never in bytes, except where a parameter is named `bytes` or `offset`.
+ *  - Calls are ordered by `stream`: they return after enqueueing, and the result may be used by later work of that
+ *    stream. For a communicator on GPUs `stream` is a cudaStream_t (NULL is the legacy default stream). For one on the
+ *    host it is a baton_host_stream_t, or NULL: then the call is complete when it returns.
+ *  - Calls on one communicator run in issue order, on every rank in the same order. Calls on different streams are
+ *    ordered by Baton; calls on different communicators are not ordered. A communicator may be used by several
+ *    threads, one call at a time.
+ *  - A call that returns BATON_ERR_ARGUMENT or BATON_ERR_UNSUPPORTED has started nothing and changed nothing.
+ *    BATON_ERR_MISMATCH, _TIMEOUT, _PEER_DEAD and _ABORTED break the communicator: every later call returns the same
+ *    code at once, and baton_comm_destroy() is the only useful call left.
+ *  - Buffers belong to the caller. They must stay allocated until the stream has passed the call.
+ *  - Nothing may be called from a forked child, nor after MPI_Finalize.
+ */
+#ifndef BATON_BATON_H
+#define BATON_BATON_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BATON_VERSION_MAJOR 0
+#define BATON_VERSION_MINOR 1
+#define BATON_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define BATON_API __attribute__((visibility("default")))
+#else
+#define BATON_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- types ------------------------------------------- */
+
+typedef struct baton_comm *baton_comm_t;
+typedef struct baton_window *baton_window_t;
+typedef struct baton_host_stream *baton_host_stream_t;
+
+/* A cudaStream_t or a baton_host_stream_t, as the communicator demands; both convert to void * by themselves. */
+typedef void *baton_stream_t;
+
+typedef enum baton_result {
+    BATON_SUCCESS = 0,
+    BATON_ERR_ARGUMENT = 1,    /* the caller's mistake; nothing was started */
+    BATON_ERR_UNSUPPORTED = 2, /* valid, but not possible on this machine or in this build; nothing was started */
+    BATON_ERR_MISMATCH = 3,    /* the ranks called different operations, or the same one with different arguments */
+    BATON_ERR_TIMEOUT = 4,     /* a rank did not come within the communicator's timeout */
+    BATON_ERR_PEER_DEAD = 5,   /* a rank's process has ended */
+    BATON_ERR_ABORTED = 6,     /* a rank called baton_comm_abort() */
+    BATON_ERR_SYSTEM = 7,      /* the operating system refused something */
+    BATON_ERR_CUDA = 8,        /* CUDA refused something */
+    BATON_ERR_MPI = 9,         /* MPI refused something */
+    BATON_ERR_MEMORY = 10,     /* out of host or device memory */
+    BATON_ERR_INTERNAL = 11    /* a defect of Baton */
+} baton_result;
+
+typedef enum baton_type {
+    BATON_INT8 = 0,
+    BATON_UINT8 = 1,
+    BATON_INT16 = 2,
+    BATON_UINT16 = 3,
+    BATON_INT32 = 4,
+    BATON_UINT32 = 5,
+    BATON_INT64 = 6,
+    BATON_UINT64 = 7,
+    BATON_FLOAT16 = 8,
+    BATON_BFLOAT16 = 9,
+    BATON_FLOAT32 = 10,
+    BATON_FLOAT64 = 11,
+    BATON_FLOAT8_E4M3 = 12,
+    BATON_FLOAT8_E5M2 = 13,
+    BATON_TYPE_COUNT = 14
+} baton_type;
+
+/*
+ * Reductions take the ranks in the order 0, 1, ..., n-1 for every element. fp16, bf16 and fp8 are accumulated in fp32
+ * and rounded once (to nearest even; fp8 saturates to the largest finite value). Integers wrap. MIN and MAX keep the
+ * earlier rank's element where neither is less (so a NaN stays if rank 0 has it, and is passed over elsewhere).
+ * AVG is the sum divided by the number of ranks, for floating-point types only. The result is the same bits on every
+ * rank, in every run, with every algorithm and transport.
+ */
+typedef enum baton_op {
+    BATON_SUM = 0,
+    BATON_PROD = 1,
+    BATON_MIN = 2,
+    BATON_MAX = 3,
+    BATON_AVG = 4,
+    BATON_OP_COUNT = 5
+} baton_op;
+
+/* What moves the data. AUTO lets selection choose for every call. */
+typedef enum baton_transport {
+    BATON_TRANSPORT_AUTO = 0,
+    BATON_TRANSPORT_HOST = 1,        /* host memory: no GPU is used */
+    BATON_TRANSPORT_KERNEL = 2,      /* GPU kernels only */
+    BATON_TRANSPORT_COPY_ENGINE = 3, /* copy engines wherever the operation allows it, kernels for the rest */
+    BATON_TRANSPORT_ZERO_SM = 4      /* copy engines ordered by stream memory operations: no SM is used for allgather,
+                                        put and get; such a call blocks the host until all ranks have issued it */
+} baton_transport;
+
+/*
+ * A communicator's settings. Initialise with baton_config_init(), then set what matters. A field left as
+ * baton_config_init() made it takes the value of its environment variable, else the default. All ranks must end up
+ * with the same values; baton_comm_create() returns BATON_ERR_MISMATCH naming the field and the ranks otherwise.
+ */
+typedef struct baton_config {
+    size_t struct_size;      /* set by baton_config_init(); lets later versions add fields */
+    int transport;           /* a baton_transport; -1 = unset. BATON_TRANSPORT=auto|host|kernel|copy_engine|zero_sm */
+    double timeout_seconds;  /* how long to wait for a rank; < 0 = unset. BATON_TIMEOUT, default 60 */
+    int max_channels;        /* CTAs of a kernel, 1..64; 0 = unset. BATON_MAX_CHANNELS, default 32, fewer when ranks share a GPU */
+    size_t packet_limit;     /* bytes per rank up to which data travels with its flags; SIZE_MAX = unset.
+                                BATON_PACKET_LIMIT, default 65536; values above are lowered to what staging holds */
+    size_t copy_engine_limit;/* bytes per rank from which copy engines move unreduced data; SIZE_MAX = unset.
+                                BATON_COPY_ENGINE_LIMIT, default 8388608 */
+    size_t segment_bytes;    /* bytes per peer moved at once through staging; 0 = unset. BATON_SEGMENT, default 1048576 */
+    int single_copy;         /* host transport: 1 = use process_vm_readv/writev where they work, 0 = never; -1 = unset.
+                                BATON_SINGLE_COPY, default 1 */
+} baton_config;
+
+/* What a communicator has; see baton_comm_info(). */
+typedef struct baton_info {
+    size_t struct_size; /* set by the caller to sizeof(baton_info) */
+    int rank;
+    int size;
+    int on_gpu;           /* 1: buffers are device memory; 0: host memory */
+    int device;           /* CUDA ordinal in this process, -1 on the host */
+    char device_name[64]; /* the GPU's name, or "host" */
+    char device_uuid[48]; /* "GPU-xxxxxxxx-...", empty on the host */
+    int ranks_on_device;  /* ranks of this communicator on the same GPU, 1 or more; on the host equal to size */
+    int channels;         /* CTAs that the widest kernel uses */
+    int single_copy;      /* host: 1 where one copy between processes works */
+    int peer_access;      /* GPU: 1 where every pair of ranks reads and writes each other's memory (probed) */
+    size_t device_bytes;  /* device memory that Baton itself holds for this communicator on this rank */
+    size_t host_bytes;    /* host memory, shared and pinned, likewise */
+    size_t regions;       /* registered regions of this rank alive at the moment */
+} baton_info;
+
+/* The operations, as explain and error messages name them. */
+typedef enum baton_operation {
+    BATON_ALLGATHER = 0,
+    BATON_REDUCE_SCATTER = 1,
+    BATON_ALLREDUCE = 2,
+    BATON_SEND = 3,
+    BATON_RECV = 4,
+    BATON_BARRIER = 5,
+    BATON_PUT = 6,
+    BATON_GET = 7,
+    BATON_SIGNAL = 8,
+    BATON_WAIT_SIGNAL = 9
+} baton_operation;
+
+/* May stand for `sendbuf` in allgather, reduce_scatter and allreduce: the input lies in `recvbuf` as MPI_IN_PLACE
+ * defines it. Equal pointers, as NCCL defines in place, are recognised too; each operation says which. */
+#define BATON_IN_PLACE ((const void *)-1)
+
+/* ---------------------------------------------------------------- versions, names, errors ------------------------- */
+
+BATON_API int baton_version(void); /* major * 10000 + minor * 100 + patch */
+
+/* The constant's name, e.g. "BATON_ERR_ARGUMENT"; never NULL. */
+BATON_API const char *baton_result_name(baton_result result);
+
+/* The message of this thread's last failed call: operation, rank, peer, cause and, where there is one, the remedy.
+ * Valid until this thread's next failing call. Empty if no call has failed. */
+BATON_API const char *baton_last_error(void);
+
+BATON_API size_t baton_type_size(baton_type type);             /* bytes; 0 for an unknown type */
+BATON_API const char *baton_type_name(baton_type type);        /* "float32"; "unknown" for an unknown type */
+BATON_API const char *baton_op_name(baton_op op);              /* "sum"; likewise */
+BATON_API const char *baton_operation_name(baton_operation operation); /* "allgather"; likewise */
+
+/* The Baton type or operation that equals an MPI one; BATON_ERR_UNSUPPORTED where there is none. */
+BATON_API baton_result baton_type_from_mpi(MPI_Datatype datatype, baton_type *type);
+BATON_API baton_result baton_op_from_mpi(MPI_Op mpi_op, baton_op *op);
+
+/* ---------------------------------------------------------------- communicators ----------------------------------- */
+
+BATON_API baton_result baton_config_init(baton_config *config);
+
+/*
+ * Creates a communicator over the ranks of `mpi_comm` (any intra-communicator; it is duplicated and may be freed
+ * afterwards). Collective over `mpi_comm`. The ranks must lie on one host, at most 64: otherwise
+ * BATON_ERR_UNSUPPORTED, naming the hosts. `config` may be NULL. Needs MPI_THREAD_SINGLE or higher.
+ * With transport auto the communicator is on GPUs when every rank sees one, and on the host when no rank does; a rank
+ * uses the device that is current in the calling thread, so call cudaSetDevice() first. Ranks may share a GPU.
+ */
+BATON_API baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *config, baton_comm_t *comm);
+
+/*
+ * Destroys a communicator, after the work enqueued on it has finished. Collective, unless the communicator is broken:
+ * then it returns without waiting for other ranks. Windows and baton_malloc() memory of the communicator that are
+ * still alive are freed. CUDA graphs that captured calls of the communicator must not be launched any more.
+ */
+BATON_API baton_result baton_comm_destroy(baton_comm_t comm);
+
+/* Breaks the communicator on all ranks: waiting kernels and calls end, every later call returns BATON_ERR_ABORTED.
+ * Local; may be called from any thread at any time. */
+BATON_API baton_result baton_comm_abort(baton_comm_t comm);
+
+/* BATON_SUCCESS while the communicator works, else what broke it, with the message in baton_last_error(). Never waits. */
+BATON_API baton_result baton_comm_check(baton_comm_t comm);
+
+BATON_API baton_result baton_comm_rank(baton_comm_t comm, int *rank);
+BATON_API baton_result baton_comm_size(baton_comm_t comm, int *size);
+BATON_API baton_result baton_comm_info(baton_comm_t comm, baton_info *info);
+
+/* ---------------------------------------------------------------- host streams ------------------------------------ */
+
+/* An ordered queue of calls on host communicators, run by a thread of its own. */
+BATON_API baton_result baton_host_stream_create(baton_host_stream_t *stream);
+BATON_API baton_result baton_host_stream_synchronize(baton_host_stream_t stream);
+BATON_API baton_result baton_host_stream_destroy(baton_host_stream_t stream); /* waits for what is queued */
+
+/* ---------------------------------------------------------------- memory ------------------------------------------ */
+
+/* Memory of the communicator's kind (device or host), aligned to 256 bytes and registered from birth. Local calls. */
+BATON_API baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer);
+BATON_API baton_result baton_free(baton_comm_t comm, void *pointer);
+
+/*
+ * Makes the allocation that holds [pointer, pointer + bytes) known to the peers now, instead of at its first use.
+ * Never needed for correctness; local: no other rank has to call. Registering twice is counted; deregister as often.
+ * A registered buffer may be freed without being deregistered, but not while calls that use it are in flight.
+ * BATON_ERR_UNSUPPORTED, with the reason, for memory that cannot be exported: calls on it work, through a copy.
+ */
+BATON_API baton_result baton_register(baton_comm_t comm, void *pointer, size_t bytes);
+BATON_API baton_result baton_deregister(baton_comm_t comm, void *pointer);
+
+/* ---------------------------------------------------------------- collectives ------------------------------------- */
+
+/*
+ * allgather: rank r's `count` elements at sendbuf appear at recvbuf + r * count on every rank.
+ * In place: sendbuf == recvbuf + rank * count, or BATON_IN_PLACE. Any other overlap is BATON_ERR_ARGUMENT.
+ * Every rank sends (n-1) * count elements. One step.
+ */
+BATON_API baton_result baton_allgather(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_comm_t comm,
+                                       baton_stream_t stream);
+
+/*
+ * reduce_scatter (block): sendbuf holds n * count elements; element i of block r, reduced over all ranks, appears at
+ * recvbuf[i] of rank r. In place: recvbuf == sendbuf + rank * count (NCCL); with BATON_IN_PLACE the n blocks lie in
+ * recvbuf and the result in its first `count` elements (MPI). Every rank sends (n-1) * count elements. One step.
+ */
+BATON_API baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op,
+                                            baton_comm_t comm, baton_stream_t stream);
+
+/*
+ * allreduce: recvbuf[i] on every rank is element i of sendbuf reduced over all ranks. In place: sendbuf == recvbuf or
+ * BATON_IN_PLACE. Small: every rank sends (n-1) * count elements, one step. Large: 2 (n-1) / n * count, two steps.
+ */
+BATON_API baton_result baton_allreduce(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op,
+                                       baton_comm_t comm, baton_stream_t stream);
+
+/* Returns (in stream order) after every rank has reached it; puts issued before are visible after. */
+BATON_API baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream);
+
+/* ---------------------------------------------------------------- point to point ---------------------------------- */
+
+/*
+ * The k-th send from rank a to rank b meets the k-th recv of b from a; count and type must be equal, else
+ * BATON_ERR_MISMATCH. Messages of at most BATON_EAGER_BYTES are buffered at the receiver: up to
+ * BATON_QUEUE_DEPTH of them per pair complete without their recv. A longer send completes when its recv has run, so
+ * ranks that exchange long messages must use sendrecv or a group, as in MPI's and NCCL's rules.
+ * peer == rank is allowed; a long message to oneself needs a group.
+ */
+#define BATON_EAGER_BYTES 16384
+#define BATON_QUEUE_DEPTH 8
+BATON_API baton_result baton_send(const void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm,
+                                  baton_stream_t stream);
+BATON_API baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm, baton_stream_t stream);
+
+/* A send to `dest` and a recv from `source` that progress together. */
+BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount, int source,
+                                      baton_type type, baton_comm_t comm, baton_stream_t stream);
+
+/*
+ * Calls between begin and end on this thread are collected; end checks and enqueues them. All sends and recvs of a
+ * group, per communicator and stream, progress together, in any order and of any size; collectives and one-sided
+ * calls of the group follow in issue order. Groups nest; the outermost end enqueues. At most BATON_GROUP_LIMIT sends
+ * and recvs per communicator. An error of a collected call is returned by that call and leaves it out of the group.
+ */
+#define BATON_GROUP_LIMIT 256
+BATON_API baton_result baton_group_begin(void);
+BATON_API baton_result baton_group_end(void);
+
+/* ---------------------------------------------------------------- windows: one-sided ------------------------------ */
+
+/*
+ * Collective: gives each rank `bytes` (the same on all ranks) of memory that all ranks can reach, zeroed. `base` gets this
+ * rank's memory. At most 64 windows are alive on a communicator. Blocks until all ranks have mapped it.
+ */
+BATON_API baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base);
+BATON_API baton_result baton_window_destroy(baton_window_t window); /* collective; waits for the work enqueued on it */
+
+/* The address at which this process sees `peer`'s memory of the window: plain loads and stores (or kernels) reach it. */
+BATON_API baton_result baton_window_pointer(baton_window_t window, int peer, void **pointer);
+
+/* put copies `bytes` from `source` to offset `offset` of target's window memory; get copies the other way. `source` and
+ * `destination` are of the communicator's memory kind. The origin buffer is free when the stream has passed the call;
+ * the target may read what was put after a later signal of this rank, or after a barrier. */
+BATON_API baton_result baton_put(const void *source, size_t bytes, int target, size_t offset, baton_window_t window,
+                                 baton_stream_t stream);
+BATON_API baton_result baton_get(void *destination, size_t bytes, int target, size_t offset, baton_window_t window,
+                                 baton_stream_t stream);
+
+/* signal adds one to target's count of this rank's signals on the window, after all this rank's earlier puts to it are
+ * visible there. wait_signal waits until `signals` more of them have come from `source` and consumes them. */
+BATON_API baton_result baton_signal(int target, baton_window_t window, baton_stream_t stream);
+BATON_API baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t window, baton_stream_t stream);
+
+/* ---------------------------------------------------------------- explain ----------------------------------------- */
+
+/*
+ * Writes, as text of at most `size` bytes with the terminating zero, what plan a call would get and why: algorithm,
+ * transport, channels, segment, how each buffer is reached. Starts nothing. sendbuf and recvbuf may be NULL (the plan
+ * for registered memory); type counts for operations without one (put, get) as bytes with BATON_UINT8.
+ */
+BATON_API baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type, baton_op op,
+                                     const void *sendbuf, const void *recvbuf, char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BATON_BATON_H */

@@ -1,0 +1,103 @@
+#include "api/buffers.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "util/failure.hpp"
+
+namespace baton::core {
+
+std::uint64_t bytes_of(std::uint64_t count, baton_type type, int blocks) {
+    const std::uint64_t each = baton_type_size(type) * static_cast<std::uint64_t>(blocks);
+    constexpr std::uint64_t most = std::uint64_t{1} << 63;
+    if (count > (most - 1) / each) {
+        fail(BATON_ERR_ARGUMENT, "count is {}: times {} bytes of {}{} it overflows", count, baton_type_size(type),
+             baton_type_name(type), blocks > 1 ? fmt::format(" times {} ranks", blocks) : "");
+    }
+    return count * each;
+}
+
+PointerInfo Buffers::check(const void *pointer, std::uint64_t bytes, const char *name) const {
+    if (bytes == 0) return {};
+    if (pointer == nullptr) fail(BATON_ERR_ARGUMENT, "{} is NULL, but {} bytes are to be moved", name, bytes);
+    const PointerInfo info = domain_.classify(pointer);
+    const bool on_gpu = domain_.on_gpu();
+    switch (info.kind) {
+        case PointerInfo::Kind::invalid:
+            fail(BATON_ERR_ARGUMENT, "{} is {}, which is not allocated memory (never allocated, or freed)", name, pointer);
+        case PointerInfo::Kind::host:
+            if (on_gpu) fail(BATON_ERR_ARGUMENT, "{} is {}, a host pointer; this communicator is on GPUs", name, pointer);
+            break;
+        case PointerInfo::Kind::device:
+        case PointerInfo::Kind::managed:
+            if (!on_gpu) fail(BATON_ERR_ARGUMENT, "{} is {}, a device pointer; this communicator is on the host", name, pointer);
+            if (info.kind == PointerInfo::Kind::device && info.device != device_) {
+                fail(BATON_ERR_ARGUMENT, "{} is {}, which lies on device {}; this rank's communicator is on device {}", name,
+                     pointer, info.device, device_);
+            }
+            break;
+    }
+    const auto address = reinterpret_cast<std::uint64_t>(pointer);
+    if (info.size != 0 && (address < info.base || bytes > info.base + info.size - address)) {
+        fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, which leaves its allocation of {} bytes by {} bytes", name, pointer,
+             bytes, info.size, address + bytes - info.base - info.size);
+    }
+    if (info.size == 0 && domain_.classify(static_cast<const std::byte *>(pointer) + bytes - 1).kind == PointerInfo::Kind::invalid) {
+        fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, whose end is not allocated memory", name, pointer, bytes);
+    }
+    return info;
+}
+
+Buffers::Use::~Use() {
+    for (const std::size_t index : held_) buffers_.staging_[index].in_use = false;
+}
+
+Buffers::Staging &Buffers::acquire(std::uint64_t bytes, Use &use) {
+    std::size_t best = staging_.size();
+    for (std::size_t index = 0; index < staging_.size(); ++index) {
+        const Staging &staging = staging_[index];
+        if (!staging.in_use && staging.bytes >= bytes && (best == staging_.size() || staging.bytes < staging_[best].bytes)) {
+            best = index;
+        }
+    }
+    if (best == staging_.size()) {
+        Staging staging;
+        staging.bytes = std::bit_ceil(std::max<std::uint64_t>(bytes, 65536));
+        staging.allocation = registry_.allocate_published(staging.bytes);
+        staging_.push_back(staging);
+    }
+    staging_[best].in_use = true;
+    use.held_.push_back(best);
+    return staging_[best];
+}
+
+std::byte *Buffers::scratch(std::uint64_t bytes, Use &use) {
+    return static_cast<std::byte *>(acquire(bytes, use).allocation.pointer);
+}
+
+Buffers::Reached Buffers::reach(const void *pointer, std::uint64_t bytes, bool raw, Use &use) {
+    auto *address = static_cast<std::byte *>(const_cast<void *>(pointer));
+    if (bytes == 0) return {{}, address, false};
+    const PointerInfo info = domain_.classify(pointer);
+    if (raw && info.size == 0) return {BufferRef::at_address(pointer), address, false};
+    const RegionRegistry::Location location = registry_.locate(info, pointer, bytes);
+    if (location.direct) {
+        return {BufferRef::in_region(location.slot, location.generation, location.offset), address, false};
+    }
+    const Staging &staging = acquire(bytes, use);
+    return {BufferRef::in_region(staging.allocation.published.slot, staging.allocation.published.generation, 0),
+            static_cast<std::byte *>(staging.allocation.pointer), true};
+}
+
+std::string Buffers::describe(const void *pointer, std::uint64_t bytes, bool raw) const {
+    if (pointer == nullptr || bytes == 0) return "not given";
+    const PointerInfo info = domain_.classify(pointer);
+    if (raw && info.size == 0) return "reached by its address (single copy)";
+    bool known = false;
+    const RegionRegistry::Location location = registry_.peek(info, pointer, &known);
+    if (!known) return "zero copy once registered (at first use)";
+    if (location.direct) return fmt::format("zero copy (region {}, generation {})", location.slot, location.generation);
+    return "staged through Baton's memory: " + location.reason;
+}
+
+}  // namespace baton::core

@@ -1,0 +1,232 @@
+#include <cstring>
+
+#include "api/calls.hpp"
+#include "api/error_state.hpp"
+
+namespace baton::core {
+namespace {
+
+/// One call on a communicator that works: checks under the lock, then runs or joins this thread's group.
+/// `check` returns the Request.
+template <class Check>
+baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stream, const Check &check) {
+    return guarded(name, [&] {
+        const std::shared_ptr<Communicator> found = find_comm(comm);
+        const std::lock_guard lock(found->mutex());
+        found->throw_if_broken();
+        const Request request = check(*found);
+        void *on = find_stream(*found, stream);
+        Group &group = Group::of_this_thread();
+        if (!group.open()) return found->run(request, on);
+        group.add_call([found, request, on] {
+            const std::lock_guard turn(found->mutex());
+            found->throw_if_broken();
+            found->run(request, on);
+        });
+    });
+}
+
+void issue_messages(const std::shared_ptr<Communicator> &comm, const std::vector<Request> &requests, void *stream) {
+    Group &group = Group::of_this_thread();
+    if (!group.open()) return comm->run_messages(requests, stream);
+    for (const Request &request : requests) group.add_message(comm, request, stream);
+}
+
+template <class Check>
+baton_result messages(const char *name, baton_comm_t comm, baton_stream_t stream, const Check &check) {
+    return guarded(name, [&] {
+        const std::shared_ptr<Communicator> found = find_comm(comm);
+        const std::lock_guard lock(found->mutex());
+        found->throw_if_broken();
+        issue_messages(found, check(*found), find_stream(*found, stream));
+    });
+}
+
+/// A one-sided call: checked now, run now or by the group. `make` returns the work.
+template <class Make>
+baton_result one_sided(const char *name, baton_window_t window, baton_stream_t stream, const Make &make) {
+    return guarded(name, [&] {
+        const std::shared_ptr<WindowHandle> found = find_window(window);
+        const std::lock_guard lock(found->comm->mutex());
+        found->comm->throw_if_broken();
+        const std::function<void(void *)> work = make(*found->comm, found->window);
+        void *on = find_stream(*found->comm, stream);
+        const auto run = [comm = found->comm, work, on] {
+            work(on);
+            if (!comm->on_gpu() && on == nullptr) comm->throw_if_broken();
+        };
+        Group &group = Group::of_this_thread();
+        if (!group.open()) return run();
+        group.add_call([found, run] {
+            const std::lock_guard turn(found->comm->mutex());
+            found->comm->throw_if_broken();
+            run();
+        });
+    });
+}
+
+std::byte *window_range(const Communicator &comm, const Window &window, int target, std::size_t offset, std::size_t bytes) {
+    require_rank(comm, target, "target");
+    if (offset > window.bytes || bytes > window.bytes - offset) {
+        fail(BATON_ERR_ARGUMENT, "offset {} with {} bytes leaves the window of {} bytes", offset, bytes, window.bytes);
+    }
+    return window.pointers[static_cast<std::size_t>(target)] + offset;
+}
+
+Plan transfer_plan(const Communicator &comm, baton_operation operation, std::size_t bytes) {
+    Request request;
+    request.operation = operation;
+    request.count = bytes;
+    request.bytes = bytes;
+    return comm.plan(request);
+}
+
+}  // namespace
+}  // namespace baton::core
+
+using namespace baton::core;
+
+extern "C" {
+
+baton_result baton_allgather(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_comm_t comm, baton_stream_t stream) {
+    return collective("baton_allgather", comm, stream,
+                      [&](Communicator &on) { return check_allgather(on, sendbuf, recvbuf, count, type); });
+}
+
+baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op, baton_comm_t comm,
+                                  baton_stream_t stream) {
+    return collective("baton_reduce_scatter", comm, stream,
+                      [&](Communicator &on) { return check_reduce_scatter(on, sendbuf, recvbuf, count, type, op); });
+}
+
+baton_result baton_allreduce(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op, baton_comm_t comm,
+                             baton_stream_t stream) {
+    return collective("baton_allreduce", comm, stream,
+                      [&](Communicator &on) { return check_allreduce(on, sendbuf, recvbuf, count, type, op); });
+}
+
+baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream) {
+    return collective("baton_barrier", comm, stream, [](Communicator &) {
+        Request request;
+        request.operation = BATON_BARRIER;
+        return request;
+    });
+}
+
+baton_result baton_send(const void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm, baton_stream_t stream) {
+    return messages("baton_send", comm, stream, [&](Communicator &on) {
+        const Request request = check_message(on, BATON_SEND, buffer, count, type, peer, "buffer", "peer");
+        if (peer == on.rank() && request.bytes > BATON_EAGER_BYTES && !Group::of_this_thread().open()) {
+            fail(BATON_ERR_ARGUMENT, "peer is this rank ({}) and the message has {} bytes: more than BATON_EAGER_BYTES ({}) to oneself "
+                 "need a group or sendrecv", peer, request.bytes, BATON_EAGER_BYTES);
+        }
+        return std::vector<Request>{request};
+    });
+}
+
+baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm, baton_stream_t stream) {
+    return messages("baton_recv", comm, stream, [&](Communicator &on) {
+        return std::vector<Request>{check_message(on, BATON_RECV, buffer, count, type, peer, "buffer", "peer")};
+    });
+}
+
+baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount, int source, baton_type type,
+                            baton_comm_t comm, baton_stream_t stream) {
+    return messages("baton_sendrecv", comm, stream, [&](Communicator &on) {
+        return std::vector<Request>{check_message(on, BATON_SEND, sendbuf, sendcount, type, dest, "sendbuf", "dest"),
+                                    check_message(on, BATON_RECV, recvbuf, recvcount, type, source, "recvbuf", "source")};
+    });
+}
+
+baton_result baton_group_begin(void) {
+    return guarded("baton_group_begin", [] { Group::of_this_thread().begin(); });
+}
+
+baton_result baton_group_end(void) {
+    return guarded("baton_group_end", [] { Group::of_this_thread().end(); });
+}
+
+baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base) {
+    return guarded("baton_window_create", [&] {
+        if (window == nullptr) fail(BATON_ERR_ARGUMENT, "window is NULL");
+        if (base == nullptr) fail(BATON_ERR_ARGUMENT, "base is NULL");
+        const std::shared_ptr<Communicator> found = find_comm(comm);
+        const std::lock_guard lock(found->mutex());
+        found->throw_if_broken();
+        const std::shared_ptr<Window> created = found->create_window(bytes);
+        *base = created->pointers[static_cast<std::size_t>(found->rank())];
+        *window = windows().insert(std::make_shared<WindowHandle>(WindowHandle{found, created}));
+    });
+}
+
+baton_result baton_window_destroy(baton_window_t window) {
+    return guarded("baton_window_destroy", [&] {
+        const std::shared_ptr<WindowHandle> found = find_window(window);
+        windows().remove(window);
+        const std::lock_guard lock(found->comm->mutex());
+        found->comm->destroy_window(found->window);
+    });
+}
+
+baton_result baton_window_pointer(baton_window_t window, int peer, void **pointer) {
+    return guarded("baton_window_pointer", [&] {
+        if (pointer == nullptr) fail(BATON_ERR_ARGUMENT, "pointer is NULL");
+        const std::shared_ptr<WindowHandle> found = find_window(window);
+        require_rank(*found->comm, peer, "peer");
+        *pointer = found->window->pointers[static_cast<std::size_t>(peer)];
+    });
+}
+
+baton_result baton_put(const void *source, size_t bytes, int target, size_t offset, baton_window_t window, baton_stream_t stream) {
+    return one_sided("baton_put", window, stream, [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
+        std::byte *destination = window_range(comm, *on, target, offset, bytes);
+        comm.buffers().check(source, bytes, "source");
+        return [&comm, destination, source, bytes, plan = transfer_plan(comm, BATON_PUT, bytes)](void *queue) {
+            comm.executor().transfer(destination, static_cast<const std::byte *>(source), bytes, plan, queue);
+        };
+    });
+}
+
+baton_result baton_get(void *destination, size_t bytes, int target, size_t offset, baton_window_t window, baton_stream_t stream) {
+    return one_sided("baton_get", window, stream, [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
+        const std::byte *source = window_range(comm, *on, target, offset, bytes);
+        comm.buffers().check(destination, bytes, "destination");
+        return [&comm, destination, source, bytes, plan = transfer_plan(comm, BATON_GET, bytes)](void *queue) {
+            comm.executor().transfer(static_cast<std::byte *>(destination), source, bytes, plan, queue);
+        };
+    });
+}
+
+baton_result baton_signal(int target, baton_window_t window, baton_stream_t stream) {
+    return one_sided("baton_signal", window, stream, [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
+        require_rank(comm, target, "target");
+        return [&comm, target, index = on->index](void *queue) { comm.executor().signal(index, target, queue); };
+    });
+}
+
+baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t window, baton_stream_t stream) {
+    return one_sided("baton_wait_signal", window, stream, [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
+        require_rank(comm, source, "source");
+        return [&comm, source, signals, index = on->index](void *queue) { comm.executor().wait_signal(index, source, signals, queue); };
+    });
+}
+
+baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type, baton_op op, const void *sendbuf,
+                           const void *recvbuf, char *text, size_t size) {
+    return guarded("baton_explain", [&] {
+        if (text == nullptr || size == 0) fail(BATON_ERR_ARGUMENT, "text is NULL or size is 0");
+        const std::shared_ptr<Communicator> found = find_comm(comm);
+        const std::lock_guard lock(found->mutex());
+        found->throw_if_broken();
+        if (operation < BATON_ALLGATHER || operation > BATON_WAIT_SIGNAL) {
+            fail(BATON_ERR_ARGUMENT, "operation is {}, which is no baton_operation", static_cast<int>(operation));
+        }
+        require_type(type);
+        if (operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE) require_op(type, op);
+        const std::string explanation = found->explain(operation, count, type, op, sendbuf, recvbuf);
+        std::strncpy(text, explanation.c_str(), size - 1);
+        text[size - 1] = '\0';
+    });
+}
+
+}  // extern "C"

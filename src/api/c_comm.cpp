@@ -1,0 +1,178 @@
+#include <cstring>
+
+#include "api/calls.hpp"
+#include "api/error_state.hpp"
+#include "transport/host/host_stream.hpp"
+
+namespace baton::core {
+namespace {
+
+HandleTable<baton_host_stream_t, HostStream> &host_streams() {
+    // Never destroyed: an application may still call from its own static destructors.
+    static auto *table = new HandleTable<baton_host_stream_t, HostStream>;
+    return *table;
+}
+
+void require_mpi() {
+    int initialized = 0;
+    int finalized = 0;
+    MPI_Initialized(&initialized);
+    MPI_Finalized(&finalized);
+    if (initialized == 0) fail(BATON_ERR_ARGUMENT, "MPI is not initialised: call MPI_Init first");
+    if (finalized != 0) fail(BATON_ERR_ARGUMENT, "MPI is finalised");
+}
+
+template <class T>
+void require_pointer(const T *pointer, const char *name) {
+    if (pointer == nullptr) fail(BATON_ERR_ARGUMENT, "{} is NULL", name);
+}
+
+}  // namespace
+
+HandleTable<baton_comm_t, Communicator> &communicators() {
+    static auto *table = new HandleTable<baton_comm_t, Communicator>;
+    return *table;
+}
+
+HandleTable<baton_window_t, WindowHandle> &windows() {
+    static auto *table = new HandleTable<baton_window_t, WindowHandle>;
+    return *table;
+}
+
+std::shared_ptr<Communicator> find_comm(baton_comm_t comm) {
+    std::shared_ptr<Communicator> found = communicators().find(comm);
+    if (!found) fail(BATON_ERR_ARGUMENT, "comm is {}, which is no communicator (never created, or destroyed)", static_cast<const void *>(comm));
+    return found;
+}
+
+std::shared_ptr<WindowHandle> find_window(baton_window_t window) {
+    std::shared_ptr<WindowHandle> found = windows().find(window);
+    if (!found) fail(BATON_ERR_ARGUMENT, "window is {}, which is no window (never created, or destroyed)", static_cast<const void *>(window));
+    return found;
+}
+
+void *find_stream(const Communicator &comm, baton_stream_t stream) {
+    if (comm.on_gpu() || stream == nullptr) return stream;
+    const std::shared_ptr<HostStream> found = host_streams().find(static_cast<baton_host_stream_t>(stream));
+    if (!found) fail(BATON_ERR_ARGUMENT, "stream is {}, which is no host stream; this communicator is on the host", stream);
+    return found.get();
+}
+
+}  // namespace baton::core
+
+using namespace baton::core;
+
+extern "C" {
+
+baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *config, baton_comm_t *comm) {
+    return guarded("baton_comm_create", [&] {
+        require_pointer(comm, "comm");
+        require_mpi();
+        if (mpi_comm == MPI_COMM_NULL) fail(BATON_ERR_ARGUMENT, "mpi_comm is MPI_COMM_NULL");
+        *comm = communicators().insert(std::make_shared<Communicator>(std::make_unique<MpiBootstrap>(mpi_comm), config));
+    });
+}
+
+baton_result baton_comm_destroy(baton_comm_t comm) {
+    return guarded("baton_comm_destroy", [&] {
+        const std::shared_ptr<Communicator> found = find_comm(comm);
+        communicators().remove(comm);
+        const std::lock_guard lock(found->mutex());
+        found->shut_down();
+    });
+}
+
+baton_result baton_comm_abort(baton_comm_t comm) {
+    return guarded("baton_comm_abort", [&] { find_comm(comm)->abort(); });
+}
+
+baton_result baton_comm_check(baton_comm_t comm) {
+    return guarded("baton_comm_check", [&] { find_comm(comm)->throw_if_broken(); });
+}
+
+baton_result baton_comm_rank(baton_comm_t comm, int *rank) {
+    return guarded("baton_comm_rank", [&] {
+        require_pointer(rank, "rank");
+        *rank = find_comm(comm)->rank();
+    });
+}
+
+baton_result baton_comm_size(baton_comm_t comm, int *size) {
+    return guarded("baton_comm_size", [&] {
+        require_pointer(size, "size");
+        *size = find_comm(comm)->size();
+    });
+}
+
+baton_result baton_comm_info(baton_comm_t comm, baton_info *info) {
+    return guarded("baton_comm_info", [&] {
+        require_pointer(info, "info");
+        if (info->struct_size != sizeof(baton_info)) {
+            fail(BATON_ERR_ARGUMENT, "info.struct_size is {}, expected sizeof(baton_info) = {}", info->struct_size, sizeof(baton_info));
+        }
+        find_comm(comm)->fill_info(info);
+    });
+}
+
+baton_result baton_host_stream_create(baton_host_stream_t *stream) {
+    return guarded("baton_host_stream_create", [&] {
+        require_pointer(stream, "stream");
+        *stream = host_streams().insert(std::make_shared<HostStream>());
+    });
+}
+
+baton_result baton_host_stream_synchronize(baton_host_stream_t stream) {
+    return guarded("baton_host_stream_synchronize", [&] {
+        const auto found = host_streams().find(stream);
+        if (!found) fail(BATON_ERR_ARGUMENT, "stream is {}, which is no host stream", static_cast<const void *>(stream));
+        found->synchronize();
+    });
+}
+
+baton_result baton_host_stream_destroy(baton_host_stream_t stream) {
+    return guarded("baton_host_stream_destroy", [&] {
+        const auto found = host_streams().remove(stream);
+        if (!found) fail(BATON_ERR_ARGUMENT, "stream is {}, which is no host stream", static_cast<const void *>(stream));
+        found->synchronize();
+    });
+}
+
+baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer) {
+    return guarded("baton_malloc", [&] {
+        require_pointer(pointer, "pointer");
+        const auto found = find_comm(comm);
+        const std::lock_guard lock(found->mutex());
+        found->throw_if_broken();
+        *pointer = bytes == 0 ? nullptr : found->registry().allocate(bytes);
+    });
+}
+
+baton_result baton_free(baton_comm_t comm, void *pointer) {
+    return guarded("baton_free", [&] {
+        const auto found = find_comm(comm);
+        const std::lock_guard lock(found->mutex());
+        if (pointer != nullptr) found->registry().release(pointer);
+    });
+}
+
+baton_result baton_register(baton_comm_t comm, void *pointer, size_t bytes) {
+    return guarded("baton_register", [&] {
+        const auto found = find_comm(comm);
+        const std::lock_guard lock(found->mutex());
+        found->throw_if_broken();
+        if (bytes == 0) fail(BATON_ERR_ARGUMENT, "bytes is 0");
+        found->buffers().check(pointer, bytes, "pointer");
+        found->registry().add(pointer, bytes);
+    });
+}
+
+baton_result baton_deregister(baton_comm_t comm, void *pointer) {
+    return guarded("baton_deregister", [&] {
+        const auto found = find_comm(comm);
+        const std::lock_guard lock(found->mutex());
+        require_pointer(pointer, "pointer");
+        found->registry().remove(pointer);
+    });
+}
+
+}  // extern "C"

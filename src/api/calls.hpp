@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+
+#include "api/communicator.hpp"
+#include "api/group.hpp"
+#include "api/handle_table.hpp"
+
+namespace baton::core {
+
+/// A window handle keeps its communicator alive.
+struct WindowHandle {
+    std::shared_ptr<Communicator> comm;
+    std::shared_ptr<Window> window;
+};
+
+HandleTable<baton_comm_t, Communicator> &communicators();
+HandleTable<baton_window_t, WindowHandle> &windows();
+
+/// The object behind a handle; throws BATON_ERR_ARGUMENT for a handle that is none, or was destroyed.
+std::shared_ptr<Communicator> find_comm(baton_comm_t comm);
+std::shared_ptr<WindowHandle> find_window(baton_window_t window);
+/// The HostStream behind a handle (host), or the cudaStream_t itself (GPU).
+void *find_stream(const Communicator &comm, baton_stream_t stream);
+
+void require_type(baton_type type);
+void require_op(baton_type type, baton_op op);
+void require_rank(const Communicator &comm, int rank, const char *name);
+
+/// Checks that make Requests; throw BATON_ERR_ARGUMENT, start nothing.
+Request check_allgather(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type);
+Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type, baton_op op);
+Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type, baton_op op);
+Request check_message(Communicator &comm, baton_operation operation, const void *buffer, std::size_t count, baton_type type, int peer,
+                      const char *buffer_name, const char *peer_name);
+
+}  // namespace baton::core

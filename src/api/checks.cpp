@@ -1,0 +1,123 @@
+#include "api/calls.hpp"
+#include "transport/element/reduce.hpp"
+
+namespace baton::core {
+namespace {
+
+const std::byte *bytes_at(const void *pointer) { return static_cast<const std::byte *>(pointer); }
+
+bool overlap(const std::byte *first, std::uint64_t first_bytes, const std::byte *second, std::uint64_t second_bytes) {
+    const auto a = reinterpret_cast<std::uint64_t>(first);
+    const auto b = reinterpret_cast<std::uint64_t>(second);
+    return first_bytes > 0 && second_bytes > 0 && a < b + second_bytes && b < a + first_bytes;
+}
+
+void refuse_in_place_recv(const void *recvbuf) {
+    if (recvbuf == BATON_IN_PLACE) fail(BATON_ERR_ARGUMENT, "recvbuf is BATON_IN_PLACE; only sendbuf may be");
+}
+
+}  // namespace
+
+void require_type(baton_type type) {
+    if (baton_type_size(type) == 0) fail(BATON_ERR_ARGUMENT, "type is {}, which is no baton_type", static_cast<int>(type));
+}
+
+void require_op(baton_type type, baton_op op) {
+    if (op < 0 || op >= BATON_OP_COUNT) fail(BATON_ERR_ARGUMENT, "op is {}, which is no baton_op", static_cast<int>(op));
+    if (!op_defined(type, op)) {
+        fail(BATON_ERR_ARGUMENT, "op is {}, which is not defined for type {}", baton_op_name(op), baton_type_name(type));
+    }
+}
+
+void require_rank(const Communicator &comm, int rank, const char *name) {
+    if (rank < 0 || rank >= comm.size()) {
+        fail(BATON_ERR_ARGUMENT, "{} is {}, but the communicator has the ranks 0 to {}", name, rank, comm.size() - 1);
+    }
+}
+
+Request check_allgather(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type) {
+    require_type(type);
+    refuse_in_place_recv(recvbuf);
+    Request request;
+    request.operation = BATON_ALLGATHER;
+    request.type = type;
+    request.count = count;
+    request.bytes = bytes_of(count, type, 1);
+    const std::uint64_t total = bytes_of(count, type, comm.size());
+    request.recv = static_cast<std::byte *>(recvbuf);
+    comm.buffers().check(recvbuf, total, "recvbuf");
+    const std::byte *own = request.recv + static_cast<std::uint64_t>(comm.rank()) * request.bytes;
+    request.send = sendbuf == BATON_IN_PLACE ? own : bytes_at(sendbuf);
+    comm.buffers().check(request.send, request.bytes, "sendbuf");
+    if (request.send != own && overlap(request.send, request.bytes, request.recv, total)) {
+        fail(BATON_ERR_ARGUMENT, "sendbuf {} overlaps recvbuf {} but is not recvbuf + rank * count ({}), the place for in place",
+             sendbuf, recvbuf, static_cast<const void *>(own));
+    }
+    return request;
+}
+
+Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type, baton_op op) {
+    require_type(type);
+    require_op(type, op);
+    refuse_in_place_recv(recvbuf);
+    Request request;
+    request.operation = BATON_REDUCE_SCATTER;
+    request.type = type;
+    request.op = op;
+    request.count = count;
+    request.bytes = bytes_of(count, type, 1);
+    const std::uint64_t total = bytes_of(count, type, comm.size());
+    request.recv = static_cast<std::byte *>(recvbuf);
+    if (sendbuf == BATON_IN_PLACE) {
+        comm.buffers().check(recvbuf, total, "recvbuf");
+        request.send = request.recv;
+        return request;
+    }
+    request.send = bytes_at(sendbuf);
+    comm.buffers().check(sendbuf, total, "sendbuf");
+    comm.buffers().check(recvbuf, request.bytes, "recvbuf");
+    const std::byte *own = request.send + static_cast<std::uint64_t>(comm.rank()) * request.bytes;
+    if (request.recv != own && overlap(request.send, total, request.recv, request.bytes)) {
+        fail(BATON_ERR_ARGUMENT, "recvbuf {} overlaps sendbuf {} but is not sendbuf + rank * count ({}), the place for in place",
+             recvbuf, sendbuf, static_cast<const void *>(own));
+    }
+    return request;
+}
+
+Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type, baton_op op) {
+    require_type(type);
+    require_op(type, op);
+    refuse_in_place_recv(recvbuf);
+    Request request;
+    request.operation = BATON_ALLREDUCE;
+    request.type = type;
+    request.op = op;
+    request.count = count;
+    request.bytes = bytes_of(count, type, 1);
+    request.recv = static_cast<std::byte *>(recvbuf);
+    request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
+    comm.buffers().check(recvbuf, request.bytes, "recvbuf");
+    comm.buffers().check(request.send, request.bytes, "sendbuf");
+    if (request.send != request.recv && overlap(request.send, request.bytes, request.recv, request.bytes)) {
+        fail(BATON_ERR_ARGUMENT, "sendbuf {} overlaps recvbuf {}; they must be equal (in place) or apart", sendbuf, recvbuf);
+    }
+    return request;
+}
+
+Request check_message(Communicator &comm, baton_operation operation, const void *buffer, std::size_t count, baton_type type, int peer,
+                      const char *buffer_name, const char *peer_name) {
+    require_type(type);
+    require_rank(comm, peer, peer_name);
+    Request request;
+    request.operation = operation;
+    request.type = type;
+    request.count = count;
+    request.bytes = bytes_of(count, type, 1);
+    request.peer = peer;
+    comm.buffers().check(buffer, request.bytes, buffer_name);
+    request.send = bytes_at(buffer);
+    request.recv = static_cast<std::byte *>(const_cast<void *>(buffer));
+    return request;
+}
+
+}  // namespace baton::core

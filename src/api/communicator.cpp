@@ -1,0 +1,285 @@
+#include "api/communicator.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/config.hpp"
+#include "collectives/host_executor.hpp"
+#include "transport/host/remote_memory.hpp"
+#include "util/log.hpp"
+
+namespace baton::core {
+namespace {
+
+/// CTAs that all ranks of one GPU may keep resident together while they wait for each other.
+constexpr int resident_blocks = 128;
+
+struct Status {
+    std::int32_t code = BATON_SUCCESS;
+};
+
+}  // namespace
+
+void Communicator::together(const std::function<void()> &body) {
+    Status mine;
+    std::string text;
+    try {
+        body();
+    } catch (const Failure &failure) {
+        mine.code = failure.code();
+        text = failure.what();
+    } catch (const std::bad_alloc &) {
+        mine.code = BATON_ERR_MEMORY;
+        text = "out of host memory";
+    }
+    const std::vector<Status> all = bootstrap_->allgather(mine);
+    const auto failed = std::find_if(all.begin(), all.end(), [](const Status &status) { return status.code != BATON_SUCCESS; });
+    if (failed == all.end()) return;
+    const std::vector<std::string> texts = bootstrap_->allgather_strings(text);
+    const auto rank = static_cast<std::size_t>(failed - all.begin());
+    if (mine.code != BATON_SUCCESS) throw Failure(static_cast<baton_result>(mine.code), text);
+    throw Failure(static_cast<baton_result>(failed->code), fmt::format("rank {}: {}", rank, texts[rank]));
+}
+
+Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_config *given) : bootstrap_(std::move(bootstrap)) {
+    view_.rank = bootstrap_->rank();
+    view_.size = bootstrap_->size();
+    baton_config config{};
+    together([&] { config = resolve_config(given); });
+    require_equal(*bootstrap_, config);
+    timeout_ = std::chrono::milliseconds(static_cast<std::int64_t>(std::max(1.0, config.timeout_seconds * 1e3)));
+    view_.timeout_ns = static_cast<std::uint64_t>(config.timeout_seconds * 1e9);
+
+    settle_place(config);
+    together([&] { domain_ = capabilities_.on_gpu ? make_cuda_domain() : make_host_domain(bootstrap_->same_process()); });
+    PeerMemory::Callbacks callbacks;
+    callbacks.peer_dead = [this](int peer, const std::string &how) {
+        break_with(BATON_ERR_PEER_DEAD, fmt::format("rank {} has died: {}", peer, how), true);
+    };
+    callbacks.tick = [this] {
+        if (ready_.load(std::memory_order_acquire)) look_for_errors();
+    };
+    peers_ = std::make_unique<PeerMemory>(*bootstrap_, *domain_, std::move(callbacks));
+    registry_ = std::make_unique<RegionRegistry>(*domain_, *peers_, timeout_);
+    buffers_ = std::make_unique<Buffers>(*domain_, *registry_, device_);
+    settle_capabilities(config);
+    map_arenas();
+    together([&] {
+        control_ = capabilities_.on_gpu ? allocate_control() : new Control{};
+        view_.control = control_;
+        view_.regions = peers_->table();
+        if (capabilities_.on_gpu) preload_kernels();
+    });
+    verify_reach(config);
+    if (capabilities_.on_gpu && view_.size > 1) rendezvous_ = std::make_unique<Rendezvous>(*bootstrap_, view_.rank, view_.size);
+    together([&] {
+        if (capabilities_.on_gpu) {
+            executor_ = make_gpu_executor(view_, device_, capabilities_, *peers_, rendezvous_.get());
+            return;
+        }
+        HostReach reach;
+        reach.same_process = bootstrap_->same_process();
+        reach.single_copy = single_copy_;
+        reach.pids = bootstrap_->allgather(static_cast<std::int32_t>(getpid()));
+        executor_ = std::make_unique<HostExecutor>(view_, std::move(reach));
+    });
+    ready_.store(true, std::memory_order_release);
+    bootstrap_->barrier();
+}
+
+/// GPU or host: agreed by all ranks.
+void Communicator::settle_place(const baton_config &config) {
+    struct Place {
+        std::int32_t has_gpu = 0;
+        char uuid[48] = {};
+    } mine;
+    const auto transport = static_cast<baton_transport>(config.transport);
+    together([&] {
+        device_ = transport == BATON_TRANSPORT_HOST ? -1 : current_gpu();
+        mine.has_gpu = device_ >= 0 ? 1 : 0;
+        if (device_ < 0) return;
+        identity_ = device_identity(device_);
+        std::strncpy(mine.uuid, identity_.uuid.c_str(), sizeof(mine.uuid) - 1);
+    });
+    const std::vector<Place> all = bootstrap_->allgather(mine);
+    const auto without = std::find_if(all.begin(), all.end(), [](const Place &place) { return place.has_gpu == 0; });
+    const bool any = std::any_of(all.begin(), all.end(), [](const Place &place) { return place.has_gpu != 0; });
+    if (any && without != all.end()) {
+        fail(BATON_ERR_UNSUPPORTED,
+             "rank {} has no usable GPU but others have one: give every rank a GPU, or set transport to host "
+             "(BATON_TRANSPORT=host)",
+             without - all.begin());
+    }
+    if (!any && transport != BATON_TRANSPORT_AUTO && transport != BATON_TRANSPORT_HOST) {
+        fail(BATON_ERR_UNSUPPORTED, "config.transport asks for a GPU, but no rank has a usable one");
+    }
+    capabilities_.on_gpu = any;
+    capabilities_.size = view_.size;
+    capabilities_.transport = transport;
+    int most_sharing = view_.size;
+    if (any) {
+        most_sharing = 1;
+        for (const Place &one : all) {
+            const auto same = std::count_if(all.begin(), all.end(), [&](const Place &other) { return std::strcmp(one.uuid, other.uuid) == 0; });
+            most_sharing = std::max(most_sharing, static_cast<int>(same));
+            if (std::strcmp(one.uuid, mine.uuid) == 0) ranks_on_device_ = static_cast<int>(same);
+        }
+        capabilities_.channels = std::clamp(resident_blocks / most_sharing, 1, config.max_channels);
+    } else {
+        ranks_on_device_ = view_.size;
+        capabilities_.channels = 1;
+    }
+}
+
+void Communicator::settle_capabilities(const baton_config &config) {
+    // Packets are for latency: more than 1 MiB per rank would only cost memory. Staging is shared host memory on the host, where
+    // /dev/shm may be as small as 64 MiB, so it takes less there.
+    const std::uint64_t packet_limit = std::min<std::uint64_t>(config.packet_limit, capabilities_.on_gpu ? 1 << 20 : 8192);
+    const std::uint64_t segment = std::min<std::uint64_t>(config.segment_bytes, capabilities_.on_gpu ? 1 << 30 : 131072);
+    view_.layout = ArenaLayout::make(view_.size, capabilities_.channels, packet_limit, segment);
+    capabilities_.packet_channel_bytes = view_.layout.packets_per_channel * 8 / 16 * 16;
+    capabilities_.packet_bytes = packet_limit / 16 * 16;
+    capabilities_.segment_bytes = view_.layout.segment_bytes;
+    capabilities_.copy_engine_limit = config.copy_engine_limit;
+}
+
+void Communicator::map_arenas() {
+    RegionRegistry::Allocation arena;
+    together([&] { arena = registry_->allocate_published(view_.layout.total_bytes); });
+    const std::vector<PeerMemory::Published> all = bootstrap_->allgather(arena.published);
+    together([&] {
+        for (int peer = 0; peer < view_.size; ++peer) {
+            const PeerMemory::Published &published = all[static_cast<std::size_t>(peer)];
+            void *address = peer == view_.rank ? arena.pointer : peers_->address(peer, published.slot, published.generation);
+            if (address == nullptr) fail(BATON_ERR_INTERNAL, "the arena of rank {} is not mapped", peer);
+            view_.arenas[peer] = static_cast<std::byte *>(address);
+        }
+    });
+}
+
+/// What really works between each pair, tried and agreed (decision 10).
+void Communicator::verify_reach(const baton_config &config) {
+    if (capabilities_.on_gpu) {
+        int unreached = 0;
+        together([&] { unreached = probe_peers(view_, [&] { bootstrap_->barrier(); }); });
+        const std::vector<int> all = bootstrap_->allgather(unreached);
+        for (std::size_t rank = 0; rank < all.size(); ++rank) {
+            if (all[rank] != 0) {
+                fail(BATON_ERR_UNSUPPORTED,
+                     "the GPU of rank {} does not reach {} of its peers' memory (written and verified words); check "
+                     "`nvidia-smi topo -p2p rw`, or set BATON_TRANSPORT=host",
+                     rank, all[rank]);
+            }
+        }
+        capabilities_.reaches_buffers = true;
+        reach_text_ = "peers' buffers are mapped over CUDA IPC";
+    } else {
+        const bool wanted = config.single_copy == 1;
+        single_copy_ = wanted && (bootstrap_->same_process() || probe_single_copy());
+        const std::vector<std::int32_t> all = bootstrap_->allgather(static_cast<std::int32_t>(single_copy_));
+        single_copy_ = std::all_of(all.begin(), all.end(), [](std::int32_t one) { return one != 0; });
+        capabilities_.reaches_buffers = single_copy_;
+        reach_text_ = single_copy_ ? "peers' buffers are reached by a single copy"
+                      : wanted     ? "the system refuses process_vm_readv between the ranks, so data is staged"
+                                   : "single copy is switched off, so data is staged";
+    }
+    capabilities_.reach_reason = reach_text_.c_str();
+}
+
+/// Every rank reads a word of every other and writes it back next to it.
+bool Communicator::probe_single_copy() {
+    struct Offer {
+        std::uint64_t address = 0;
+        std::int32_t pid = 0;
+    };
+    constexpr std::uint64_t value = 0x4261746F6E;
+    std::vector<std::uint64_t> words(static_cast<std::size_t>(view_.size) + 1, 0);
+    words[0] = value + static_cast<std::uint64_t>(view_.rank);
+    const std::vector<Offer> offers =
+        bootstrap_->allgather(Offer{reinterpret_cast<std::uint64_t>(words.data()), static_cast<std::int32_t>(getpid())});
+    bool works = true;
+    for (int peer = 0; peer < view_.size; ++peer) {
+        if (peer == view_.rank) continue;
+        const Offer &offer = offers[static_cast<std::size_t>(peer)];
+        const HostRemote remote{reinterpret_cast<std::byte *>(offer.address), offer.pid};
+        std::uint64_t word = 0;
+        works = works && host_read(reinterpret_cast<std::byte *>(&word), remote, sizeof(word)) &&
+                word == value + static_cast<std::uint64_t>(peer) &&
+                host_write(remote + 8 * (static_cast<std::uint64_t>(view_.rank) + 1), reinterpret_cast<const std::byte *>(&word),
+                           sizeof(word));
+    }
+    bootstrap_->barrier();
+    for (int peer = 0; peer < view_.size; ++peer) {
+        if (peer != view_.rank && words[static_cast<std::size_t>(peer) + 1] != words[0]) works = false;
+    }
+    return works;
+}
+
+void Communicator::shut_down() {
+    if (shut_down_) return;
+    shut_down_ = true;
+    if (executor_) executor_->drain();
+    const bool broken = broken_.load();
+    if (!broken) bootstrap_->barrier();
+    ready_.store(false, std::memory_order_release);
+    peers_->leave();
+    executor_.reset();
+    buffers_.reset();
+    if (!broken) {
+        // Importers close before owners free.
+        peers_->unmap_peers();
+        bootstrap_->barrier();
+    }
+    registry_.reset();
+    peers_.reset();
+    rendezvous_.reset();
+    if (broken) bootstrap_->abandon();
+    if (capabilities_.on_gpu) {
+        release_control(control_);
+    } else {
+        delete control_;
+    }
+    control_ = nullptr;
+    bootstrap_.reset();
+}
+
+Communicator::~Communicator() {
+    if (shut_down_) return;
+    // Creation failed half-way, on all ranks: nothing is in flight.
+    ready_.store(false, std::memory_order_release);
+    if (peers_) peers_->leave();
+    executor_.reset();
+    buffers_.reset();
+    registry_.reset();
+    peers_.reset();
+    if (control_ != nullptr) {
+        if (capabilities_.on_gpu) {
+            release_control(control_);
+        } else {
+            delete control_;
+        }
+    }
+}
+
+void Communicator::fill_info(baton_info *info) const {
+    const std::size_t size = info->struct_size;
+    std::memset(info, 0, sizeof(*info));
+    info->struct_size = size;
+    info->rank = view_.rank;
+    info->size = view_.size;
+    info->on_gpu = capabilities_.on_gpu ? 1 : 0;
+    info->device = device_;
+    std::strncpy(info->device_name, capabilities_.on_gpu ? identity_.name.c_str() : "host", sizeof(info->device_name) - 1);
+    std::strncpy(info->device_uuid, identity_.uuid.c_str(), sizeof(info->device_uuid) - 1);
+    info->ranks_on_device = ranks_on_device_;
+    info->channels = capabilities_.channels;
+    info->single_copy = single_copy_ ? 1 : 0;
+    info->peer_access = capabilities_.on_gpu && capabilities_.reaches_buffers ? 1 : 0;
+    info->device_bytes = peers_->device_bytes() + (capabilities_.on_gpu ? registry_->allocated_bytes() : 0);
+    info->host_bytes = peers_->shared_bytes() + sizeof(Control) + (capabilities_.on_gpu ? 0 : registry_->allocated_bytes());
+    info->regions = registry_->count();
+}
+
+}  // namespace baton::core

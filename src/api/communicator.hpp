@@ -1,0 +1,119 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "api/buffers.hpp"
+#include "bootstrap/bootstrap.hpp"
+#include "collectives/executor.hpp"
+#include "collectives/gpu_executor.hpp"
+#include "collectives/selection.hpp"
+#include "memory/peer_memory.hpp"
+#include "memory/region_registry.hpp"
+#include "memory/rendezvous.hpp"
+#include "sync/comm_view.hpp"
+#include "util/failure.hpp"
+
+namespace baton::core {
+
+/// A window: the same bytes of every rank's memory, mapped by all.
+struct Window {
+    int index = 0;  // the same on all ranks
+    std::uint64_t bytes = 0;
+    std::vector<std::byte *> pointers;  // by rank; this rank's own among them
+};
+
+/// A communicator of one rank: owns every layer below and runs checked calls. One call at a time (mutex()); abort(), state
+/// queries and the service thread's callbacks may come at any time.
+class Communicator {
+public:
+    /// Collective. Throws on all ranks if it fails on one.
+    Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_config *config);
+    ~Communicator();
+    Communicator(const Communicator &) = delete;
+    Communicator &operator=(const Communicator &) = delete;
+
+    /// Collective unless broken; afterwards only destruction is allowed.
+    void shut_down();
+
+    int rank() const { return view_.rank; }
+    int size() const { return view_.size; }
+    bool on_gpu() const { return capabilities_.on_gpu; }
+    std::mutex &mutex() { return mutex_; }
+    const Capabilities &capabilities() const { return capabilities_; }
+    Buffers &buffers() { return *buffers_; }
+    Executor &executor() { return *executor_; }
+    RegionRegistry &registry() { return *registry_; }
+    const MemoryDomain &domain() const { return *domain_; }
+    void fill_info(baton_info *info) const;
+
+    /// Throws what broke the communicator, if anything did.
+    void throw_if_broken();
+    void abort();
+
+    /// Runs a checked collective. The caller holds mutex().
+    void run(const Request &request, void *stream);
+    /// Runs checked sends and recvs together.
+    void run_messages(const std::vector<Request> &requests, void *stream);
+    Plan plan(const Request &request) const { return select(request, capabilities_); }
+    std::string explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op, const void *send,
+                        const void *recv);
+
+    /// Collective.
+    std::shared_ptr<Window> create_window(std::size_t bytes);
+    void destroy_window(const std::shared_ptr<Window> &window);
+
+private:
+    void settle_place(const baton_config &config);
+    void settle_capabilities(const baton_config &config);
+    void map_arenas();
+    void verify_reach(const baton_config &config);
+    bool probe_single_copy();
+    /// Collective: runs `body` and throws on every rank if it threw on any, so that creation succeeds everywhere or nowhere.
+    void together(const std::function<void()> &body);
+
+    bool needs_send(const Plan &plan) const;
+    bool needs_recv(const Request &request, const Plan &plan) const;
+    Arrival arrival_of(const Request &request, const Plan &plan, Buffers::Use &use, const std::byte **send, std::byte **recv,
+                       void *stream);
+    void after_call(void *stream);
+    void clear_signals(int index);
+
+    void break_with(baton_result code, const std::string &text, bool tell_others);
+    void look_for_errors();
+    std::string describe_record(const ErrorRecord &record) const;
+
+    std::unique_ptr<Bootstrap> bootstrap_;
+    std::unique_ptr<MemoryDomain> domain_;
+    int device_ = -1;
+    DeviceIdentity identity_;
+    int ranks_on_device_ = 1;
+    Capabilities capabilities_;
+    std::string reach_text_;
+    CommView view_;
+    Control *control_ = nullptr;
+    std::chrono::milliseconds timeout_{};
+    bool single_copy_ = false;
+
+    std::unique_ptr<PeerMemory> peers_;
+    std::unique_ptr<RegionRegistry> registry_;
+    std::unique_ptr<Rendezvous> rendezvous_;
+    std::unique_ptr<Executor> executor_;
+    std::unique_ptr<Buffers> buffers_;
+    std::vector<std::shared_ptr<Window>> windows_;
+
+    std::mutex mutex_;
+    mutable std::mutex state_mutex_;  // guards what follows; taken by callers and the service thread
+    baton_result broken_code_ = BATON_SUCCESS;
+    std::string broken_text_;
+    std::atomic<bool> broken_{false};
+    std::atomic<bool> ready_{false};  // the service thread may look at executor_ and control_
+    bool shut_down_ = false;
+};
+
+}  // namespace baton::core

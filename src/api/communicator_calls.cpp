@@ -1,0 +1,187 @@
+#include "api/communicator.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace baton::core {
+namespace {
+
+bool is_message(const Request &request) { return request.operation == BATON_SEND || request.operation == BATON_RECV; }
+
+}  // namespace
+
+/// Which of a call's buffers the peers touch themselves. Others stay unregistered.
+bool Communicator::needs_send(const Plan &plan) const {
+    return plan.algorithm == Algorithm::pull || plan.algorithm == Algorithm::two_shot;
+}
+bool Communicator::needs_recv(const Request &request, const Plan &plan) const {
+    if (plan.algorithm == Algorithm::two_shot) return true;
+    return plan.algorithm == Algorithm::push && request.operation != BATON_SEND;
+}
+
+/// The arrival of a call, with the addresses that it works on: those of the user, or of staging. Copies staged input.
+Arrival Communicator::arrival_of(const Request &request, const Plan &plan, Buffers::Use &use, const std::byte **send,
+                                 std::byte **recv, void *stream) {
+    const bool message = is_message(request);
+    Arrival arrival;
+    // Both sides of a message sign alike.
+    arrival.signature = Signature::make(message ? BATON_SEND : request.operation, request.type, message ? 0 : request.op, request.count);
+    *send = request.send;
+    *recv = request.recv;
+    const bool raw = !capabilities_.on_gpu;
+    const auto n = static_cast<std::uint64_t>(view_.size);
+    const std::uint64_t send_bytes = request.operation == BATON_REDUCE_SCATTER ? request.bytes * n : request.bytes;
+    const std::uint64_t recv_bytes = request.operation == BATON_ALLGATHER ? request.bytes * n : request.bytes;
+    if (view_.size > 1 || message) {
+        if (needs_send(plan)) {
+            const Buffers::Reached reached = buffers_->reach(request.send, send_bytes, raw, use);
+            arrival.send = reached.ref;
+            if (reached.staged) {
+                executor_->local_copy(reached.pointer, request.send, send_bytes, stream);
+                *send = reached.pointer;
+            }
+        }
+        if (needs_recv(request, plan)) {
+            const Buffers::Reached reached = buffers_->reach(request.recv, recv_bytes, raw, use);
+            arrival.recv = reached.ref;
+            *recv = reached.pointer;
+        }
+    }
+    return arrival;
+}
+
+void Communicator::run(const Request &request, void *stream) {
+    const Plan how = plan(request);
+    Buffers::Use use(*buffers_);
+    const std::byte *send = nullptr;
+    std::byte *recv = nullptr;
+    const Arrival arrival = arrival_of(request, how, use, &send, &recv, stream);
+    const auto n = static_cast<std::uint64_t>(view_.size);
+    const bool gathers = request.operation == BATON_ALLGATHER;
+
+    // MPI's in place for reduce_scatter: the result goes over a block that a peer may still be reading.
+    const bool result_over_input = request.operation == BATON_REDUCE_SCATTER && request.send == request.recv && view_.rank != 0 &&
+                                   request.bytes > 0;
+    if (result_over_input) recv = buffers_->scratch(request.bytes, use);
+
+    CollectiveArgs args;
+    args.arrival = arrival;
+    args.send = send;
+    args.recv = recv;
+    args.count = request.count;
+    args.chunk = request.bytes;
+    args.op = request.op;
+    // In place, the input of an allgather lies in the receive buffer; staged, it is the user's still.
+    executor_->collective(request, how, args, stream);
+    if (recv != request.recv) executor_->local_copy(request.recv, recv, gathers ? request.bytes * n : request.bytes, stream);
+    after_call(stream);
+}
+
+void Communicator::run_messages(const std::vector<Request> &requests, void *stream) {
+    Buffers::Use use(*buffers_);
+    std::vector<MessageCall> calls;
+    struct CopyOut {
+        std::byte *destination;
+        const std::byte *source;
+        std::uint64_t bytes;
+    };
+    std::vector<CopyOut> copies;
+    calls.reserve(requests.size());
+    for (const Request &request : requests) {
+        MessageCall call;
+        call.plan = plan(request);
+        const std::byte *send = nullptr;
+        std::byte *recv = nullptr;
+        call.message.arrival = arrival_of(request, call.plan, use, &send, &recv, stream);
+        call.message.is_send = request.operation == BATON_SEND;
+        call.message.buffer = call.message.is_send ? const_cast<std::byte *>(send) : recv;
+        call.message.bytes = request.bytes;
+        call.message.peer = request.peer;
+        if (!call.message.is_send && recv != request.recv) copies.push_back({request.recv, recv, request.bytes});
+        calls.push_back(std::move(call));
+    }
+    executor_->messages(std::move(calls), stream);
+    for (const CopyOut &copy : copies) executor_->local_copy(copy.destination, copy.source, copy.bytes, stream);
+    after_call(stream);
+}
+
+/// On the host without a stream the operation is over, and its failure is this call's.
+void Communicator::after_call(void *stream) {
+    if (!capabilities_.on_gpu && stream == nullptr) throw_if_broken();
+}
+
+std::string Communicator::explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op, const void *send,
+                                  const void *recv) {
+    Request request;
+    request.operation = operation;
+    request.type = type;
+    request.op = op;
+    request.count = count;
+    request.bytes = bytes_of(count, type, 1);
+    if (operation == BATON_SIGNAL || operation == BATON_WAIT_SIGNAL) {
+        return fmt::format("{} by {}: one word in the peer's memory\n", baton_operation_name(operation),
+                           capabilities_.on_gpu ? "kernel" : "host");
+    }
+    const Plan how = plan(request);
+    std::string text = describe(how) + "\n";
+    if (how.algorithm == Algorithm::staged) text += fmt::format("segments of {} bytes per peer\n", how.segment_bytes);
+    const bool raw = !capabilities_.on_gpu;
+    const auto n = static_cast<std::uint64_t>(view_.size);
+    if (needs_send(how) && send != nullptr) {
+        text += "sendbuf: " + buffers_->describe(send, operation == BATON_REDUCE_SCATTER ? request.bytes * n : request.bytes, raw) + "\n";
+    }
+    if (needs_recv(request, how) && recv != nullptr) {
+        text += "recvbuf: " + buffers_->describe(recv, operation == BATON_ALLGATHER ? request.bytes * n : request.bytes, raw) + "\n";
+    }
+    return text;
+}
+
+std::shared_ptr<Window> Communicator::create_window(std::size_t bytes) {
+    const std::vector<std::uint64_t> sizes = bootstrap_->allgather(static_cast<std::uint64_t>(bytes));
+    for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
+        if (sizes[rank] != sizes[0]) {
+            fail(BATON_ERR_MISMATCH, "bytes differ: {} on rank 0, {} on rank {}", sizes[0], sizes[rank], rank);
+        }
+    }
+    auto window = std::make_shared<Window>();
+    while (window->index < static_cast<int>(windows_.size()) && windows_[static_cast<std::size_t>(window->index)]) ++window->index;
+    if (window->index >= max_windows) fail(BATON_ERR_UNSUPPORTED, "{} windows are alive already, the most there can be", max_windows);
+    window->bytes = bytes;
+    RegionRegistry::Allocation allocation;
+    together([&] { allocation = registry_->allocate_published(std::max<std::size_t>(bytes, 1)); });
+    const std::vector<PeerMemory::Published> all = bootstrap_->allgather(allocation.published);
+    window->pointers.resize(all.size());
+    together([&] {
+        for (int peer = 0; peer < view_.size; ++peer) {
+            const PeerMemory::Published &published = all[static_cast<std::size_t>(peer)];
+            void *address = peer == view_.rank ? allocation.pointer : peers_->address(peer, published.slot, published.generation);
+            window->pointers[static_cast<std::size_t>(peer)] = static_cast<std::byte *>(address);
+        }
+        clear_signals(window->index);
+    });
+    if (window->index == static_cast<int>(windows_.size())) windows_.emplace_back();
+    windows_[static_cast<std::size_t>(window->index)] = window;
+    bootstrap_->barrier();
+    return window;
+}
+
+/// A window number that was used before starts again without signals.
+void Communicator::clear_signals(int index) {
+    const Arena own = view_.own();
+    const auto n = static_cast<std::size_t>(view_.size);
+    const auto clear = [&](void *memory, std::size_t bytes) {
+        capabilities_.on_gpu ? clear_device(memory, bytes) : static_cast<void>(std::memset(memory, 0, bytes));
+    };
+    clear(own.signals_given(index, 0), n * sizeof(std::uint64_t));
+    clear(own.signals_taken(index, 0), n * sizeof(std::uint64_t));
+    clear(own.signal_word(index, 0), n * sizeof(SemaphoreWord));
+}
+
+void Communicator::destroy_window(const std::shared_ptr<Window> &window) {
+    executor_->drain();
+    if (!broken_.load()) bootstrap_->barrier();
+    registry_->release(window->pointers[static_cast<std::size_t>(view_.rank)]);
+    windows_[static_cast<std::size_t>(window->index)].reset();
+}
+
+}  // namespace baton::core

@@ -1,0 +1,119 @@
+#include "api/communicator.hpp"
+
+#include <thread>
+
+#include "util/log.hpp"
+
+namespace baton::core {
+namespace {
+
+/// How long a caller waits for the words of the rank that found an error, before it reports the bare fact.
+constexpr auto patience_for_text = std::chrono::milliseconds(500);
+
+std::string signature_text(const Signature &signature) {
+    const auto operation = static_cast<baton_operation>(signature.operation());
+    const char *name = operation == BATON_SEND ? "send/recv" : baton_operation_name(operation);
+    if (operation == BATON_BARRIER) return name;
+    std::string text = fmt::format("{}(count {}, {}", name, signature.count, baton_type_name(static_cast<baton_type>(signature.type())));
+    if (operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE) {
+        text += fmt::format(", {}", baton_op_name(static_cast<baton_op>(signature.op())));
+    }
+    return text + ")";
+}
+
+const char *wait_text(WaitFor wait_for) {
+    switch (wait_for) {
+        case WaitFor::arrival: return "its arrival";
+        case WaitFor::data: return "its data";
+        case WaitFor::done: return "its part";
+        case WaitFor::credit: return "it to take staged data";
+        case WaitFor::reply: return "its matching call";
+        case WaitFor::header: return "its message";
+        case WaitFor::taken: return "it to take a message's pieces";
+        case WaitFor::consumed: return "it to receive earlier messages (the queue is full)";
+        case WaitFor::signal: return "its signal";
+    }
+    return "it";
+}
+
+}  // namespace
+
+std::string Communicator::describe_record(const ErrorRecord &record) const {
+    const std::string mine = signature_text(record.mine);
+    switch (static_cast<baton_result>(record.code)) {
+        case BATON_ERR_MISMATCH:
+            return fmt::format("ranks {} and {} disagree: rank {} called {}, rank {} called {} (operation {})", view_.rank, record.peer,
+                               view_.rank, mine, record.peer, signature_text(record.theirs), record.epoch);
+        case BATON_ERR_TIMEOUT:
+            return fmt::format("rank {} waited {:.1f} s for rank {} in {}, for {} (operation {}, channel {}); a rank that is only slow "
+                               "needs a larger timeout (BATON_TIMEOUT)",
+                               view_.rank, static_cast<double>(view_.timeout_ns) * 1e-9, record.peer, mine,
+                               wait_text(static_cast<WaitFor>(record.wait_for)), record.epoch, record.channel);
+        case BATON_ERR_PEER_DEAD:
+            return fmt::format("rank {} has died: its memory is gone (rank {} in {})", record.peer, view_.rank, mine);
+        case BATON_ERR_SYSTEM:
+            return fmt::format("rank {} could not reach the buffer of rank {} in {}: it has been freed or is protected", view_.rank,
+                               record.peer, mine);
+        default:
+            return fmt::format("rank {} found the region of rank {} gone in {} (operation {}): a graph was replayed after its buffer "
+                               "had been freed, or this is a defect of Baton",
+                               view_.rank, record.peer, mine, record.epoch);
+    }
+}
+
+void Communicator::break_with(baton_result code, const std::string &text, bool tell_others) {
+    {
+        const std::lock_guard lock(state_mutex_);
+        if (broken_code_ != BATON_SUCCESS) return;
+        broken_code_ = code;
+        broken_text_ = text;
+        broken_.store(true);
+    }
+    log(LogLevel::info, view_.rank, "{}: {}", baton_result_name(code), text);
+    if (!ready_.load(std::memory_order_acquire)) return;
+    if (tell_others) peers_->post_error(code, text);
+    store_relaxed(&control_->abort, AbortWord::make(code, view_.rank, view_.rank));
+    peers_->interrupt(text);
+    try {
+        executor_->interrupt();
+    } catch (const Failure &failure) {
+        log(LogLevel::warn, view_.rank, "could not release waiting streams: {}", failure.what());
+    }
+}
+
+/// From the service thread and from calls. The first rank to find an error posts its words; the others take them over.
+void Communicator::look_for_errors() {
+    if (broken_.load(std::memory_order_relaxed)) return;
+    if (load_acquire(&control_->recorded) != 0) {
+        const ErrorRecord record = control_->record;
+        return break_with(static_cast<baton_result>(record.code), describe_record(record), true);
+    }
+    baton_result code = BATON_SUCCESS;
+    std::string text;
+    for (int rank = 0; rank < view_.size; ++rank) {
+        if (rank != view_.rank && peers_->error_of(rank, &code, &text)) return break_with(code, text, false);
+    }
+}
+
+void Communicator::throw_if_broken() {
+    look_for_errors();
+    const std::uint64_t seen = load_relaxed(&control_->seen);
+    if (seen != 0 && !broken_.load()) {
+        const auto until = std::chrono::steady_clock::now() + patience_for_text;
+        while (!broken_.load() && std::chrono::steady_clock::now() < until) {
+            look_for_errors();
+            std::this_thread::yield();
+        }
+        const auto code = static_cast<baton_result>(AbortWord::code(seen));
+        break_with(code, fmt::format("rank {} gave up in an operation with rank {}", AbortWord::reporter(seen), AbortWord::culprit(seen)),
+                   false);
+    }
+    const std::lock_guard lock(state_mutex_);
+    if (broken_code_ != BATON_SUCCESS) throw Failure(broken_code_, broken_text_);
+}
+
+void Communicator::abort() {
+    break_with(BATON_ERR_ABORTED, fmt::format("rank {} called baton_comm_abort()", view_.rank), true);
+}
+
+}  // namespace baton::core

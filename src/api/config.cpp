@@ -1,0 +1,145 @@
+#include "api/config.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "util/failure.hpp"
+
+namespace baton::core {
+namespace {
+
+constexpr std::size_t unset_size = std::numeric_limits<std::size_t>::max();
+
+struct TransportName {
+    const char *name;
+    baton_transport transport;
+};
+constexpr TransportName transport_names[] = {{"auto", BATON_TRANSPORT_AUTO},
+                                             {"host", BATON_TRANSPORT_HOST},
+                                             {"kernel", BATON_TRANSPORT_KERNEL},
+                                             {"copy_engine", BATON_TRANSPORT_COPY_ENGINE},
+                                             {"zero_sm", BATON_TRANSPORT_ZERO_SM}};
+
+const char *variable(const char *name) {
+    const char *value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+int transport_from(const char *name, int otherwise) {
+    const char *value = variable(name);
+    if (value == nullptr) return otherwise;
+    for (const TransportName &entry : transport_names) {
+        if (std::string(value) == entry.name) return entry.transport;
+    }
+    fail(BATON_ERR_ARGUMENT, "{}={}: expected auto, host, kernel, copy_engine or zero_sm", name, value);
+}
+
+std::size_t size_from(const char *name, std::size_t otherwise) {
+    const char *value = variable(name);
+    if (value == nullptr) return otherwise;
+    char *end = nullptr;
+    errno = 0;
+    const unsigned long long number = std::strtoull(value, &end, 10);
+    if (errno != 0 || *end != '\0' || *value == '-') fail(BATON_ERR_ARGUMENT, "{}={}: expected a number of bytes", name, value);
+    return number;
+}
+
+double seconds_from(const char *name, double otherwise) {
+    const char *value = variable(name);
+    if (value == nullptr) return otherwise;
+    char *end = nullptr;
+    const double number = std::strtod(value, &end);
+    if (*end != '\0' || !std::isfinite(number) || number <= 0) {
+        fail(BATON_ERR_ARGUMENT, "{}={}: expected a positive number of seconds", name, value);
+    }
+    return number;
+}
+
+void check(const baton_config &config) {
+    if (config.transport < BATON_TRANSPORT_AUTO || config.transport > BATON_TRANSPORT_ZERO_SM) {
+        fail(BATON_ERR_ARGUMENT, "config.transport is {}, not a baton_transport", config.transport);
+    }
+    if (!std::isfinite(config.timeout_seconds) || config.timeout_seconds <= 0 || config.timeout_seconds > 1e9) {
+        fail(BATON_ERR_ARGUMENT, "config.timeout_seconds is {}; it must lie in (0, 1e9]", config.timeout_seconds);
+    }
+    if (config.max_channels < 1 || config.max_channels > 64) {
+        fail(BATON_ERR_ARGUMENT, "config.max_channels is {}; it must lie in 1..64", config.max_channels);
+    }
+    if (config.single_copy != 0 && config.single_copy != 1) {
+        fail(BATON_ERR_ARGUMENT, "config.single_copy is {}; it must be 0 or 1", config.single_copy);
+    }
+    constexpr std::size_t largest_segment = std::size_t{1} << 30;
+    if (config.segment_bytes < 256 || config.segment_bytes > largest_segment) {
+        fail(BATON_ERR_ARGUMENT, "config.segment_bytes is {}; it must lie in 256..{}", config.segment_bytes, largest_segment);
+    }
+}
+
+/// Name and value of every field, for comparison between ranks.
+std::vector<std::pair<const char *, double>> fields(const baton_config &config) {
+    return {{"transport", config.transport},
+            {"timeout_seconds", config.timeout_seconds},
+            {"max_channels", config.max_channels},
+            {"packet_limit", static_cast<double>(config.packet_limit)},
+            {"copy_engine_limit", static_cast<double>(config.copy_engine_limit)},
+            {"segment_bytes", static_cast<double>(config.segment_bytes)},
+            {"single_copy", config.single_copy}};
+}
+
+}  // namespace
+
+baton_config resolve_config(const baton_config *given) {
+    baton_config config;
+    baton_config_init(&config);
+    if (given != nullptr) {
+        if (given->struct_size != sizeof(baton_config)) {
+            fail(BATON_ERR_ARGUMENT, "config.struct_size is {}, expected {}: initialise it with baton_config_init()",
+                 given->struct_size, sizeof(baton_config));
+        }
+        config = *given;
+    }
+    if (config.transport == -1) config.transport = transport_from("BATON_TRANSPORT", BATON_TRANSPORT_AUTO);
+    if (config.timeout_seconds < 0) config.timeout_seconds = seconds_from("BATON_TIMEOUT", 60.0);
+    if (config.max_channels == 0) {
+        config.max_channels = static_cast<int>(std::min<std::size_t>(size_from("BATON_MAX_CHANNELS", 32), 1000));
+    }
+    if (config.packet_limit == unset_size) config.packet_limit = size_from("BATON_PACKET_LIMIT", 65536);
+    if (config.copy_engine_limit == unset_size) config.copy_engine_limit = size_from("BATON_COPY_ENGINE_LIMIT", 8388608);
+    if (config.segment_bytes == 0) config.segment_bytes = size_from("BATON_SEGMENT", 1048576);
+    if (config.single_copy == -1) config.single_copy = static_cast<int>(std::min<std::size_t>(size_from("BATON_SINGLE_COPY", 1), 2));
+    check(config);
+    return config;
+}
+
+void require_equal(Bootstrap &bootstrap, const baton_config &config) {
+    const std::vector<baton_config> all = bootstrap.allgather(config);
+    const auto first = fields(all[0]);
+    for (std::size_t rank = 1; rank < all.size(); ++rank) {
+        const auto other = fields(all[rank]);
+        for (std::size_t index = 0; index < first.size(); ++index) {
+            if (first[index].second != other[index].second) {
+                fail(BATON_ERR_MISMATCH, "config.{} differs: {} on rank 0, {} on rank {}", first[index].first,
+                     first[index].second, other[index].second, rank);
+            }
+        }
+    }
+}
+
+}  // namespace baton::core
+
+extern "C" baton_result baton_config_init(baton_config *config) {
+    if (config == nullptr) return BATON_ERR_ARGUMENT;
+    config->struct_size = sizeof(baton_config);
+    config->transport = -1;
+    config->timeout_seconds = -1.0;
+    config->max_channels = 0;
+    config->packet_limit = baton::core::unset_size;
+    config->copy_engine_limit = baton::core::unset_size;
+    config->segment_bytes = 0;
+    config->single_copy = -1;
+    return BATON_SUCCESS;
+}

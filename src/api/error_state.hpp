@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "util/failure.hpp"
+
+namespace baton::core {
+
+/// Keeps `message` for this thread's baton_last_error() and returns `code`.
+baton_result remember_error(baton_result code, const std::string &message);
+
+/// True in a process forked from one that uses Baton.
+bool in_forked_child();
+
+/// Runs one call of the C API: exceptions become a result and a message that starts with the call's name.
+template <class Body>
+baton_result guarded(const char *call, const Body &body) noexcept {
+    try {
+        if (in_forked_child()) {
+            fail(BATON_ERR_ARGUMENT, "called from a forked child: only the process that created a communicator may use it");
+        }
+        body();
+        return BATON_SUCCESS;
+    } catch (const Failure &failure) {
+        return remember_error(failure.code(), std::string(call) + ": " + failure.what());
+    } catch (const std::bad_alloc &) {
+        return remember_error(BATON_ERR_MEMORY, std::string(call) + ": out of host memory");
+    } catch (const std::exception &error) {
+        return remember_error(BATON_ERR_INTERNAL, std::string(call) + ": " + error.what());
+    }
+}
+
+}  // namespace baton::core

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace baton::core {
+
+/// Handles of the C API and the objects behind them. A handle is a slot number and the slot's generation dressed as a pointer,
+/// so that a handle used after its object's destruction is recognised instead of followed. Thread-safe; find() keeps the
+/// object alive for its caller.
+template <class Handle, class Object>
+class HandleTable {
+public:
+    Handle insert(std::shared_ptr<Object> object) {
+        const std::lock_guard lock(mutex_);
+        std::size_t index = 0;
+        while (index < entries_.size() && entries_[index].object) ++index;
+        if (index == entries_.size()) entries_.emplace_back();
+        entries_[index].object = std::move(object);
+        return encode(index, ++entries_[index].generation);
+    }
+
+    /// nullptr for a handle that is not, or no longer, valid.
+    std::shared_ptr<Object> find(Handle handle) const {
+        const std::lock_guard lock(mutex_);
+        const std::size_t index = index_of(handle);
+        if (index >= entries_.size() || encode(index, entries_[index].generation) != handle) return nullptr;
+        return entries_[index].object;
+    }
+
+    /// Takes the object out: the handle is invalid from now on.
+    std::shared_ptr<Object> remove(Handle handle) {
+        const std::lock_guard lock(mutex_);
+        const std::size_t index = index_of(handle);
+        if (index >= entries_.size() || encode(index, entries_[index].generation) != handle) return nullptr;
+        return std::move(entries_[index].object);
+    }
+
+private:
+    struct Entry {
+        std::shared_ptr<Object> object;
+        std::uint64_t generation = 0;
+    };
+    // Bit 0 is set, so that no handle is aligned as a real object's address would be.
+    static Handle encode(std::size_t index, std::uint64_t generation) {
+        return reinterpret_cast<Handle>(generation << 20 | static_cast<std::uint64_t>(index) << 1 | 1);
+    }
+    static std::size_t index_of(Handle handle) {
+        const auto bits = reinterpret_cast<std::uint64_t>(handle);
+        return (bits & 1) == 0 ? SIZE_MAX : static_cast<std::size_t>(bits >> 1 & 0x7FFFF);
+    }
+
+    mutable std::mutex mutex_;
+    std::vector<Entry> entries_;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,82 @@
+#include <limits>
+
+#include "api/error_state.hpp"
+
+namespace baton::core {
+namespace {
+
+/// The Baton type for a C integer of `bytes` bytes.
+baton_type integer(std::size_t bytes, bool is_signed) {
+    switch (bytes) {
+        case 1: return is_signed ? BATON_INT8 : BATON_UINT8;
+        case 2: return is_signed ? BATON_INT16 : BATON_UINT16;
+        case 4: return is_signed ? BATON_INT32 : BATON_UINT32;
+        default: return is_signed ? BATON_INT64 : BATON_UINT64;
+    }
+}
+
+struct TypePair {
+    MPI_Datatype mpi;
+    baton_type type;
+};
+
+baton_type type_from(MPI_Datatype datatype) {
+    const TypePair pairs[] = {
+        {MPI_CHAR, integer(1, std::numeric_limits<char>::is_signed)},
+        {MPI_SIGNED_CHAR, BATON_INT8},
+        {MPI_UNSIGNED_CHAR, BATON_UINT8},
+        {MPI_BYTE, BATON_UINT8},
+        {MPI_C_BOOL, BATON_UINT8},
+        {MPI_SHORT, integer(sizeof(short), true)},
+        {MPI_UNSIGNED_SHORT, integer(sizeof(short), false)},
+        {MPI_INT, integer(sizeof(int), true)},
+        {MPI_UNSIGNED, integer(sizeof(int), false)},
+        {MPI_LONG, integer(sizeof(long), true)},
+        {MPI_UNSIGNED_LONG, integer(sizeof(long), false)},
+        {MPI_LONG_LONG, integer(sizeof(long long), true)},
+        {MPI_UNSIGNED_LONG_LONG, integer(sizeof(long long), false)},
+        {MPI_INT8_T, BATON_INT8},
+        {MPI_UINT8_T, BATON_UINT8},
+        {MPI_INT16_T, BATON_INT16},
+        {MPI_UINT16_T, BATON_UINT16},
+        {MPI_INT32_T, BATON_INT32},
+        {MPI_UINT32_T, BATON_UINT32},
+        {MPI_INT64_T, BATON_INT64},
+        {MPI_UINT64_T, BATON_UINT64},
+        {MPI_FLOAT, BATON_FLOAT32},
+        {MPI_DOUBLE, BATON_FLOAT64},
+    };
+    for (const TypePair &pair : pairs) {
+        if (pair.mpi == datatype) return pair.type;
+    }
+    fail(BATON_ERR_UNSUPPORTED, "datatype has no Baton type: basic integer, char, byte, float and double types have one");
+}
+
+baton_op op_from(MPI_Op mpi_op) {
+    if (mpi_op == MPI_SUM) return BATON_SUM;
+    if (mpi_op == MPI_PROD) return BATON_PROD;
+    if (mpi_op == MPI_MIN) return BATON_MIN;
+    if (mpi_op == MPI_MAX) return BATON_MAX;
+    fail(BATON_ERR_UNSUPPORTED, "mpi_op has no Baton operation: MPI_SUM, MPI_PROD, MPI_MIN and MPI_MAX have one");
+}
+
+}  // namespace
+}  // namespace baton::core
+
+extern "C" {
+
+baton_result baton_type_from_mpi(MPI_Datatype datatype, baton_type *type) {
+    return baton::core::guarded("baton_type_from_mpi", [&] {
+        if (type == nullptr) baton::core::fail(BATON_ERR_ARGUMENT, "type is NULL");
+        *type = baton::core::type_from(datatype);
+    });
+}
+
+baton_result baton_op_from_mpi(MPI_Op mpi_op, baton_op *op) {
+    return baton::core::guarded("baton_op_from_mpi", [&] {
+        if (op == nullptr) baton::core::fail(BATON_ERR_ARGUMENT, "op is NULL");
+        *op = baton::core::op_from(mpi_op);
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,43 @@
+# What `cmake --install` gives: headers, libbaton.so, the benchmarks, the CMake package Baton and baton.pc.
+# The installed tree may be moved as a whole: nothing in it names the prefix.
+include(CMakePackageConfigHelpers)
+
+# mpi.h would otherwise pull Open MPI's C++ bindings (removed from MPI in 2012) into every C++ file that includes
+# baton.h, and with them a library that Baton::baton does not link.
+set(baton_mpi_definitions OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+target_compile_definitions(baton INTERFACE ${baton_mpi_definitions})
+
+install(TARGETS baton EXPORT BatonTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/baton DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+if(BATON_BUILD_BENCHMARKS)
+  file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  get_property(benchmarks DIRECTORY benchmarks PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(benchmark IN LISTS benchmarks)
+    get_target_property(type ${benchmark} TYPE)
+    if(type STREQUAL "EXECUTABLE" AND benchmark MATCHES "^baton_")
+      set_target_properties(${benchmark} PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+      install(TARGETS ${benchmark} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    endif()
+  endforeach()
+endif()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Baton)
+install(EXPORT BatonTargets NAMESPACE Baton:: DESTINATION ${package_dir})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/BatonConfig.cmake.in ${PROJECT_BINARY_DIR}/BatonConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/BatonConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/BatonConfig.cmake ${PROJECT_BINARY_DIR}/BatonConfigVersion.cmake
+  DESTINATION ${package_dir})
+
+# MPI's own flags stand in baton.pc as found here: MPI implementations disagree on the names of their .pc files.
+file(RELATIVE_PATH BATON_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+list(TRANSFORM baton_mpi_definitions PREPEND "-D" OUTPUT_VARIABLE BATON_PC_MPI_CFLAGS)
+foreach(dir IN LISTS MPI_C_INCLUDE_DIRS)
+  list(APPEND BATON_PC_MPI_CFLAGS "-I${dir}")
+endforeach()
+list(JOIN BATON_PC_MPI_CFLAGS " " BATON_PC_MPI_CFLAGS)
+list(JOIN MPI_C_LIBRARIES " " BATON_PC_MPI_LIBS)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/baton.pc.in ${PROJECT_BINARY_DIR}/baton.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/baton.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace baton::core {
+
+/// Makes a device current for the calling thread and restores what was before. By its primary context, pushed:
+/// switching back with cudaSetDevice() would create a context on device 0 for threads that never chose a device.
+class DeviceGuard {
+public:
+    explicit DeviceGuard(int device); /* throws Failure */
+    ~DeviceGuard();
+    DeviceGuard(const DeviceGuard &) = delete;
+    DeviceGuard &operator=(const DeviceGuard &) = delete;
+};
+
+/// Lets the calling thread make calls that stream capture in global mode (in any thread) forbids, such as cudaMalloc:
+/// they are Baton's own and no part of the application's graph.
+class RelaxedCaptureGuard {
+public:
+    RelaxedCaptureGuard() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+    ~RelaxedCaptureGuard() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+    RelaxedCaptureGuard(const RelaxedCaptureGuard &) = delete;
+    RelaxedCaptureGuard &operator=(const RelaxedCaptureGuard &) = delete;
+
+private:
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // after the exchange: the mode before
+};
+
+}  // namespace baton::core

@@ -1,0 +1,67 @@
+#include "memory/board.hpp"
+
+#include <linux/futex.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+
+#include "memory/process_watch.hpp"
+#include "util/failure.hpp"
+
+namespace baton::core {
+namespace {
+
+std::uint64_t namespace_inode(const char *path) {
+    struct stat status = {};
+    return ::stat(path, &status) == 0 ? static_cast<std::uint64_t>(status.st_ino) : 0;
+}
+
+Identity own_identity(const std::string &doorbell) {
+    Identity identity;
+    identity.pid = ::getpid();
+    identity.uid = ::getuid();  // what the kernel puts into a message's credentials
+    identity.start_time = process_start_time(::getpid());
+    identity.pid_namespace = namespace_inode("/proc/self/ns/pid");
+    identity.net_namespace = namespace_inode("/proc/self/ns/net");
+    copy_text(identity.doorbell, doorbell);
+    return identity;
+}
+
+void require_same(std::uint64_t mine, std::uint64_t theirs, int rank, int peer, const char *what, const char *remedy) {
+    if (mine == 0 || theirs == 0 || mine == theirs) return;
+    fail(BATON_ERR_UNSUPPORTED,
+         "ranks {} and {} run in different {} namespaces; start them in one container, or with {}", rank, peer, what,
+         remedy);
+}
+
+}  // namespace
+
+Board::Board(Bootstrap &bootstrap, const std::string &doorbell) : segment_(bootstrap, sizeof(BoardRecord)) {
+    const Identity mine = own_identity(doorbell);
+    record(bootstrap.rank()).identity = mine;
+    bootstrap.barrier();
+    // All ranks compare all pairs with rank 0, so that all of them come to the same answer.
+    for (int peer = 1; peer < bootstrap.size(); ++peer) {
+        const Identity &first = identity(0);
+        const Identity &other = identity(peer);
+        require_same(first.pid_namespace, other.pid_namespace, 0, peer, "pid", "--pid=host");
+        require_same(first.net_namespace, other.net_namespace, 0, peer, "network", "--network=host");
+    }
+}
+
+void Board::ring_bell(int rank) const {
+    std::uint32_t &bell = record(rank).bell;
+    std::atomic_ref(bell).fetch_add(1, std::memory_order_release);
+    ::syscall(SYS_futex, &bell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+void Board::sleep_on_bell(int rank, std::uint32_t seen, std::chrono::nanoseconds limit) const {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
+    const timespec relative{static_cast<time_t>(seconds.count()), static_cast<long>((limit - seconds).count())};
+    // Not FUTEX_PRIVATE: peers wake it from their processes, through their own mappings of the same page.
+    ::syscall(SYS_futex, &record(rank).bell, FUTEX_WAIT, seen, &relative, nullptr, 0);
+}
+
+}  // namespace baton::core

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "bootstrap/bootstrap.hpp"
+#include "memory/region.hpp"
+#include "memory/shared_segment.hpp"
+
+namespace baton::core {
+
+inline constexpr int max_board_ranks = 64;
+
+/// Cuts text to what a record holds.
+template <std::size_t N>
+void copy_text(char (&to)[N], const std::string &from) {
+    const std::size_t length = std::min(from.size(), N - 1);
+    std::memcpy(to, from.data(), length);
+    to[length] = '\0';
+}
+
+/// Who a rank is. Written before the board's constructor returns, constant afterwards.
+struct Identity {
+    std::int32_t pid = 0;
+    std::uint32_t uid = 0;
+    std::uint64_t start_time = 0;     // see process_start_time()
+    std::uint64_t pid_namespace = 0;  // inode numbers, 0 if unknown: process numbers and abstract socket names mean
+    std::uint64_t net_namespace = 0;  // the same thing to two ranks only inside one namespace
+    char doorbell[64] = {};
+};
+
+/// A peer's answer to an owner's post, on the owner's record. Written by that peer's service thread, read by the owner.
+struct alignas(64) Ack {
+    std::uint64_t number;  // of the last post dealt with: stored last, with release; the owner loads it with acquire
+    std::uint32_t code;    // baton_result of that post
+    char text[244];        // reason, where code is not BATON_SUCCESS
+};
+
+/// One rank's record. "Owner" is the rank whose record it is; every word has one writer, except acks and `bell`.
+struct BoardRecord {
+    Identity identity;
+
+    /// The owner's current post, and its number: `post` is written first, `posted` with release after it. The owner
+    /// writes the next one only when every peer has acknowledged this one (publications of a rank are one at a time),
+    /// so a peer that has seen the number can read the post at leisure, and a single place is enough.
+    alignas(64) std::uint64_t posted;
+    RegionPost post;
+
+    /// Bumped by whoever has news for the owner's publish(): peers after an acknowledgement, the owner's own service
+    /// thread after a peer's end or an interruption. The owner sleeps on it (futex), so it is 32 bits.
+    alignas(64) std::uint32_t bell;
+
+    /// Generations up to this one are retired, per slot. Owner: release. Peers look at reclaim().
+    alignas(64) std::uint64_t retired[region_slots];
+
+    /// 1: the owner leaves in order (release, before its process ends; looked at after its end was seen).
+    alignas(64) std::uint32_t left;
+
+    /// 1: the owner's service thread has stopped; it acknowledges nothing any more. Owner: release.
+    std::uint32_t closed;
+
+    /// Why the owner considers the communicator broken: error_state goes 0 -> 1 (claimed by a thread of the owner)
+    /// -> 2 (complete, release), once.
+    std::uint32_t error_state;
+    std::uint32_t error_code;
+    char error_text[500];
+
+    Ack acks[max_board_ranks];
+};
+
+/// Node-shared memory with one record per rank: all host-side coordination after creation goes through it.
+class Board {
+public:
+    /// Collective. Throws BATON_ERR_UNSUPPORTED where ranks live in different pid or network namespaces.
+    Board(Bootstrap &bootstrap, const std::string &doorbell);
+
+    BoardRecord &record(int rank) const { return *reinterpret_cast<BoardRecord *>(segment_.slice(rank)); }
+    const Identity &identity(int rank) const { return record(rank).identity; }
+    std::size_t bytes_per_rank() const { return segment_.bytes_per_rank(); }
+
+    /// Lets a publish() of `rank` that sleeps look again.
+    void ring_bell(int rank) const;
+    /// Sleeps until the bell of `rank` differs from `seen`, or `limit` has passed, or for no reason.
+    void sleep_on_bell(int rank, std::uint32_t seen, std::chrono::nanoseconds limit) const;
+
+private:
+    SharedSegment segment_;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,132 @@
+#include "memory/cuda_handles.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+
+#include "cuda/check.hpp"
+#include "cuda/driver.hpp"
+
+namespace baton::core {
+namespace {
+
+constexpr CUmemAllocationHandleType by_fd = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+
+CUmemAccessDesc read_and_write(int device) {
+    CUmemAccessDesc access = {};
+    access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    access.location.id = device;
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    return access;
+}
+
+void *fd_as_handle(int fd) { return reinterpret_cast<void *>(static_cast<std::intptr_t>(fd)); }
+
+}  // namespace
+
+void export_legacy(const PointerInfo &info, RegionPost *post) {
+    cudaIpcMemHandle_t handle;
+    check_cuda(cudaIpcGetMemHandle(&handle, reinterpret_cast<void *>(info.base)), "cudaIpcGetMemHandle");
+    static_assert(sizeof(handle) <= sizeof(post->opaque));
+    std::memcpy(post->opaque, &handle, sizeof(handle));
+    post->kind = HandleKind::cuda_ipc;
+}
+
+void *import_legacy(const RegionPost &post) {
+    cudaIpcMemHandle_t handle;
+    std::memcpy(&handle, post.opaque, sizeof(handle));
+    void *address = nullptr;
+    check_cuda(cudaIpcOpenMemHandle(&address, handle, cudaIpcMemLazyEnablePeerAccess), "cudaIpcOpenMemHandle");
+    return address;
+}
+
+void unimport_legacy(void *address) { check_cuda(cudaIpcCloseMemHandle(address), "cudaIpcCloseMemHandle"); }
+
+int export_vmm(const PointerInfo &info, RegionPost *post) {
+    CUmemGenericAllocationHandle allocation = 0;
+    check_driver(driver().mem_retain_allocation_handle(&allocation, reinterpret_cast<void *>(info.base)),
+                 "cuMemRetainAllocationHandle");
+    int fd = -1;
+    const CUresult result = driver().mem_export_to_shareable_handle(&fd, allocation, by_fd, 0);
+    driver().mem_release(allocation);
+    check_driver(result, "cuMemExportToShareableHandle");
+    post->kind = HandleKind::vmm_fd;
+    post->map_size = info.size;
+    return fd;
+}
+
+void *import_vmm(const RegionPost &post, int fd, int device) {
+    CUmemGenericAllocationHandle allocation = 0;
+    check_driver(driver().mem_import_from_shareable_handle(&allocation, fd_as_handle(fd), by_fd),
+                 "cuMemImportFromShareableHandle");
+    CUdeviceptr address = 0;
+    CUresult result = driver().mem_address_reserve(&address, post.map_size, 0, 0, 0);
+    const char *what = "cuMemAddressReserve";
+    if (result == CUDA_SUCCESS) {
+        what = "cuMemMap";
+        result = driver().mem_map(address, post.map_size, 0, allocation, 0);
+        if (result == CUDA_SUCCESS) {
+            what = "cuMemSetAccess";
+            const CUmemAccessDesc access = read_and_write(device);
+            result = driver().mem_set_access(address, post.map_size, &access, 1);
+            if (result != CUDA_SUCCESS) driver().mem_unmap(address, post.map_size);
+        }
+        if (result != CUDA_SUCCESS) driver().mem_address_free(address, post.map_size);
+    }
+    driver().mem_release(allocation);  // a mapping keeps it
+    check_driver(result, "{} of {} bytes", what, post.map_size);
+    return reinterpret_cast<void *>(address);
+}
+
+void unimport_vmm(const RegionPost &post, void *address) {
+    const auto start = reinterpret_cast<CUdeviceptr>(address);
+    check_driver(driver().mem_unmap(start, post.map_size), "cuMemUnmap");
+    check_driver(driver().mem_address_free(start, post.map_size), "cuMemAddressFree");
+}
+
+int PoolHandles::export_pointer(const PointerInfo &info, RegionPost *post) {
+    const auto pool = static_cast<CUmemoryPool>(info.pool);
+    CUmemPoolPtrExportData data = {};
+    check_driver(driver().pool_export_pointer(&data, info.base), "cuMemPoolExportPointer");
+    int fd = -1;
+    check_driver(driver().pool_export_to_shareable_handle(&fd, pool, by_fd, 0), "cuMemPoolExportToShareableHandle");
+    static_assert(sizeof(data) <= sizeof(post->opaque));
+    std::memcpy(post->opaque, &data, sizeof(data));
+    const std::lock_guard lock(mutex_);
+    post->pool_id = exported_.emplace(info.pool, exported_.size() + 1).first->second;
+    post->kind = HandleKind::pool_fd;
+    return fd;
+}
+
+void *PoolHandles::import_pointer(int owner, const RegionPost &post, int fd, int device) {
+    const std::lock_guard lock(mutex_);
+    const auto key = std::make_pair(owner, post.pool_id);
+    auto known = imported_.find(key);
+    if (known == imported_.end()) {
+        CUmemoryPool pool = nullptr;
+        check_driver(driver().pool_import_from_shareable_handle(&pool, fd_as_handle(fd), by_fd, 0),
+                     "cuMemPoolImportFromShareableHandle");
+        const CUmemAccessDesc access = read_and_write(device);
+        const CUresult result = driver().pool_set_access(pool, &access, 1);
+        if (result != CUDA_SUCCESS) driver().pool_destroy(pool);
+        check_driver(result, "cuMemPoolSetAccess");
+        known = imported_.emplace(key, pool).first;
+    }
+    CUmemPoolPtrExportData data = {};
+    std::memcpy(&data, post.opaque, sizeof(data));
+    CUdeviceptr address = 0;
+    check_driver(driver().pool_import_pointer(&address, known->second, &data), "cuMemPoolImportPointer");
+    return reinterpret_cast<void *>(address);
+}
+
+void PoolHandles::unimport_pointer(void *address) {
+    check_driver(driver().mem_free(reinterpret_cast<CUdeviceptr>(address)), "cuMemFree of imported pool memory");
+}
+
+void PoolHandles::destroy_imported() noexcept {
+    const std::lock_guard lock(mutex_);
+    for (const auto &[key, pool] : imported_) driver().pool_destroy(pool);
+    imported_.clear();
+}
+
+}  // namespace baton::core

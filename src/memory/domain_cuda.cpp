@@ -1,0 +1,195 @@
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "cuda/check.hpp"
+#include "cuda/driver.hpp"
+#include "cuda/guard.hpp"
+#include "memory/cuda_handles.hpp"
+#include "memory/gpu_pointer_query.hpp"
+#include "memory/memory_domain.hpp"
+#include "memory/readable.hpp"
+#include "util/failure.hpp"
+#include "util/log.hpp"
+#include "util/unique_fd.hpp"
+
+namespace baton::core {
+namespace {
+
+/// The driver hands out device memory in blocks of this size, and an IPC handle opens the whole block: allocations are
+/// rounded up to it, so that peers never see memory that is not Baton's.
+constexpr std::size_t block_bytes = std::size_t{2} << 20;
+
+/// What every call starts with.
+struct OnDevice {
+    explicit OnDevice(int device) : current(device) {}
+    DeviceGuard current;
+    RelaxedCaptureGuard relaxed;
+};
+
+class CudaDomain final : public MemoryDomain {
+public:
+    explicit CudaDomain(int device) : device_(device) {
+        const OnDevice here(device_);
+        // Non-blocking: the legacy default stream would wait for the application's kernels, which may wait for this.
+        check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+        const cudaError_t result = cudaHostAlloc(reinterpret_cast<void **>(&staging_), sizeof(RegionEntry), 0);
+        if (result != cudaSuccess) cudaStreamDestroy(stream_);
+        check_cuda(result, "cudaHostAlloc");
+    }
+
+    ~CudaDomain() override {
+        try {
+            const OnDevice here(device_);
+            pools_.destroy_imported();
+            cudaFreeHost(staging_);
+            cudaStreamDestroy(stream_);
+            cudaGetLastError();
+        } catch (const Failure &failure) {
+            log(LogLevel::warn, -1, "device {} was not left in order: {}", device_, failure.what());
+        }
+    }
+
+    bool on_gpu() const override { return true; }
+
+    PointerInfo classify(const void *pointer) const override {
+        PointerInfo info;
+        if (pointer == nullptr) return info;
+        const DeviceGuard here(device_);
+        check_driver(query_gpu_pointer(pointer, &info), "cuPointerGetAttributes of {}", pointer);
+        if (info.kind == PointerInfo::Kind::invalid && readable(pointer)) info.kind = PointerInfo::Kind::host;
+        return info;
+    }
+
+    void *allocate(std::size_t bytes) override {
+        if (bytes > SIZE_MAX - block_bytes) fail(BATON_ERR_MEMORY, "cannot allocate {} bytes", bytes);
+        const std::size_t size = (std::max<std::size_t>(bytes, 1) + block_bytes - 1) / block_bytes * block_bytes;
+        const OnDevice here(device_);
+        void *pointer = nullptr;
+        check_cuda(cudaMalloc(&pointer, size), "cudaMalloc of {} bytes on device {}", size, device_);
+        const std::lock_guard lock(stream_mutex_);
+        cudaError_t result = cudaMemsetAsync(pointer, 0, size, stream_);
+        if (result == cudaSuccess) result = cudaStreamSynchronize(stream_);
+        if (result != cudaSuccess) cudaFree(pointer);
+        check_cuda(result, "cudaMemsetAsync of {} bytes on device {}", size, device_);
+        return pointer;
+    }
+
+    void release(void *pointer) override {
+        const OnDevice here(device_);
+        check_cuda(cudaFree(pointer), "cudaFree of {}", pointer);
+    }
+
+    Export export_region(const PointerInfo &info) override {
+        Export result;
+        result.reason = why_not(info);
+        if (!result.reason.empty()) return result;
+        result.post.base = info.base;
+        result.post.size = info.size;
+        result.post.map_size = info.size;
+        try {
+            const OnDevice here(device_);
+            if (info.legacy_ipc) {
+                export_legacy(info, &result.post);
+            } else if (info.pool != nullptr) {
+                result.fd = pools_.export_pointer(info, &result.post);
+            } else {
+                result.fd = export_vmm(info, &result.post);
+            }
+        } catch (const Failure &failure) {
+            result.post.kind = HandleKind::none;
+            result.reason = failure.what();
+        }
+        return result;
+    }
+
+    void *import_region(int owner, const RegionPost &post, int descriptor) override {
+        const UniqueFd fd(descriptor);
+        const OnDevice here(device_);
+        switch (post.kind) {
+            case HandleKind::cuda_ipc:
+                return import_legacy(post);
+            case HandleKind::vmm_fd:
+                return import_vmm(post, fd.get(), device_);
+            case HandleKind::pool_fd:
+                return pools_.import_pointer(owner, post, fd.get(), device_);
+            default:
+                fail(BATON_ERR_UNSUPPORTED, "rank {} exported memory that a GPU cannot map", owner);
+        }
+    }
+
+    void unimport_region(int, const RegionPost &post, void *address) override {
+        const OnDevice here(device_);
+        switch (post.kind) {
+            case HandleKind::cuda_ipc:
+                return unimport_legacy(address);
+            case HandleKind::vmm_fd:
+                return unimport_vmm(post, address);
+            case HandleKind::pool_fd:
+                return PoolHandles::unimport_pointer(address);
+            default:
+                return;
+        }
+    }
+
+    void store_entry(RegionEntry *destination, const RegionEntry &entry) override {
+        const OnDevice here(device_);
+        const std::lock_guard lock(stream_mutex_);
+        *staging_ = entry;
+        check_cuda(cudaMemcpyAsync(destination, staging_, sizeof(entry), cudaMemcpyHostToDevice, stream_),
+                   "cudaMemcpyAsync of a region entry");
+        check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize after a region entry");
+    }
+
+private:
+    /// Why memory cannot be exported at all; empty if it can.
+    static std::string why_not(const PointerInfo &info) {
+        switch (info.kind) {
+            case PointerInfo::Kind::managed:
+                return "managed memory cannot be exported";
+            case PointerInfo::Kind::host:
+                return "host memory is not exported by a communicator on GPUs";
+            case PointerInfo::Kind::invalid:
+                return "it is not mapped memory";
+            case PointerInfo::Kind::device:
+                break;
+        }
+        if (info.legacy_ipc || info.posix_fd) return "";
+        if (info.pool != nullptr) {
+            return "its CUDA memory pool cannot be exported; create the pool with "
+                   "cudaMemHandleTypePosixFileDescriptor, or use cudaMalloc";
+        }
+        return "it has no exportable handle; give cuMemCreate CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, or use "
+               "cudaMalloc";
+    }
+
+    const int device_;
+    PoolHandles pools_;
+    std::mutex stream_mutex_;         // guards what follows
+    cudaStream_t stream_ = nullptr;   // non-blocking; runs one thing at a time
+    RegionEntry *staging_ = nullptr;  // pinned
+};
+
+}  // namespace
+
+int current_gpu() {
+    int devices = 0;
+    int device = -1;
+    if (!has_driver() || cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0 ||
+        cudaGetDevice(&device) != cudaSuccess) {
+        cudaGetLastError();
+        return -1;
+    }
+    return device;
+}
+
+std::unique_ptr<MemoryDomain> make_cuda_domain() {
+    driver();  // throws what is missing
+    const int device = current_gpu();
+    if (device < 0) fail(BATON_ERR_UNSUPPORTED, "this process sees no usable GPU");
+    return std::make_unique<CudaDomain>(device);
+}
+
+}  // namespace baton::core

@@ -1,0 +1,16 @@
+// Stands in for domain_cuda.cpp in a build without the CUDA toolkit.
+#include "memory/gpu_pointer.hpp"
+#include "memory/memory_domain.hpp"
+#include "util/failure.hpp"
+
+namespace baton::core {
+
+std::unique_ptr<MemoryDomain> make_cuda_domain() {
+    fail(BATON_ERR_UNSUPPORTED, "this Baton was built without CUDA; build it where nvcc is found");
+}
+
+int current_gpu() { return -1; }
+
+bool classify_on_gpu(const void *, PointerInfo *) noexcept { return false; }
+
+}  // namespace baton::core

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cuda.h>
+
+#include "memory/memory_domain.hpp"
+
+namespace baton::core {
+
+/// One query of the driver about a pointer. Kind invalid: no device or managed memory. Needs a current context; throws
+/// where there is no driver.
+CUresult query_gpu_pointer(const void *pointer, PointerInfo *info);
+
+}  // namespace baton::core

@@ -1,0 +1,205 @@
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "memory/gpu_pointer.hpp"
+#include "memory/memory_domain.hpp"
+#include "memory/readable.hpp"
+#include "memory/table_entry.hpp"
+#include "util/failure.hpp"
+#include "util/unique_fd.hpp"
+
+namespace baton::core {
+namespace {
+
+struct HostAllocation {
+    std::uint64_t size = 0;
+    std::uint64_t id = 0;
+    UniqueFd fd;
+};
+
+/// All allocate()d host memory of this process, whichever communicator it was allocated for, by base address.
+struct HostAllocations {
+    std::mutex mutex;
+    std::map<std::uint64_t, HostAllocation> by_base;
+    std::uint64_t last_id = 0;
+
+    /// REQUIRES: mutex held.
+    HostAllocation *containing(std::uint64_t address, std::uint64_t *base) {
+        auto next = by_base.upper_bound(address);
+        if (next == by_base.begin()) return nullptr;
+        auto &[start, allocation] = *std::prev(next);
+        if (address - start >= allocation.size) return nullptr;
+        *base = start;
+        return &allocation;
+    }
+};
+
+HostAllocations &host_allocations() {
+    // Never destroyed: static destructors of the application may still free memory.
+    static auto *const allocations = new HostAllocations;
+    return *allocations;
+}
+
+std::uint64_t page_size() {
+    static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    return size;
+}
+
+/// Bytes that the system can give without ending processes for it; SIZE_MAX where it does not say.
+std::uint64_t available_bytes() {
+    std::ifstream file("/proc/meminfo");
+    std::string name;
+    std::uint64_t kibibytes = 0;
+    for (std::string rest; file >> name >> kibibytes; std::getline(file, rest)) {
+        if (name == "MemAvailable:") return kibibytes * 1024;
+    }
+    return SIZE_MAX;
+}
+
+UniqueFd create_memfd(std::uint64_t size) {
+    // Shared memory is not subject to overcommit rules: asking for too much of it does not fail, it calls the OOM
+    // killer.
+    const std::uint64_t available = available_bytes();
+    if (size > available) {
+        fail(BATON_ERR_MEMORY, "cannot allocate {} bytes of host memory: {} are available", size, available);
+    }
+    UniqueFd fd(::memfd_create("baton", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!fd) fail(BATON_ERR_SYSTEM, "memfd_create: {}", errno_text(errno));
+    int error = ::ftruncate(fd.get(), static_cast<off_t>(size)) == 0 ? 0 : errno;
+    // Pages now, so that too little memory is an error here and not a SIGBUS at the first touch.
+    while (error == 0 || error == EINTR) {
+        error = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(size));
+        if (error == 0) break;
+    }
+    if (error != 0) fail(BATON_ERR_MEMORY, "cannot allocate {} bytes of host memory: {}", size, errno_text(error));
+    // Peers may rely on the size. A kernel without seals for shared memory only loses that.
+    ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    return fd;
+}
+
+void *map_shared(int fd, std::uint64_t size) {
+    void *address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+    if (address == MAP_FAILED)
+        fail(BATON_ERR_MEMORY, "cannot map {} bytes of host memory: {}", size, errno_text(errno));
+    return address;
+}
+
+class HostDomain final : public MemoryDomain {
+public:
+    explicit HostDomain(bool same_process) : same_process_(same_process) {}
+
+    bool on_gpu() const override { return false; }
+
+    PointerInfo classify(const void *pointer) const override {
+        PointerInfo info;
+        if (pointer == nullptr) return info;
+        {
+            HostAllocations &all = host_allocations();
+            const std::lock_guard lock(all.mutex);
+            std::uint64_t base = 0;
+            if (const HostAllocation *found = all.containing(reinterpret_cast<std::uintptr_t>(pointer), &base)) {
+                info.kind = PointerInfo::Kind::host;
+                info.base = base;
+                info.size = found->size;
+                info.buffer_id = found->id;
+                info.posix_fd = true;
+                return info;
+            }
+        }
+        if (classify_on_gpu(pointer, &info)) return info;
+        if (readable(pointer)) info.kind = PointerInfo::Kind::host;
+        return info;
+    }
+
+    void *allocate(std::size_t bytes) override {
+        if (bytes > SIZE_MAX / 2) fail(BATON_ERR_MEMORY, "cannot allocate {} bytes of host memory", bytes);
+        const std::uint64_t size = (std::max<std::uint64_t>(bytes, 1) + page_size() - 1) / page_size() * page_size();
+        UniqueFd fd = create_memfd(size);
+        void *const address = map_shared(fd.get(), size);
+        HostAllocations &all = host_allocations();
+        const std::lock_guard lock(all.mutex);
+        all.by_base[reinterpret_cast<std::uintptr_t>(address)] = {size, ++all.last_id, std::move(fd)};
+        return address;
+    }
+
+    void release(void *pointer) override {
+        HostAllocations &all = host_allocations();
+        std::uint64_t size = 0;
+        {
+            const std::lock_guard lock(all.mutex);
+            const auto found = all.by_base.find(reinterpret_cast<std::uintptr_t>(pointer));
+            if (found == all.by_base.end()) fail(BATON_ERR_ARGUMENT, "{} is not memory of the host domain", pointer);
+            size = found->second.size;
+            all.by_base.erase(found);  // before munmap: the address may be given to another thread right after
+        }
+        ::munmap(pointer, size);
+    }
+
+    Export export_region(const PointerInfo &info) override {
+        Export result;
+        if (info.kind == PointerInfo::Kind::device || info.kind == PointerInfo::Kind::managed) {
+            result.reason = "GPU memory is not exported by a communicator on the host";
+            return result;
+        }
+        HostAllocations &all = host_allocations();
+        const std::lock_guard lock(all.mutex);
+        const auto found = all.by_base.find(info.base);
+        if (info.base == 0 || found == all.by_base.end() || found->second.id != info.buffer_id) {
+            result.reason = "ordinary host memory is not shared between processes";
+            return result;
+        }
+        result.post.base = info.base;
+        result.post.size = found->second.size;
+        result.post.map_size = found->second.size;
+        if (same_process_) {
+            result.post.kind = HandleKind::same_address;
+            return result;
+        }
+        result.fd = ::fcntl(found->second.fd.get(), F_DUPFD_CLOEXEC, 0);
+        if (result.fd < 0) {
+            result.reason = fmt::format("its file descriptor could not be duplicated: {}", errno_text(errno));
+            return result;
+        }
+        result.post.kind = HandleKind::memfd;
+        return result;
+    }
+
+    void *import_region(int owner, const RegionPost &post, int descriptor) override {
+        const UniqueFd fd(descriptor);
+        if (post.kind == HandleKind::same_address) return reinterpret_cast<void *>(post.base);
+        if (post.kind != HandleKind::memfd) {
+            fail(BATON_ERR_UNSUPPORTED, "rank {} exported memory that a communicator on the host cannot map", owner);
+        }
+        struct stat status = {};
+        if (::fstat(fd.get(), &status) != 0) fail(BATON_ERR_SYSTEM, "fstat: {}", errno_text(errno));
+        if (static_cast<std::uint64_t>(status.st_size) < post.map_size) {
+            fail(BATON_ERR_SYSTEM, "rank {} exported {} bytes, but its descriptor has {}", owner, post.map_size,
+                 status.st_size);
+        }
+        return map_shared(fd.get(), post.map_size);
+    }
+
+    void unimport_region(int, const RegionPost &post, void *address) override {
+        if (post.kind == HandleKind::memfd) ::munmap(address, post.map_size);
+    }
+
+    void store_entry(RegionEntry *destination, const RegionEntry &entry) override { write_entry(*destination, entry); }
+
+private:
+    const bool same_process_;
+};
+
+}  // namespace
+
+std::unique_ptr<MemoryDomain> make_host_domain(bool same_process) { return std::make_unique<HostDomain>(same_process); }
+
+}  // namespace baton::core

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "memory/memory_domain.hpp"
+#include "memory/region.hpp"
+
+namespace baton::core {
+
+/// All ranks' regions as this process sees them: the peers' ones mapped, this rank's own at their own addresses, each
+/// with its line in the table that kernels read. Thread-safe; set() of one owner's regions comes from one thread at a
+/// time.
+class MappedRegions {
+public:
+    MappedRegions(MemoryDomain &domain, int rank, int size);
+    ~MappedRegions(); /* unmaps everything, so it may wait for running kernels */
+    MappedRegions(const MappedRegions &) = delete;
+    MappedRegions &operator=(const MappedRegions &) = delete;
+
+    /// Maps a peer's region and writes its line. What the slot held before is kept mapped until reclaim(), as a kernel
+    /// may still be using it. Takes over `fd`. Throws Failure with the reason.
+    void map(int owner, const RegionPost &post, int fd);
+
+    /// The same for a region of this rank, which needs no mapping.
+    void set_own(const RegionPost &post);
+    void forget_own(std::uint32_t slot);
+
+    /// Unmaps what map() has replaced, and what retired_generation(owner, slot) covers.
+    /// REQUIRES: no kernel or copy uses a retired region.
+    void reclaim(const std::function<std::uint64_t(int owner, std::uint32_t slot)> &retired_generation);
+
+    void *address(int owner, std::uint32_t slot, std::uint64_t generation) const;
+    const RegionEntry *table() const { return table_; }
+    std::size_t table_bytes() const { return table_lines_ * sizeof(RegionEntry); }
+
+private:
+    struct Mapping {
+        int owner = 0;
+        RegionPost post;
+        void *address = nullptr;
+    };
+    static std::uint64_t key(int owner, std::uint32_t slot) { return static_cast<std::uint64_t>(owner) << 32 | slot; }
+    void store(int owner, const RegionPost &post, void *address);
+    void unmap(const Mapping &mapping) noexcept;
+
+    MemoryDomain &domain_;
+    const int rank_;
+    const std::size_t table_lines_;
+    RegionEntry *table_ = nullptr;
+
+    mutable std::mutex mutex_;
+    std::unordered_map<std::uint64_t, Mapping> current_;
+    std::vector<Mapping> replaced_;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "memory/region.hpp"
+
+namespace baton::core {
+
+/// Where a pointer points, as one query of the system tells. Everything a call needs to check it and to find its region.
+struct PointerInfo {
+    enum class Kind { invalid, host, device, managed };
+    Kind kind = Kind::invalid;    // invalid: null, freed or never mapped as far as the system can tell
+    int device = -1;              // CUDA ordinal, for device and managed memory
+    std::uint64_t base = 0;       // start of the allocation; 0 where unknown (host memory not from baton_malloc)
+    std::uint64_t size = 0;       // of the allocation; 0 where unknown
+    std::uint64_t buffer_id = 0;  // CU_POINTER_ATTRIBUTE_BUFFER_ID, or the domain's own number: changes when the same
+                                  // address is allocated again
+    bool legacy_ipc = false;      // cudaIpcGetMemHandle works
+    bool posix_fd = false;        // exports as a file descriptor (VMM, pool)
+    void *pool = nullptr;         // CUmemoryPool of stream-ordered memory
+};
+
+/// A region as its owner exports it: the post that peers read and a descriptor to send beside it (-1 if none; owned by the
+/// holder of this struct). kind none: `reason` says why in words that explain prints.
+struct Export {
+    RegionPost post;
+    int fd = -1;
+    std::string reason;
+};
+
+/// A kind of memory: host or one CUDA device. All calls are thread-safe: the caller's threads and the service thread use it.
+/// The CUDA domain makes its device current and relaxes stream-capture checks for the length of each call.
+class MemoryDomain {
+public:
+    virtual ~MemoryDomain() = default;
+    virtual bool on_gpu() const = 0;
+
+    virtual PointerInfo classify(const void *pointer) const = 0;
+
+    /// 256-byte aligned, zeroed, exportable. Throws BATON_ERR_MEMORY.
+    virtual void *allocate(std::size_t bytes) = 0;
+    virtual void release(void *pointer) = 0;
+
+    /// Exports the whole allocation that `info` describes. Does not throw for memory that cannot be exported.
+    virtual Export export_region(const PointerInfo &info) = 0;
+
+    /// Maps a peer's region; takes over `fd` (closes it in any case). Returns the address in this process. Throws with
+    /// the reason. Must not wait for running kernels.
+    virtual void *import_region(int owner, const RegionPost &post, int fd) = 0;
+
+    /// Undoes import_region. May wait for this device's running kernels: only with no operation in flight.
+    virtual void unimport_region(int owner, const RegionPost &post, void *address) = 0;
+
+    /// Copies one line of a table into memory that this domain's kernels read, and returns when they will see it.
+    virtual void store_entry(RegionEntry *destination, const RegionEntry &entry) = 0;
+};
+
+std::unique_ptr<MemoryDomain> make_host_domain(bool same_process);
+
+/// For the current device. Throws BATON_ERR_UNSUPPORTED in a build without CUDA.
+std::unique_ptr<MemoryDomain> make_cuda_domain();
+
+/// Ordinal of the calling thread's current device if a usable GPU and driver are there, else -1. Never throws.
+int current_gpu();
+
+}  // namespace baton::core

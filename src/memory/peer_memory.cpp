@@ -1,0 +1,120 @@
+#include "memory/peer_memory.hpp"
+
+#include <atomic>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "memory/board.hpp"
+#include "memory/doorbell.hpp"
+#include "memory/mapped_regions.hpp"
+#include "memory/peer_service.hpp"
+#include "memory/publisher.hpp"
+#include "util/failure.hpp"
+#include "util/unique_fd.hpp"
+
+namespace baton::core {
+
+struct PeerMemory::Impl {
+    Impl(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks callbacks)
+        : rank(bootstrap.rank()),
+          size(bootstrap.size()),
+          on_gpu(domain.on_gpu()),
+          board(bootstrap, doorbell.name()),
+          mine(board.record(rank)) {
+        // One rank's failure is everybody's: nobody may go on to publish to a rank that is not there.
+        baton_result code = BATON_SUCCESS;
+        std::string text;
+        try {
+            mapped.emplace(domain, rank, size);
+            publisher.emplace(board, doorbell, *mapped, rank, size);
+            service.emplace(board, doorbell, *mapped, *publisher, std::move(callbacks), rank, size);
+            service->start(!bootstrap.same_process());
+        } catch (const Failure &failure) {
+            code = failure.code();
+            text = failure.what();
+        }
+        const std::vector<baton_result> codes = bootstrap.allgather(code);
+        if (code != BATON_SUCCESS) throw Failure(code, text);
+        for (int r = 0; r < size; ++r) {
+            const baton_result theirs = codes[static_cast<std::size_t>(r)];
+            if (theirs != BATON_SUCCESS) fail(theirs, "rank {} could not set up its peer memory", r);
+        }
+    }
+
+    ~Impl() {
+        service->stop();
+        std::atomic_ref(mine.closed).store(1, std::memory_order_release);
+        for (int r = 0; r < size; ++r) {
+            if (r != rank) board.ring_bell(r);  // a publish() there may be waiting for this rank
+        }
+    }
+
+    std::size_t table_bytes(bool on_device) const { return on_device == on_gpu ? mapped->table_bytes() : 0; }
+
+    const int rank;
+    const int size;
+    const bool on_gpu;
+    Doorbell doorbell;
+    Board board;
+    BoardRecord &mine;
+    std::optional<MappedRegions> mapped;
+    std::optional<Publisher> publisher;
+    std::optional<PeerService> service;
+};
+
+PeerMemory::PeerMemory(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks callbacks)
+    : impl_(std::make_unique<Impl>(bootstrap, domain, std::move(callbacks))) {}
+
+PeerMemory::~PeerMemory() = default;
+
+PeerMemory::Published PeerMemory::publish(Export &&exported, std::chrono::milliseconds timeout) {
+    const UniqueFd fd(std::exchange(exported.fd, -1));
+    if (exported.post.kind == HandleKind::none) throw Failure(BATON_ERR_UNSUPPORTED, exported.reason);
+    return impl_->publisher->publish(exported.post, fd.get(), timeout);
+}
+
+void PeerMemory::retire(std::uint32_t slot) { impl_->publisher->retire(slot); }
+
+void PeerMemory::reclaim() {
+    impl_->mapped->reclaim([&](int owner, std::uint32_t slot) {
+        return std::atomic_ref(impl_->board.record(owner).retired[slot]).load(std::memory_order_acquire);
+    });
+}
+
+void PeerMemory::unmap_peers() {
+    impl_->mapped->reclaim([](int, std::uint32_t) { return std::numeric_limits<std::uint64_t>::max(); });
+}
+
+void *PeerMemory::address(int owner, std::uint32_t slot, std::uint64_t generation) const {
+    return impl_->mapped->address(owner, slot, generation);
+}
+
+const RegionEntry *PeerMemory::table() const { return impl_->mapped->table(); }
+
+void PeerMemory::leave() { std::atomic_ref(impl_->mine.left).store(1, std::memory_order_release); }
+
+void PeerMemory::interrupt(const std::string &text) { impl_->publisher->break_with(BATON_ERR_ABORTED, text); }
+
+void PeerMemory::post_error(baton_result code, const std::string &text) {
+    BoardRecord &mine = impl_->mine;
+    std::uint32_t none = 0;
+    if (!std::atomic_ref(mine.error_state).compare_exchange_strong(none, 1, std::memory_order_relaxed)) return;
+    mine.error_code = static_cast<std::uint32_t>(code);
+    copy_text(mine.error_text, text);
+    std::atomic_ref(mine.error_state).store(2, std::memory_order_release);
+}
+
+bool PeerMemory::error_of(int rank, baton_result *code, std::string *text) const {
+    BoardRecord &record = impl_->board.record(rank);
+    if (std::atomic_ref(record.error_state).load(std::memory_order_acquire) != 2) return false;
+    *code = static_cast<baton_result>(record.error_code);
+    *text = record.error_text;
+    return true;
+}
+
+std::size_t PeerMemory::shared_bytes() const { return impl_->board.bytes_per_rank() + impl_->table_bytes(false); }
+
+std::size_t PeerMemory::device_bytes() const { return impl_->table_bytes(true); }
+
+}  // namespace baton::core

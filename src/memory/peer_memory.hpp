@@ -1,0 +1,86 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "baton/baton.h"
+
+#include "bootstrap/bootstrap.hpp"
+#include "memory/memory_domain.hpp"
+#include "memory/region.hpp"
+
+namespace baton::core {
+
+/// The board, the service thread, and the tables of mapped peer regions: how a rank makes an allocation known to all
+/// peers without any of them being in a call (decision 1), and how it learns that a peer's process has ended
+/// (decision 5).
+///
+/// Owner: publish() writes a post to its ring on the board, sends a datagram (with the file descriptor, if any) to every
+/// peer's service socket, and waits until all have acknowledged. Peer: the service thread maps the region, writes the
+/// host and device tables, stores the acknowledgement. The service thread makes no MPI call and never waits for a
+/// kernel, so it answers while kernels of its process spin.
+///
+/// Thread-safe. The constructor is collective; the destructor is local.
+class PeerMemory {
+public:
+    struct Callbacks {
+        /// From the service thread, once per peer whose process ended without leave(). `how` names pid and cause.
+        std::function<void(int peer, const std::string &how)> peer_dead;
+        /// From the service thread, every 100 ms: a place to look at the communicator's state without a thread of one's own.
+        std::function<void()> tick;
+    };
+
+    /// The callbacks may come before the constructor has returned.
+    PeerMemory(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks callbacks);
+    ~PeerMemory();
+    PeerMemory(const PeerMemory &) = delete;
+    PeerMemory &operator=(const PeerMemory &) = delete;
+
+    struct Published {
+        std::uint32_t slot = 0;
+        std::uint64_t generation = 0;
+    };
+
+    /// Makes a region known and returns when every peer has mapped it. The export's descriptor is closed. Throws
+    /// BATON_ERR_UNSUPPORTED with the peer and its reason where one could not map it (then no peer keeps it),
+    /// BATON_ERR_TIMEOUT, or BATON_ERR_MEMORY where all slots are taken.
+    Published publish(Export &&exported, std::chrono::milliseconds timeout);
+
+    /// The region's owner will not name it any more. Its slot may be used again; peers unmap it at reclaim().
+    void retire(std::uint32_t slot);
+
+    /// Unmaps peers' retired regions. REQUIRES: no operation of any communicator of this process in flight.
+    void reclaim();
+
+    /// Unmaps all peers' regions: importers close before owners free. REQUIRES: leave() was called, and no rank is in an
+    /// operation or will start one (a barrier of all ranks lies between the last operation and this).
+    void unmap_peers();
+
+    /// Where this process sees a peer's region (own regions: the owner's address); nullptr if the generation is gone.
+    void *address(int owner, std::uint32_t slot, std::uint64_t generation) const;
+
+    /// [size][region_slots] lines in memory that the domain's kernels read (host domain: host memory).
+    const RegionEntry *table() const;
+
+    /// Tells the peers that this rank leaves in order, so that its end is no death. Before destruction.
+    void leave();
+
+    /// Breaks a publish() in progress and all later ones: the communicator is broken. `text` becomes their message.
+    void interrupt(const std::string &text);
+
+    /// A text line per rank on the board for the reason a communicator broke: the first writer of a rank wins.
+    void post_error(baton_result code, const std::string &text);
+    /// The line of `rank`; false while there is none.
+    bool error_of(int rank, baton_result *code, std::string *text) const;
+
+    std::size_t shared_bytes() const;
+    std::size_t device_bytes() const; /* the tables in device memory */
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace baton::core

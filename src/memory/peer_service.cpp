@@ -1,0 +1,144 @@
+#include "memory/peer_service.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "util/failure.hpp"
+#include "util/log.hpp"
+
+namespace baton::core {
+namespace {
+
+bool needs_fd(HandleKind kind) {
+    return kind == HandleKind::vmm_fd || kind == HandleKind::pool_fd || kind == HandleKind::memfd;
+}
+
+void refuse(Ack &ack, baton_result code, const std::string &text) {
+    ack.code = static_cast<std::uint32_t>(code);
+    copy_text(ack.text, text);
+}
+
+}  // namespace
+
+PeerService::PeerService(const Board &board, Doorbell &doorbell, MappedRegions &mapped, Publisher &publisher,
+                         PeerMemory::Callbacks callbacks, int rank, int size)
+    : board_(board),
+      doorbell_(doorbell),
+      mapped_(mapped),
+      publisher_(publisher),
+      callbacks_(std::move(callbacks)),
+      rank_(rank),
+      peers_(static_cast<std::size_t>(size)) {}
+
+void PeerService::start(bool watch_processes) {
+    std::vector<int> watched{doorbell_.descriptor()};
+    for (int r = 0; watch_processes && r < static_cast<int>(peers_.size()); ++r) {
+        if (r == rank_) continue;
+        const Identity &identity = board_.identity(r);
+        const ProcessWatch &watch =
+            peers_[static_cast<std::size_t>(r)].watch.emplace(identity.pid, identity.start_time);
+        if (watch.descriptor() >= 0) watched.push_back(watch.descriptor());
+    }
+    thread_.start(std::move(watched),
+                  {[this](const std::vector<int> &readable) { on_wake(readable); }, [this] { on_tick(); }});
+}
+
+void PeerService::on_wake(const std::vector<int> &readable) {
+    const auto is_readable = [&](int fd) { return std::find(readable.begin(), readable.end(), fd) != readable.end(); };
+    if (is_readable(doorbell_.descriptor())) {
+        take_rings();
+        serve_all();
+    }
+    for (std::size_t r = 0; r < peers_.size(); ++r) {
+        if (peers_[r].watch && is_readable(peers_[r].watch->descriptor())) look_after(static_cast<int>(r));
+    }
+}
+
+void PeerService::on_tick() {
+    serve_all();  // a ring may be lost; the board is the truth
+    for (std::size_t r = 0; r < peers_.size(); ++r) {
+        if (peers_[r].watch && peers_[r].watch->descriptor() < 0) look_after(static_cast<int>(r));
+    }
+    call([&] {
+        if (callbacks_.tick) callbacks_.tick();
+    });
+}
+
+template <class Function>
+void PeerService::call(Function &&function) noexcept {
+    try {
+        function();
+    } catch (const std::exception &error) {
+        log(LogLevel::error, rank_, "in the service thread: {}", error.what());
+    }
+}
+
+void PeerService::take_rings() {
+    Doorbell::Message message;
+    while (doorbell_.take(&message)) {
+        if (message.owner < 0 || message.owner >= static_cast<int>(peers_.size()) || message.owner == rank_) continue;
+        const Identity &sender = board_.identity(message.owner);
+        if (message.pid != sender.pid || message.uid != sender.uid) {
+            log(LogLevel::warn, rank_, "dropped a message of process {} (user {}), which is not rank {}", message.pid,
+                message.uid, message.owner);
+            continue;
+        }
+        Peer &peer = peers_[static_cast<std::size_t>(message.owner)];
+        if (message.number > peer.served) peer.ring = std::move(message);
+    }
+}
+
+void PeerService::serve_all() {
+    for (int r = 0; r < static_cast<int>(peers_.size()); ++r) {
+        if (r != rank_) serve(r);
+    }
+}
+
+/// Maps and acknowledges the owner's current post, unless that is done already or its descriptor is still under way.
+void PeerService::serve(int owner) {
+    Peer &peer = peers_[static_cast<std::size_t>(owner)];
+    BoardRecord &theirs = board_.record(owner);
+    const std::uint64_t number = std::atomic_ref(theirs.posted).load(std::memory_order_acquire);
+    if (number == peer.served) return;
+    const RegionPost post = theirs.post;
+    const bool with_fd = needs_fd(post.kind);
+    if (with_fd && peer.ring.number != number) return;
+
+    Ack &ack = theirs.acks[rank_];
+    ack.code = BATON_SUCCESS;
+    try {
+        if (with_fd && peer.ring.fd_lost) {
+            fail(BATON_ERR_SYSTEM, "its descriptor could not be received: too many open files (ulimit -n)");
+        }
+        mapped_.map(owner, post, with_fd ? peer.ring.fd.release() : -1);
+    } catch (const Failure &failure) {
+        refuse(ack, failure.code(), failure.what());
+    } catch (const std::exception &error) {
+        refuse(ack, BATON_ERR_MEMORY, error.what());
+    }
+    peer.ring = {};
+    peer.served = number;
+    std::atomic_ref(ack.number).store(number, std::memory_order_release);
+    board_.ring_bell(owner);
+}
+
+void PeerService::look_after(int r) {
+    Peer &peer = peers_[static_cast<std::size_t>(r)];
+    if (!peer.watch->ended()) return;
+    if (peer.watch->descriptor() >= 0) thread_.unwatch(peer.watch->descriptor());
+    const pid_t pid = peer.watch->pid();
+    peer.watch.reset();
+    if (std::atomic_ref(board_.record(r).left).load(std::memory_order_acquire) != 0) {
+        publisher_.peer_gone(r);
+        return;
+    }
+    const std::string how = fmt::format("the process of rank {} (pid {}) has ended", r, pid);
+    log(LogLevel::info, rank_, "{}", how);
+    publisher_.break_with(BATON_ERR_PEER_DEAD, how);
+    call([&] {
+        if (callbacks_.peer_dead) callbacks_.peer_dead(r, how);
+    });
+}
+
+}  // namespace baton::core

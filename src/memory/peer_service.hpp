@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memory/board.hpp"
+#include "memory/doorbell.hpp"
+#include "memory/mapped_regions.hpp"
+#include "memory/peer_memory.hpp"
+#include "memory/process_watch.hpp"
+#include "memory/publisher.hpp"
+#include "memory/service_thread.hpp"
+
+namespace baton::core {
+
+/// The peer's side of registration, and the watch over the peers' processes: what the service thread does. Everything
+/// but the constructor, start() and stop() runs on that thread.
+class PeerService {
+public:
+    PeerService(const Board &board, Doorbell &doorbell, MappedRegions &mapped, Publisher &publisher,
+                PeerMemory::Callbacks callbacks, int rank, int size);
+
+    /// REQUIRES: the peers are in a collective call, so that their process numbers are still their own.
+    void start(bool watch_processes);
+    void stop() { thread_.stop(); }
+
+private:
+    struct Peer {
+        std::uint64_t served = 0;           // number of its last post that was acknowledged
+        Doorbell::Message ring;             // its latest, with the descriptor
+        std::optional<ProcessWatch> watch;  // while its process runs
+    };
+
+    void on_wake(const std::vector<int> &readable);
+    void on_tick();
+    void take_rings();
+    void serve_all();
+    void serve(int owner);
+    void look_after(int peer);
+    template <class Function>
+    void call(Function &&function) noexcept;
+
+    const Board &board_;
+    Doorbell &doorbell_;
+    MappedRegions &mapped_;
+    Publisher &publisher_;
+    const PeerMemory::Callbacks callbacks_;
+    const int rank_;
+    std::vector<Peer> peers_;
+    ServiceThread thread_;  // last: ends before what it uses
+};
+
+}  // namespace baton::core

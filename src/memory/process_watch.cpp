@@ -1,0 +1,57 @@
+#include "memory/process_watch.hpp"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "util/failure.hpp"
+
+namespace baton::core {
+namespace {
+
+struct ProcessState {
+    char state = 0;  // of /proc/<pid>/stat; 0: could not be read
+    std::uint64_t start_time = 0;
+};
+
+ProcessState read_state(pid_t pid) {
+    std::ifstream file(fmt::format("/proc/{}/stat", pid));
+    std::string line;
+    ProcessState result;
+    if (!std::getline(file, line)) return result;
+    // "pid (name) state ppid ..."; the name may hold anything, also spaces and brackets.
+    const std::size_t end = line.rfind(')');
+    if (end == std::string::npos) return result;
+    std::istringstream fields(line.substr(end + 1));
+    std::string skipped;
+    fields >> result.state;
+    for (int field = 4; field < 22; ++field) fields >> skipped;
+    fields >> result.start_time;
+    return result;
+}
+
+}  // namespace
+
+std::uint64_t process_start_time(pid_t pid) { return read_state(pid).start_time; }
+
+ProcessWatch::ProcessWatch(pid_t pid, std::uint64_t start_time, Means means) : pid_(pid), start_time_(start_time) {
+    if (means == Means::best) pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
+
+bool ProcessWatch::ended() const {
+    if (pidfd_) {
+        pollfd ready{pidfd_.get(), POLLIN, 0};
+        return ::poll(&ready, 1, 0) > 0 && (ready.revents & POLLIN) != 0;
+    }
+    if (::kill(pid_, 0) != 0 && errno == ESRCH) return true;
+    const ProcessState now = read_state(pid_);
+    if (now.state == 'Z' || now.state == 'X') return true;  // ended, but its parent has not asked yet
+    return start_time_ != 0 && now.start_time != 0 && now.start_time != start_time_;
+}
+
+}  // namespace baton::core

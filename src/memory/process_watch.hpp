@@ -1,0 +1,35 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "util/unique_fd.hpp"
+
+namespace baton::core {
+
+/// Clock ticks since boot at which a process started, 0 if that cannot be read: tells a process from a later one with
+/// the same number.
+std::uint64_t process_start_time(pid_t pid);
+
+/// Notices the end of one process. Through a pidfd, which becomes readable the moment it ends; where the system refuses
+/// those (old kernels, some sandboxes), by asking from time to time.
+class ProcessWatch {
+public:
+    enum class Means {
+        best,
+        polling
+    };
+    ProcessWatch(pid_t pid, std::uint64_t start_time, Means means = Means::best);
+
+    int descriptor() const { return pidfd_.get(); } /* readable once the process has ended; -1: call ended() at times */
+    bool ended() const;
+    pid_t pid() const { return pid_; }
+
+private:
+    pid_t pid_;
+    std::uint64_t start_time_;
+    UniqueFd pidfd_;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,164 @@
+#include "memory/publisher.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "memory/service_thread.hpp"
+
+namespace baton::core {
+
+Publisher::Publisher(const Board &board, Doorbell &doorbell, MappedRegions &mapped, int rank, int size)
+    : board_(board),
+      doorbell_(doorbell),
+      mapped_(mapped),
+      rank_(rank),
+      size_(size),
+      mine_(board.record(rank)),
+      gone_(static_cast<std::size_t>(size)),
+      generations_(region_slots, 0) {
+    for (std::uint32_t slot = 0; slot < region_slots; ++slot) free_slots_.push_back(slot);
+}
+
+PeerMemory::Published Publisher::publish(RegionPost post, int fd, std::chrono::milliseconds timeout) {
+    const std::lock_guard one_at_a_time(publishing_);
+    throw_if_broken();
+    const auto deadline = Clock::now() + timeout;
+    const PeerMemory::Published published = take_slot();
+    post.slot = published.slot;
+    post.generation = published.generation;
+    try {
+        mapped_.set_own(post);
+    } catch (...) {
+        give_back(published);
+        throw;
+    }
+    mine_.post = post;
+    std::atomic_ref(mine_.posted).store(++posts_, std::memory_order_release);
+    try {
+        ring_peers(fd, deadline);
+        await_acks(deadline, timeout);
+    } catch (const Failure &failure) {
+        // A peer may still be reading the post: its place on the board cannot be used again.
+        break_with(failure.code(), failure.what());
+        throw;
+    }
+    try {
+        throw_if_refused();
+    } catch (...) {
+        give_back(published);
+        throw;
+    }
+    return published;
+}
+
+void Publisher::retire(std::uint32_t slot) {
+    std::uint64_t generation = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        generation = generations_[slot];
+    }
+    give_back({slot, generation});
+}
+
+void Publisher::break_with(baton_result code, const std::string &text) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!broken_) broken_.emplace(code, text);
+    }
+    board_.ring_bell(rank_);
+}
+
+void Publisher::peer_gone(int peer) {
+    gone_[static_cast<std::size_t>(peer)].store(true, std::memory_order_release);
+    board_.ring_bell(rank_);
+}
+
+bool Publisher::is_broken() {
+    const std::lock_guard lock(mutex_);
+    return broken_.has_value();
+}
+
+void Publisher::throw_if_broken() {
+    const std::lock_guard lock(mutex_);
+    if (broken_) throw Failure(*broken_);
+}
+
+void Publisher::ring_peers(int fd, Clock::time_point deadline) {
+    const auto keep_trying = [&] { return !is_broken() && Clock::now() < deadline; };
+    for (int r = 0; r < size_; ++r) {
+        if (r == rank_) continue;
+        const Doorbell::Rung rung = doorbell_.ring(board_.identity(r).doorbell, rank_, posts_, fd, keep_trying);
+        if (rung == Doorbell::Rung::gone) fail_gone(r);
+        if (rung == Doorbell::Rung::given_up) return;  // await_acks() says why
+    }
+}
+
+int Publisher::unacknowledged() const {
+    for (int r = 0; r < size_; ++r) {
+        if (r != rank_ && std::atomic_ref(mine_.acks[r].number).load(std::memory_order_acquire) != posts_) return r;
+    }
+    return -1;
+}
+
+bool Publisher::is_gone(int peer) const {
+    return gone_[static_cast<std::size_t>(peer)].load(std::memory_order_acquire) ||
+           std::atomic_ref(board_.record(peer).closed).load(std::memory_order_acquire) != 0;
+}
+
+void Publisher::fail_gone(int peer) {
+    throw_if_broken();  // the service thread may know more
+    const bool left = std::atomic_ref(board_.record(peer).left).load(std::memory_order_acquire) != 0;
+    fail(BATON_ERR_PEER_DEAD, "rank {} (pid {}) {}", peer, board_.identity(peer).pid,
+         left ? "has destroyed its communicator" : "has ended");
+}
+
+void Publisher::await_acks(Clock::time_point deadline, std::chrono::milliseconds timeout) {
+    // Peers answer within microseconds on the host, a millisecond on GPUs: worth a few yields before sleeping.
+    constexpr int yields = 64;
+    for (int round = 0;; ++round) {
+        const std::uint32_t bell = std::atomic_ref(mine_.bell).load(std::memory_order_acquire);
+        const int peer = unacknowledged();
+        if (peer < 0) return;
+        throw_if_broken();
+        // Its last act may have been the acknowledgement: looked at again after its end was seen.
+        if (is_gone(peer) && unacknowledged() == peer) fail_gone(peer);
+        const auto left = deadline - Clock::now();
+        if (left <= left.zero()) {
+            fail(BATON_ERR_TIMEOUT, "rank {} (pid {}) has not mapped a region of rank {} within {} ms; is it stopped?",
+                 peer, board_.identity(peer).pid, rank_, timeout.count());
+        }
+        if (round < yields) {
+            ::sched_yield();
+        } else {
+            // Bounded: a peer may end between its acknowledgement and the bell.
+            board_.sleep_on_bell(rank_, bell, std::min<Clock::duration>(left, ServiceThread::tick_interval));
+        }
+    }
+}
+
+void Publisher::throw_if_refused() {
+    for (int r = 0; r < size_; ++r) {
+        const Ack &ack = mine_.acks[r];
+        if (r == rank_ || ack.code == BATON_SUCCESS) continue;
+        fail(BATON_ERR_UNSUPPORTED, "rank {} could not map it: {}", r, ack.text);
+    }
+}
+
+PeerMemory::Published Publisher::take_slot() {
+    const std::lock_guard lock(mutex_);
+    if (free_slots_.empty()) fail(BATON_ERR_MEMORY, "all {} regions of rank {} are in use", region_slots, rank_);
+    // The one that has been free for longest: a late look at its old line finds it as it was for as long as possible.
+    const std::uint32_t slot = free_slots_.front();
+    free_slots_.pop_front();
+    return {slot, ++generations_[slot]};
+}
+
+void Publisher::give_back(const PeerMemory::Published &published) {
+    mapped_.forget_own(published.slot);
+    std::atomic_ref(mine_.retired[published.slot]).store(published.generation, std::memory_order_release);
+    const std::lock_guard lock(mutex_);
+    free_slots_.push_back(published.slot);
+}
+
+}  // namespace baton::core

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace baton::core {
+
+/// Regions that one rank can have at a time on one communicator; a slot number fits 16 bits of an arrival word.
+inline constexpr int region_slots = 1024;
+
+/// How the peers of an owner reach a region.
+enum class HandleKind : std::uint32_t {
+    none = 0,        /// cannot be exported
+    same_address,    /// ranks are threads of one process: the owner's address is valid
+    cuda_ipc,        /// cudaIpcMemHandle_t in `opaque` (cudaMalloc memory)
+    vmm_fd,          /// file descriptor of a cuMemCreate allocation, sent beside the post
+    pool_fd,         /// file descriptor of a CUDA memory pool sent beside the post, cudaMemPoolPtrExportData in `opaque`
+    memfd,           /// file descriptor of host memory, sent beside the post
+};
+
+/// What an owner tells its peers about a region. Plain data: lies on the board.
+struct RegionPost {
+    HandleKind kind = HandleKind::none;
+    std::uint32_t slot = 0;
+    std::uint64_t generation = 0;  // never 0 for a live region; a slot's generations grow by one
+    std::uint64_t base = 0;        // in the owner's address space
+    std::uint64_t size = 0;        // bytes from base that peers may touch
+    std::uint64_t map_size = 0;    // bytes to map (vmm_fd, memfd), >= size
+    std::uint64_t pool_id = 0;     // pool_fd: the owner's number of the pool, so that importers open it once
+    unsigned char opaque[64] = {};
+};
+
+/// One line of the table that maps (owner, slot) to an address of this process, kept on the host and, for kernels, in
+/// device memory. Written by the service thread before it acknowledges the post; read by a kernel only after an arrival
+/// that names the slot, which the owner sends only after all acknowledgements: so no read can race with the write.
+struct RegionEntry {
+    std::uint64_t address = 0;
+    std::uint64_t size = 0;
+    std::uint64_t generation = 0;
+    std::uint64_t reserved = 0;  // keeps a line at 32 bytes: two 16-byte loads
+};
+
+}  // namespace baton::core

@@ -1,0 +1,257 @@
+#include "memory/region_registry.hpp"
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "util/failure.hpp"
+#include "util/log.hpp"
+
+namespace baton::core {
+namespace {
+
+std::uint64_t address_of(const void *pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+}  // namespace
+
+struct RegionRegistry::Impl {
+    /// What is known about one allocation: its slot, or why it has none.
+    struct Region {
+        std::uint64_t size = 0;
+        std::uint64_t buffer_id = 0;
+        bool published = false;
+        PeerMemory::Published place;
+        std::string reason;     // not published: why
+        int registered = 0;     // add() less remove()
+        bool owned = false;     // from allocate(): freed by release() or the destructor
+        std::size_t asked = 0;  // owned: bytes the caller asked for
+    };
+    using Regions = std::map<std::uint64_t, Region>;  // by base; no two overlap
+
+    Impl(MemoryDomain &the_domain, PeerMemory &the_peers, std::chrono::milliseconds the_timeout)
+        : domain(the_domain), peers(the_peers), timeout(the_timeout) {}
+
+    // All of these REQUIRE the mutex.
+
+    Regions::iterator containing(std::uint64_t address) {
+        auto next = regions.upper_bound(address);
+        if (next == regions.begin()) return regions.end();
+        const auto found = std::prev(next);
+        return address - found->first < found->second.size ? found : regions.end();
+    }
+
+    void drop(Regions::iterator region) {
+        if (region->second.published) peers.retire(region->second.place.slot);
+        regions.erase(region);
+    }
+
+    /// Regions that overlap [base, base + size) belong to memory that has been freed since.
+    void drop_overlapping(std::uint64_t base, std::uint64_t size) {
+        auto it = regions.upper_bound(base);
+        if (it != regions.begin()) {
+            const auto before = std::prev(it);
+            if (base - before->first < before->second.size) it = before;
+        }
+        while (it != regions.end() && it->first < base + size) {
+            const auto next = std::next(it);
+            // Memory that allocate() gave is alive until release(): what claims its place is mistaken.
+            if (it->second.owned) fail(BATON_ERR_INTERNAL, "memory at {:#x} overlaps memory of baton_malloc", base);
+            drop(it);
+            it = next;
+        }
+    }
+
+    /// Drops regions whose memory has been freed without anybody telling; true if there were any.
+    bool drop_freed() {
+        bool any = false;
+        for (auto it = regions.begin(); it != regions.end();) {
+            const auto next = std::next(it);
+            const PointerInfo now = domain.classify(reinterpret_cast<const void *>(it->first));
+            const bool same =
+                now.base == it->first && now.size == it->second.size && now.buffer_id == it->second.buffer_id;
+            if (!same && !it->second.owned) {
+                any = any || it->second.published;
+                drop(it);
+            }
+            it = next;
+        }
+        return any;
+    }
+
+    PeerMemory::Published publish(const PointerInfo &info) {
+        try {
+            return peers.publish(domain.export_region(info), timeout);
+        } catch (const Failure &failure) {
+            if (failure.code() != BATON_ERR_MEMORY || !drop_freed()) throw;
+            return peers.publish(domain.export_region(info), timeout);  // slots were short, now there are some
+        }
+    }
+
+    Regions::iterator find_current(const PointerInfo &info) {
+        const auto found = regions.find(info.base);
+        const bool current =
+            found != regions.end() && found->second.size == info.size && found->second.buffer_id == info.buffer_id;
+        return current ? found : regions.end();
+    }
+
+    /// The allocation's region, published now if it is new. REQUIRES: info.base != 0.
+    Region &region_of(const PointerInfo &info) {
+        const auto found = find_current(info);
+        if (found != regions.end()) return found->second;
+        drop_overlapping(info.base, info.size);
+        Region region;
+        region.size = info.size;
+        region.buffer_id = info.buffer_id;
+        try {
+            region.place = publish(info);
+            region.published = true;
+        } catch (const Failure &failure) {
+            // Not exportable, or no slot left: calls on it go through a copy. Anything else broke the communicator.
+            if (failure.code() != BATON_ERR_UNSUPPORTED && failure.code() != BATON_ERR_MEMORY) throw;
+            region.reason = failure.what();
+        }
+        return regions.emplace(info.base, std::move(region)).first->second;
+    }
+
+    static Location locate(const Region &region, std::uint64_t base, const void *pointer) {
+        Location location;
+        location.direct = region.published;
+        location.reason = region.reason;
+        if (region.published) {
+            location.slot = region.place.slot;
+            location.generation = region.place.generation;
+            location.offset = address_of(pointer) - base;
+        }
+        return location;
+    }
+
+    /// Memory from the domain with its region; nothing stays behind on failure.
+    std::pair<void *, Region *> allocate(std::size_t bytes) {
+        void *const pointer = domain.allocate(bytes);
+        try {
+            const PointerInfo info = domain.classify(pointer);
+            if (info.base != address_of(pointer))
+                fail(BATON_ERR_INTERNAL, "allocated memory at {} is not known", pointer);
+            Region &region = region_of(info);
+            region.owned = true;
+            region.asked = bytes;
+            allocated += bytes;
+            return {pointer, &region};
+        } catch (...) {
+            domain.release(pointer);
+            throw;
+        }
+    }
+
+    void release(Regions::iterator region) {
+        void *const pointer = reinterpret_cast<void *>(region->first);
+        allocated -= region->second.asked;
+        drop(region);
+        domain.release(pointer);
+    }
+
+    MemoryDomain &domain;
+    PeerMemory &peers;
+    const std::chrono::milliseconds timeout;
+
+    mutable std::mutex mutex;  // held while publishing: peers' service threads, which answer, have no need of it
+    Regions regions;
+    std::size_t allocated = 0;
+};
+
+RegionRegistry::RegionRegistry(MemoryDomain &domain, PeerMemory &peers, std::chrono::milliseconds timeout)
+    : impl_(std::make_unique<Impl>(domain, peers, timeout)) {}
+
+RegionRegistry::~RegionRegistry() {
+    for (auto it = impl_->regions.begin(); it != impl_->regions.end();) {
+        const auto region = it++;
+        if (!region->second.owned) continue;
+        try {
+            impl_->release(region);
+        } catch (const std::exception &error) {
+            log(LogLevel::warn, -1, "memory of baton_malloc was not freed: {}", error.what());
+        }
+    }
+}
+
+RegionRegistry::Location RegionRegistry::locate(const PointerInfo &info, const void *pointer, std::size_t) {
+    if (info.base == 0) return {.reason = impl_->domain.export_region(info).reason};
+    const std::lock_guard lock(impl_->mutex);
+    return Impl::locate(impl_->region_of(info), info.base, pointer);
+}
+
+RegionRegistry::Location RegionRegistry::peek(const PointerInfo &info, const void *pointer, bool *known) const {
+    *known = true;
+    // Memory that no handle can be had of: asking for one has no effect but to learn the reason.
+    if (info.base == 0 || (!info.legacy_ipc && !info.posix_fd))
+        return {.reason = impl_->domain.export_region(info).reason};
+    const std::lock_guard lock(impl_->mutex);
+    const auto found = impl_->find_current(info);
+    if (found != impl_->regions.end()) return Impl::locate(found->second, info.base, pointer);
+    *known = false;
+    return {};
+}
+
+void RegionRegistry::add(const void *pointer, std::size_t bytes) {
+    const PointerInfo info = impl_->domain.classify(pointer);
+    if (info.kind == PointerInfo::Kind::invalid) fail(BATON_ERR_ARGUMENT, "pointer {} is not mapped memory", pointer);
+    if (info.base == 0) throw Failure(BATON_ERR_UNSUPPORTED, impl_->domain.export_region(info).reason);
+    const std::uint64_t offset = address_of(pointer) - info.base;
+    if (bytes > info.size - offset) {
+        fail(BATON_ERR_ARGUMENT, "[{}, +{}) leaves its allocation, which has {} bytes from there", pointer, bytes,
+             info.size - offset);
+    }
+    const std::lock_guard lock(impl_->mutex);
+    Impl::Region &region = impl_->region_of(info);
+    if (!region.published) throw Failure(BATON_ERR_UNSUPPORTED, region.reason);
+    ++region.registered;
+}
+
+void RegionRegistry::remove(const void *pointer) {
+    const std::lock_guard lock(impl_->mutex);
+    const auto found = impl_->containing(address_of(pointer));
+    if (found == impl_->regions.end() || found->second.registered == 0) {
+        fail(BATON_ERR_ARGUMENT, "pointer {} is not registered", pointer);
+    }
+    // The region stays: calls in flight may name it, and the next one may use it again.
+    --found->second.registered;
+}
+
+void *RegionRegistry::allocate(std::size_t bytes) {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->allocate(bytes).first;
+}
+
+void RegionRegistry::release(void *pointer) {
+    const std::lock_guard lock(impl_->mutex);
+    const auto found = impl_->regions.find(address_of(pointer));
+    if (found == impl_->regions.end() || !found->second.owned) {
+        fail(BATON_ERR_ARGUMENT, "pointer {} was not given by baton_malloc of this communicator", pointer);
+    }
+    impl_->release(found);
+}
+
+RegionRegistry::Allocation RegionRegistry::allocate_published(std::size_t bytes) {
+    const std::lock_guard lock(impl_->mutex);
+    const auto [pointer, region] = impl_->allocate(bytes);
+    if (!region->published) {
+        const std::string reason = region->reason;
+        impl_->release(impl_->regions.find(address_of(pointer)));
+        throw Failure(BATON_ERR_UNSUPPORTED, reason);
+    }
+    return {pointer, region->place};
+}
+
+std::size_t RegionRegistry::count() const {
+    const std::lock_guard lock(impl_->mutex);
+    std::size_t published = 0;
+    for (const auto &[base, region] : impl_->regions) published += region.published ? 1 : 0;
+    return published;
+}
+
+std::size_t RegionRegistry::allocated_bytes() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->allocated;
+}
+
+}  // namespace baton::core

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "memory/memory_domain.hpp"
+#include "memory/peer_memory.hpp"
+
+namespace baton::core {
+
+/// This rank's regions on one communicator, found by (base, size, buffer id): memory that was freed and allocated again at
+/// the same address is a new region with a new generation, never a stale mapping. Thread-safe.
+class RegionRegistry {
+public:
+    RegionRegistry(MemoryDomain &domain, PeerMemory &peers, std::chrono::milliseconds timeout);
+    ~RegionRegistry();
+
+    /// Where a buffer lies, as an arrival names it.
+    struct Location {
+        bool direct = false;           // peers have it mapped: slot, generation and offset are valid
+        std::uint32_t slot = 0;
+        std::uint64_t generation = 0;
+        std::uint64_t offset = 0;      // bytes from the region's base
+        std::string reason;            // not direct: why the memory cannot be exported
+    };
+
+    /// Finds the region of [pointer, pointer + bytes), publishing its allocation at first use (which waits for the peers'
+    /// service threads). `info` is the classification of `pointer`; the range must lie inside the allocation.
+    Location locate(const PointerInfo &info, const void *pointer, std::size_t bytes);
+
+    /// locate() without publishing: what explain may look at. known = false if the region would have to be published.
+    Location peek(const PointerInfo &info, const void *pointer, bool *known) const;
+
+    /// baton_register / baton_deregister: counted; throw BATON_ERR_UNSUPPORTED with the reason where the memory cannot be
+    /// exported, BATON_ERR_ARGUMENT for a deregister without a register.
+    void add(const void *pointer, std::size_t bytes);
+    void remove(const void *pointer);
+
+    /// baton_malloc / baton_free: memory of the domain, published from birth. release throws BATON_ERR_ARGUMENT for a
+    /// pointer that allocate did not give.
+    void *allocate(std::size_t bytes);
+    void release(void *pointer);
+
+    /// As allocate, with the published slot: for windows and staging.
+    struct Allocation {
+        void *pointer = nullptr;
+        PeerMemory::Published published;
+    };
+    Allocation allocate_published(std::size_t bytes);
+
+    std::size_t count() const;
+    std::size_t allocated_bytes() const; /* by allocate() and allocate_published(), alive */
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace baton::core

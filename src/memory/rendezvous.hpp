@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "bootstrap/bootstrap.hpp"
+#include "memory/shared_segment.hpp"
+
+namespace baton::core {
+
+/// A place where the hosts of all ranks tell each other the arguments of a call: copy engines need the peers' addresses when
+/// their work is enqueued. Calls are counted; the n-th post of every rank belongs to the same call.
+///
+/// Each rank has a ring of entries that it alone writes: payload, then the number with release. Readers take the number with
+/// acquire, the payload, and the number again (a seqlock: a rank 64 calls ahead may be writing it again).
+class Rendezvous {
+public:
+    struct Entry {
+        std::uint64_t what = 0;        // the call's signature
+        std::uint64_t count = 0;
+        std::uint64_t buffer = 0;      // where the rank's receive buffer is
+        std::uint64_t generation = 0;
+    };
+
+    /// Collective.
+    Rendezvous(Bootstrap &bootstrap, int rank, int size);
+
+    /// Tells the others; returns the call's number.
+    std::uint64_t post(const Entry &entry);
+
+    /// The entries of all ranks for call `number`; waits for them until `patience` is over. Returns the rank that has not
+    /// come, or -1 when all have.
+    int collect(std::uint64_t number, std::chrono::nanoseconds patience, std::vector<Entry> &all) const;
+
+    /// A rank that captures calls posts nothing for their replays, so numbers would drift apart: once any rank has captured,
+    /// nobody relies on collect() any more. Set by that rank before its call returns, read by all.
+    void close();
+    bool closed() const;
+
+private:
+    static constexpr std::uint64_t ring = 64;
+    struct alignas(64) Slot {
+        std::uint64_t number;
+        std::uint64_t words[4];
+    };
+    struct Slice {
+        std::uint64_t closed;
+        alignas(64) Slot slots[ring];
+    };
+    Slice *slice(int rank) const { return reinterpret_cast<Slice *>(segment_.slice(rank)); }
+
+    SharedSegment segment_;
+    int rank_;
+    int size_;
+    std::uint64_t posted_ = 0;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,71 @@
+#include "memory/service_thread.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "util/failure.hpp"
+
+namespace baton::core {
+
+ServiceThread::ServiceThread() : stop_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (!stop_event_) fail(BATON_ERR_SYSTEM, "eventfd: {}", errno_text(errno));
+}
+
+void ServiceThread::start(std::vector<int> watched, Work work) {
+    watched_ = std::move(watched);
+    // The application's signals are for its own threads.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+        thread_ = std::thread([this, work = std::move(work)] { run(work); });
+    } catch (const std::system_error &error) {
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        fail(BATON_ERR_SYSTEM, "cannot start the service thread: {}", error.what());
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_setname_np(thread_.native_handle(), "baton-service");
+}
+
+void ServiceThread::unwatch(int descriptor) {
+    watched_.erase(std::remove(watched_.begin(), watched_.end(), descriptor), watched_.end());
+}
+
+void ServiceThread::stop() {
+    if (!thread_.joinable()) return;
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = ::write(stop_event_.get(), &one, sizeof(one));
+    thread_.join();
+}
+
+void ServiceThread::run(const Work &work) {
+    using Clock = std::chrono::steady_clock;
+    auto next_tick = Clock::now() + tick_interval;
+    std::vector<pollfd> polled;
+    std::vector<int> readable;
+    for (;;) {
+        polled.clear();
+        polled.push_back({stop_event_.get(), POLLIN, 0});
+        for (const int descriptor : watched_) polled.push_back({descriptor, POLLIN, 0});
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_tick - Clock::now()).count();
+        ::poll(polled.data(), polled.size(), static_cast<int>(std::max<long>(left, 0)));
+        if (polled[0].revents != 0) return;
+        readable.clear();
+        for (std::size_t i = 1; i < polled.size(); ++i) {
+            if (polled[i].revents != 0) readable.push_back(polled[i].fd);
+        }
+        if (!readable.empty()) work.wake(readable);
+        if (Clock::now() >= next_tick) {
+            work.tick();
+            next_tick = Clock::now() + tick_interval;
+        }
+    }
+}
+
+}  // namespace baton::core

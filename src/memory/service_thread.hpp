@@ -1,0 +1,42 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "util/unique_fd.hpp"
+
+namespace baton::core {
+
+/// A thread that sleeps in poll() until a watched descriptor is readable, stop() is called, or a tick is due.
+/// (poll and not a futex: peers' rings and peers' ends come as descriptors.)
+class ServiceThread {
+public:
+    struct Work {
+        std::function<void(const std::vector<int> &readable)>
+            wake;  // descriptors that are readable, of those given to watch()
+        std::function<void()> tick;
+    };
+    static constexpr std::chrono::milliseconds tick_interval{100};
+
+    ServiceThread();
+    ~ServiceThread() { stop(); }
+    ServiceThread(const ServiceThread &) = delete;
+    ServiceThread &operator=(const ServiceThread &) = delete;
+
+    void start(std::vector<int> watched, Work work);
+    /// From the thread itself only: a descriptor that needs no more watching (it would stay readable for ever).
+    void unwatch(int descriptor);
+    /// Ends the thread after what it is doing. Idempotent.
+    void stop();
+
+private:
+    void run(const Work &work);
+
+    std::vector<int> watched_;
+    UniqueFd stop_event_;
+    std::thread thread_;
+};
+
+}  // namespace baton::core

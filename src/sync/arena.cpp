@@ -1,0 +1,55 @@
+#include "sync/arena.hpp"
+
+#include <algorithm>
+
+namespace baton::core {
+namespace {
+
+class Allocator {
+public:
+    std::uint64_t take(std::uint64_t bytes) {
+        const std::uint64_t offset = next_;
+        next_ = (next_ + bytes + 255) / 256 * 256;
+        return offset;
+    }
+    std::uint64_t total() const { return next_; }
+
+private:
+    std::uint64_t next_ = 0;
+};
+
+}  // namespace
+
+ArenaLayout ArenaLayout::make(int size, int channels, std::uint64_t packet_limit, std::uint64_t segment_bytes) {
+    const auto n = static_cast<std::uint64_t>(size);
+    const auto c = static_cast<std::uint64_t>(channels);
+    ArenaLayout layout;
+    layout.size = size;
+    layout.channels = channels;
+    // A channel's share of packet_limit bytes, rounded up to whole packets, plus one because shares start on element
+    // boundaries.
+    layout.packets_per_channel = std::max<std::uint64_t>(1, (packet_limit / 8 + c - 1) / c + 1);
+    layout.segment_bytes = (segment_bytes + 255) / 256 * 256;
+
+    Allocator allocator;
+    allocator.take(sizeof(ArenaHeader));
+    layout.epochs = allocator.take(c * 8);
+    layout.send_numbers = allocator.take(n * 8);
+    layout.recv_numbers = allocator.take(n * 8);
+    layout.signals_taken = allocator.take(max_windows * n * 8);
+    layout.signals_given = allocator.take(max_windows * n * 8);
+    layout.signals = allocator.take(max_windows * n * sizeof(SemaphoreWord));
+    layout.arrivals = allocator.take(2 * c * n * sizeof(ArrivalLine));
+    layout.done = allocator.take(c * n * sizeof(SemaphoreWord));
+    layout.credit = allocator.take(c * n * sizeof(SemaphoreWord));
+    layout.idle_words = allocator.take(2 * n * sizeof(SemaphoreWord));
+    layout.inboxes = allocator.take(n * message_slots * sizeof(MessageInbox));
+    layout.outboxes = allocator.take(n * message_slots * sizeof(MessageOutbox));
+    layout.eager = allocator.take(n * message_slots * eager_packets * sizeof(Packet));
+    layout.packets = allocator.take(2 * c * n * layout.packets_per_channel * sizeof(Packet));
+    layout.staging = allocator.take(2 * n * layout.segment_bytes);
+    layout.total_bytes = allocator.total();
+    return layout;
+}
+
+}  // namespace baton::core

@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sync/arrival.hpp"
+
+namespace baton::core {
+
+inline constexpr int max_ranks = 64;
+inline constexpr int max_channels = 64;
+inline constexpr int max_windows = 64;
+/// Messages of one ordered pair that may be under way; BATON_QUEUE_DEPTH.
+inline constexpr int message_slots = 8;
+inline constexpr std::uint64_t eager_bytes = 16384;  // BATON_EAGER_BYTES
+inline constexpr std::uint64_t eager_packets = eager_bytes / 8;
+/// Steps of one operation that a semaphore value can tell apart.
+inline constexpr int step_bits = 24;
+
+/// A word that one peer writes and this rank polls, alone on its line so that host caches do not fight over it.
+struct alignas(64) SemaphoreWord {
+    std::uint64_t value;
+};
+
+/// First bytes of an arena.
+struct alignas(128) ArenaHeader {
+    std::uint64_t abort;      // written by any rank (see control.hpp), once; read by this rank's waiters
+    std::uint64_t claim;      // this rank's waiters: the first to fail writes the error record
+    std::uint64_t probe;      // written by peers at creation, to prove that their stores arrive
+    std::uint64_t finished;   // blocks of the current point-to-point launch that have ended (this rank only)
+};
+
+/// State of one message slot at the receiver, for one sender. Message k of a pair (from 1) uses slot (k - 1) % slots.
+struct alignas(128) MessageInbox {
+    ArrivalLine header;                // sender -> receiver: signature of message k (epoch k)
+    SemaphoreWord done[max_channels];  // sender -> receiver: channel c has stored its part of message k (value k)
+    std::uint64_t parts;               // receiver only: channels that have finished the message
+    std::uint64_t received;            // receiver only: number of the last message that has left this slot
+};
+
+/// State of the same slot at the sender.
+struct alignas(128) MessageOutbox {
+    ArrivalLine reply;       // receiver -> sender: where the buffer for message k is (epoch k)
+    SemaphoreWord taken;     // receiver -> sender: pieces taken out of the slot's packets (step_value(k, piece))
+    SemaphoreWord consumed;  // receiver -> sender: message k has left the slot (value k)
+};
+
+/// Where the parts of an arena lie. An arena is one allocation per rank that all ranks of the communicator have mapped:
+/// device memory, or shared host memory. Every offset is the same on all ranks. Index order is [channel][from] and so on, as
+/// written; "from" is the rank that writes, the arena's owner reads, unless said otherwise.
+///
+/// Reuse. Epochs are per channel, and every operation on a channel is all-to-all: finishing epoch e+1 means that each
+/// peer has sent something in e+1, hence had finished e. So what is indexed by epoch parity (arrival lines, packets) may
+/// be written for e+2 without asking. Staging segments are asked for (credit). Message slots are handed back (consumed).
+struct ArenaLayout {
+    std::int32_t size = 0;
+    std::int32_t channels = 0;
+    std::uint64_t packets_per_channel = 0;  // per parity and peer
+    std::uint64_t segment_bytes = 0;        // per staging slot and peer, over all channels
+    std::uint64_t epochs = 0;               // [channel] u64; this rank only
+    std::uint64_t send_numbers = 0;         // [peer] u64; this rank only: messages sent to peer so far
+    std::uint64_t recv_numbers = 0;         // [peer] u64; this rank only
+    std::uint64_t signals_taken = 0;        // [window][peer] u64; this rank only: signals that waits have consumed
+    std::uint64_t signals_given = 0;        // [window][peer] u64; this rank only: signals sent to peer
+    std::uint64_t signals = 0;              // [window][from] SemaphoreWord
+    std::uint64_t arrivals = 0;             // [parity][channel][from] ArrivalLine
+    std::uint64_t done = 0;                 // [channel][from] SemaphoreWord
+    std::uint64_t credit = 0;               // [channel][from] SemaphoreWord
+    std::uint64_t idle_words = 0;           // [2][from] SemaphoreWord: zero-SM mode, 1 or 0 (copy_engine/stream_words)
+    std::uint64_t inboxes = 0;              // [from][slot] MessageInbox
+    std::uint64_t outboxes = 0;             // [to][slot] MessageOutbox
+    std::uint64_t eager = 0;                // [from][slot][eager_packets] Packet
+    std::uint64_t packets = 0;              // [parity][channel][from][packets_per_channel] Packet
+    std::uint64_t staging = 0;              // [2][from][segment_bytes]
+    std::uint64_t total_bytes = 0;
+
+    static ArenaLayout make(int size, int channels, std::uint64_t packet_limit, std::uint64_t segment_bytes);
+};
+
+/// One rank's arena as this process sees it.
+struct Arena {
+    std::byte *base = nullptr;
+    const ArenaLayout *layout = nullptr;
+
+    BATON_HD ArenaHeader *header() const { return reinterpret_cast<ArenaHeader *>(base); }
+    BATON_HD std::uint64_t *epoch(int channel) const { return at<std::uint64_t>(layout->epochs, channel); }
+    BATON_HD std::uint64_t *send_number(int peer) const { return at<std::uint64_t>(layout->send_numbers, peer); }
+    BATON_HD std::uint64_t *recv_number(int peer) const { return at<std::uint64_t>(layout->recv_numbers, peer); }
+    BATON_HD std::uint64_t *signals_taken(int window, int peer) const {
+        return at<std::uint64_t>(layout->signals_taken, window * layout->size + peer);
+    }
+    BATON_HD std::uint64_t *signals_given(int window, int peer) const {
+        return at<std::uint64_t>(layout->signals_given, window * layout->size + peer);
+    }
+    BATON_HD std::uint64_t *signal_word(int window, int from) const {
+        return &at<SemaphoreWord>(layout->signals, window * layout->size + from)->value;
+    }
+    BATON_HD ArrivalLine *arrival(std::uint64_t epoch, int channel, int from) const {
+        const int parity = static_cast<int>(epoch & 1);
+        return at<ArrivalLine>(layout->arrivals, (parity * layout->channels + channel) * layout->size + from);
+    }
+    BATON_HD std::uint64_t *done(int channel, int from) const {
+        return &at<SemaphoreWord>(layout->done, channel * layout->size + from)->value;
+    }
+    BATON_HD std::uint64_t *credit(int channel, int from) const {
+        return &at<SemaphoreWord>(layout->credit, channel * layout->size + from)->value;
+    }
+    BATON_HD std::uint64_t *idle_word(int phase, int from) const {
+        return &at<SemaphoreWord>(layout->idle_words, phase * layout->size + from)->value;
+    }
+    BATON_HD MessageInbox *inbox(int from, int slot) const {
+        return at<MessageInbox>(layout->inboxes, from * message_slots + slot);
+    }
+    BATON_HD MessageOutbox *outbox(int to, int slot) const {
+        return at<MessageOutbox>(layout->outboxes, to * message_slots + slot);
+    }
+    BATON_HD Packet *eager_buffer(int from, int slot) const {
+        return at<Packet>(layout->eager, (from * message_slots + slot) * static_cast<std::int64_t>(eager_packets));
+    }
+    BATON_HD Packet *packets(std::uint64_t epoch, int channel, int from) const {
+        const std::int64_t index =
+            (static_cast<std::int64_t>(epoch & 1) * layout->channels + channel) * layout->size + from;
+        return at<Packet>(layout->packets, index * static_cast<std::int64_t>(layout->packets_per_channel));
+    }
+    BATON_HD std::byte *staging(int slot, int from) const {
+        return base + layout->staging +
+               (static_cast<std::uint64_t>(slot) * static_cast<std::uint64_t>(layout->size) +
+                static_cast<std::uint64_t>(from)) *
+                   layout->segment_bytes;
+    }
+
+private:
+    template <class T>
+    BATON_HD T *at(std::uint64_t offset, std::int64_t index) const {
+        return reinterpret_cast<T *>(base + offset) + index;
+    }
+};
+
+}  // namespace baton::core

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sync/packet.hpp"
+
+namespace baton::core {
+
+/// Where a buffer lies, in terms that every peer can look up: a region slot of its owner and a byte offset. On the host,
+/// memory without a region is named by its address (raw_slot): the peer reaches it through the kernel, or not at all.
+struct BufferRef {
+    static constexpr std::uint64_t raw_slot = 0xFFFF;
+    std::uint64_t word = raw_slot;  // slot in bits 0..15, offset or address in bits 16..63 (48 bits)
+    std::uint32_t generation = 0;   // low 32 bits of the region's
+
+    static BufferRef in_region(std::uint32_t slot, std::uint64_t generation, std::uint64_t offset) {
+        return {offset << 16 | slot, static_cast<std::uint32_t>(generation)};
+    }
+    static BufferRef at_address(const void *address) {
+        return {reinterpret_cast<std::uint64_t>(address) << 16 | raw_slot, 0};
+    }
+    BATON_HD std::uint64_t slot() const { return word & 0xFFFF; }
+    BATON_HD std::uint64_t offset() const { return word >> 16; }
+};
+
+/// What a rank says it is doing. Two ranks that meet must say the same.
+struct Signature {
+    std::uint64_t what = 0;   // operation | type << 8 | op << 16
+    std::uint64_t count = 0;  // elements
+
+    static Signature make(int operation, int type, int op, std::uint64_t count) {
+        return {static_cast<std::uint64_t>(operation) | static_cast<std::uint64_t>(type) << 8 |
+                    static_cast<std::uint64_t>(op) << 16,
+                count};
+    }
+    BATON_HD bool operator==(const Signature &other) const { return what == other.what && count == other.count; }
+    int operation() const { return static_cast<int>(what & 0xFF); }
+    int type() const { return static_cast<int>(what >> 8 & 0xFF); }
+    int op() const { return static_cast<int>(what >> 16 & 0xFF); }
+};
+
+/// The message that a rank stores into a peer's line when its stream reaches an operation: what it does, and where its
+/// buffers are. Five packets, so neither a fence nor a particular order of the stores is needed.
+struct Arrival {
+    static constexpr int words = 5;
+    Signature signature;
+    BufferRef send;
+    BufferRef recv;
+
+    BATON_HD std::uint64_t word(int index) const {
+        switch (index) {
+            case 0: return signature.what;
+            case 1: return signature.count;
+            case 2: return send.word;
+            case 3: return recv.word;
+            default: return static_cast<std::uint64_t>(send.generation) | static_cast<std::uint64_t>(recv.generation) << 32;
+        }
+    }
+    BATON_HD static Arrival from_words(const std::uint64_t *values) {
+        Arrival arrival;
+        arrival.signature.what = values[0];
+        arrival.signature.count = values[1];
+        arrival.send.word = values[2];
+        arrival.recv.word = values[3];
+        arrival.send.generation = static_cast<std::uint32_t>(values[4]);
+        arrival.recv.generation = static_cast<std::uint32_t>(values[4] >> 32);
+        return arrival;
+    }
+};
+
+/// Written by `from`, read by `to`, in `to`'s memory; one 128-byte line per (parity, channel, from). A line of parity
+/// e % 2 is written again for epoch e + 2, which `from` starts only after `to` has finished e (arena.hpp).
+struct alignas(128) ArrivalLine {
+    Packet words[8];
+};
+
+BATON_HD inline void store_arrival_word(ArrivalLine *line, const Arrival &arrival, int index, std::uint64_t epoch) {
+    store_packet(&line->words[index], arrival.word(index), epoch);
+}
+
+/// True, with the arrival, once all words of `epoch` are there.
+BATON_HD inline bool load_arrival(const ArrivalLine *line, std::uint64_t epoch, Arrival *arrival) {
+    std::uint64_t values[Arrival::words];
+    bool complete = true;
+    for (int index = 0; index < Arrival::words; ++index) {
+        const Packet packet = load_packet(&line->words[index]);
+        complete = complete && packet.epoch == epoch;
+        values[index] = packet.payload;
+    }
+    if (complete) *arrival = Arrival::from_words(values);
+    return complete;
+}
+
+}  // namespace baton::core

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sync/platform.hpp"
+
+namespace baton::core {
+
+/// Eight bytes of data and the epoch that says which operation they belong to, in one 16-byte word: data that carries its
+/// own flag, so a transfer is one flight without a fence.
+///
+/// Written by one thread of the sender, read by one thread of the receiver, in the receiver's memory.
+/// GPU: one relaxed 128-bit access each way. PTX makes a .b128 access with .sys scope a single memory operation, so a
+/// reader that sees the epoch sees the payload stored with it. Nothing orders one packet after another, and nothing has
+/// to: each is checked by itself.
+/// Host: payload relaxed, then epoch with release; the reader takes the epoch with acquire, then the payload.
+/// A packet may be written again when its reader has taken it; the algorithms show that by their epochs (arena.hpp).
+/// 64-bit epochs do not come round, so a stale packet can never look new.
+struct alignas(16) Packet {
+    std::uint64_t payload;
+    std::uint64_t epoch;
+};
+
+BATON_HD inline void store_packet(Packet *packet, std::uint64_t payload, std::uint64_t epoch) {
+#if defined(__CUDA_ARCH__)
+    asm volatile(
+        "{\n\t"
+        ".reg .b128 word;\n\t"
+        "mov.b128 word, {%1, %2};\n\t"
+        "st.relaxed.sys.global.b128 [%0], word;\n\t"
+        "}" ::"l"(packet),
+        "l"(payload), "l"(epoch)
+        : "memory");
+#else
+    store_relaxed(&packet->payload, payload);
+    store_release(&packet->epoch, epoch);
+#endif
+}
+
+/// What lies there now: the payload is valid if the epoch is the one that the caller waits for.
+BATON_HD inline Packet load_packet(const Packet *packet) {
+    Packet value;
+#if defined(__CUDA_ARCH__)
+    asm volatile(
+        "{\n\t"
+        ".reg .b128 word;\n\t"
+        "ld.relaxed.sys.global.b128 word, [%2];\n\t"
+        "mov.b128 {%0, %1}, word;\n\t"
+        "}"
+        : "=l"(value.payload), "=l"(value.epoch)
+        : "l"(packet)
+        : "memory");
+#else
+    value.epoch = load_acquire(&packet->epoch);
+    value.payload = load_relaxed(&packet->payload);
+#endif
+    return value;
+}
+
+}  // namespace baton::core

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+
+#include "transport/element/hd.hpp"
+
+#if !defined(__CUDA_ARCH__)
+#include <sched.h>
+
+#include <atomic>
+#include <chrono>
+#endif
+
+/// The few machine operations that the synchronisation code needs, for GPU threads and host threads alike. Everything
+/// above this file is the same source on both, so that ThreadSanitizer sees on the host what runs on the GPU.
+///
+/// All words that ranks share are 64-bit and naturally aligned. Scope is the system: the other side is another GPU, another
+/// process, or both.
+namespace baton::core {
+
+BATON_HD inline std::uint64_t load_relaxed(const std::uint64_t *word) {
+#if defined(__CUDA_ARCH__)
+    std::uint64_t value;
+    asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+    return value;
+#else
+    return std::atomic_ref<std::uint64_t>(*const_cast<std::uint64_t *>(word)).load(std::memory_order_relaxed);
+#endif
+}
+
+BATON_HD inline std::uint64_t load_acquire(const std::uint64_t *word) {
+#if defined(__CUDA_ARCH__)
+    std::uint64_t value;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+    return value;
+#else
+    return std::atomic_ref<std::uint64_t>(*const_cast<std::uint64_t *>(word)).load(std::memory_order_acquire);
+#endif
+}
+
+BATON_HD inline void store_relaxed(std::uint64_t *word, std::uint64_t value) {
+#if defined(__CUDA_ARCH__)
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
+#else
+    std::atomic_ref<std::uint64_t>(*word).store(value, std::memory_order_relaxed);
+#endif
+}
+
+/// Release is cumulative: it covers what other threads of the block wrote before a __syncthreads() that precedes it.
+BATON_HD inline void store_release(std::uint64_t *word, std::uint64_t value) {
+#if defined(__CUDA_ARCH__)
+    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
+#else
+    std::atomic_ref<std::uint64_t>(*word).store(value, std::memory_order_release);
+#endif
+}
+
+/// Takes a claim word of this rank from 0 to 1; true for the one thread that did it. Only threads of this rank compete.
+BATON_HD inline bool claim_once(std::uint64_t *word) {
+#if defined(__CUDA_ARCH__)
+    return atomicExch(reinterpret_cast<unsigned long long *>(word), 1ULL) == 0;
+#else
+    return std::atomic_ref<std::uint64_t>(*word).exchange(1, std::memory_order_acq_rel) == 0;
+#endif
+}
+
+/// Nanoseconds of a clock that all threads of this rank share. Ranks never compare theirs.
+BATON_HD inline std::uint64_t clock_ns() {
+#if defined(__CUDA_ARCH__)
+    std::uint64_t now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+#else
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+            .count());
+#endif
+}
+
+/// Between polls. Host ranks are often more than there are cores: the one waited for may need this core.
+BATON_HD inline void relax_between_polls(std::uint32_t polls) {
+#if !defined(__CUDA_ARCH__)
+    if (polls % 64 == 0) sched_yield();
+#else
+    (void)polls;
+#endif
+}
+
+}  // namespace baton::core

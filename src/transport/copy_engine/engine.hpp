@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <vector>
+
+#include "transport/kernel/launch.hpp"
+#include "transport/transport.hpp"
+
+namespace baton::core {
+
+/// Streams and events that one communicator's copy-engine operations use besides the caller's stream.
+struct CopyEngineLane {
+    cudaStream_t pushes = nullptr;  // non-blocking
+    cudaEvent_t fork = nullptr;
+    cudaEvent_t join = nullptr;
+};
+
+/// Copies of one direction, handed to the copy engines together: one cudaMemcpyBatchAsync where the stream allows it (the
+/// fastest way with many peers), else one call each. Nothing orders the copies of a batch, so signals never share one.
+class CopyBatch {
+public:
+    void add(std::byte *destination, const std::byte *source, std::uint64_t bytes);
+    void flush(cudaStream_t stream);
+
+private:
+    std::vector<const void *> sources_;
+    std::vector<void *> destinations_;
+    std::vector<std::size_t> sizes_;
+};
+
+/// The engine that enqueues: what an algorithm does becomes copies, synchronisation kernels of one block per channel, and
+/// reduction kernels on a stream. See transport.hpp. Copies to peers and what they wait for go to a stream of their own, the
+/// rest to the caller's: so the segments of a staged algorithm overlap by themselves.
+///
+/// Nothing is waited for on the host: methods that return bool return true, and failures show in Control. await() has an
+/// address only for staging and for buffers that were told beforehand (set_recv_of).
+class CopyEngine {
+public:
+    using Remote = std::byte *;
+
+    CopyEngine(const CommView &view, const CopyEngineLane &lane, int channels, baton_type type, cudaStream_t stream);
+
+    void set_recv_of(int peer, std::byte *address) { recv_of_[static_cast<std::size_t>(peer)] = address; }
+
+    int rank() const { return view_.rank; }
+    int size() const { return view_.size; }
+    int peer_at(int step) const { return (view_.rank + step) % view_.size; }
+    Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
+    Remote recv_of(int peer) const { return recv_of_[static_cast<std::size_t>(peer)]; }
+    static Remote local(const std::byte *pointer) { return const_cast<std::byte *>(pointer); }
+
+    bool begin(const Arrival &mine);
+    bool await(int /*peer*/) const { return true; }  // begin() has waited for all
+    bool await_all() const { return true; }
+
+    void copy(Remote destination, const std::byte *source, std::uint64_t bytes);
+    template <class T>
+    void reduce(const Remote *destinations, int /*destination_count*/, const Remote *sources, std::uint64_t count, int op) {
+        reduce_to(destinations[0], sources, count, op);
+    }
+
+    void signal_all(std::uint64_t step);
+    bool wait_all(std::uint64_t step);
+    void credit_all(std::uint64_t step);
+    bool wait_credits(std::uint64_t step);
+
+    std::uint64_t segment_bytes() const { return view_.layout.segment_bytes; }
+    Remote staging_at(int peer, int slot) const { return view_.arena(peer).staging(slot, view_.rank); }
+    std::byte *staging_from(int peer, int slot) const { return view_.own().staging(slot, peer); }
+
+    bool finish();
+
+private:
+    void reduce_to(Remote destination, const Remote *sources, std::uint64_t count, int op);
+    void sync(const SyncActions &actions, cudaStream_t stream);
+
+    const CommView &view_;
+    const CopyEngineLane &lane_;
+    Arrival mine_;
+    int channels_;
+    baton_type type_;
+    cudaStream_t stream_;
+    CopyBatch batch_;
+    std::array<Remote, max_ranks> recv_of_{};
+};
+
+/// True while a stream records a graph: batches of copies cannot be captured, nor is the host there at replay.
+bool is_capturing(cudaStream_t stream);
+
+}  // namespace baton::core

@@ -1,0 +1,110 @@
+#include "cuda/check.hpp"
+#include "transport/copy_engine/engine.hpp"
+
+namespace baton::core {
+namespace {
+
+bool batch_allowed(cudaStream_t stream) {
+    return stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread && !is_capturing(stream);
+}
+
+void copy_batch(std::vector<void *> &destinations, std::vector<const void *> &sources, std::vector<std::size_t> &sizes,
+                cudaStream_t stream) {
+    cudaMemcpyAttributes attributes{};
+    attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    attributes.flags = cudaMemcpyFlagPreferOverlapWithCompute;
+    std::size_t first = 0;
+#if CUDART_VERSION >= 13000
+    check_cuda(cudaMemcpyBatchAsync(destinations.data(), sources.data(), sizes.data(), sizes.size(), &attributes, &first, 1,
+                                    stream),
+               "cudaMemcpyBatchAsync");
+#else
+    std::vector<void *> mutable_sources;
+    for (const void *source : sources) mutable_sources.push_back(const_cast<void *>(source));
+    std::size_t failed = 0;
+    check_cuda(cudaMemcpyBatchAsync(destinations.data(), mutable_sources.data(), sizes.data(), sizes.size(), &attributes,
+                                    &first, 1, &failed, stream),
+               "cudaMemcpyBatchAsync");
+#endif
+}
+
+}  // namespace
+
+bool is_capturing(cudaStream_t stream) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check_cuda(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+    return status != cudaStreamCaptureStatusNone;
+}
+
+void CopyBatch::add(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
+    if (bytes == 0 || destination == source) return;
+    destinations_.push_back(destination);
+    sources_.push_back(source);
+    sizes_.push_back(bytes);
+}
+
+void CopyBatch::flush(cudaStream_t stream) {
+    if (sizes_.empty()) return;
+    if (sizes_.size() > 1 && batch_allowed(stream)) {
+        copy_batch(destinations_, sources_, sizes_, stream);
+    } else {
+        for (std::size_t index = 0; index < sizes_.size(); ++index) {
+            check_cuda(cudaMemcpyAsync(destinations_[index], sources_[index], sizes_[index], cudaMemcpyDeviceToDevice, stream),
+                       "cudaMemcpyAsync");
+        }
+    }
+    destinations_.clear();
+    sources_.clear();
+    sizes_.clear();
+}
+
+CopyEngine::CopyEngine(const CommView &view, const CopyEngineLane &lane, int channels, baton_type type, cudaStream_t stream)
+    : view_(view), lane_(lane), channels_(channels), type_(type), stream_(stream) {}
+
+void CopyEngine::sync(const SyncActions &actions, cudaStream_t stream) {
+    launch_sync(view_, mine_, actions, channels_, stream);
+}
+
+bool CopyEngine::begin(const Arrival &mine) {
+    mine_ = mine;
+    sync({.begin = true}, stream_);
+    check_cuda(cudaEventRecord(lane_.fork, stream_), "cudaEventRecord");
+    check_cuda(cudaStreamWaitEvent(lane_.pushes, lane_.fork, 0), "cudaStreamWaitEvent");
+    return true;
+}
+
+void CopyEngine::copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
+    batch_.add(destination, source, bytes);
+}
+
+void CopyEngine::signal_all(std::uint64_t step) {
+    batch_.flush(lane_.pushes);
+    sync({.signal = step}, lane_.pushes);
+}
+bool CopyEngine::wait_all(std::uint64_t step) {
+    sync({.wait = step}, stream_);
+    return true;
+}
+void CopyEngine::credit_all(std::uint64_t step) { sync({.credit = step}, stream_); }
+bool CopyEngine::wait_credits(std::uint64_t step) {
+    sync({.wait_credits = step}, lane_.pushes);
+    return true;
+}
+
+void CopyEngine::reduce_to(Remote destination, const Remote *sources, std::uint64_t count, int op) {
+    ReduceSources inputs;
+    for (int rank = 0; rank < view_.size; ++rank) inputs.at[rank] = sources[rank];
+    constexpr std::uint64_t bytes_per_block = 65536;
+    const std::uint64_t blocks = (count * baton_type_size(type_) + bytes_per_block - 1) / bytes_per_block;
+    launch_reduce(destination, inputs, view_.size, count, type_, static_cast<baton_op>(op),
+                  static_cast<int>(blocks < 1 ? 1 : blocks > max_channels ? max_channels : blocks), stream_);
+}
+
+bool CopyEngine::finish() {
+    check_cuda(cudaEventRecord(lane_.join, lane_.pushes), "cudaEventRecord");
+    check_cuda(cudaStreamWaitEvent(stream_, lane_.join, 0), "cudaStreamWaitEvent");
+    sync({.finish = true}, stream_);
+    return true;
+}
+
+}  // namespace baton::core

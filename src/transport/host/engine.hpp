@@ -1,0 +1,204 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <vector>
+
+#include "transport/host/move.hpp"
+#include "transport/host/remote_memory.hpp"
+#include "transport/transport.hpp"
+
+namespace baton::core {
+
+/// The engine of one host thread, the host's only channel of collectives. See transport.hpp.
+class HostEngine {
+public:
+    using Remote = HostRemote;
+    static constexpr int channel = 0;
+
+    HostEngine(const CommView &view, const HostReach &reach) : view_(view), reach_(reach) {}
+
+    int rank() const { return view_.rank; }
+    int size() const { return view_.size; }
+    int peer_at(int step) const { return (view_.rank + step) % view_.size; }
+    Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
+    Remote send_of(int peer) const { return send_of_[static_cast<std::size_t>(peer)]; }
+    Remote recv_of(int peer) const { return recv_of_[static_cast<std::size_t>(peer)]; }
+    static Remote local(const std::byte *pointer) { return {const_cast<std::byte *>(pointer), 0}; }
+
+    bool begin(const Arrival &mine) {
+        mine_ = mine.signature;
+        epoch_ = *view_.own().epoch(channel) + 1;
+        failed_ = told_to_give_up(view_) || load_relaxed(&view_.control->abort) != 0;
+        if (failed_) return false;
+        for (int step = 1; step < size(); ++step) {
+            ArrivalLine *line = view_.arena(peer_at(step)).arrival(epoch_, channel, rank());
+            for (int word = 0; word < Arrival::words; ++word) store_arrival_word(line, mine, word, epoch_);
+        }
+        return true;
+    }
+
+    bool await(int peer) {
+        if (failed_) return false;
+        const ArrivalLine *line = view_.own().arrival(epoch_, channel, peer);
+        Spin spin(view_, WaitFor::arrival, peer, channel, epoch_, mine_);
+        Arrival theirs;
+        while (!load_arrival(line, epoch_, &theirs)) {
+            if (!spin()) return fail();
+        }
+        if (!(theirs.signature == mine_)) return report(BATON_ERR_MISMATCH, peer, theirs.signature);
+        send_of_[static_cast<std::size_t>(peer)] = reach_.resolve(view_, peer, theirs.send);
+        recv_of_[static_cast<std::size_t>(peer)] = reach_.resolve(view_, peer, theirs.recv);
+        return true;
+    }
+    bool await_all() {
+        for (int step = 1; step < size(); ++step) {
+            if (!await(peer_at(step))) return false;
+        }
+        return !failed_;
+    }
+    void verify_arrivals() { await_all(); }
+
+    void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
+        if (failed_ || (destination.process == 0 && destination.address == source)) return;
+        if (!host_write(destination, source, bytes)) report_unreachable(destination);
+    }
+
+    /// In blocks that stay in the cache: what is not mapped here is read into scratch first, and written from it after.
+    template <class T>
+    void reduce(const Remote *destinations, int destination_count, const Remote *sources, std::uint64_t count, int op) {
+        if (failed_) return;
+        const auto n = static_cast<std::size_t>(size());
+        constexpr std::uint64_t block = scratch_bytes / sizeof(T);
+        if (scratch_.size() < (n + 1) * scratch_bytes) scratch_.resize((n + 1) * scratch_bytes);
+        std::array<const T *, max_ranks> inputs{};
+        for (std::uint64_t first = 0; first < count; first += block) {
+            const std::uint64_t elements = std::min(block, count - first);
+            const std::uint64_t bytes = elements * sizeof(T);
+            const std::uint64_t offset = first * sizeof(T);
+            for (std::size_t source = 0; source < n; ++source) {
+                const Remote &from = sources[source];
+                if (from.process == 0) {
+                    inputs[source] = reinterpret_cast<const T *>(from.address + offset);
+                    continue;
+                }
+                std::byte *copy_of = scratch_.data() + source * scratch_bytes;
+                if (!host_read(copy_of, from + offset, bytes)) return report_unreachable(from);
+                inputs[source] = reinterpret_cast<const T *>(copy_of);
+            }
+            T *const result = reinterpret_cast<T *>(scratch_.data() + n * scratch_bytes);
+            T *const results[1] = {result};
+            reduce_block<T>(results, 1, inputs.data(), size(), elements, op, size());
+            for (int index = 0; index < destination_count; ++index) {
+                const Remote to = destinations[index] + offset;
+                if (!host_write(to, reinterpret_cast<const std::byte *>(result), bytes)) return report_unreachable(to);
+            }
+        }
+    }
+
+    void signal_all(std::uint64_t step) { post(step, &Arena::done); }
+    bool wait_all(std::uint64_t step) { return wait(step, &Arena::done, WaitFor::done); }
+    void credit_all(std::uint64_t step) { post(step, &Arena::credit); }
+    bool wait_credits(std::uint64_t step) { return wait(step, &Arena::credit, WaitFor::credit); }
+
+    std::uint64_t segment_bytes() const { return view_.layout.segment_bytes; }
+    Remote staging_at(int peer, int slot) const { return {view_.arena(peer).staging(slot, rank()), 0}; }
+    std::byte *staging_from(int peer, int slot) const { return view_.own().staging(slot, peer); }
+
+    void put_packets_to_all(const std::byte *source, std::uint64_t bytes) {
+        if (failed_ || size() == 1) return;
+        std::array<Packet *, max_ranks> destinations{};
+        for (int step = 1; step < size(); ++step) destinations[static_cast<std::size_t>(step - 1)] = packets_at(peer_at(step));
+        put_packets(destinations.data(), size() - 1, source, bytes, epoch_);
+    }
+    void put_packets_to(int peer, const std::byte *source, std::uint64_t bytes) {
+        if (failed_) return;
+        Packet *const destinations[1] = {packets_at(peer)};
+        put_packets(destinations, 1, source, bytes, epoch_);
+    }
+    void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
+        if (failed_) return;
+        Spin spin(view_, WaitFor::data, peer, channel, epoch_, mine_);
+        if (!take_packets(destination, view_.own().packets(epoch_, channel, peer), bytes, epoch_, spin)) fail();
+    }
+    template <class T>
+    void reduce_packets_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
+        if (failed_) return;
+        std::array<const Packet *, max_ranks> sources{};
+        for (int peer = 0; peer < size(); ++peer) {
+            if (peer != rank()) sources[static_cast<std::size_t>(peer)] = view_.own().packets(epoch_, channel, peer);
+        }
+        Spin spin(view_, WaitFor::data, rank(), channel, epoch_, mine_);
+        if (!reduce_packets<T>(reinterpret_cast<T *>(destination), sources.data(), reinterpret_cast<const T *>(own), size(),
+                               count, op, epoch_, spin)) {
+            fail();
+        }
+    }
+
+    bool finish() {
+        if (failed_) return false;
+        *view_.own().epoch(channel) = epoch_;
+        return true;
+    }
+
+private:
+    static constexpr std::uint64_t scratch_bytes = 32768;
+
+    using Words = std::uint64_t *(Arena::*)(int, int) const;
+
+    void post(std::uint64_t step, Words words) {
+        if (failed_) return;
+        for (int at = 1; at < size(); ++at) {
+            store_release((view_.arena(peer_at(at)).*words)(channel, rank()), step_value(epoch_, step));
+        }
+    }
+    bool wait(std::uint64_t step, Words words, WaitFor wait_for) {
+        for (int at = 1; at < size() && !failed_; ++at) {
+            const int peer = peer_at(at);
+            const std::uint64_t *word = (view_.own().*words)(channel, peer);
+            Spin spin(view_, wait_for, peer, channel, epoch_, mine_);
+            while (load_acquire(word) < step_value(epoch_, step)) {
+                if (!spin()) return fail();
+            }
+        }
+        return !failed_;
+    }
+
+    Packet *packets_at(int peer) const { return view_.arena(peer).packets(epoch_, channel, rank()); }
+
+    bool fail() {
+        failed_ = true;
+        return false;
+    }
+
+    bool report(int code, int peer, const Signature &theirs) {
+        ErrorRecord record{};
+        record.code = static_cast<std::uint64_t>(code);
+        record.peer = static_cast<std::uint64_t>(peer);
+        record.epoch = epoch_;
+        record.wait_for = static_cast<std::uint64_t>(WaitFor::arrival);
+        record.mine = mine_;
+        record.theirs = theirs;
+        give_up(view_, record);
+        return fail();
+    }
+
+    /// A single copy fails only when the other process has gone (ESRCH) or has freed the buffer (EFAULT).
+    void report_unreachable(const Remote &remote) {
+        const int code = errno == ESRCH ? BATON_ERR_PEER_DEAD : BATON_ERR_SYSTEM;
+        const auto at = std::find(reach_.pids.begin(), reach_.pids.end(), remote.process);
+        report(code, static_cast<int>(at - reach_.pids.begin()), mine_);
+    }
+
+    const CommView &view_;
+    const HostReach &reach_;
+    std::uint64_t epoch_ = 0;
+    Signature mine_;
+    bool failed_ = false;
+    std::array<Remote, max_ranks> send_of_{};
+    std::array<Remote, max_ranks> recv_of_{};
+    std::vector<std::byte> scratch_;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,121 @@
+#include "transport/host/host_stream.hpp"
+
+#include <utility>
+
+namespace baton::core {
+
+HostStream::HostStream() : thread_([this] { serve(); }) {}
+
+HostStream::~HostStream() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+}
+
+void HostStream::enqueue(std::function<void()> work) {
+    {
+        const std::lock_guard lock(mutex_);
+        queue_.push_back(std::move(work));
+    }
+    changed_.notify_all();
+}
+
+void HostStream::synchronize() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return queue_.empty() && !busy_; });
+}
+
+void HostStream::serve() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+        if (queue_.empty()) return;
+        const std::function<void()> work = std::move(queue_.front());
+        queue_.pop_front();
+        busy_ = true;
+        lock.unlock();
+        work();
+        lock.lock();
+        busy_ = false;
+        changed_.notify_all();
+    }
+}
+
+std::uint64_t TurnOrder::issue() {
+    const std::lock_guard lock(mutex_);
+    return issued_++;
+}
+
+void TurnOrder::run(std::uint64_t ticket, const std::function<void()> &work) {
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return finished_ == ticket; });
+    }
+    struct PassOn {
+        TurnOrder &order;
+        ~PassOn() {
+            {
+                const std::lock_guard lock(order.mutex_);
+                ++order.finished_;
+            }
+            order.changed_.notify_all();
+        }
+    } pass_on{*this};
+    work();
+}
+
+void TurnOrder::drain() {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t until = issued_;
+    changed_.wait(lock, [&] { return finished_ >= until; });
+}
+
+bool TurnOrder::idle() {
+    const std::lock_guard lock(mutex_);
+    return finished_ == issued_;
+}
+
+WorkerPool::~WorkerPool() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread &thread : threads_) thread.join();
+}
+
+void WorkerPool::run_all(std::vector<std::function<void()>> works) {
+    if (works.empty()) return;
+    const std::function<void()> last = std::move(works.back());
+    works.pop_back();
+    {
+        const std::lock_guard lock(mutex_);
+        for (std::function<void()> &work : works) queue_.push_back(std::move(work));
+        while (threads_.size() < works.size()) threads_.emplace_back([this] { serve(); });
+    }
+    changed_.notify_all();
+    last();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return queue_.empty() && running_ == 0; });
+}
+
+void WorkerPool::serve() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+        if (queue_.empty()) return;
+        const std::function<void()> work = std::move(queue_.front());
+        queue_.pop_front();
+        ++running_;
+        lock.unlock();
+        work();
+        lock.lock();
+        --running_;
+        changed_.notify_all();
+    }
+}
+
+}  // namespace baton::core

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace baton::core {
+
+/// An ordered queue of work, run by a thread of its own. Thread-safe. The destructor runs what is queued.
+class HostStream {
+public:
+    HostStream();
+    ~HostStream();
+    HostStream(const HostStream &) = delete;
+    HostStream &operator=(const HostStream &) = delete;
+
+    void enqueue(std::function<void()> work);
+    void synchronize();
+
+private:
+    void serve();
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<std::function<void()>> queue_;
+    bool busy_ = false;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+/// Gives operations of one communicator their turns in the order of their issue, whatever threads run them.
+class TurnOrder {
+public:
+    std::uint64_t issue();
+    /// Waits for the turn of `ticket`, runs `work`, and passes the turn on even if it throws.
+    void run(std::uint64_t ticket, const std::function<void()> &work);
+    /// Waits until everything issued so far has run.
+    void drain();
+    bool idle();
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::uint64_t issued_ = 0;
+    std::uint64_t finished_ = 0;
+};
+
+/// Threads that run the messages of a group side by side: each may wait for another rank, so each has a thread.
+class WorkerPool {
+public:
+    ~WorkerPool();
+    /// Runs all, the last one on the calling thread, and returns when all are done.
+    void run_all(std::vector<std::function<void()>> works);
+
+private:
+    void serve();
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<std::function<void()>> queue_;
+    std::size_t running_ = 0;
+    bool stopping_ = false;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace baton::core

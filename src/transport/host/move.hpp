@@ -1,0 +1,128 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "transport/element/packets.hpp"
+
+/// The host twins of kernel/move.cuh and kernel/packet_move.cuh: the same names, arguments and bits, done by the
+/// calling thread alone.
+namespace baton::core {
+inline namespace on_host {
+
+/// Copies `bytes` from `source` to each of the destinations. They do not overlap the source, unless they equal it.
+inline void copy_block(void *const *destinations, int destination_count, const void *source, std::size_t bytes) {
+    // For several destinations by pieces that stay in the cache, so that the source is read from memory once.
+    const std::size_t piece = destination_count > 1 ? std::size_t{64} * 1024 : bytes;
+    for (std::size_t at = 0; at < bytes; at += piece) {
+        const std::size_t size = std::min(piece, bytes - at);
+        for (int j = 0; j < destination_count; ++j) {
+            if (destinations[j] == source) continue;
+            std::memcpy(static_cast<char *>(destinations[j]) + at, static_cast<const char *>(source) + at, size);
+        }
+    }
+}
+
+/// Element i of a buffer of any alignment; a load that compilers vectorise.
+template <class T>
+inline T element_at(const std::byte *buffer, std::size_t i) {
+    T element;
+    std::memcpy(&element, buffer + i * sizeof(T), sizeof(T));
+    return element;
+}
+
+/// The three loops of a reduction, over elements and not over ranks, because that is what vectorises. They are
+/// functions so that __restrict can say what the types do not: one-byte elements may alias anything.
+template <class T>
+inline void start_block(Accumulator<T> *__restrict held, const std::byte *__restrict source, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) held[i] = Element<T>::load(element_at<T>(source, i));
+}
+
+template <class T, int op>
+inline void join_block(Accumulator<T> *__restrict held, const std::byte *__restrict source, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i)
+        held[i] = combine<T>(op, held[i], Element<T>::load(element_at<T>(source, i)));
+}
+
+template <class T, int op>
+inline void finish_block(T *__restrict done, const Accumulator<T> *__restrict held, std::size_t size, int ranks) {
+    for (std::size_t i = 0; i < size; ++i) done[i] = Element<T>::store(finish<T>(op, held[i], ranks));
+}
+
+/// Reduces element i of the sources, in the order of their indices, into element i of every destination; `ranks` is
+/// what AVG divides by. source_count >= 1. A destination may be equal to a source, but not overlap one otherwise.
+template <class T>
+void reduce_block(T *const *destinations, int destination_count, const T *const *sources, int source_count,
+                  std::size_t count, int op, int ranks) {
+    constexpr std::size_t block = 512;  // stays in L1
+    alignas(64) Accumulator<T> held[block];
+    alignas(64) T done[block];
+    for (std::size_t at = 0; at < count; at += block) {
+        const std::size_t size = std::min(block, count - at);
+        const auto from = [&](int s) { return reinterpret_cast<const std::byte *>(sources[s]) + at * sizeof(T); };
+        start_block<T>(held, from(0), size);
+        with_op(op, [&](auto constant) {
+            for (int s = 1; s < source_count; ++s) join_block<T, constant>(held, from(s), size);
+        });
+        if (op == BATON_AVG) {
+            finish_block<T, BATON_AVG>(done, held, size, ranks);
+        } else if (op == BATON_MIN || op == BATON_MAX) {
+            finish_block<T, BATON_MIN>(done, held, size, ranks);
+        } else {
+            finish_block<T, BATON_SUM>(done, held, size, ranks);
+        }
+        for (int j = 0; j < destination_count; ++j) {
+            std::memcpy(reinterpret_cast<std::byte *>(destinations[j]) + at * sizeof(T), done, size * sizeof(T));
+        }
+    }
+}
+
+/// Packs `bytes` from any address into packets and stores them at every destination. The last payload is filled up with
+/// zeros. A destination's packets must have been taken (or never sent) before.
+inline void put_packets(Packet *const *destinations, int destination_count, const void *source, std::size_t bytes,
+                        std::uint64_t epoch) {
+    for (int j = 0; j < destination_count; ++j) {
+        for (std::size_t i = 0; i < packets_for(bytes); ++i) {
+            const std::size_t at = i * packet_payload;
+            std::uint64_t payload = 0;
+            std::memcpy(&payload, static_cast<const char *>(source) + at, std::min(packet_payload, bytes - at));
+            store_packet(destinations[j] + i, payload, epoch);
+        }
+    }
+}
+
+/// Waits for the packets of `bytes` and writes their payload to any address. False if `spin` ended a wait.
+template <class Spin>
+bool take_packets(void *destination, const Packet *source, std::size_t bytes, std::uint64_t epoch, Spin &spin) {
+    for (std::size_t i = 0; i < packets_for(bytes); ++i) {
+        const Packet *where[1] = {source + i};
+        std::uint64_t payload[1];
+        if (!poll_packets(where, payload, epoch, spin)) return false;
+        const std::size_t at = i * packet_payload;
+        std::memcpy(static_cast<char *>(destination) + at, payload, std::min(packet_payload, bytes - at));
+    }
+    return true;
+}
+
+/// Reduces `count` elements of all ranks, in their order: sources[r] are the packets of rank r, or null for this rank,
+/// whose elements are `own`. `destination` may equal `own`; both may have any alignment. False if `spin` ended a wait.
+template <class T, class Spin>
+bool reduce_packets(T *destination, const Packet *const *sources, const T *own, int ranks, std::size_t count, int op,
+                    std::uint64_t epoch, Spin &spin) {
+    const std::size_t bytes = count * sizeof(T);
+    for (std::size_t i = 0; i < packets_for(bytes); ++i) {
+        const std::size_t at = i * packet_payload;
+        const std::size_t size = std::min(packet_payload, bytes - at);
+        std::uint64_t own_word = 0;
+        if (own != nullptr) std::memcpy(&own_word, reinterpret_cast<const std::byte *>(own) + at, size);
+        std::uint64_t result = 0;
+        if (!reduce_packet_word<T>(sources, ranks, i, own_word, op, epoch, spin, result)) return false;
+        std::memcpy(reinterpret_cast<std::byte *>(destination) + at, &result, size);
+    }
+    return true;
+}
+
+}  // namespace on_host
+}  // namespace baton::core

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sync/comm_view.hpp"
+
+namespace baton::core {
+
+/// Memory of this or another rank as a host thread can reach it: mapped here, or by the kernel's single copy.
+struct HostRemote {
+    std::byte *address = nullptr;
+    std::int32_t process = 0;  // 0: mapped in this process; else the pid for process_vm_readv/writev
+
+    HostRemote operator+(std::uint64_t bytes) const { return {address + bytes, process}; }
+};
+
+/// How ranks of a host communicator reach each other's ordinary memory, agreed by all ranks at creation.
+struct HostReach {
+    std::vector<std::int32_t> pids;  // by rank
+    bool same_process = false;       // ranks are threads: every address is valid
+    bool single_copy = false;        // process_vm_readv and writev work between all ranks
+
+    /// A buffer that a peer's arrival names.
+    HostRemote resolve(const CommView &view, int owner, const BufferRef &buffer) const;
+};
+
+/// Copies; throw nothing, return false (with errno) if the other process is gone or refuses.
+bool host_write(const HostRemote &destination, const std::byte *source, std::uint64_t bytes);
+bool host_read(std::byte *destination, const HostRemote &source, std::uint64_t bytes);
+
+}  // namespace baton::core

@@ -1,0 +1,226 @@
+#pragma once
+
+#include "transport/kernel/move.cuh"
+#include "transport/kernel/packet_move.cuh"
+#include "transport/transport.hpp"
+
+namespace baton::core {
+
+/// What the threads of a block share about their operation.
+struct KernelShared {
+    std::uint64_t epoch;
+    std::byte *send_of[max_ranks];
+    std::byte *recv_of[max_ranks];
+    int failed;
+};
+
+/// The engine of one block. Every method is called by all threads of the block together. See transport.hpp.
+///
+/// Visibility inside the block: one thread polls with acquire, then __syncthreads() hands what it saw to the others; a
+/// signal is __syncthreads(), then a release store, which is cumulative over the block's stores before the barrier.
+class KernelEngine {
+public:
+    using Remote = std::byte *;
+
+    __device__ KernelEngine(const CommView &view, KernelShared &shared, int channel, int channels)
+        : view_(view), shared_(shared), channel_(channel), channels_(channels) {}
+
+    __device__ int rank() const { return view_.rank; }
+    __device__ int size() const { return view_.size; }
+
+    /// Peers in the order 1..size-1 after this rank, shifted by the channel so that not all blocks aim at one peer.
+    __device__ int peer_at(int step) const {
+        return (view_.rank + 1 + (step - 1 + channel_) % (view_.size - 1)) % view_.size;
+    }
+    __device__ Range share(std::uint64_t bytes, std::uint64_t granule) const {
+        return split(bytes, granule, channels_, channel_);
+    }
+    __device__ Remote send_of(int peer) const { return shared_.send_of[peer]; }
+    __device__ Remote recv_of(int peer) const { return shared_.recv_of[peer]; }
+    __device__ static Remote local(const std::byte *pointer) { return const_cast<std::byte *>(pointer); }
+
+    __device__ bool begin(const Arrival &mine) {
+        attach(mine);
+        if (shared_.failed) return false;
+        for (int index = static_cast<int>(threadIdx.x); index < view_.size * 8; index += static_cast<int>(blockDim.x)) {
+            const int peer = index / 8;
+            const int word = index % 8;
+            if (peer != view_.rank && word < Arrival::words) {
+                store_arrival_word(view_.arena(peer).arrival(epoch_, channel_, view_.rank), mine, word, epoch_);
+            }
+        }
+        return true;
+    }
+
+    /// Joins the operation that another kernel of this stream has begun and not finished.
+    __device__ void attach(const Arrival &mine) {
+        mine_ = mine.signature;
+        if (threadIdx.x == 0) {
+            const std::uint64_t last = *view_.own().epoch(channel_);
+            shared_.failed = told_to_give_up(view_);
+            shared_.epoch = last + 1;
+        }
+        __syncthreads();
+        epoch_ = shared_.epoch;
+    }
+
+    __device__ bool await(int peer) {
+        if (threadIdx.x == 0) meet(peer);
+        __syncthreads();
+        return shared_.failed == 0;
+    }
+    __device__ bool await_all() {
+        for (int peer = static_cast<int>(threadIdx.x); peer < view_.size; peer += static_cast<int>(blockDim.x)) {
+            if (peer != view_.rank) meet(peer);
+        }
+        __syncthreads();
+        return shared_.failed == 0;
+    }
+    /// By the last warp alone, while the others go on; finish() tells the result. The barrier keeps a fast thread from
+    /// storing a result over input, in place, that a slow one has not yet sent.
+    __device__ void verify_arrivals() {
+        __syncthreads();
+        const int lane = static_cast<int>(threadIdx.x) - (static_cast<int>(blockDim.x) - 32);
+        if (lane < 0) return;
+        for (int peer = lane; peer < view_.size; peer += 32) {
+            if (peer != view_.rank) meet(peer);
+        }
+    }
+
+    __device__ void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
+        if (destination == source || bytes == 0) return;
+        void *const destinations[1] = {destination};
+        copy_block(destinations, 1, source, bytes);
+    }
+    template <class T>
+    __device__ void reduce(const Remote *destinations, int destination_count, const Remote *sources, std::uint64_t count,
+                           int op) {
+        reduce_block<T>(reinterpret_cast<T *const *>(destinations), destination_count,
+                        reinterpret_cast<const T *const *>(sources), view_.size, count, op, view_.size);
+    }
+
+    __device__ void signal_all(std::uint64_t step) {
+        __syncthreads();
+        for_each_peer([&](int peer) { store_release(view_.arena(peer).done(channel_, view_.rank), step_value(epoch_, step)); });
+    }
+    __device__ bool wait_all(std::uint64_t step) {
+        for_each_peer([&](int peer) { poll(view_.own().done(channel_, peer), step_value(epoch_, step), WaitFor::done, peer); });
+        __syncthreads();
+        return shared_.failed == 0;
+    }
+
+    __device__ void credit_all(std::uint64_t step) {
+        __syncthreads();
+        for_each_peer([&](int peer) { store_release(view_.arena(peer).credit(channel_, view_.rank), step_value(epoch_, step)); });
+    }
+    __device__ bool wait_credits(std::uint64_t step) {
+        for_each_peer([&](int peer) { poll(view_.own().credit(channel_, peer), step_value(epoch_, step), WaitFor::credit, peer); });
+        __syncthreads();
+        return shared_.failed == 0;
+    }
+
+    __device__ void put_packets_to_all(const std::byte *source, std::uint64_t bytes) {
+        Packet *destinations[max_ranks];
+        int count = 0;
+        for (int step = 1; step < view_.size; ++step) destinations[count++] = packets_at(peer_at(step));
+        if (count > 0) put_packets(destinations, count, source, bytes, epoch_);
+    }
+    __device__ void put_packets_to(int peer, const std::byte *source, std::uint64_t bytes) {
+        Packet *const destinations[1] = {packets_at(peer)};
+        put_packets(destinations, 1, source, bytes, epoch_);
+    }
+    __device__ void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
+        Spin spin(view_, WaitFor::data, peer, channel_, epoch_, mine_);
+        if (!take_packets(destination, view_.own().packets(epoch_, channel_, peer), bytes, epoch_, spin)) shared_.failed = 1;
+    }
+    template <class T>
+    __device__ void reduce_packets_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
+        const Packet *sources[max_ranks];
+        for (int peer = 0; peer < view_.size; ++peer) {
+            sources[peer] = peer == view_.rank ? nullptr : view_.own().packets(epoch_, channel_, peer);
+        }
+        Spin spin(view_, WaitFor::data, view_.rank, channel_, epoch_, mine_);
+        if (!reduce_packets<T>(reinterpret_cast<T *>(destination), sources, reinterpret_cast<const T *>(own), view_.size,
+                               count, op, epoch_, spin)) {
+            shared_.failed = 1;
+        }
+    }
+
+    __device__ bool finish() {
+        __syncthreads();
+        if (shared_.failed) return false;
+        if (threadIdx.x == 0) *view_.own().epoch(channel_) = epoch_;
+        return true;
+    }
+
+private:
+    template <class F>
+    __device__ void for_each_peer(const F &act) {
+        for (int peer = static_cast<int>(threadIdx.x); peer < view_.size; peer += static_cast<int>(blockDim.x)) {
+            if (peer != view_.rank) act(peer);
+        }
+    }
+
+    __device__ Packet *packets_at(int peer) const { return view_.arena(peer).packets(epoch_, channel_, view_.rank); }
+
+    __device__ void poll(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for, int peer) {
+        Spin spin(view_, wait_for, peer, channel_, epoch_, mine_);
+        while (load_acquire(word) < value) {
+            if (!spin()) {
+                shared_.failed = 1;
+                return;
+            }
+        }
+    }
+
+    /// One thread: waits for the peer's arrival and looks its buffers up.
+    __device__ void meet(int peer) {
+        const ArrivalLine *line = view_.own().arrival(epoch_, channel_, peer);
+        Spin spin(view_, WaitFor::arrival, peer, channel_, epoch_, mine_);
+        Arrival theirs;
+        while (!load_arrival(line, epoch_, &theirs)) {
+            if (!spin()) {
+                shared_.failed = 1;
+                return;
+            }
+        }
+        if (!(theirs.signature == mine_)) {
+            report(BATON_ERR_MISMATCH, peer, theirs.signature);
+            return;
+        }
+        shared_.send_of[peer] = address_of(peer, theirs.send);
+        shared_.recv_of[peer] = address_of(peer, theirs.recv);
+    }
+
+    __device__ Remote address_of(int owner, const BufferRef &buffer) {
+        if (buffer.slot() == BufferRef::raw_slot) return nullptr;
+        const RegionEntry *entry = view_.region(owner, buffer.slot());
+        if (static_cast<std::uint32_t>(load_relaxed(&entry->generation)) != buffer.generation) {
+            report(BATON_ERR_INTERNAL, owner, mine_);
+            return nullptr;
+        }
+        return reinterpret_cast<Remote>(load_relaxed(&entry->address)) + buffer.offset();
+    }
+
+    __device__ void report(int code, int peer, const Signature &theirs) {
+        ErrorRecord record{};
+        record.code = static_cast<std::uint64_t>(code);
+        record.peer = static_cast<std::uint64_t>(peer);
+        record.epoch = epoch_;
+        record.channel = static_cast<std::uint64_t>(channel_);
+        record.wait_for = static_cast<std::uint64_t>(WaitFor::arrival);
+        record.mine = mine_;
+        record.theirs = theirs;
+        give_up(view_, record);
+        shared_.failed = 1;
+    }
+
+    const CommView &view_;
+    KernelShared &shared_;
+    std::uint64_t epoch_ = 0;
+    Signature mine_;
+    int channel_;
+    int channels_;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,144 @@
+#include "transport/kernel/launch.hpp"
+
+#include <string>
+
+#include "transport/element/dispatch.hpp"
+#include "transport/kernel/engine.cuh"
+
+namespace baton::core {
+
+// From cuda/check.hpp, which nvcc cannot afford to parse: it brings fmt.
+[[noreturn]] void fail_cuda(cudaError_t error, const std::string &what);
+
+namespace {
+
+__global__ void __launch_bounds__(block_threads)
+    sync_kernel(const __grid_constant__ CommView view, const __grid_constant__ Arrival mine,
+                const __grid_constant__ SyncActions actions) {
+    __shared__ KernelShared shared;
+    KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    if (actions.begin) {
+        if (!engine.begin(mine) || !engine.await_all()) return;
+    } else {
+        engine.attach(mine);
+        if (shared.failed) return;
+    }
+    if (actions.wait_credits != 0 && !engine.wait_credits(actions.wait_credits)) return;
+    if (actions.signal != 0) engine.signal_all(actions.signal);
+    if (actions.wait != 0 && !engine.wait_all(actions.wait)) return;
+    if (actions.credit != 0) engine.credit_all(actions.credit);
+    if (actions.finish) engine.finish();
+}
+
+__global__ void __launch_bounds__(block_threads)
+    copy_kernel(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
+    const Range part = split(bytes, 16, static_cast<int>(gridDim.x), static_cast<int>(blockIdx.x));
+    void *const destinations[1] = {destination + part.begin};
+    copy_block(destinations, 1, source + part.begin, part.bytes);
+}
+
+/// The fence makes the signal cover what earlier kernels and copies of the stream have put into the window.
+__global__ void signal_kernel(const __grid_constant__ CommView view, int window, int target) {
+    if (told_to_give_up(view)) return;
+    std::uint64_t *given = view.own().signals_given(window, target);
+    *given += 1;
+    __threadfence_system();
+    store_release(view.arena(target).signal_word(window, view.rank), *given);
+}
+
+__global__ void wait_signal_kernel(const __grid_constant__ CommView view, int window, int source, std::uint64_t signals) {
+    std::uint64_t *taken = view.own().signals_taken(window, source);
+    const std::uint64_t until = *taken + signals;
+    const std::uint64_t *word = view.own().signal_word(window, source);
+    Signature mine;
+    mine.what = BATON_WAIT_SIGNAL;
+    mine.count = signals;
+    Spin spin(view, WaitFor::signal, source, 0, until, mine);
+    while (load_acquire(word) < until) {
+        if (!spin()) return;
+    }
+    *taken = until;
+}
+
+__global__ void probe_kernel(const __grid_constant__ CommView view, std::uint64_t value, bool verify, std::uint64_t *failures) {
+    const int peer = static_cast<int>(threadIdx.x);
+    if (peer >= view.size) return;
+    if (!verify) {
+        store_release(view.arena(peer).credit(0, view.rank), value + static_cast<std::uint64_t>(view.rank));
+        return;
+    }
+    const bool stored = load_acquire(view.own().credit(0, peer)) == value + static_cast<std::uint64_t>(peer);
+    const bool read = load_acquire(view.arena(peer).credit(0, peer)) == value + static_cast<std::uint64_t>(peer);
+    if (!stored || !read) atomicAdd_system(reinterpret_cast<unsigned long long *>(failures), 1ULL);
+}
+
+template <class T>
+__global__ void __launch_bounds__(block_threads)
+    reduce_kernel(std::byte *destination, const __grid_constant__ ReduceSources sources, int ranks, std::uint64_t count, int op) {
+    const Range part = split(count * sizeof(T), 16, static_cast<int>(gridDim.x), static_cast<int>(blockIdx.x));
+    const T *inputs[max_ranks];
+    for (int rank = 0; rank < ranks; ++rank) inputs[rank] = reinterpret_cast<const T *>(sources.at[rank] + part.begin);
+    T *const destinations[1] = {reinterpret_cast<T *>(destination + part.begin)};
+    reduce_block<T>(destinations, 1, inputs, ranks, part.bytes / sizeof(T), op, ranks);
+}
+
+const void *reduce_kernel_of(baton_type type) {
+    // [&] captures nothing; without it nvcc warns of T in the lambda's conversion to a function pointer.
+    return dispatch_type(type, [&]<class T>() { return reinterpret_cast<const void *>(&reduce_kernel<T>); });
+}
+
+template <class Kernel>
+const void *address_of(Kernel *kernel) {
+    return reinterpret_cast<const void *>(kernel);
+}
+
+}  // namespace
+
+void launch(const void *kernel, int blocks, int threads, void **arguments, cudaStream_t stream, const char *name) {
+    const cudaError_t error = cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)),
+                                               dim3(static_cast<unsigned>(threads)), arguments, 0, stream);
+    if (error == cudaSuccess) return;
+    cudaGetLastError();
+    fail_cuda(error, name);
+}
+
+void launch_sync(const CommView &view, const Arrival &mine, const SyncActions &actions, int channels, cudaStream_t stream) {
+    void *arguments[] = {const_cast<CommView *>(&view), const_cast<Arrival *>(&mine), const_cast<SyncActions *>(&actions)};
+    launch(address_of(&sync_kernel), channels, block_threads, arguments, stream, "launching a synchronisation kernel");
+}
+
+void launch_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, int blocks, cudaStream_t stream) {
+    void *arguments[] = {&destination, &source, &bytes};
+    launch(address_of(&copy_kernel), blocks, block_threads, arguments, stream, "launching a copy kernel");
+}
+
+void launch_signal(const CommView &view, int window, int target, cudaStream_t stream) {
+    void *arguments[] = {const_cast<CommView *>(&view), &window, &target};
+    launch(address_of(&signal_kernel), 1, 1, arguments, stream, "launching a signal kernel");
+}
+
+void launch_wait_signal(const CommView &view, int window, int source, std::uint64_t signals, cudaStream_t stream) {
+    void *arguments[] = {const_cast<CommView *>(&view), &window, &source, &signals};
+    launch(address_of(&wait_signal_kernel), 1, 1, arguments, stream, "launching a wait kernel");
+}
+
+void launch_reduce(std::byte *destination, const ReduceSources &sources, int ranks, std::uint64_t count, baton_type type,
+                   baton_op op, int blocks, cudaStream_t stream) {
+    int op_value = op;
+    void *arguments[] = {&destination, const_cast<ReduceSources *>(&sources), &ranks, &count, &op_value};
+    launch(reduce_kernel_of(type), blocks, block_threads, arguments, stream, "launching a reduction kernel");
+}
+
+void launch_probe(const CommView &view, std::uint64_t value, bool verify, std::uint64_t *failures, cudaStream_t stream) {
+    void *arguments[] = {const_cast<CommView *>(&view), &value, &verify, &failures};
+    launch(address_of(&probe_kernel), 1, max_ranks, arguments, stream, "launching the probe kernel");
+}
+
+std::vector<const void *> transport_kernels() {
+    std::vector<const void *> kernels{address_of(&sync_kernel), address_of(&copy_kernel), address_of(&signal_kernel),
+                                      address_of(&wait_signal_kernel), address_of(&probe_kernel)};
+    for (int type = 0; type < BATON_TYPE_COUNT; ++type) kernels.push_back(reduce_kernel_of(static_cast<baton_type>(type)));
+    return kernels;
+}
+
+}  // namespace baton::core

@@ -1,0 +1,142 @@
+#pragma once
+
+#include "transport/kernel/move.cuh"
+#include "transport/kernel/packet_move.cuh"
+#include "transport/transport.hpp"
+
+namespace baton::core {
+
+struct MessageShared {
+    std::byte *remote;
+    int failed;
+    int last;
+};
+
+/// One block's part of one send or recv: the primitives that collectives/p2p is written with. All threads of the block call
+/// every method together; thread 0 polls and posts, as KernelEngine's threads do.
+class KernelMessageEngine {
+public:
+    using Remote = std::byte *;
+
+    __device__ KernelMessageEngine(const CommView &view, MessageShared &shared, const Arrival &mine, int peer,
+                                   std::uint64_t number, int channel, int channels)
+        : view_(view), shared_(shared), mine_(mine), number_(number), peer_(peer), channel_(channel), channels_(channels) {
+        if (threadIdx.x == 0) shared_.failed = told_to_give_up(view_);
+        __syncthreads();
+    }
+
+    __device__ int rank() const { return view_.rank; }
+    __device__ int channel() const { return channel_; }
+    __device__ Arena own() const { return view_.own(); }
+    __device__ Arena arena(int peer) const { return view_.arena(peer); }
+    __device__ Range share(std::uint64_t bytes, std::uint64_t granule) const {
+        return split(bytes, granule, channels_, channel_);
+    }
+
+    /// True once a word that the peer (or this rank) raises has reached `value`.
+    __device__ bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for) {
+        if (threadIdx.x == 0 && !shared_.failed) {
+            Spin spin(view_, wait_for, peer_, channel_, number_, mine_.signature);
+            while (load_acquire(word) < value) {
+                if (!spin()) {
+                    shared_.failed = 1;
+                    break;
+                }
+            }
+        }
+        __syncthreads();
+        return shared_.failed == 0;
+    }
+    /// Raises a word after everything that the block has stored and read so far.
+    __device__ void post_word(std::uint64_t *word, std::uint64_t value) {
+        __syncthreads();
+        if (threadIdx.x == 0 && !shared_.failed) store_release(word, value);
+    }
+    __device__ void post_line(ArrivalLine *line) {
+        if (threadIdx.x < Arrival::words && !shared_.failed) {
+            store_arrival_word(line, mine_, static_cast<int>(threadIdx.x), number_);
+        }
+    }
+    /// Waits for the peer's line of this message, compares signatures, and gives the buffer it names.
+    __device__ bool compare_line(const ArrivalLine *line, Remote *buffer) {
+        if (threadIdx.x == 0 && !shared_.failed) read_line(line);
+        __syncthreads();
+        if (buffer != nullptr) *buffer = shared_.remote;
+        return shared_.failed == 0;
+    }
+
+    __device__ void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
+        if (bytes == 0 || shared_.failed) return;
+        void *const destinations[1] = {destination};
+        copy_block(destinations, 1, source, bytes);
+    }
+    __device__ void put(Packet *destination, const std::byte *source, std::uint64_t bytes, std::uint64_t epoch) {
+        if (shared_.failed) return;
+        Packet *const destinations[1] = {destination};
+        put_packets(destinations, 1, source, bytes, epoch);
+    }
+    __device__ bool take(std::byte *destination, const Packet *source, std::uint64_t bytes, std::uint64_t epoch) {
+        Spin spin(view_, WaitFor::data, peer_, channel_, number_, mine_.signature);
+        if (!take_packets(destination, source, bytes, epoch, spin)) shared_.failed = 1;
+        __syncthreads();
+        return shared_.failed == 0;
+    }
+
+    /// True for the block that is the last of the message's to get here; it sees what the others have done. `parts` is
+    /// this rank's own word, 0 between messages.
+    __device__ bool last_part(std::uint64_t *parts) {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __threadfence();
+            const auto before = atomicAdd(reinterpret_cast<unsigned long long *>(parts), 1ULL);
+            shared_.last = before + 1 == static_cast<unsigned long long>(channels_);
+            if (shared_.last) *parts = 0;
+            __threadfence();
+        }
+        __syncthreads();
+        return shared_.last != 0;
+    }
+
+private:
+    __device__ void read_line(const ArrivalLine *line) {
+        Spin spin(view_, WaitFor::reply, peer_, channel_, number_, mine_.signature);
+        Arrival theirs;
+        while (!load_arrival(line, number_, &theirs)) {
+            if (!spin()) {
+                shared_.failed = 1;
+                return;
+            }
+        }
+        if (!(theirs.signature == mine_.signature)) return report(BATON_ERR_MISMATCH, theirs.signature);
+        shared_.remote = nullptr;
+        if (theirs.recv.slot() == BufferRef::raw_slot) return;
+        const RegionEntry *entry = view_.region(peer_, theirs.recv.slot());
+        if (static_cast<std::uint32_t>(load_relaxed(&entry->generation)) != theirs.recv.generation) {
+            return report(BATON_ERR_INTERNAL, theirs.signature);
+        }
+        shared_.remote = reinterpret_cast<Remote>(load_relaxed(&entry->address)) + theirs.recv.offset();
+    }
+
+    __device__ void report(int code, const Signature &theirs) {
+        ErrorRecord record{};
+        record.code = static_cast<std::uint64_t>(code);
+        record.peer = static_cast<std::uint64_t>(peer_);
+        record.epoch = number_;
+        record.channel = static_cast<std::uint64_t>(channel_);
+        record.wait_for = static_cast<std::uint64_t>(WaitFor::header);
+        record.mine = mine_.signature;
+        record.theirs = theirs;
+        give_up(view_, record);
+        shared_.failed = 1;
+    }
+
+    const CommView &view_;
+    MessageShared &shared_;
+    const Arrival &mine_;
+    std::uint64_t number_;
+    int peer_;
+    int channel_;
+    int channels_;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,244 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/element/lanes.hpp"
+#include "transport/kernel/word.cuh"
+
+/// Copying and reducing by one block. All threads of a one-dimensional block call with the same arguments; nobody waits
+/// inside, so the caller puts its barriers around. The results of one thread's stores are published by the caller's
+/// release. Pointers may have any alignment, be local or of a peer; sizes may exceed 4 GiB. Why loads and stores look
+/// as they do is written in word.cuh. The names are those of host/move.hpp, in an inline namespace, so that shared code
+/// finds the ones of the header that its file includes.
+namespace baton::core {
+inline namespace on_device {
+
+/// A block's share of a range of 16-byte words between a head and a tail that are not aligned: sizes in units of
+/// `unit` bytes, for pointers that agree modulo 16.
+struct Split {
+    std::size_t head;   // units before the first aligned word
+    std::size_t words;  // aligned words
+    std::size_t body;   // the units in them
+};
+
+__device__ inline Split split_range(const void *pointer, std::size_t count, std::size_t unit, std::size_t word = 16) {
+    std::size_t head = (word - address_of(pointer) % word) % word / unit;
+    if (head > count) head = count;
+    const std::size_t words = (count - head) / (word / unit);
+    return {head, words, words * (word / unit)};
+}
+
+/// Bits in which the pointers differ from `reference`, so that "co-aligned to w" is (difference & (w - 1)) == 0.
+template <class Pointer>
+__device__ inline std::uintptr_t address_difference(const Pointer *pointers, int count, const void *reference) {
+    std::uintptr_t difference = 0;
+    for (int j = 0; j < count; ++j) difference |= address_of(pointers[j]) ^ address_of(reference);
+    return difference;
+}
+
+/// Words [0, words) from source + offset to every destination + offset (in bytes). A thread has `unroll` loads in
+/// flight.
+template <class Word, int unroll>
+__device__ inline void copy_words(void *const *destinations, int destination_count, const void *source,
+                                  std::size_t offset, std::size_t words) {
+    const auto *from = reinterpret_cast<const Word *>(static_cast<const char *>(source) + offset);
+    auto *const first = reinterpret_cast<Word *>(static_cast<char *>(destinations[0]) + offset);
+    const std::size_t stride = blockDim.x;
+    for (std::size_t base = threadIdx.x; base < words; base += unroll * stride) {
+        Word held[unroll];
+        // The last round is a partial one: its loads stay together, too, each behind a predicate.
+#pragma unroll
+        for (int k = 0; k < unroll; ++k) {
+            if (base + k * stride < words) held[k] = load_word(from + base + k * stride);
+        }
+#pragma unroll
+        for (int k = 0; k < unroll; ++k) {
+            if (base + k * stride < words) store_word(first + base + k * stride, held[k]);
+        }
+        for (int j = 1; j < destination_count; ++j) {
+            auto *const next = reinterpret_cast<Word *>(static_cast<char *>(destinations[j]) + offset);
+#pragma unroll
+            for (int k = 0; k < unroll; ++k) {
+                if (base + k * stride < words) store_word(next + base + k * stride, held[k]);
+            }
+        }
+    }
+}
+
+/// The bytes before and after the words that copy_words() moves.
+__device__ inline void copy_edges(void *const *destinations, int destination_count, const void *source,
+                                  const Split &split, std::size_t bytes) {
+    for (std::size_t i = threadIdx.x; i < bytes - split.body; i += blockDim.x) {
+        const std::size_t at = i < split.head ? i : i + split.body;
+        const std::uint8_t byte = load_word(static_cast<const std::uint8_t *>(source) + at);
+        for (int j = 0; j < destination_count; ++j) store_word(static_cast<std::uint8_t *>(destinations[j]) + at, byte);
+    }
+}
+
+/// Where source and destinations do not agree modulo 16. Not inlined: rare, and five loops of code.
+__device__ __noinline__ inline void copy_narrow(void *const *destinations, int destination_count, const void *source,
+                                                std::size_t bytes, std::uintptr_t difference) {
+    const std::size_t width = difference % 8 == 0 ? 8 : difference % 4 == 0 ? 4 : difference % 2 == 0 ? 2 : 1;
+    const Split split = split_range(source, bytes, 1, width);
+    copy_edges(destinations, destination_count, source, split, bytes);
+    if (width == 8) {
+        copy_words<std::uint64_t, 8>(destinations, destination_count, source, split.head, split.words);
+    } else if (width == 4) {
+        copy_words<std::uint32_t, 8>(destinations, destination_count, source, split.head, split.words);
+    } else if (width == 2) {
+        copy_words<std::uint16_t, 8>(destinations, destination_count, source, split.head, split.words);
+    } else {
+        copy_words<std::uint8_t, 8>(destinations, destination_count, source, split.head, split.words);
+    }
+}
+
+/// Copies `bytes` from `source` to each of the destinations. They do not overlap the source, unless they equal it.
+__device__ inline void copy_block(void *const *destinations, int destination_count, const void *source,
+                                  std::size_t bytes) {
+    if (destination_count <= 0 || bytes == 0) return;
+    const std::uintptr_t difference = address_difference(destinations, destination_count, source);
+    if (difference % 16 != 0) {
+        copy_narrow(destinations, destination_count, source, bytes, difference);
+        return;
+    }
+    const Split split = split_range(source, bytes, 1);
+    if (destination_count == 1) {
+        copy_words<uint4, 8>(destinations, 1, source, split.head, split.words);
+    } else {
+        copy_words<uint4, 4>(destinations, destination_count, source, split.head, split.words);
+    }
+    copy_edges(destinations, destination_count, source, split, bytes);
+}
+
+/// Sources that a thread loads before it adds, where their number is not known to the compiler.
+inline constexpr int reduce_batch = 8;
+
+/// 16-byte words [0, words) from `offset` bytes on, for a number of sources that is known, with unroll * sources loads
+/// in flight.
+template <class T, int sources_known, int unroll>
+__device__ inline void reduce_words_of(T *const *destinations, int destination_count, const T *const *sources,
+                                       std::size_t offset, std::size_t words, int op, int ranks) {
+    const uint4 *from[sources_known];
+#pragma unroll
+    for (int s = 0; s < sources_known; ++s) from[s] = reinterpret_cast<const uint4 *>(sources[s] + offset);
+    const std::size_t stride = blockDim.x;
+    for (std::size_t base = threadIdx.x; base < words; base += unroll * stride) {
+        uint4 held[unroll][sources_known];
+#pragma unroll
+        for (int k = 0; k < unroll; ++k) {
+            if (base + k * stride >= words) continue;
+#pragma unroll
+            for (int s = 0; s < sources_known; ++s) held[k][s] = load_word(from[s] + base + k * stride);
+        }
+        // All loads of this thread's words precede its first store, so a destination may be one of the sources.
+#pragma unroll
+        for (int k = 0; k < unroll; ++k) {
+            if (base + k * stride >= words) continue;
+            Lanes<T, uint4> lanes;
+            lanes.start(held[k][0]);
+            with_op(op, [&](auto constant) {
+#pragma unroll
+                for (int s = 1; s < sources_known; ++s) lanes.join(constant, held[k][s]);
+            });
+            const uint4 word = lanes.result(op, ranks);
+            for (int j = 0; j < destination_count; ++j) {
+                store_word(reinterpret_cast<uint4 *>(destinations[j] + offset) + base + k * stride, word);
+            }
+        }
+    }
+}
+
+template <class Word>
+__device__ inline Word load_anywhere(const Word *at) {
+    if constexpr (sizeof(Word) == 16) {
+        return load_word(at);  // reduce_block() has checked
+    } else {
+        if (address_of(at) % sizeof(Word) == 0) return load_word(at);
+        return static_cast<Word>(load_bytes(at, sizeof(Word)));
+    }
+}
+
+template <class Word>
+__device__ inline void store_anywhere(Word *at, const Word &word) {
+    if constexpr (sizeof(Word) == 16) {
+        store_word(at, word);
+    } else if (address_of(at) % sizeof(Word) == 0) {
+        store_word(at, word);
+    } else {
+        store_bytes(at, word, sizeof(Word));
+    }
+}
+
+/// One word, at `element` elements from each pointer, of any number of sources.
+template <class T, class Word>
+__device__ inline void reduce_one(T *const *destinations, int destination_count, const T *const *sources,
+                                  int source_count, std::size_t element, int op, int ranks) {
+    Lanes<T, Word> lanes;
+    for (int first = 0; first < source_count; first += reduce_batch) {
+        Word held[reduce_batch];
+#pragma unroll
+        for (int s = 0; s < reduce_batch; ++s) {
+            if (first + s < source_count) {
+                held[s] = load_anywhere(reinterpret_cast<const Word *>(sources[first + s] + element));
+            }
+        }
+        with_op(op, [&](auto constant) {
+#pragma unroll
+            for (int s = 0; s < reduce_batch; ++s) {
+                if (first + s == 0) {
+                    lanes.start(held[s]);
+                } else if (first + s < source_count) {
+                    lanes.join(constant, held[s]);
+                }
+            }
+        });
+    }
+    const Word word = lanes.result(op, ranks);
+    for (int j = 0; j < destination_count; ++j) {
+        store_anywhere(reinterpret_cast<Word *>(destinations[j] + element), word);
+    }
+}
+
+/// The elements before and after the aligned words, or all of them where pointers do not agree modulo 16 or are not
+/// even aligned to T: one element a time, its loads from up to eight sources in flight.
+template <class T>
+__device__ __noinline__ void reduce_edges(T *const *destinations, int destination_count, const T *const *sources,
+                                          int source_count, std::size_t count, Split split, int op, int ranks) {
+    using Word = typename WordOf<sizeof(T)>::Type;
+    for (std::size_t i = threadIdx.x; i < count - split.body; i += blockDim.x) {
+        const std::size_t at = i < split.head ? i : i + split.body;
+        reduce_one<T, Word>(destinations, destination_count, sources, source_count, at, op, ranks);
+    }
+}
+
+/// Reduces element i of the sources, in the order of their indices, into element i of every destination; `ranks` is
+/// what AVG divides by. source_count >= 1. A destination may be equal to a source, but not overlap one otherwise.
+template <class T>
+__device__ inline void reduce_block(T *const *destinations, int destination_count, const T *const *sources,
+                                    int source_count, std::size_t count, int op, int ranks) {
+    if (destination_count <= 0 || count == 0) return;
+    Split split{count, 0, 0};
+    const std::uintptr_t difference = address_difference(destinations, destination_count, sources[0]) |
+                                      address_difference(sources, source_count, sources[0]);
+    if (difference % 16 == 0 && address_of(sources[0]) % sizeof(T) == 0)
+        split = split_range(sources[0], count, sizeof(T));
+    if (source_count == 2) {
+        reduce_words_of<T, 2, 4>(destinations, destination_count, sources, split.head, split.words, op, ranks);
+    } else if (source_count == 4) {
+        reduce_words_of<T, 4, 2>(destinations, destination_count, sources, split.head, split.words, op, ranks);
+    } else if (source_count == 8) {
+        reduce_words_of<T, 8, 1>(destinations, destination_count, sources, split.head, split.words, op, ranks);
+    } else {
+        for (std::size_t i = threadIdx.x; i < split.words; i += blockDim.x) {
+            reduce_one<T, uint4>(destinations, destination_count, sources, source_count,
+                                 split.head + i * (16 / sizeof(T)), op, ranks);
+        }
+    }
+    if (split.body != count) {
+        reduce_edges(destinations, destination_count, sources, source_count, count, split, op, ranks);
+    }
+}
+
+}  // namespace on_device
+}  // namespace baton::core

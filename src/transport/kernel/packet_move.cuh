@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/element/packets.hpp"
+#include "transport/kernel/word.cuh"
+
+/// Data that carries its own flags (sync/packet.hpp), sent and taken by one block. All threads of a one-dimensional
+/// block call with the same arguments. A call that waits answers for the calling thread only: the block's answer is
+/// __syncthreads_and() of it, and a thread that gave up leaves its part of the destination unwritten.
+namespace baton::core {
+inline namespace on_device {
+
+/// The payload bytes of packet `index` out of `bytes`: 8, or what is left for the last one.
+__device__ inline std::size_t payload_bytes(std::size_t index, std::size_t bytes) {
+    const std::size_t left = bytes - index * packet_payload;
+    return left < packet_payload ? left : packet_payload;
+}
+
+/// Packs `bytes` from any address into packets and stores them at every destination. The last payload is filled up with
+/// zeros. A destination's packets must have been taken (or never sent) before.
+__device__ inline void put_packets(Packet *const *destinations, int destination_count, const void *source,
+                                   std::size_t bytes, std::uint64_t epoch) {
+    constexpr int unroll = 4;
+    const auto *from = static_cast<const char *>(source);
+    const std::size_t packets = packets_for(bytes);
+    const std::size_t stride = blockDim.x;
+    for (std::size_t base = threadIdx.x; base < packets; base += unroll * stride) {
+        std::uint64_t held[unroll];
+#pragma unroll
+        for (int k = 0; k < unroll; ++k) {
+            const std::size_t i = base + k * stride;
+            if (i < packets) held[k] = load_bytes(from + i * packet_payload, payload_bytes(i, bytes));
+        }
+        for (int j = 0; j < destination_count; ++j) {
+            Packet *const to = destinations[j];
+#pragma unroll
+            for (int k = 0; k < unroll; ++k) {
+                if (base + k * stride < packets) store_packet(to + base + k * stride, held[k], epoch);
+            }
+        }
+    }
+}
+
+/// Waits for the packets of `bytes` and writes their payload to any address. False if `spin` ended a wait.
+template <class Spin>
+__device__ inline bool take_packets(void *destination, const Packet *source, std::size_t bytes, std::uint64_t epoch,
+                                    Spin &spin) {
+    constexpr int unroll = 4;
+    auto *to = static_cast<char *>(destination);
+    const std::size_t packets = packets_for(bytes);
+    const std::size_t stride = blockDim.x;
+    for (std::size_t base = threadIdx.x; base < packets; base += unroll * stride) {
+        const Packet *where[unroll];
+        std::uint64_t held[unroll];
+#pragma unroll
+        for (int k = 0; k < unroll; ++k) {
+            where[k] = base + k * stride < packets ? source + base + k * stride : nullptr;
+        }
+        if (!poll_packets(where, held, epoch, spin)) return false;
+#pragma unroll
+        for (int k = 0; k < unroll; ++k) {
+            const std::size_t i = base + k * stride;
+            if (i < packets) store_bytes(to + i * packet_payload, held[k], payload_bytes(i, bytes));
+        }
+    }
+    return true;
+}
+
+/// Reduces `count` elements of all ranks, in their order: sources[r] are the packets of rank r, or null for this rank,
+/// whose elements are `own`. `destination` may equal `own`; both may have any alignment. False if `spin` ended a wait.
+template <class T, class Spin>
+__device__ inline bool reduce_packets(T *destination, const Packet *const *sources, const T *own, int ranks,
+                                      std::size_t count, int op, std::uint64_t epoch, Spin &spin) {
+    const std::size_t bytes = count * sizeof(T);
+    const auto *mine = reinterpret_cast<const char *>(own);
+    auto *to = reinterpret_cast<char *>(destination);
+    for (std::size_t i = threadIdx.x; i < packets_for(bytes); i += blockDim.x) {
+        const std::size_t size = payload_bytes(i, bytes);
+        const std::uint64_t own_word = own != nullptr ? load_bytes(mine + i * packet_payload, size) : 0;
+        std::uint64_t result;
+        if (!reduce_packet_word<T>(sources, ranks, i, own_word, op, epoch, spin, result)) return false;
+        store_bytes(to + i * packet_payload, result, size);
+    }
+    return true;
+}
+
+}  // namespace on_device
+}  // namespace baton::core

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// Loads and stores of the kernels that move data, one instruction each.
+///
+/// Loads are `ld.global.cg` in volatile asm with a memory clobber, for three reasons. Peers write this memory while the
+/// kernel runs, so the read-only path (ld.global.nc), which the compiler would choose by itself for const __restrict__
+/// pointers, is wrong. What makes the data of a peer visible is the acquire of the wait before and the block barrier
+/// after it, which the compiler must not move loads across: hence volatile and the clobber. And a line that L1 kept
+/// from an earlier use of the same staging is of no value: .cg reads from L2, the point where writes of peers arrive;
+/// data that is read once has nothing to gain from L1. Stores are plain weak ones, local or to a peer: the release that
+/// follows them orders them.
+namespace baton::core {
+inline namespace on_device {
+
+template <int bytes>
+struct WordOf;
+template <>
+struct WordOf<16> {
+    using Type = uint4;
+};
+template <>
+struct WordOf<8> {
+    using Type = std::uint64_t;
+};
+template <>
+struct WordOf<4> {
+    using Type = std::uint32_t;
+};
+template <>
+struct WordOf<2> {
+    using Type = std::uint16_t;
+};
+template <>
+struct WordOf<1> {
+    using Type = std::uint8_t;
+};
+
+__device__ inline uint4 load_word(const uint4 *at) {
+    uint4 word;
+    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+                 : "l"(at)
+                 : "memory");
+    return word;
+}
+__device__ inline std::uint64_t load_word(const std::uint64_t *at) {
+    std::uint64_t word;
+    asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
+    return word;
+}
+__device__ inline std::uint32_t load_word(const std::uint32_t *at) {
+    std::uint32_t word;
+    asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
+    return word;
+}
+__device__ inline std::uint16_t load_word(const std::uint16_t *at) {
+    std::uint16_t word;
+    asm volatile("ld.global.cg.u16 %0, [%1];" : "=h"(word) : "l"(at) : "memory");
+    return word;
+}
+__device__ inline std::uint8_t load_word(const std::uint8_t *at) {
+    std::uint32_t word;
+    asm volatile("ld.global.cg.u8 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
+    return static_cast<std::uint8_t>(word);
+}
+
+__device__ inline void store_word(uint4 *at, uint4 word) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(word.x), "r"(word.y), "r"(word.z),
+                 "r"(word.w)
+                 : "memory");
+}
+__device__ inline void store_word(std::uint64_t *at, std::uint64_t word) {
+    asm volatile("st.global.u64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
+}
+__device__ inline void store_word(std::uint32_t *at, std::uint32_t word) {
+    asm volatile("st.global.u32 [%0], %1;" ::"l"(at), "r"(word) : "memory");
+}
+__device__ inline void store_word(std::uint16_t *at, std::uint16_t word) {
+    asm volatile("st.global.u16 [%0], %1;" ::"l"(at), "h"(word) : "memory");
+}
+__device__ inline void store_word(std::uint8_t *at, std::uint8_t word) {
+    asm volatile("st.global.u8 [%0], %1;" ::"l"(at), "r"(static_cast<std::uint32_t>(word)) : "memory");
+}
+
+__device__ inline std::uintptr_t address_of(const void *pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+/// `bytes` (at most 8) from any address, little end first; the rest is zero.
+__device__ inline std::uint64_t load_bytes(const void *at, std::size_t bytes) {
+    if (bytes == 8 && address_of(at) % 8 == 0) return load_word(static_cast<const std::uint64_t *>(at));
+    std::uint64_t word = 0;
+    if (bytes == 8 && address_of(at) % 4 == 0) {
+        const auto *half = static_cast<const std::uint32_t *>(at);
+        const std::uint64_t low = load_word(half);
+        return low | static_cast<std::uint64_t>(load_word(half + 1)) << 32;
+    }
+    const auto *byte = static_cast<const std::uint8_t *>(at);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+        if (i < bytes) word |= static_cast<std::uint64_t>(load_word(byte + i)) << (8 * i);
+    }
+    return word;
+}
+
+/// The first `bytes` (at most 8) of `word` to any address.
+__device__ inline void store_bytes(void *at, std::uint64_t word, std::size_t bytes) {
+    if (bytes == 8 && address_of(at) % 8 == 0) {
+        store_word(static_cast<std::uint64_t *>(at), word);
+    } else if (bytes == 8 && address_of(at) % 4 == 0) {
+        store_word(static_cast<std::uint32_t *>(at), static_cast<std::uint32_t>(word));
+        store_word(static_cast<std::uint32_t *>(at) + 1, static_cast<std::uint32_t>(word >> 32));
+    } else {
+        auto *byte = static_cast<std::uint8_t *>(at);
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            if (i < bytes) store_word(byte + i, static_cast<std::uint8_t>(word >> (8 * i)));
+        }
+    }
+}
+
+}  // namespace on_device
+}  // namespace baton::core

@@ -1,0 +1,142 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "thread_ranks.hpp"
+#include "transport/element/dispatch.hpp"
+
+namespace baton::test {
+namespace {
+
+using core::Communicator;
+
+/// Element by element in rank order, the order that baton.h promises.
+template <class T>
+std::vector<std::byte> combined(const std::vector<std::vector<std::byte>> &inputs, std::size_t count, baton_op op) {
+    std::vector<std::byte> result(count * sizeof(T));
+    const int ranks = static_cast<int>(inputs.size());
+    const auto element = [&](std::size_t rank, std::size_t index) {
+        T value;
+        std::memcpy(&value, inputs[rank].data() + index * sizeof(T), sizeof(T));
+        return core::Element<T>::load(value);
+    };
+    for (std::size_t index = 0; index < count; ++index) {
+        auto sum = element(0, index);
+        for (std::size_t rank = 1; rank < inputs.size(); ++rank) sum = core::combine<T>(op, sum, element(rank, index));
+        const T value = core::Element<T>::store(core::finish<T>(op, sum, ranks));
+        std::memcpy(result.data() + index * sizeof(T), &value, sizeof(T));
+    }
+    return result;
+}
+
+std::vector<std::byte> expected_reduction(const std::vector<std::vector<std::byte>> &inputs, std::size_t count, baton_type type,
+                                          baton_op op) {
+    return core::dispatch_type(type, [&]<class T>() { return combined<T>(inputs, count, op); });
+}
+
+std::vector<std::vector<std::byte>> all_patterns(std::uint64_t seed, int size, std::size_t bytes) {
+    std::vector<std::vector<std::byte>> all;
+    for (int rank = 0; rank < size; ++rank) all.push_back(pattern(seed, rank, bytes));
+    return all;
+}
+
+class ThreadCollectives : public testing::TestWithParam<std::tuple<int, bool>> {
+protected:
+    ThreadConfig config() const { return {.size = std::get<0>(GetParam()), .single_copy = std::get<1>(GetParam())}; }
+};
+
+constexpr std::size_t sizes[] = {0, 1, 3, 13, 1000, 8192, 8200, 40001};
+
+TEST_P(ThreadCollectives, AllgatherMovesEveryByte) {
+    const int n = config().size;
+    with_ranks(config(), [&](Communicator &comm) {
+        std::uint64_t seed = test_seed();
+        for (const std::size_t count : sizes) {
+            const auto inputs = all_patterns(++seed, n, count);
+            std::vector<std::byte> expected;
+            for (const auto &input : inputs) expected.insert(expected.end(), input.begin(), input.end());
+            std::vector<std::byte> recv(count * static_cast<std::size_t>(n), std::byte{0xEE});
+            allgather(comm, inputs[static_cast<std::size_t>(comm.rank())].data(), recv.data(), count, BATON_UINT8);
+            EXPECT_EQ(recv, expected) << "rank " << comm.rank() << " count " << count;
+
+            std::vector<std::byte> place(recv.size(), std::byte{0xEE});
+            if (count > 0) {
+                std::memcpy(place.data() + static_cast<std::size_t>(comm.rank()) * count,
+                            inputs[static_cast<std::size_t>(comm.rank())].data(), count);
+            }
+            allgather(comm, BATON_IN_PLACE, place.data(), count, BATON_UINT8);
+            EXPECT_EQ(place, expected) << "in place, rank " << comm.rank() << " count " << count;
+        }
+    });
+}
+
+TEST_P(ThreadCollectives, ReduceScatterCombinesInRankOrder) {
+    const auto n = static_cast<std::size_t>(config().size);
+    with_ranks(config(), [&](Communicator &comm) {
+        std::uint64_t seed = test_seed();
+        const auto rank = static_cast<std::size_t>(comm.rank());
+        for (const baton_type type : {BATON_FLOAT32, BATON_INT8, BATON_BFLOAT16, BATON_UINT64}) {
+            const std::size_t width = baton_type_size(type);
+            for (const std::size_t count : sizes) {
+                const auto inputs = all_patterns(++seed, config().size, count * n * width);
+                const auto whole = expected_reduction(inputs, count * n, type, BATON_SUM);
+                const std::vector<std::byte> expected(whole.begin() + static_cast<std::ptrdiff_t>(rank * count * width),
+                                                      whole.begin() + static_cast<std::ptrdiff_t>((rank + 1) * count * width));
+                std::vector<std::byte> recv(count * width, std::byte{0xEE});
+                reduce_scatter(comm, inputs[rank].data(), recv.data(), count, type, BATON_SUM);
+                EXPECT_EQ(recv, expected) << "rank " << rank << " count " << count << " " << baton_type_name(type);
+
+                std::vector<std::byte> place = inputs[rank];
+                reduce_scatter(comm, BATON_IN_PLACE, place.data(), count, type, BATON_SUM);
+                EXPECT_TRUE(std::equal(expected.begin(), expected.end(), place.begin()))
+                    << "in place, rank " << rank << " count " << count << " " << baton_type_name(type);
+            }
+        }
+    });
+}
+
+TEST_P(ThreadCollectives, AllreduceGivesTheSameBitsEverywhere) {
+    with_ranks(config(), [&](Communicator &comm) {
+        std::uint64_t seed = test_seed();
+        const auto rank = static_cast<std::size_t>(comm.rank());
+        for (int index = 0; index < BATON_TYPE_COUNT; ++index) {
+            const auto type = static_cast<baton_type>(index);
+            for (int op = 0; op < BATON_OP_COUNT; ++op) {
+                if (!core::op_defined(type, static_cast<baton_op>(op))) continue;
+                for (const std::size_t count : {std::size_t{0}, std::size_t{7}, std::size_t{3001}}) {
+                    const auto inputs = all_patterns(++seed, config().size, count * baton_type_size(type));
+                    const auto expected = expected_reduction(inputs, count, type, static_cast<baton_op>(op));
+                    std::vector<std::byte> recv(inputs[rank].size(), std::byte{0xEE});
+                    allreduce(comm, inputs[rank].data(), recv.data(), count, type, static_cast<baton_op>(op));
+                    EXPECT_EQ(recv, expected) << "rank " << rank << " count " << count << " " << baton_type_name(type) << " "
+                                              << baton_op_name(static_cast<baton_op>(op));
+                    std::vector<std::byte> place = inputs[rank];
+                    allreduce(comm, place.data(), place.data(), count, type, static_cast<baton_op>(op));
+                    EXPECT_EQ(place, expected) << "in place";
+                }
+            }
+        }
+    });
+}
+
+TEST_P(ThreadCollectives, BarrierHoldsEverybody) {
+    std::atomic<int> inside{0};
+    const int n = config().size;
+    with_ranks(config(), [&](Communicator &comm) {
+        for (int round = 1; round <= 50; ++round) {
+            inside.fetch_add(1);
+            barrier(comm);
+            EXPECT_GE(inside.load(), round * n);
+            barrier(comm);
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(Host, ThreadCollectives, testing::Combine(testing::Values(1, 2, 3, 4, 8), testing::Bool()),
+                         [](const auto &info) {
+                             return std::to_string(std::get<0>(info.param)) + "Ranks" +
+                                    (std::get<1>(info.param) ? "SingleCopy" : "Staged");
+                         });
+
+}  // namespace
+}  // namespace baton::test

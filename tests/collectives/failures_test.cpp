@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "thread_ranks.hpp"
+
+namespace baton::test {
+namespace {
+
+using core::Communicator;
+using core::Failure;
+
+/// What a rank's calls end with: the first error that it sees within a few calls.
+Failure error_of(Communicator &comm, const std::function<void()> &call) {
+    try {
+        call();
+        while (true) {
+            comm.throw_if_broken();
+            std::this_thread::yield();
+        }
+    } catch (const Failure &failure) {
+        return failure;
+    }
+}
+
+TEST(ThreadFailures, DifferentCountsAreAMismatchOnEveryRank) {
+    with_ranks({.size = 4}, [](Communicator &comm) {
+        std::vector<std::byte> send(4096);
+        std::vector<std::byte> recv(4096 * 4);
+        const std::size_t count = comm.rank() == 2 ? 11 : 10;
+        const Failure failure = error_of(comm, [&] { allgather(comm, send.data(), recv.data(), count, BATON_INT32); });
+        EXPECT_EQ(failure.code(), BATON_ERR_MISMATCH) << failure.what();
+        EXPECT_NE(std::string(failure.what()).find("count 11"), std::string::npos) << failure.what();
+        EXPECT_NE(std::string(failure.what()).find("count 10"), std::string::npos) << failure.what();
+    });
+}
+
+TEST(ThreadFailures, DifferentOperationsAreAMismatchWhateverTheirAlgorithms) {
+    with_ranks({.size = 3}, [](Communicator &comm) {
+        std::vector<std::byte> send(1 << 20);
+        std::vector<std::byte> recv(3 << 20);
+        const Failure failure = error_of(comm, [&] {
+            if (comm.rank() == 0) {
+                allreduce(comm, send.data(), recv.data(), 1 << 18, BATON_FLOAT32, BATON_SUM);
+            } else {
+                allgather(comm, send.data(), recv.data(), 5, BATON_INT8);
+            }
+        });
+        EXPECT_EQ(failure.code(), BATON_ERR_MISMATCH) << failure.what();
+        EXPECT_NE(std::string(failure.what()).find("allreduce"), std::string::npos) << failure.what();
+        EXPECT_NE(std::string(failure.what()).find("allgather"), std::string::npos) << failure.what();
+    });
+}
+
+TEST(ThreadFailures, AMessageOfAnotherCountIsAMismatch) {
+    for (const std::size_t other : {101, 50000}) {
+        with_ranks({.size = 2}, [&](Communicator &comm) {
+            std::vector<std::byte> buffer(60000);
+            const Failure failure = error_of(comm, [&] {
+                if (comm.rank() == 0) {
+                    run(comm, {send_request(comm, buffer.data(), 100, 1)});
+                } else {
+                    run(comm, {recv_request(comm, buffer.data(), other, 0)});
+                }
+            });
+            EXPECT_EQ(failure.code(), BATON_ERR_MISMATCH) << failure.what();
+        });
+    }
+}
+
+TEST(ThreadFailures, ARankThatDoesNotComeIsATimeoutThatNamesIt) {
+    with_ranks({.size = 3, .timeout_seconds = 0.3}, [](Communicator &comm) {
+        if (comm.rank() == 1) {
+            EXPECT_EQ(error_of(comm, [] {}).code(), BATON_ERR_TIMEOUT);
+            return;
+        }
+        const auto start = std::chrono::steady_clock::now();
+        const Failure failure = error_of(comm, [&] { barrier(comm); });
+        EXPECT_EQ(failure.code(), BATON_ERR_TIMEOUT);
+        EXPECT_NE(std::string(failure.what()).find("for rank 1"), std::string::npos) << failure.what();
+        EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(250));
+    });
+}
+
+TEST(ThreadFailures, AbortEndsTheOthersWaits) {
+    with_ranks({.size = 4}, [](Communicator &comm) {
+        if (comm.rank() == 3) comm.abort();
+        const Failure failure = error_of(comm, [&] { barrier(comm); });
+        EXPECT_EQ(failure.code(), BATON_ERR_ABORTED);
+        EXPECT_NE(std::string(failure.what()).find("rank 3"), std::string::npos) << failure.what();
+    });
+}
+
+}  // namespace
+}  // namespace baton::test

@@ -1,0 +1,106 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "thread_ranks.hpp"
+
+namespace baton::test {
+namespace {
+
+using core::Communicator;
+
+class ThreadMessages : public testing::TestWithParam<std::tuple<int, bool>> {
+protected:
+    ThreadConfig config() const { return {.size = std::get<0>(GetParam()), .single_copy = std::get<1>(GetParam())}; }
+};
+
+TEST_P(ThreadMessages, ARingOfEverySize) {
+    const int n = config().size;
+    with_ranks(config(), [&](Communicator &comm) {
+        const int next = (comm.rank() + 1) % n;
+        const int previous = (comm.rank() + n - 1) % n;
+        std::uint64_t seed = test_seed();
+        for (const std::size_t bytes : {0, 1, 7, 8, 8191, 8192, 8193, 16384, 16385, 100003, 1 << 20}) {
+            ++seed;
+            const std::vector<std::byte> sent = pattern(seed, comm.rank(), bytes);
+            std::vector<std::byte> got(bytes, std::byte{0xEE});
+            run(comm, {send_request(comm, sent.data(), bytes, next), recv_request(comm, got.data(), bytes, previous)});
+            EXPECT_EQ(got, pattern(seed, previous, bytes)) << "rank " << comm.rank() << " bytes " << bytes;
+        }
+    });
+}
+
+TEST_P(ThreadMessages, ShortSendsNeedNoReceiverUpToTheQueueDepth) {
+    const int n = config().size;
+    with_ranks(config(), [&](Communicator &comm) {
+        const int next = (comm.rank() + 1) % n;
+        const int previous = (comm.rank() + n - 1) % n;
+        for (int round = 0; round < 3; ++round) {
+            // All ranks send first: without buffering this would never end.
+            for (int index = 0; index < BATON_QUEUE_DEPTH; ++index) {
+                const std::vector<std::byte> sent = pattern(static_cast<std::uint64_t>(index), comm.rank(), BATON_EAGER_BYTES);
+                run(comm, {send_request(comm, sent.data(), sent.size(), next)});
+            }
+            for (int index = 0; index < BATON_QUEUE_DEPTH; ++index) {
+                std::vector<std::byte> got(BATON_EAGER_BYTES);
+                run(comm, {recv_request(comm, got.data(), got.size(), previous)});
+                EXPECT_EQ(got, pattern(static_cast<std::uint64_t>(index), previous, BATON_EAGER_BYTES)) << "message " << index;
+            }
+        }
+    });
+}
+
+TEST_P(ThreadMessages, AGroupInAnyOrderArrives) {
+    const int n = config().size;
+    constexpr int per_pair = 11;  // more than the slots of a pair
+    with_ranks(config(), [&](Communicator &comm) {
+        std::mt19937_64 random(test_seed() + static_cast<std::uint64_t>(comm.rank()));
+        const auto bytes_of = [](int from, int to, int index) {
+            return static_cast<std::size_t>((from * 7919 + to * 104729 + index * 15485863) % 40000);
+        };
+        const auto seed_of = [](int to, int index) { return static_cast<std::uint64_t>(to * 100 + index); };
+        std::vector<std::vector<std::byte>> sent;
+        std::vector<std::vector<std::byte>> got;
+        // Per pair the order is the message's identity; across pairs and directions any order must do.
+        std::vector<std::pair<int, bool>> turns;
+        for (int peer = 0; peer < n; ++peer) {
+            for (int index = 0; index < per_pair; ++index) {
+                turns.emplace_back(peer, true);
+                turns.emplace_back(peer, false);
+            }
+        }
+        std::shuffle(turns.begin(), turns.end(), random);
+        std::vector<int> sends(static_cast<std::size_t>(n));
+        std::vector<int> recvs(static_cast<std::size_t>(n));
+        std::vector<core::Request> requests;
+        std::vector<std::pair<int, int>> got_of;
+        sent.reserve(turns.size());
+        got.reserve(turns.size());
+        for (const auto &[peer, is_send] : turns) {
+            const auto at = static_cast<std::size_t>(peer);
+            if (is_send) {
+                const int index = sends[at]++;
+                sent.push_back(pattern(seed_of(peer, index), comm.rank(), bytes_of(comm.rank(), peer, index)));
+                requests.push_back(send_request(comm, sent.back().data(), sent.back().size(), peer));
+            } else {
+                const int index = recvs[at]++;
+                got.emplace_back(bytes_of(peer, comm.rank(), index));
+                got_of.emplace_back(peer, index);
+                requests.push_back(recv_request(comm, got.back().data(), got.back().size(), peer));
+            }
+        }
+        run(comm, requests);
+        for (std::size_t index = 0; index < got.size(); ++index) {
+            const auto [peer, number] = got_of[index];
+            EXPECT_EQ(got[index], pattern(seed_of(comm.rank(), number), peer, got[index].size()))
+                << "rank " << comm.rank() << " from " << peer << " message " << number;
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(Host, ThreadMessages, testing::Combine(testing::Values(1, 2, 4), testing::Bool()), [](const auto &info) {
+    return std::to_string(std::get<0>(info.param)) + "Ranks" + (std::get<1>(info.param) ? "SingleCopy" : "Staged");
+});
+
+}  // namespace
+}  // namespace baton::test

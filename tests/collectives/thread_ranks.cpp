@@ -1,0 +1,81 @@
+#include "thread_ranks.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <thread>
+
+namespace baton::test {
+
+void with_ranks(const ThreadConfig &config, const std::function<void(core::Communicator &)> &body) {
+    baton_config settings;
+    baton_config_init(&settings);
+    settings.transport = BATON_TRANSPORT_HOST;
+    settings.single_copy = config.single_copy ? 1 : 0;
+    settings.timeout_seconds = config.timeout_seconds;
+    settings.segment_bytes = config.segment_bytes;
+    auto ends = core::ThreadBootstrap::make(config.size);
+    std::vector<std::exception_ptr> errors(ends.size());
+    std::vector<std::thread> threads;
+    for (std::size_t rank = 0; rank < ends.size(); ++rank) {
+        threads.emplace_back([&, rank] {
+            try {
+                core::Communicator comm(std::move(ends[rank]), &settings);
+                try {
+                    body(comm);
+                } catch (...) {
+                    errors[rank] = std::current_exception();
+                    comm.abort();  // the others must not wait for this rank
+                }
+                comm.shut_down();
+            } catch (...) {
+                errors[rank] = std::current_exception();
+            }
+        });
+    }
+    for (std::thread &thread : threads) thread.join();
+    for (const std::exception_ptr &error : errors) {
+        if (error) std::rethrow_exception(error);
+    }
+}
+
+std::vector<std::byte> pattern(std::uint64_t seed, int rank, std::size_t bytes) {
+    std::mt19937_64 random(seed * 1000003 + static_cast<std::uint64_t>(rank));
+    std::vector<std::byte> data(bytes);
+    for (std::byte &byte : data) byte = static_cast<std::byte>(random() & 0xFF);
+    return data;
+}
+
+std::uint64_t test_seed() {
+    static const std::uint64_t seed = [] {
+        const char *value = std::getenv("BATON_TEST_SEED");
+        const std::uint64_t chosen = value != nullptr ? std::strtoull(value, nullptr, 10) : 20261120;
+        std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(chosen));
+        return chosen;
+    }();
+    return seed;
+}
+
+void allgather(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type) {
+    comm.run(core::check_allgather(comm, send, recv, count, type), nullptr);
+}
+void reduce_scatter(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type, baton_op op) {
+    comm.run(core::check_reduce_scatter(comm, send, recv, count, type, op), nullptr);
+}
+void allreduce(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type, baton_op op) {
+    comm.run(core::check_allreduce(comm, send, recv, count, type, op), nullptr);
+}
+void barrier(core::Communicator &comm) {
+    core::Request request;
+    request.operation = BATON_BARRIER;
+    comm.run(request, nullptr);
+}
+core::Request send_request(core::Communicator &comm, const void *buffer, std::size_t bytes, int peer) {
+    return core::check_message(comm, BATON_SEND, buffer, bytes, BATON_UINT8, peer, "buffer", "peer");
+}
+core::Request recv_request(core::Communicator &comm, void *buffer, std::size_t bytes, int peer) {
+    return core::check_message(comm, BATON_RECV, buffer, bytes, BATON_UINT8, peer, "buffer", "peer");
+}
+void run(core::Communicator &comm, const std::vector<core::Request> &messages) { comm.run_messages(messages, nullptr); }
+
+}  // namespace baton::test

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "api/calls.hpp"
+#include "api/communicator.hpp"
+
+namespace baton::test {
+
+/// Settings of a communicator whose ranks are threads.
+struct ThreadConfig {
+    int size = 2;
+    bool single_copy = true;
+    double timeout_seconds = 30;
+    std::size_t segment_bytes = 4096;  // small, so that staged algorithms take many steps at test sizes
+};
+
+/// Runs `body` once per rank, each on its own thread with its end of a communicator, and shuts the communicator down. What a
+/// rank throws is thrown here, after all threads have ended.
+void with_ranks(const ThreadConfig &config, const std::function<void(core::Communicator &)> &body);
+
+/// Bytes that depend on rank, place and seed.
+std::vector<std::byte> pattern(std::uint64_t seed, int rank, std::size_t bytes);
+
+/// The seed of this run: BATON_TEST_SEED or a fixed one; printed once.
+std::uint64_t test_seed();
+
+/// Checked calls as the C API makes them, on an object instead of a handle.
+void allgather(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type);
+void reduce_scatter(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type, baton_op op);
+void allreduce(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type, baton_op op);
+void barrier(core::Communicator &comm);
+core::Request send_request(core::Communicator &comm, const void *buffer, std::size_t bytes, int peer);
+core::Request recv_request(core::Communicator &comm, void *buffer, std::size_t bytes, int peer);
+void run(core::Communicator &comm, const std::vector<core::Request> &messages);
+
+}  // namespace baton::test

@@ -1,0 +1,107 @@
+#include "transport/element/reduce.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cases.hpp"
+#include "reduce_reference.hpp"
+#include "transport/element/dispatch.hpp"
+#include "transport/host/move.hpp"
+
+namespace baton::test {
+namespace {
+
+constexpr std::uint64_t seed = 1;
+
+/// One call of reduce_block() on buffers laid out as told, compared element by element with the reference, and byte by
+/// byte outside. With `in_place` the last destination is source 0.
+template <class T>
+void check_reduce(int op, int sources, int destinations, std::size_t count, Placement placement, bool in_place) {
+    std::mt19937_64 random(seed + count);
+    const Layout layout(sources + destinations, count * sizeof(T), placement);
+    Bytes memory(layout.size(), 0xA5);
+    std::vector<const T *> from;
+    std::vector<T *> to;
+    std::vector<std::size_t> to_offset;
+    for (int s = 0; s < sources; ++s) {
+        fill_random<T>(memory.data() + layout.at(s), count, random);
+        from.push_back(reinterpret_cast<const T *>(memory.data() + layout.at(s)));
+    }
+    for (int d = 0; d < destinations; ++d) {
+        const bool reuse = in_place && d == destinations - 1;
+        to_offset.push_back(layout.at(reuse ? 0 : sources + d));
+        to.push_back(reinterpret_cast<T *>(memory.data() + to_offset.back()));
+    }
+    Bytes expected = memory;
+    for (std::size_t i = 0; i < count; ++i) {
+        std::vector<T> elements(static_cast<std::size_t>(sources));
+        for (int s = 0; s < sources; ++s) {
+            std::memcpy(&elements[static_cast<std::size_t>(s)], memory.data() + layout.at(s) + i * sizeof(T),
+                        sizeof(T));
+        }
+        const T result = reference_reduce<T>(op, elements);
+        for (const std::size_t offset : to_offset)
+            std::memcpy(expected.data() + offset + i * sizeof(T), &result, sizeof(T));
+    }
+    core::reduce_block<T>(to.data(), destinations, from.data(), sources, count, op, sources);
+    EXPECT_TRUE(memory == expected) << sources << " sources, " << destinations << " destinations, " << count
+                                    << " elements, " << describe(placement) << ", in place " << in_place;
+}
+
+class ReduceBlock : public ::testing::TestWithParam<int> {};
+
+TEST_P(ReduceBlock, EqualsTheReference) {
+    core::dispatch_type(static_cast<baton_type>(GetParam()), [&]<class T>() {
+        for (int op = 0; op < BATON_OP_COUNT; ++op) {
+            if (!core::op_defined(static_cast<baton_type>(GetParam()), static_cast<baton_op>(op))) continue;
+            SCOPED_TRACE(op);
+            for (const int sources : {1, 2, 3, 8, 9}) {
+                for (const std::size_t count : {0, 1, 3, 17, 511, 513}) {
+                    check_reduce<T>(op, sources, 1, count, {0, 0}, false);
+                    check_reduce<T>(op, sources, 3, count, {sizeof(T), 0}, true);
+                }
+            }
+            for (std::size_t offset = 1; offset <= 16; ++offset) {
+                check_reduce<T>(op, 3, 2, 37, {offset, 0}, false);
+                check_reduce<T>(op, 3, 2, 37, {offset, 1}, true);
+                check_reduce<T>(op, 3, 2, 37, {0, offset}, true);
+            }
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, ReduceBlock, ::testing::Range(0, static_cast<int>(BATON_TYPE_COUNT)));
+
+TEST(ReduceBlock, RanksAreTakenInOrder) {
+    // 2^24 + 1 + 1 is 2^24 in fp32, but 1 + 1 + 2^24 is not.
+    const float big = 16777216.0F;
+    const float one = 1.0F;
+    float result = 0;
+    float *to[] = {&result};
+    const float *big_first[] = {&big, &one, &one};
+    core::reduce_block<float>(to, 1, big_first, 3, 1, BATON_SUM, 3);
+    EXPECT_EQ(result, big);
+    const float *big_last[] = {&one, &one, &big};
+    core::reduce_block<float>(to, 1, big_last, 3, 1, BATON_SUM, 3);
+    EXPECT_EQ(result, big + 2.0F);
+}
+
+TEST(ReduceBlock, MinAndMaxKeepTheEarlierRank) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const float values[] = {nan, 1.0F, -0.0F, 0.0F};
+    float result = 0;
+    float *to[] = {&result};
+    for (const int op : {BATON_MIN, BATON_MAX}) {
+        const float *nan_first[] = {&values[0], &values[1]};
+        core::reduce_block<float>(to, 1, nan_first, 2, 1, op, 2);
+        EXPECT_TRUE(std::isnan(result));
+        const float *nan_later[] = {&values[1], &values[0]};
+        core::reduce_block<float>(to, 1, nan_later, 2, 1, op, 2);
+        EXPECT_EQ(result, 1.0F);
+        const float *zeros[] = {&values[2], &values[3]};
+        core::reduce_block<float>(to, 1, zeros, 2, 1, op, 2);
+        EXPECT_TRUE(std::signbit(result));
+    }
+}
+
+}  // namespace
+}  // namespace baton::test

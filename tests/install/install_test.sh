@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# install_test.sh STEP SCRATCH [ARGS]: one step of the install test; CMakeLists.txt names them. The scratch folder has a
+# space in its name, as users' folders do. In the environment: MPIRUN (tests/cmake/mpirun.sh), MPIEXEC, CMAKE.
+set -euo pipefail
+
+step=$1
+scratch="$2/a user"
+tree="$scratch/moved tree"
+readme_files="$scratch/from readme"
+shift 2
+
+fail() { printf 'install test: %s\n' "$*" >&2; exit 1; }
+
+# The README marks its files with <!-- file: NAME --> above a code block; writes each of them to $readme_files.
+extract_readme_files() {
+    awk -v folder="$readme_files/" '
+        /^<!-- file: .* -->$/ { name = $3; next }
+        /^```/ && name { if (open) { close(folder name); open = 0; name = "" } else open = 1; next }
+        open { print > (folder name) }' "$1"
+    local file
+    for file in ranks_sum.c CMakeLists.txt build_with_cmake.sh build_with_pkg_config.sh; do
+        [ -s "$readme_files/$file" ] || fail "README.md has no code block marked <!-- file: $file -->"
+    done
+}
+
+library_dir() { dirname "$(find "$tree" -name libbaton.so)"; }
+
+# consumer NAME SOURCE: a fresh copy of SOURCE to build in, which becomes the working directory.
+consumer() {
+    rm -rf "${scratch:?}/$1"
+    cp -r "$2" "$scratch/$1"
+    cd "$scratch/$1"
+}
+
+# The README shows what its program prints; ranks may print in any order.
+check_program() {
+    LD_LIBRARY_PATH="$(library_dir)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$MPIRUN" 2 60 "$@" >output
+    sort output | diff -u "$readme_files/output.txt" - || fail "the program printed this instead of what README.md shows"
+}
+
+case "$step" in
+    tree)
+        build_tree=$1 source_tree=$2
+        rm -rf "$scratch"
+        mkdir -p "$readme_files"
+        "$CMAKE" --install "$build_tree" --prefix "$scratch/first prefix" >/dev/null
+        mv "$scratch/first prefix" "$tree"
+        for file in include/baton/baton.h include/baton/baton.hpp; do
+            [ -f "$tree/$file" ] || fail "$file is not installed"
+        done
+        [ -f "$source_tree/README.md" ] || fail "there is no README.md"
+        extract_readme_files "$source_tree/README.md"
+        ;;
+    symbols)
+        library=$(library_dir)/libbaton.so
+        exported=$(nm -D --defined-only "$library" | awk '$2 != "A" {print $3}' | sed 's/@.*//')
+        grep -qx baton_allreduce <<<"$exported" || fail "baton_allreduce is not exported"
+        foreign=$(grep -v '^baton_' <<<"$exported" || true)
+        [ -z "$foreign" ] || fail "exported beside baton_*: $foreign"
+        # Every function that the header declares is there, and nothing that it does not declare.
+        diff -u <(grep -oE '^BATON_API .*' "$tree/include/baton/baton.h" | grep -oE 'baton_[a-z_0-9]+\(' | tr -d '(' | sort) \
+            <(sort <<<"$exported") || fail "the header and the library differ (- header, + library)"
+        soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
+        [[ "$soname" == libbaton.so.* ]] || fail "soname is '$soname'"
+        [ -e "$(library_dir)/$soname" ] || fail "the soname $soname is not a file of the tree"
+        # The driver and NVML are looked up at run time, and the CUDA runtime is inside, so it loads where there is no CUDA.
+        needed=$(readelf -d "$library" | grep NEEDED | grep -E 'libcuda|libnvidia' || true)
+        [ -z "$needed" ] || fail "libbaton.so does not load without CUDA: $needed"
+        ;;
+    relocatable)
+        for folder in "$@" "$scratch/first prefix"; do
+            found=$(grep -rIlF -- "$folder" "$tree" || true)
+            [ -z "$found" ] || fail "these installed files name $folder: $found"
+        done
+        runpath=$(readelf -d "$(library_dir)/libbaton.so" | grep -E 'RPATH|RUNPATH' || true)
+        [[ "$runpath" != *"$1"* ]] || fail "libbaton.so looks for libraries in the build tree: $runpath"
+        for program in "$tree"/bin/*; do
+            [ -x "$program" ] || continue
+            ldd "$program" | grep -qF "libbaton.so" || continue
+            ldd "$program" | grep -F libbaton.so | grep -qF "$tree/" || fail "$program does not find the tree's libbaton.so"
+        done
+        ;;
+    cmake_consumer)
+        consumer "$step" "$readme_files"
+        CMAKE_PREFIX_PATH="$tree" bash -euxo pipefail build_with_cmake.sh
+        check_program build/ranks_sum
+        ;;
+    cxx_only_consumer)
+        consumer "$step" "$1"
+        "$CMAKE" -S . -B build -DCMAKE_PREFIX_PATH="$tree"
+        "$CMAKE" --build build
+        "$MPIRUN" 2 60 build/cxx_only
+        ;;
+    pkg_config_consumer)
+        consumer "$step" "$readme_files"
+        # $(pkg-config ...) in a shell cannot carry a space in a path, so the tree gets a name without one.
+        plain=$(mktemp -d /tmp/baton-install.XXXXXX)
+        trap 'rm -rf -- "$plain"' EXIT
+        ln -s "$tree" "$plain/tree"
+        libdir=$(library_dir)
+        PKG_CONFIG_PATH="$plain/tree${libdir#"$tree"}/pkgconfig" bash -euxo pipefail build_with_pkg_config.sh
+        check_program ./ranks_sum
+        ;;
+    *) fail "unknown step $step" ;;
+esac

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "memory/memory_domain.hpp"
+#include "util/failure.hpp"
+
+namespace baton::core::testing {
+
+/// Host memory with faults and with allocations that a test makes up.
+class FakeDomain final : public MemoryDomain {
+public:
+    explicit FakeDomain(bool same_process) : host_(make_host_domain(same_process)) {}
+
+    /// Pretends that an allocation lies at [base, base + size); it is exported as it stands. buffer_id 0 takes it away.
+    void pretend(std::uint64_t base, std::uint64_t size, std::uint64_t buffer_id, const std::string &refusal = "") {
+        const std::lock_guard lock(mutex_);
+        pretended_.erase(base);
+        if (buffer_id != 0) pretended_[base] = {size, buffer_id, refusal};
+    }
+
+    /// Called in place of every import with the post; what it throws is what the import throws.
+    std::function<void(const RegionPost &)> before_import;
+    std::atomic<int> imported{0};
+    std::atomic<int> unimported{0};
+    std::atomic<int> exported{0};
+
+    bool on_gpu() const override { return false; }
+
+    PointerInfo classify(const void *pointer) const override {
+        const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+        const std::lock_guard lock(mutex_);
+        for (const auto &[base, memory] : pretended_) {
+            if (address < base || address - base >= memory.size) continue;
+            PointerInfo info;
+            info.kind = PointerInfo::Kind::host;
+            info.base = base;
+            info.size = memory.size;
+            info.buffer_id = memory.buffer_id;
+            info.posix_fd = memory.refusal.empty();
+            return info;
+        }
+        return host_->classify(pointer);
+    }
+
+    void *allocate(std::size_t bytes) override { return host_->allocate(bytes); }
+    void release(void *pointer) override { host_->release(pointer); }
+
+    Export export_region(const PointerInfo &info) override {
+        ++exported;
+        const std::lock_guard lock(mutex_);
+        const auto found = pretended_.find(info.base);
+        if (found == pretended_.end()) return host_->export_region(info);
+        Export result;
+        result.reason = found->second.refusal;
+        if (!result.reason.empty()) return result;
+        result.post.kind = HandleKind::same_address;
+        result.post.base = info.base;
+        result.post.size = info.size;
+        return result;
+    }
+
+    void *import_region(int owner, const RegionPost &post, int fd) override {
+        if (before_import) before_import(post);
+        void *address = host_->import_region(owner, post, fd);
+        ++imported;
+        return address;
+    }
+
+    void unimport_region(int owner, const RegionPost &post, void *address) override {
+        ++unimported;
+        host_->unimport_region(owner, post, address);
+    }
+
+    void store_entry(RegionEntry *destination, const RegionEntry &entry) override {
+        host_->store_entry(destination, entry);
+    }
+
+private:
+    struct Memory {
+        std::uint64_t size;
+        std::uint64_t buffer_id;
+        std::string refusal;
+    };
+    std::unique_ptr<MemoryDomain> host_;
+    mutable std::mutex mutex_;
+    std::map<std::uint64_t, Memory> pretended_;
+};
+
+}  // namespace baton::core::testing

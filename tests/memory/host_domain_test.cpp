@@ -1,0 +1,188 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "memory/memory_domain.hpp"
+#include "util/failure.hpp"
+
+namespace baton::core::testing {
+namespace {
+
+using Kind = PointerInfo::Kind;
+
+TEST(HostDomain, AllocatesAlignedZeroedMemoryThatItKnows) {
+    const auto domain = make_host_domain(false);
+    EXPECT_FALSE(domain->on_gpu());
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{4096}, std::size_t{1000001}}) {
+        auto *memory = static_cast<unsigned char *>(domain->allocate(bytes));
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 256, 0U);
+        EXPECT_TRUE(std::all_of(memory, memory + bytes, [](unsigned char b) { return b == 0; }));
+        for (const std::size_t offset : {std::size_t{0}, bytes / 2, bytes == 0 ? 0 : bytes - 1}) {
+            const PointerInfo info = domain->classify(memory + offset);
+            EXPECT_EQ(info.kind, Kind::host);
+            EXPECT_EQ(info.base, reinterpret_cast<std::uintptr_t>(memory));
+            EXPECT_GE(info.size, bytes);
+            EXPECT_NE(info.buffer_id, 0U);
+        }
+        domain->release(memory);
+    }
+}
+
+TEST(HostDomain, MoreThanThereIsIsAnError) {
+    // Should the domain ever try, a limit on file sizes stops it before the machine runs out of memory.
+    rlimit before = {};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit safe{std::min(before.rlim_max, rlim_t{1} << 30), before.rlim_max};
+    const auto old_handler = ::signal(SIGXFSZ, SIG_IGN);
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &safe), 0);
+    const auto domain = make_host_domain(false);
+    for (const std::size_t bytes : {SIZE_MAX, std::size_t{1} << 61, std::size_t{1} << 50}) {
+        try {
+            domain->allocate(bytes);
+            ADD_FAILURE() << "allocated " << bytes;
+        } catch (const Failure &failure) {
+            EXPECT_EQ(failure.code(), BATON_ERR_MEMORY) << failure.what();
+            if (bytes != SIZE_MAX) {
+                EXPECT_NE(std::string(failure.what()).find("are available"), std::string::npos) << failure.what();
+            }
+        }
+    }
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    ::signal(SIGXFSZ, old_handler);
+}
+
+TEST(HostDomain, ReleasedMemoryIsInvalidAndItsAddressGetsANewId) {
+    const auto domain = make_host_domain(false);
+    void *memory = domain->allocate(1 << 16);
+    const PointerInfo before = domain->classify(memory);
+    domain->release(memory);
+    EXPECT_EQ(domain->classify(memory).kind, Kind::invalid);
+    EXPECT_THROW(domain->release(memory), Failure);
+    void *again = domain->allocate(1 << 16);
+    EXPECT_NE(domain->classify(again).buffer_id, before.buffer_id);
+    domain->release(again);
+}
+
+TEST(HostDomain, OtherMemoryIsHostWithoutBase) {
+    const auto domain = make_host_domain(false);
+    std::vector<int> heap(100);
+    int stack = 0;
+    for (const void *pointer : {static_cast<const void *>(heap.data()), static_cast<const void *>(&stack),
+                                static_cast<const void *>("text")}) {
+        const PointerInfo info = domain->classify(pointer);
+        EXPECT_EQ(info.kind, Kind::host);
+        EXPECT_EQ(info.base, 0U);
+        EXPECT_EQ(info.size, 0U);
+        const Export refused = domain->export_region(info);
+        EXPECT_EQ(refused.post.kind, HandleKind::none);
+        EXPECT_EQ(refused.fd, -1);
+        EXPECT_EQ(refused.reason, "ordinary host memory is not shared between processes");
+    }
+}
+
+TEST(HostDomain, UnmappedAndReservedAddressesAreInvalid) {
+    const auto domain = make_host_domain(false);
+    EXPECT_EQ(domain->classify(nullptr).kind, Kind::invalid);
+    EXPECT_EQ(domain->classify(reinterpret_cast<void *>(0x10)).kind, Kind::invalid);
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    void *reserved = ::mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(reserved, MAP_FAILED);
+    EXPECT_EQ(domain->classify(static_cast<char *>(reserved) + 5).kind, Kind::invalid);
+    ::mprotect(reserved, page, PROT_READ);
+    EXPECT_EQ(domain->classify(static_cast<char *>(reserved) + page - 1).kind, Kind::host);
+    ::munmap(reserved, page);
+    EXPECT_EQ(domain->classify(reserved).kind, Kind::invalid);
+}
+
+TEST(HostDomain, ImportSeesTheSameMemory) {
+    const auto owner = make_host_domain(false);
+    const auto peer = make_host_domain(false);
+    auto *memory = static_cast<char *>(owner->allocate(10000));
+    Export exported = owner->export_region(owner->classify(memory + 77));
+    ASSERT_EQ(exported.post.kind, HandleKind::memfd);
+    EXPECT_EQ(exported.post.base, reinterpret_cast<std::uintptr_t>(memory));
+    ASSERT_GE(exported.fd, 0);
+
+    auto *seen = static_cast<char *>(peer->import_region(0, exported.post, exported.fd));
+    ASSERT_NE(seen, memory);
+    std::strcpy(memory + 100, "written by the owner");
+    EXPECT_STREQ(seen + 100, "written by the owner");
+    owner->release(memory);  // the importer's mapping stays
+    EXPECT_STREQ(seen + 100, "written by the owner");
+    peer->unimport_region(0, exported.post, seen);
+    EXPECT_EQ(peer->classify(seen).kind, Kind::invalid);
+}
+
+TEST(HostDomain, InOneProcessTheAddressItselfIsExported) {
+    const auto domain = make_host_domain(true);
+    void *memory = domain->allocate(100);
+    const Export exported = domain->export_region(domain->classify(memory));
+    EXPECT_EQ(exported.post.kind, HandleKind::same_address);
+    EXPECT_EQ(exported.fd, -1);
+    EXPECT_EQ(domain->import_region(0, exported.post, -1), memory);
+    domain->unimport_region(0, exported.post, memory);
+    EXPECT_EQ(domain->classify(memory).kind, Kind::host);
+    domain->release(memory);
+}
+
+TEST(HostDomain, StaleInfoIsNotExported) {
+    const auto domain = make_host_domain(false);
+    void *memory = domain->allocate(100);
+    const PointerInfo info = domain->classify(memory);
+    domain->release(memory);
+    EXPECT_EQ(domain->export_region(info).post.kind, HandleKind::none);
+}
+
+TEST(HostDomain, ATruncatedOrMissingDescriptorIsRefused) {
+    const auto domain = make_host_domain(false);
+    void *memory = domain->allocate(8192);
+    Export exported = domain->export_region(domain->classify(memory));
+    RegionPost longer = exported.post;
+    longer.map_size *= 2;
+    EXPECT_THROW(domain->import_region(3, longer, exported.fd), Failure);
+    EXPECT_THROW(domain->import_region(3, exported.post, -1), Failure);
+    RegionPost device = exported.post;
+    device.kind = HandleKind::cuda_ipc;
+    EXPECT_THROW(domain->import_region(3, device, -1), Failure);
+    domain->release(memory);
+}
+
+TEST(HostDomain, ManyThreadsAllocateAndRelease) {
+    const auto domain = make_host_domain(false);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&domain, t] {
+            for (int i = 0; i < 100; ++i) {
+                auto *memory = static_cast<int *>(domain->allocate(64));
+                *memory = t;
+                EXPECT_EQ(domain->classify(memory).base, reinterpret_cast<std::uintptr_t>(memory));
+                EXPECT_EQ(*memory, t);
+                domain->release(memory);
+            }
+        });
+    }
+    for (std::thread &thread : threads) thread.join();
+}
+
+#if !BATON_WITH_CUDA
+TEST(CudaDomain, IsUnsupportedInABuildWithoutCuda) {
+    EXPECT_EQ(current_gpu(), -1);
+    try {
+        make_cuda_domain();
+        FAIL() << "made";
+    } catch (const Failure &failure) {
+        EXPECT_EQ(failure.code(), BATON_ERR_UNSUPPORTED);
+    }
+}
+#endif
+
+}  // namespace
+}  // namespace baton::core::testing

@@ -1,0 +1,262 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "memory/peer_memory.hpp"
+#include "memory/region_registry.hpp"
+#include "ranks.hpp"
+#include "util/failure.hpp"
+
+namespace baton::core::testing {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto patience = std::chrono::milliseconds(30000);
+
+void expect_all_well(const std::vector<Ended> &ended) {
+    for (std::size_t r = 0; r < ended.size(); ++r) {
+        EXPECT_EQ(ended[r].exit_code, 0) << "rank " << r << ", signal " << ended[r].signal;
+    }
+}
+
+std::size_t open_files() {
+    std::size_t count = 0;
+    for ([[maybe_unused]] const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+    return count;
+}
+
+TEST(PeerMemoryProcesses, MemoryReachesTheOtherProcess) {
+    expect_all_well(run_processes(4, [](Bootstrap &bootstrap) {
+        const auto domain = make_host_domain(false);
+        PeerMemory peers(bootstrap, *domain, {});
+        const int rank = bootstrap.rank();
+        auto *memory = static_cast<int *>(domain->allocate(4 * sizeof(int)));
+        const auto all = bootstrap.allgather(peers.publish(domain->export_region(domain->classify(memory)), patience));
+        for (int r = 0; r < 4; ++r) {
+            const auto &place = all[static_cast<std::size_t>(r)];
+            auto *theirs = static_cast<int *>(peers.address(r, place.slot, place.generation));
+            ASSERT_NE(theirs, nullptr);
+            theirs[rank] = 100 * r + rank;  // every rank writes into every rank's memory
+        }
+        bootstrap.barrier();
+        for (int from = 0; from < 4; ++from) EXPECT_EQ(memory[from], 100 * rank + from);
+        bootstrap.barrier();
+        peers.leave();
+        bootstrap.barrier();
+        domain->release(memory);
+    }));
+}
+
+TEST(PeerMemoryProcesses, TwoThousandPublicationsKeepNoDescriptors) {
+    expect_all_well(run_processes(3, [](Bootstrap &bootstrap) {
+        const auto domain = make_host_domain(false);
+        PeerMemory peers(bootstrap, *domain, {});
+        auto *memory = static_cast<char *>(domain->allocate(1));
+        const std::size_t before = open_files();
+        for (int i = 0; i < 2000; ++i) {
+            const auto place = peers.publish(domain->export_region(domain->classify(memory)), patience);
+            peers.retire(place.slot);
+            if (i % 100 == 99) peers.reclaim();
+        }
+        bootstrap.barrier();
+        peers.reclaim();
+        EXPECT_EQ(open_files(), before);
+        bootstrap.barrier();
+        peers.leave();
+        bootstrap.barrier();
+        domain->release(memory);
+    }));
+}
+
+TEST(PeerMemoryProcesses, AKilledPeerIsReportedOnceAndEndsPublications) {
+    const auto ended = run_processes(3, [](Bootstrap &bootstrap) {
+        constexpr int victim = 1;
+        const auto domain = make_host_domain(false);
+        std::atomic<int> reports{0};
+        std::atomic<int> reported{-1};
+        std::string text;
+        PeerMemory::Callbacks callbacks;
+        callbacks.peer_dead = [&](int peer, const std::string &how) {
+            text = how;
+            reported = peer;
+            ++reports;
+        };
+        PeerMemory peers(bootstrap, *domain, callbacks);
+        const std::vector<pid_t> pids = bootstrap.allgather(::getpid());
+        if (bootstrap.rank() == victim) ::kill(::getpid(), SIGKILL);
+
+        const auto start = std::chrono::steady_clock::now();
+        while (reports == 0 && std::chrono::steady_clock::now() - start < 30s) std::this_thread::yield();
+        EXPECT_EQ(reported, victim);
+        EXPECT_LT(std::chrono::steady_clock::now() - start, 1s);
+        EXPECT_NE(text.find("rank 1"), std::string::npos) << text;
+        EXPECT_NE(text.find(std::to_string(pids[victim])), std::string::npos) << text;
+
+        void *memory = domain->allocate(1);
+        try {
+            peers.publish(domain->export_region(domain->classify(memory)), patience);
+            ADD_FAILURE() << "published";
+        } catch (const Failure &failure) {
+            EXPECT_EQ(failure.code(), BATON_ERR_PEER_DEAD);
+            EXPECT_NE(std::string(failure.what()).find("rank 1"), std::string::npos) << failure.what();
+        }
+        // The service thread goes on for two more ticks and does not say it again.
+        const auto later = std::chrono::steady_clock::now() + 250ms;
+        while (std::chrono::steady_clock::now() < later) std::this_thread::yield();
+        EXPECT_EQ(reports, 1);
+        peers.leave();
+    });
+    EXPECT_EQ(ended[0].exit_code, 0);
+    EXPECT_EQ(ended[1].signal, SIGKILL);
+    EXPECT_EQ(ended[2].exit_code, 0);
+}
+
+TEST(PeerMemoryProcesses, ADeathDuringPublishEndsIt) {
+    const auto ended = run_processes(2, [](Bootstrap &bootstrap) {
+        const auto domain = make_host_domain(false);
+        PeerMemory peers(bootstrap, *domain, {});
+        const std::vector<pid_t> pids = bootstrap.allgather(::getpid());
+        if (bootstrap.rank() == 1) {
+            for (;;) ::pause();
+        }
+        // A stopped peer answers nothing; killing it from another thread ends the wait.
+        ASSERT_EQ(::kill(pids[1], SIGSTOP), 0);
+        std::thread killer([&] {
+            const auto soon = std::chrono::steady_clock::now() + 100ms;
+            while (std::chrono::steady_clock::now() < soon) std::this_thread::yield();
+            ::kill(pids[1], SIGKILL);
+        });
+        void *memory = domain->allocate(1);
+        const auto start = std::chrono::steady_clock::now();
+        try {
+            peers.publish(domain->export_region(domain->classify(memory)), patience);
+            ADD_FAILURE() << "published";
+        } catch (const Failure &failure) {
+            EXPECT_EQ(failure.code(), BATON_ERR_PEER_DEAD) << failure.what();
+        }
+        EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+        killer.join();
+        peers.leave();
+    });
+    EXPECT_EQ(ended[0].exit_code, 0);
+}
+
+TEST(PeerMemoryProcesses, AStoppedPeerIsATimeout) {
+    expect_all_well(run_processes(2, [](Bootstrap &bootstrap) {
+        const auto domain = make_host_domain(false);
+        PeerMemory peers(bootstrap, *domain, {});
+        const std::vector<pid_t> pids = bootstrap.allgather(::getpid());
+        if (bootstrap.rank() == 0) {
+            ::kill(pids[1], SIGSTOP);
+            void *memory = domain->allocate(1);
+            try {
+                peers.publish(domain->export_region(domain->classify(memory)), 200ms);
+                ADD_FAILURE() << "published";
+            } catch (const Failure &failure) {
+                EXPECT_EQ(failure.code(), BATON_ERR_TIMEOUT) << failure.what();
+                EXPECT_NE(std::string(failure.what()).find("rank 1"), std::string::npos) << failure.what();
+            }
+            ::kill(pids[1], SIGCONT);
+        }
+        bootstrap.barrier();
+        peers.leave();
+        bootstrap.barrier();
+    }));
+}
+
+TEST(PeerMemoryProcesses, LeavingInOrderIsNoDeath) {
+    expect_all_well(run_processes(3, [](Bootstrap &bootstrap) {
+        const auto domain = make_host_domain(false);
+        std::atomic<int> reports{0};
+        PeerMemory::Callbacks callbacks;
+        callbacks.peer_dead = [&](int, const std::string &) { ++reports; };
+        {
+            PeerMemory peers(bootstrap, *domain, callbacks);
+            bootstrap.barrier();
+            peers.leave();
+            if (bootstrap.rank() == 2) return;  // ends while the others are still there
+            const auto later = std::chrono::steady_clock::now() + 300ms;
+            while (std::chrono::steady_clock::now() < later) std::this_thread::yield();
+        }
+        EXPECT_EQ(reports, 0);
+    }));
+}
+
+TEST(PeerMemoryProcesses, TooManyOpenFilesAtAPeerIsItsRefusal) {
+    expect_all_well(run_processes(2, [](Bootstrap &bootstrap) {
+        const auto domain = make_host_domain(false);
+        PeerMemory peers(bootstrap, *domain, {});
+        rlimit limit = {};
+        ::getrlimit(RLIMIT_NOFILE, &limit);
+        if (bootstrap.rank() == 1) {
+            const rlimit none{0, limit.rlim_max};
+            ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+        }
+        bootstrap.barrier();
+        if (bootstrap.rank() == 0) {
+            void *memory = domain->allocate(1);
+            try {
+                peers.publish(domain->export_region(domain->classify(memory)), patience);
+                ADD_FAILURE() << "published";
+            } catch (const Failure &failure) {
+                EXPECT_EQ(failure.code(), BATON_ERR_UNSUPPORTED);
+                EXPECT_NE(std::string(failure.what()).find("too many open files"), std::string::npos) << failure.what();
+            }
+        }
+        bootstrap.barrier();
+        if (bootstrap.rank() == 1) {
+            ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+        }
+        bootstrap.barrier();
+        if (bootstrap.rank() == 0) {  // the communicator has survived it
+            void *memory = domain->allocate(1);
+            EXPECT_NO_THROW(peers.publish(domain->export_region(domain->classify(memory)), patience));
+        }
+        bootstrap.barrier();
+        peers.leave();
+        bootstrap.barrier();
+    }));
+}
+
+TEST(PeerMemoryProcesses, ReallocatedMemoryIsANewRegion) {
+    expect_all_well(run_processes(2, [](Bootstrap &bootstrap) {
+        const auto domain = make_host_domain(false);
+        PeerMemory peers(bootstrap, *domain, {});
+        RegionRegistry registry(*domain, peers, patience);
+        const int other = 1 - bootstrap.rank();
+        struct Told {
+            std::uint32_t slot;
+            std::uint64_t generation;
+            std::uint64_t offset;
+        };
+        for (int round = 0; round < 200; ++round) {
+            // Freed and allocated again; the system gives the same address most of the time.
+            auto *memory = static_cast<int *>(domain->allocate(1 << 16));
+            memory[10] = round;
+            const auto place = registry.locate(domain->classify(memory + 10), memory + 10, sizeof(int));
+            ASSERT_TRUE(place.direct) << place.reason;
+            const auto told = bootstrap.allgather(Told{place.slot, place.generation, place.offset});
+            const Told &theirs = told[static_cast<std::size_t>(other)];
+            auto *seen = static_cast<char *>(peers.address(other, theirs.slot, theirs.generation));
+            ASSERT_NE(seen, nullptr);
+            int value = -1;
+            std::memcpy(&value, seen + theirs.offset, sizeof(value));
+            EXPECT_EQ(value, round);
+            bootstrap.barrier();
+            domain->release(memory);
+            if (round % 50 == 0) peers.reclaim();
+        }
+        peers.leave();
+        bootstrap.barrier();
+    }));
+}
+
+}  // namespace
+}  // namespace baton::core::testing

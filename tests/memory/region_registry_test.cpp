@@ -1,0 +1,250 @@
+#include "memory/region_registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "fake_domain.hpp"
+#include "ranks.hpp"
+
+namespace baton::core::testing {
+namespace {
+
+constexpr auto patience = std::chrono::milliseconds(30000);
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t place_of_memory = std::uint64_t{1} << 44;  // nothing is there; nothing looks
+
+struct Rank {
+    explicit Rank(Bootstrap &bootstrap)
+        : domain(true), peers(bootstrap, domain, {}), registry(domain, peers, patience) {}
+
+    RegionRegistry::Location locate(std::uint64_t address) {
+        const auto *pointer = reinterpret_cast<const void *>(address);
+        return registry.locate(domain.classify(pointer), pointer, 1);
+    }
+    RegionRegistry::Location peek(std::uint64_t address, bool *known) {
+        const auto *pointer = reinterpret_cast<const void *>(address);
+        return registry.peek(domain.classify(pointer), pointer, known);
+    }
+
+    FakeDomain domain;
+    PeerMemory peers;
+    RegionRegistry registry;
+};
+
+/// Rank 0 runs `body`; rank 1 is there to answer.
+void with_a_peer(const std::function<void(Rank &, Rank *peer)> &body) {
+    std::atomic<Rank *> peer{nullptr};
+    run_threads(2, [&](Bootstrap &bootstrap) {
+        Rank rank(bootstrap);
+        if (bootstrap.rank() == 1) peer = &rank;
+        bootstrap.barrier();
+        if (bootstrap.rank() == 0) body(rank, peer);
+        bootstrap.barrier();
+    });
+}
+
+template <class Call>
+baton_result code_of(Call &&call) {
+    try {
+        call();
+    } catch (const Failure &failure) {
+        return failure.code();
+    }
+    return BATON_SUCCESS;
+}
+
+TEST(RegionRegistry, PublishesAnAllocationOnceAndFindsItAgain) {
+    with_a_peer([](Rank &rank, Rank *peer) {
+        rank.domain.pretend(place_of_memory, 10 * page, 1);
+        bool known = true;
+        rank.peek(place_of_memory + 5, &known);
+        EXPECT_FALSE(known);
+        const auto first = rank.locate(place_of_memory + 5);
+        EXPECT_TRUE(first.direct);
+        EXPECT_EQ(first.offset, 5U);
+        const auto second = rank.locate(place_of_memory + 9 * page);
+        EXPECT_EQ(second.slot, first.slot);
+        EXPECT_EQ(second.generation, first.generation);
+        EXPECT_EQ(second.offset, 9 * page);
+        EXPECT_EQ(rank.domain.exported, 1);
+        EXPECT_EQ(peer->domain.imported, 1);
+        EXPECT_EQ(rank.registry.count(), 1U);
+        const auto peeked = rank.peek(place_of_memory + 7, &known);
+        EXPECT_TRUE(known);
+        EXPECT_TRUE(peeked.direct);
+        EXPECT_EQ(peeked.offset, 7U);
+    });
+}
+
+TEST(RegionRegistry, ANewBufferIdAtTheSameAddressIsANewRegion) {
+    with_a_peer([](Rank &rank, Rank *peer) {
+        rank.domain.pretend(place_of_memory, page, 1);
+        const auto before = rank.locate(place_of_memory);
+        rank.domain.pretend(place_of_memory, page, 2);
+        bool known = true;
+        rank.peek(place_of_memory, &known);
+        EXPECT_FALSE(known);
+        const auto after = rank.locate(place_of_memory);
+        EXPECT_TRUE(after.direct);
+        EXPECT_TRUE(after.slot != before.slot || after.generation != before.generation);
+        EXPECT_EQ(rank.registry.count(), 1U);
+        EXPECT_EQ(peer->domain.imported, 2);
+        EXPECT_EQ(peer->domain.unimported, 0);
+        peer->peers.reclaim();
+        EXPECT_EQ(peer->domain.unimported, 1);
+    });
+}
+
+TEST(RegionRegistry, ANewAllocationOverOldOnesReplacesThem) {
+    with_a_peer([](Rank &rank, Rank *) {
+        for (std::uint64_t i = 0; i < 4; ++i) {
+            rank.domain.pretend(place_of_memory + i * page, page, i + 1);
+            rank.locate(place_of_memory + i * page);
+        }
+        EXPECT_EQ(rank.registry.count(), 4U);
+        // Freed and allocated as one piece that begins within the first and ends within the third.
+        for (std::uint64_t i = 0; i < 3; ++i) rank.domain.pretend(place_of_memory + i * page, 0, 0);
+        const std::uint64_t base = place_of_memory + page / 2;
+        rank.domain.pretend(base, 2 * page, 9);
+        EXPECT_EQ(rank.locate(base + 10).offset, 10U);
+        EXPECT_EQ(rank.registry.count(), 2U);  // it and the fourth
+        bool known = false;
+        EXPECT_TRUE(rank.peek(place_of_memory + 3 * page, &known).direct);
+        EXPECT_TRUE(known);
+    });
+}
+
+TEST(RegionRegistry, TheSameBaseWithAnotherSizeIsANewRegion) {
+    with_a_peer([](Rank &rank, Rank *) {
+        rank.domain.pretend(place_of_memory, page, 1);
+        const auto small = rank.locate(place_of_memory);
+        rank.domain.pretend(place_of_memory, 2 * page, 1);
+        const auto large = rank.locate(place_of_memory + page);
+        EXPECT_TRUE(large.direct);
+        EXPECT_NE(large.slot, small.slot);
+        EXPECT_EQ(rank.registry.count(), 1U);
+    });
+}
+
+TEST(RegionRegistry, WhatCannotBeExportedIsAskedForOnce) {
+    with_a_peer([](Rank &rank, Rank *) {
+        rank.domain.pretend(place_of_memory, page, 1, "it is made of glass");
+        for (int i = 0; i < 5; ++i) {
+            const auto place = rank.locate(place_of_memory);
+            EXPECT_FALSE(place.direct);
+            EXPECT_NE(place.reason.find("made of glass"), std::string::npos) << place.reason;
+        }
+        EXPECT_EQ(rank.domain.exported, 1);
+        EXPECT_EQ(rank.registry.count(), 0U);
+        const auto *pointer = reinterpret_cast<const void *>(place_of_memory);
+        EXPECT_EQ(code_of([&] { rank.registry.add(pointer, 1); }), BATON_ERR_UNSUPPORTED);
+        EXPECT_EQ(code_of([&] { rank.registry.remove(pointer); }), BATON_ERR_ARGUMENT);
+        // Allocated anew, as something better.
+        rank.domain.pretend(place_of_memory, page, 2);
+        EXPECT_TRUE(rank.locate(place_of_memory).direct);
+    });
+}
+
+TEST(RegionRegistry, APeersRefusalIsRememberedForThatAllocation) {
+    with_a_peer([](Rank &rank, Rank *peer) {
+        std::atomic<int> asked{0};
+        peer->domain.before_import = [&](const RegionPost &) {
+            ++asked;
+            fail(BATON_ERR_CUDA, "no way there");
+        };
+        rank.domain.pretend(place_of_memory, page, 1);
+        for (int i = 0; i < 3; ++i) {
+            const auto place = rank.locate(place_of_memory);
+            EXPECT_FALSE(place.direct);
+            EXPECT_NE(place.reason.find("rank 1"), std::string::npos) << place.reason;
+            EXPECT_NE(place.reason.find("no way there"), std::string::npos) << place.reason;
+        }
+        EXPECT_EQ(asked, 1);
+        bool known = false;
+        EXPECT_NE(rank.peek(place_of_memory, &known).reason.find("no way there"), std::string::npos);
+        EXPECT_TRUE(known);
+        // baton_malloc memory is usable all the same; a window needs its peers.
+        void *memory = rank.registry.allocate(10);
+        EXPECT_FALSE(rank.locate(reinterpret_cast<std::uintptr_t>(memory)).direct);
+        rank.registry.release(memory);
+        EXPECT_EQ(code_of([&] { rank.registry.allocate_published(10); }), BATON_ERR_UNSUPPORTED);
+        EXPECT_EQ(rank.registry.allocated_bytes(), 0U);
+        peer->domain.before_import = nullptr;
+    });
+}
+
+TEST(RegionRegistry, OrdinaryMemoryIsNotDirect) {
+    with_a_peer([](Rank &rank, Rank *) {
+        int stack = 0;
+        const auto place = rank.registry.locate(rank.domain.classify(&stack), &stack, sizeof(stack));
+        EXPECT_FALSE(place.direct);
+        EXPECT_EQ(place.reason, "ordinary host memory is not shared between processes");
+        bool known = false;
+        EXPECT_EQ(rank.registry.peek(rank.domain.classify(&stack), &stack, &known).reason, place.reason);
+        EXPECT_TRUE(known);
+        EXPECT_EQ(code_of([&] { rank.registry.add(&stack, sizeof(stack)); }), BATON_ERR_UNSUPPORTED);
+        EXPECT_EQ(code_of([&] { rank.registry.add(nullptr, 1); }), BATON_ERR_ARGUMENT);
+    });
+}
+
+TEST(RegionRegistry, RegistrationsAreCounted) {
+    with_a_peer([](Rank &rank, Rank *) {
+        rank.domain.pretend(place_of_memory, page, 1);
+        const auto *start = reinterpret_cast<const void *>(place_of_memory);
+        const auto *middle = reinterpret_cast<const void *>(place_of_memory + 100);
+        EXPECT_EQ(code_of([&] { rank.registry.remove(start); }), BATON_ERR_ARGUMENT);
+        rank.registry.add(start, page);
+        rank.registry.add(middle, 10);
+        EXPECT_EQ(rank.registry.count(), 1U);
+        rank.registry.remove(middle);
+        rank.registry.remove(start);
+        EXPECT_EQ(code_of([&] { rank.registry.remove(start); }), BATON_ERR_ARGUMENT);
+        EXPECT_EQ(code_of([&] { rank.registry.add(middle, page - 100); }), BATON_SUCCESS);
+        EXPECT_EQ(code_of([&] { rank.registry.add(middle, page - 99); }), BATON_ERR_ARGUMENT);
+        EXPECT_EQ(rank.domain.exported, 1);
+    });
+}
+
+TEST(RegionRegistry, FreedMemoryGivesItsSlotBackWhenSlotsAreShort) {
+    with_a_peer([](Rank &rank, Rank *) {
+        for (std::uint64_t i = 0; i < region_slots; ++i) {
+            rank.domain.pretend(place_of_memory + i * page, page, i + 1);
+            ASSERT_TRUE(rank.locate(place_of_memory + i * page).direct);
+        }
+        const std::uint64_t next = place_of_memory + region_slots * page;
+        rank.domain.pretend(next, page, 5000);
+        const auto refused = rank.locate(next);
+        EXPECT_FALSE(refused.direct);
+        EXPECT_NE(refused.reason.find("in use"), std::string::npos) << refused.reason;
+        for (std::uint64_t i = 0; i < 10; ++i) rank.domain.pretend(place_of_memory + i * page, 0, 0);
+        rank.domain.pretend(next, page, 5001);
+        EXPECT_TRUE(rank.locate(next).direct);
+        EXPECT_EQ(rank.registry.count(), static_cast<std::size_t>(region_slots) - 9);
+    });
+}
+
+TEST(RegionRegistry, AllocatedMemoryIsPublishedFromBirth) {
+    with_a_peer([](Rank &rank, Rank *peer) {
+        void *memory = rank.registry.allocate(1000);
+        EXPECT_EQ(peer->domain.imported, 1);
+        bool known = false;
+        EXPECT_TRUE(rank.peek(reinterpret_cast<std::uintptr_t>(memory) + 999, &known).direct);
+        EXPECT_TRUE(known);
+        EXPECT_EQ(rank.registry.allocated_bytes(), 1000U);
+        const auto window = rank.registry.allocate_published(500);
+        EXPECT_EQ(peer->peers.address(0, window.published.slot, window.published.generation), window.pointer);
+        EXPECT_EQ(rank.registry.allocated_bytes(), 1500U);
+        int stack = 0;
+        EXPECT_EQ(code_of([&] { rank.registry.release(&stack); }), BATON_ERR_ARGUMENT);
+        EXPECT_EQ(code_of([&] { rank.registry.release(static_cast<char *>(memory) + 1); }), BATON_ERR_ARGUMENT);
+        rank.registry.release(memory);
+        EXPECT_EQ(code_of([&] { rank.registry.release(memory); }), BATON_ERR_ARGUMENT);
+        EXPECT_EQ(rank.domain.classify(memory).kind, PointerInfo::Kind::invalid);
+        EXPECT_EQ(rank.registry.allocated_bytes(), 500U);
+        EXPECT_EQ(rank.registry.count(), 1U);  // the window's memory; the destructor frees it
+    });
+}
+
+}  // namespace
+}  // namespace baton::core::testing

@@ -1,0 +1,247 @@
+// The caller's mistakes in collectives and point-to-point calls: BATON_ERR_ARGUMENT, a message with the argument's name
+// and value, nothing started, and a communicator that still works.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <limits>
+
+#include "support/fixture.hpp"
+
+namespace baton::test {
+namespace {
+
+constexpr std::size_t count = 64;
+
+class BadArguments : public CommTest {
+protected:
+    void SetUp() override {
+        CommTest::SetUp();
+        send_ = std::make_unique<Buffer>(comm(), count * 8 * static_cast<std::size_t>(size()) * 2);
+        recv_ = std::make_unique<Buffer>(comm(), count * 8 * static_cast<std::size_t>(size()) * 2);
+        stream_ = std::make_unique<Stream>(comm(), Stream::Kind::own);
+    }
+    /// Every test ends with the proof that nothing has happened to the communicator.
+    void TearDown() override {
+        stream_->synchronize();
+        expect_works(comm());
+        EXPECT_TRUE(same_bytes(Bytes(recv_->size(), std::byte{0xDB}), recv_->download())) << "something was started";
+        stream_.reset();
+        recv_.reset();
+        send_.reset();
+        CommTest::TearDown();
+    }
+    const void *send() const { return send_->data(); }
+    void *recv() const { return recv_->data(); }
+    baton_stream_t stream() const { return *stream_; }
+
+    std::unique_ptr<Buffer> send_, recv_;
+    std::unique_ptr<Stream> stream_;
+};
+
+#define EXPECT_REFUSED(call, ...) EXPECT_ERROR(BATON_ERR_ARGUMENT, call, __VA_ARGS__)
+
+TEST_F(BadArguments, NullBuffers) {
+    EXPECT_REFUSED(baton_allgather(nullptr, recv(), count, BATON_INT32, comm(), stream()), "sendbuf", "allgather");
+    EXPECT_REFUSED(baton_allgather(send(), nullptr, count, BATON_INT32, comm(), stream()), "recvbuf");
+    EXPECT_REFUSED(baton_reduce_scatter(nullptr, recv(), count, BATON_INT32, BATON_SUM, comm(), stream()), "sendbuf");
+    EXPECT_REFUSED(baton_reduce_scatter(send(), nullptr, count, BATON_INT32, BATON_SUM, comm(), stream()), "recvbuf");
+    EXPECT_REFUSED(baton_allreduce(nullptr, recv(), count, BATON_INT32, BATON_SUM, comm(), stream()), "sendbuf");
+    EXPECT_REFUSED(baton_allreduce(send(), nullptr, count, BATON_INT32, BATON_SUM, comm(), stream()), "recvbuf");
+    EXPECT_REFUSED(baton_allreduce(BATON_IN_PLACE, nullptr, count, BATON_INT32, BATON_SUM, comm(), stream()),
+                   "recvbuf");
+    EXPECT_REFUSED(baton_send(nullptr, count, BATON_INT32, 0, comm(), stream()), "buffer", "send");
+    EXPECT_REFUSED(baton_recv(nullptr, count, BATON_INT32, 0, comm(), stream()), "buffer", "recv");
+    EXPECT_REFUSED(baton_sendrecv(nullptr, 1, 0, recv(), 1, 0, BATON_INT32, comm(), stream()), "sendbuf");
+    EXPECT_REFUSED(baton_sendrecv(send(), 1, 0, nullptr, 1, 0, BATON_INT32, comm(), stream()), "recvbuf");
+}
+
+TEST_F(BadArguments, UnknownTypes) {
+    for (int value : {static_cast<int>(BATON_TYPE_COUNT), 15}) {
+        const baton_type type = static_cast<baton_type>(value);
+        const std::string shown = std::to_string(value);
+        EXPECT_REFUSED(baton_allgather(send(), recv(), count, type, comm(), stream()), "type", shown);
+        EXPECT_REFUSED(baton_reduce_scatter(send(), recv(), count, type, BATON_SUM, comm(), stream()), "type", shown);
+        EXPECT_REFUSED(baton_allreduce(send(), recv(), count, type, BATON_SUM, comm(), stream()), "type", shown);
+        EXPECT_REFUSED(baton_send(send(), count, type, 0, comm(), stream()), "type", shown);
+        EXPECT_REFUSED(baton_recv(recv(), count, type, 0, comm(), stream()), "type", shown);
+        EXPECT_REFUSED(baton_sendrecv(send(), 1, 0, recv(), 1, 0, type, comm(), stream()), "type", shown);
+        EXPECT_REFUSED(baton_allreduce(nullptr, nullptr, 0, type, BATON_SUM, comm(), stream()), "type", shown);
+    }
+}
+
+TEST_F(BadArguments, UnknownAndUndefinedOperations) {
+    for (int value : {static_cast<int>(BATON_OP_COUNT), 7}) {
+        const baton_op op = static_cast<baton_op>(value);
+        EXPECT_REFUSED(baton_allreduce(send(), recv(), count, BATON_INT32, op, comm(), stream()), "op",
+                       std::to_string(value));
+        EXPECT_REFUSED(baton_reduce_scatter(send(), recv(), count, BATON_INT32, op, comm(), stream()), "op",
+                       std::to_string(value));
+    }
+    for (baton_type type : all_types) {
+        if (!is_integer(type)) continue;
+        EXPECT_REFUSED(baton_allreduce(send(), recv(), count, type, BATON_AVG, comm(), stream()), "op", "avg",
+                       baton_type_name(type));
+        EXPECT_REFUSED(baton_reduce_scatter(send(), recv(), count, type, BATON_AVG, comm(), stream()), "avg",
+                       baton_type_name(type));
+    }
+}
+
+TEST_F(BadArguments, CountsThatOverflow) {
+    const std::size_t huge = std::numeric_limits<std::size_t>::max() / 4;
+    const std::string shown = std::to_string(huge);
+    EXPECT_REFUSED(baton_allgather(send(), recv(), huge, BATON_FLOAT64, comm(), stream()), "count", shown);
+    EXPECT_REFUSED(baton_reduce_scatter(send(), recv(), huge, BATON_FLOAT64, BATON_SUM, comm(), stream()), "count",
+                   shown);
+    EXPECT_REFUSED(baton_allreduce(send(), recv(), huge, BATON_FLOAT64, BATON_SUM, comm(), stream()), "count", shown);
+    EXPECT_REFUSED(baton_send(send(), huge, BATON_FLOAT64, 0, comm(), stream()), "count", shown);
+    EXPECT_REFUSED(baton_recv(recv(), huge, BATON_FLOAT64, 0, comm(), stream()), "count", shown);
+    EXPECT_REFUSED(baton_sendrecv(send(), huge, 0, recv(), 1, 0, BATON_FLOAT64, comm(), stream()), "sendcount", shown);
+    EXPECT_REFUSED(baton_sendrecv(send(), 1, 0, recv(), huge, 0, BATON_FLOAT64, comm(), stream()), "recvcount", shown);
+    // One block fits into the address space, all ranks' blocks together do not.
+    if (size() < 2) return;
+    const std::size_t block = std::numeric_limits<std::size_t>::max() / static_cast<std::size_t>(size()) + 1;
+    EXPECT_REFUSED(baton_allgather(send(), recv(), block, BATON_INT8, comm(), stream()), "count",
+                   std::to_string(block));
+}
+
+TEST_F(BadArguments, PeersOutOfRange) {
+    for (int peer : {-1, size(), size() + 100, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()}) {
+        const std::string shown = std::to_string(peer);
+        EXPECT_REFUSED(baton_send(send(), count, BATON_INT32, peer, comm(), stream()), "peer", shown);
+        EXPECT_REFUSED(baton_recv(recv(), count, BATON_INT32, peer, comm(), stream()), "peer", shown);
+        EXPECT_REFUSED(baton_sendrecv(send(), 1, peer, recv(), 1, 0, BATON_INT32, comm(), stream()), "dest", shown);
+        EXPECT_REFUSED(baton_sendrecv(send(), 1, 0, recv(), 1, peer, BATON_INT32, comm(), stream()), "source", shown);
+    }
+}
+
+TEST_F(BadArguments, OverlapThatIsNotInPlace) {
+    EXPECT_REFUSED(baton_allreduce(recv_->at(4), recv(), count, BATON_INT32, BATON_SUM, comm(), stream()), "sendbuf",
+                   "overlap");
+    EXPECT_REFUSED(baton_allreduce(recv(), recv_->at(4), count, BATON_INT32, BATON_SUM, comm(), stream()), "overlap");
+    const std::size_t own = static_cast<std::size_t>(rank()) * count * 4;
+    EXPECT_REFUSED(baton_allgather(recv_->at(own + 4), recv(), count, BATON_INT32, comm(), stream()), "overlap");
+    EXPECT_REFUSED(baton_reduce_scatter(recv(), recv_->at(own + 4), count, BATON_INT32, BATON_SUM, comm(), stream()),
+                   "overlap");
+    if (size() < 2) return;
+    const std::size_t other = static_cast<std::size_t>((rank() + 1) % size()) * count * 4;
+    EXPECT_REFUSED(baton_allgather(recv_->at(other), recv(), count, BATON_INT32, comm(), stream()), "overlap");
+    EXPECT_REFUSED(baton_reduce_scatter(recv(), recv_->at(other), count, BATON_INT32, BATON_SUM, comm(), stream()),
+                   "overlap");
+}
+
+TEST_F(BadArguments, InPlaceWhereItMeansNothing) {
+    void *marker = const_cast<void *>(BATON_IN_PLACE);
+    EXPECT_REFUSED(baton_allreduce(send(), marker, count, BATON_INT32, BATON_SUM, comm(), stream()), "recvbuf",
+                   "IN_PLACE");
+    EXPECT_REFUSED(baton_allgather(BATON_IN_PLACE, marker, count, BATON_INT32, comm(), stream()), "recvbuf",
+                   "IN_PLACE");
+    EXPECT_REFUSED(baton_send(BATON_IN_PLACE, count, BATON_INT32, 0, comm(), stream()), "buffer", "IN_PLACE");
+    EXPECT_REFUSED(baton_recv(marker, count, BATON_INT32, 0, comm(), stream()), "buffer", "IN_PLACE");
+}
+
+TEST_F(BadArguments, RangesThatLeaveTheirAllocation) {
+    void *memory = nullptr;
+    ASSERT_OK(baton_malloc(comm(), 1000, &memory));
+    const std::size_t far = 16 << 20;
+    EXPECT_REFUSED(baton_allreduce(BATON_IN_PLACE, memory, far, BATON_INT32, BATON_SUM, comm(), stream()), "recvbuf");
+    EXPECT_REFUSED(baton_allgather(memory, recv(), far, BATON_INT8, comm(), stream()), "sendbuf");
+    EXPECT_REFUSED(baton_send(memory, far, BATON_INT32, 0, comm(), stream()), "buffer");
+    EXPECT_REFUSED(baton_register(comm(), memory, far), "bytes");
+    ASSERT_OK(baton_free(comm(), memory));
+    if (!on_gpu()) return;
+    EXPECT_REFUSED(baton_allreduce(send(), recv(), std::size_t{1} << 36, BATON_INT8, BATON_SUM, comm(), stream()),
+                   "sendbuf");
+    EXPECT_REFUSED(baton_send(memory, 10, BATON_INT32, 0, comm(), stream()), "buffer");  // freed
+}
+
+TEST_F(BadArguments, MemoryOfTheWrongKind) {
+    if (!on_gpu()) GTEST_SKIP() << "on the host every pointer is a host pointer; bad_gpu_pointers has the reverse";
+    std::vector<int> host(count * static_cast<std::size_t>(size()));
+    EXPECT_REFUSED(baton_allreduce(host.data(), recv(), count, BATON_INT32, BATON_SUM, comm(), stream()), "sendbuf",
+                   "host");
+    EXPECT_REFUSED(baton_allreduce(send(), host.data(), count, BATON_INT32, BATON_SUM, comm(), stream()), "recvbuf",
+                   "host");
+    EXPECT_REFUSED(baton_send(host.data(), count, BATON_INT32, 0, comm(), stream()), "buffer", "host");
+}
+
+TEST_F(BadArguments, NoCommunicator) {
+    EXPECT_REFUSED(baton_allgather(send(), recv(), count, BATON_INT32, nullptr, stream()), "comm");
+    EXPECT_REFUSED(baton_reduce_scatter(send(), recv(), count, BATON_INT32, BATON_SUM, nullptr, stream()), "comm");
+    EXPECT_REFUSED(baton_allreduce(send(), recv(), count, BATON_INT32, BATON_SUM, nullptr, stream()), "comm");
+    EXPECT_REFUSED(baton_barrier(nullptr, stream()), "comm");
+    EXPECT_REFUSED(baton_send(send(), count, BATON_INT32, 0, nullptr, stream()), "comm");
+    EXPECT_REFUSED(baton_recv(recv(), count, BATON_INT32, 0, nullptr, stream()), "comm");
+    EXPECT_REFUSED(baton_comm_check(nullptr), "comm");
+    EXPECT_REFUSED(baton_comm_abort(nullptr), "comm");
+    EXPECT_REFUSED(baton_comm_destroy(nullptr), "comm");
+    alignas(64) char no_communicator[4096] = {};
+    baton_comm_t wrong = reinterpret_cast<baton_comm_t>(no_communicator);
+    EXPECT_REFUSED(baton_barrier(wrong, stream()), "comm");
+    EXPECT_REFUSED(baton_comm_destroy(wrong), "comm");
+}
+
+TEST_F(BadArguments, AfterDestroy) {
+    baton_comm_t other = nullptr;
+    ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, nullptr, &other));
+    baton_window_t window = nullptr;
+    void *base = nullptr;
+    ASSERT_OK(baton_window_create(other, 100, &window, &base));
+    ASSERT_OK(baton_comm_destroy(other));
+    EXPECT_REFUSED(baton_allreduce(send(), recv(), count, BATON_INT32, BATON_SUM, other, stream()), "comm", "destroy");
+    EXPECT_REFUSED(baton_barrier(other, stream()), "comm");
+    EXPECT_REFUSED(baton_comm_check(other), "comm");
+    EXPECT_REFUSED(baton_comm_abort(other), "comm");
+    EXPECT_REFUSED(baton_comm_destroy(other), "comm");
+    EXPECT_REFUSED(baton_signal(0, window, stream()), "window");
+    EXPECT_REFUSED(baton_window_destroy(window), "window");
+}
+
+TEST_F(BadArguments, InsideAGroup) {
+    int refused = 0;
+    ASSERT_OK(baton_group_begin());
+    EXPECT_REFUSED(baton_send(send(), count, BATON_INT32, size(), comm(), stream()), "peer");
+    EXPECT_REFUSED(baton_recv(nullptr, count, BATON_INT32, 0, comm(), stream()), "buffer");
+    for (int i = 0; i < BATON_GROUP_LIMIT / 2; ++i) {
+        EXPECT_OK(baton_send(send(), 1, BATON_INT32, rank(), comm(), stream()));
+        EXPECT_OK(baton_recv(const_cast<void *>(send()), 1, BATON_INT32, rank(), comm(), stream()));
+    }
+    refused += baton_send(send(), 1, BATON_INT32, rank(), comm(), stream()) == BATON_ERR_ARGUMENT ? 1 : 0;
+    EXPECT_NE(std::string(baton_last_error()).find(std::to_string(BATON_GROUP_LIMIT)), std::string::npos)
+        << baton_last_error();
+    refused += baton_recv(recv(), 1, BATON_INT32, rank(), comm(), stream()) == BATON_ERR_ARGUMENT ? 1 : 0;
+    EXPECT_EQ(refused, 2);
+    EXPECT_OK(baton_group_end());  // without the refused ones
+    EXPECT_REFUSED(baton_group_end(), "group");
+}
+
+/// A child that inherits the communicator by fork must not touch the parent's memory.
+TEST_F(BadArguments, FromAForkedChild) {
+    int channel[2];
+    ASSERT_EQ(pipe(channel), 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        const baton_result first = baton_allreduce(send(), recv(), count, BATON_INT32, BATON_SUM, comm(), nullptr);
+        const std::string text = std::string(baton_result_name(first)) + '\n' + baton_last_error() + '\n' +
+                                 baton_result_name(baton_barrier(comm(), nullptr)) + '\n' +
+                                 baton_result_name(baton_comm_destroy(comm())) + '\n';
+        const ssize_t written = write(channel[1], text.data(), text.size());
+        _exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
+    }
+    close(channel[1]);
+    std::string text;
+    char part[512];
+    for (ssize_t got; (got = read(channel[0], part, sizeof(part))) > 0;)
+        text.append(part, static_cast<std::size_t>(got));
+    close(channel[0]);
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(text.find("BATON_ERR_ARGUMENT\n"), 0u) << text;
+    EXPECT_NE(text.find("fork"), std::string::npos) << "the message does not say why: " << text;
+    EXPECT_NE(text.find("\nBATON_ERR_ARGUMENT\nBATON_ERR_ARGUMENT\n"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace baton::test

@@ -1,0 +1,195 @@
+// The caller's mistakes with windows, memory, streams, settings and queries.
+#include <cmath>
+
+#include "support/fixture.hpp"
+
+namespace baton::test {
+namespace {
+
+#define EXPECT_REFUSED(call, ...) EXPECT_ERROR(BATON_ERR_ARGUMENT, call, __VA_ARGS__)
+
+class BadObjects : public CommTest {
+protected:
+    void TearDown() override {
+        expect_works(comm());
+        CommTest::TearDown();
+    }
+};
+
+TEST_F(BadObjects, Windows) {
+    baton_window_t window = nullptr;
+    void *base = nullptr, *pointer = nullptr;
+    EXPECT_REFUSED(baton_window_create(comm(), 1000, nullptr, &base), "window");
+    EXPECT_REFUSED(baton_window_create(comm(), 1000, &window, nullptr), "base");
+    EXPECT_REFUSED(baton_window_create(nullptr, 1000, &window, &base), "comm");
+    ASSERT_OK(baton_window_create(comm(), 1000, &window, &base));
+    Buffer buffer(comm(), 2000);
+    Stream stream(comm(), Stream::Kind::own);
+    for (int peer : {-1, size()}) {
+        const std::string shown = std::to_string(peer);
+        EXPECT_REFUSED(baton_put(buffer.data(), 10, peer, 0, window, stream), "target", shown);
+        EXPECT_REFUSED(baton_get(buffer.data(), 10, peer, 0, window, stream), "target", shown);
+        EXPECT_REFUSED(baton_signal(peer, window, stream), "target", shown);
+        EXPECT_REFUSED(baton_wait_signal(peer, 1, window, stream), "source", shown);
+        EXPECT_REFUSED(baton_window_pointer(window, peer, &pointer), "peer", shown);
+    }
+    EXPECT_REFUSED(baton_put(buffer.data(), 1001, 0, 0, window, stream), "1001", "1000");
+    EXPECT_REFUSED(baton_get(buffer.data(), 1, 0, 1000, window, stream), "offset", "1000");
+    EXPECT_REFUSED(baton_put(buffer.data(), 10, 0, SIZE_MAX - 4, window, stream), "offset");
+    EXPECT_REFUSED(baton_put(nullptr, 10, 0, 0, window, stream), "source");
+    EXPECT_REFUSED(baton_get(nullptr, 10, 0, 0, window, stream), "destination");
+    EXPECT_REFUSED(baton_window_pointer(window, 0, nullptr), "pointer");
+    EXPECT_REFUSED(baton_put(buffer.data(), 10, 0, 0, nullptr, stream), "window");
+    EXPECT_REFUSED(baton_signal(0, nullptr, stream), "window");
+    EXPECT_REFUSED(baton_window_destroy(nullptr), "window");
+    MPI_Barrier(MPI_COMM_WORLD);
+    Bytes seen(1000);
+    copy_memory(seen.data(), base, 1000, on_gpu());
+    EXPECT_TRUE(same_bytes(Bytes(1000), seen)) << "a refused put has written";
+    ASSERT_OK(baton_window_destroy(window));
+    EXPECT_REFUSED(baton_window_destroy(window), "window");
+    EXPECT_REFUSED(baton_put(buffer.data(), 10, 0, 0, window, stream), "window");
+}
+
+TEST_F(BadObjects, TooManyWindows) {
+    std::vector<baton_window_t> windows(64);
+    void *base = nullptr;
+    for (baton_window_t &window : windows) ASSERT_OK(baton_window_create(comm(), 8, &window, &base));
+    baton_window_t more = nullptr;
+    EXPECT_REFUSED(baton_window_create(comm(), 8, &more, &base), "64");
+    for (baton_window_t window : windows) EXPECT_OK(baton_window_destroy(window));
+}
+
+TEST_F(BadObjects, Memory) {
+    void *memory = nullptr;
+    EXPECT_REFUSED(baton_malloc(comm(), 100, nullptr), "pointer");
+    EXPECT_REFUSED(baton_malloc(nullptr, 100, &memory), "comm");
+    ASSERT_OK(baton_malloc(comm(), 100000, &memory));
+    EXPECT_REFUSED(baton_free(comm(), static_cast<char *>(memory) + 256), "pointer");
+    ASSERT_OK(baton_free(comm(), memory));
+    EXPECT_REFUSED(baton_free(comm(), memory), "pointer");
+    Buffer plain(comm(), 1000);
+    EXPECT_REFUSED(baton_free(comm(), plain.data()), "pointer");
+    EXPECT_REFUSED(baton_deregister(comm(), plain.data()), "pointer");
+    EXPECT_REFUSED(baton_register(comm(), nullptr, 100), "pointer");
+    EXPECT_REFUSED(baton_register(nullptr, plain.data(), 100), "comm");
+    // More than any machine has: refused, and nothing is broken by it.
+    const baton_result huge = baton_malloc(comm(), std::size_t{1} << 60, &memory);
+    EXPECT_TRUE(huge == BATON_ERR_MEMORY || huge == BATON_ERR_ARGUMENT) << describe(huge);
+}
+
+TEST_F(BadObjects, MemoryOfAnotherCommunicator) {
+    Communicator other;
+    void *memory = nullptr;
+    ASSERT_OK(baton_malloc(other, 1000, &memory));
+    EXPECT_REFUSED(baton_free(comm(), memory), "pointer");
+    EXPECT_OK(baton_free(other, memory));
+}
+
+TEST_F(BadObjects, HostStreams) {
+    EXPECT_REFUSED(baton_host_stream_create(nullptr), "stream");
+    EXPECT_REFUSED(baton_host_stream_synchronize(nullptr), "stream");
+    EXPECT_REFUSED(baton_host_stream_destroy(nullptr), "stream");
+    if (on_gpu()) return;
+    baton_host_stream_t stream = nullptr;
+    ASSERT_OK(baton_host_stream_create(&stream));
+    ASSERT_OK(baton_host_stream_destroy(stream));
+    EXPECT_REFUSED(baton_host_stream_synchronize(stream), "stream");
+    EXPECT_REFUSED(baton_host_stream_destroy(stream), "stream");
+    EXPECT_REFUSED(baton_barrier(comm(), stream), "stream");
+}
+
+TEST_F(BadObjects, Queries) {
+    EXPECT_REFUSED(baton_comm_rank(comm(), nullptr), "rank");
+    EXPECT_REFUSED(baton_comm_size(comm(), nullptr), "size");
+    EXPECT_REFUSED(baton_comm_info(comm(), nullptr), "info");
+    baton_info info{};
+    EXPECT_REFUSED(baton_comm_info(comm(), &info), "struct_size", "0");
+    char text[100];
+    EXPECT_REFUSED(baton_explain(comm(), BATON_ALLREDUCE, 1, BATON_INT8, BATON_SUM, nullptr, nullptr, nullptr, 100),
+                   "text");
+    EXPECT_REFUSED(baton_explain(comm(), BATON_ALLREDUCE, 1, BATON_INT8, BATON_SUM, nullptr, nullptr, text, 0), "size");
+    EXPECT_REFUSED(baton_explain(comm(), static_cast<baton_operation>(15), 1, BATON_INT8, BATON_SUM, nullptr, nullptr,
+                                 text, sizeof(text)),
+                   "operation", "15");
+    EXPECT_REFUSED(
+        baton_explain(comm(), BATON_ALLREDUCE, 1, BATON_INT8, BATON_AVG, nullptr, nullptr, text, sizeof(text)), "op",
+        "avg");
+}
+
+/// Settings out of range, the same on all ranks: create refuses on all of them.
+TEST_F(BadObjects, Settings) {
+    const auto refuse = [](auto change, const char *field) {
+        baton_config config = default_config();
+        change(config);
+        baton_comm_t created = nullptr;
+        EXPECT_REFUSED(baton_comm_create(MPI_COMM_WORLD, &config, &created), field);
+    };
+    refuse([](baton_config &c) { c.struct_size = 0; }, "struct_size");
+    refuse([](baton_config &c) { c.struct_size = 1 << 20; }, "struct_size");
+    refuse([](baton_config &c) { c.transport = 17; }, "transport");
+    refuse([](baton_config &c) { c.timeout_seconds = std::nan(""); }, "timeout_seconds");
+    refuse([](baton_config &c) { c.max_channels = 65; }, "max_channels");
+    refuse([](baton_config &c) { c.max_channels = -3; }, "max_channels");
+    refuse([](baton_config &c) { c.single_copy = 2; }, "single_copy");
+    EXPECT_REFUSED(baton_config_init(nullptr), "config");
+}
+
+/// The same through the environment: the message names the variable.
+TEST_F(BadObjects, EnvironmentVariables) {
+    const auto refuse = [](const char *variable, const char *value) {
+        const char *set = std::getenv(variable);
+        const std::string before = set == nullptr ? "" : set;
+        setenv(variable, value, 1);
+        baton_comm_t created = nullptr;
+        EXPECT_REFUSED(baton_comm_create(MPI_COMM_WORLD, nullptr, &created), variable, value);
+        set == nullptr ? unsetenv(variable) : setenv(variable, before.c_str(), 1);
+    };
+    refuse("BATON_TRANSPORT", "pigeon");
+    refuse("BATON_TIMEOUT", "soon");
+    refuse("BATON_MAX_CHANNELS", "1000");
+    refuse("BATON_PACKET_LIMIT", "12x");
+    refuse("BATON_SEGMENT", "-5");
+}
+
+TEST_F(BadObjects, MpiCommunicators) {
+    baton_comm_t created = nullptr;
+    EXPECT_REFUSED(baton_comm_create(MPI_COMM_NULL, nullptr, &created), "mpi_comm");
+    EXPECT_REFUSED(baton_comm_create(MPI_COMM_WORLD, nullptr, nullptr), "comm");
+    if (size() < 2) return;
+    const MpiComm half = MpiComm::split(MPI_COMM_WORLD, rank() % 2, rank());
+    MPI_Comm both = MPI_COMM_NULL;
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank() % 2 == 0 ? 1 : 0, 3, &both);
+    EXPECT_REFUSED(baton_comm_create(both, nullptr, &created), "mpi_comm");
+    MPI_Comm_free(&both);
+}
+
+TEST_F(BadObjects, MpiTypesAndOperations) {
+    const std::pair<MPI_Datatype, baton_type> types[] = {
+        {MPI_INT8_T, BATON_INT8},     {MPI_UINT8_T, BATON_UINT8},   {MPI_SHORT, BATON_INT16},
+        {MPI_UINT16_T, BATON_UINT16}, {MPI_INT, BATON_INT32},       {MPI_UNSIGNED, BATON_UINT32},
+        {MPI_LONG, BATON_INT64},      {MPI_LONG_LONG, BATON_INT64}, {MPI_UINT64_T, BATON_UINT64},
+        {MPI_FLOAT, BATON_FLOAT32},   {MPI_DOUBLE, BATON_FLOAT64},  {MPI_SIGNED_CHAR, BATON_INT8},
+        {MPI_BYTE, BATON_UINT8}};
+    for (const auto &[mpi, expected] : types) {
+        baton_type type = BATON_TYPE_COUNT;
+        EXPECT_OK(baton_type_from_mpi(mpi, &type));
+        EXPECT_STREQ(baton_type_name(expected), baton_type_name(type));
+    }
+    const std::pair<MPI_Op, baton_op> ops[] = {
+        {MPI_SUM, BATON_SUM}, {MPI_PROD, BATON_PROD}, {MPI_MIN, BATON_MIN}, {MPI_MAX, BATON_MAX}};
+    for (const auto &[mpi, expected] : ops) {
+        baton_op op = BATON_OP_COUNT;
+        EXPECT_OK(baton_op_from_mpi(mpi, &op));
+        EXPECT_STREQ(baton_op_name(expected), baton_op_name(op));
+    }
+    baton_type type = BATON_TYPE_COUNT;
+    baton_op op = BATON_OP_COUNT;
+    EXPECT_ERROR(BATON_ERR_UNSUPPORTED, baton_type_from_mpi(MPI_DOUBLE_INT, &type));
+    EXPECT_ERROR(BATON_ERR_UNSUPPORTED, baton_op_from_mpi(MPI_BAND, &op));
+    EXPECT_REFUSED(baton_type_from_mpi(MPI_INT, nullptr), "type");
+    EXPECT_REFUSED(baton_op_from_mpi(MPI_SUM, nullptr), "op");
+}
+
+}  // namespace
+}  // namespace baton::test

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <ostream>
+
+#include "support/fixture.hpp"
+
+namespace baton::test {
+
+enum class Placement {
+    separate,
+    equal_pointers,  ///< in place as NCCL defines it
+    in_place         ///< BATON_IN_PLACE
+};
+
+/// One collective call with everything that may vary.
+struct CollectiveCase {
+    baton_operation operation = BATON_ALLREDUCE;
+    baton_type type = BATON_FLOAT32;
+    baton_op op = BATON_SUM;
+    std::size_t count = 0;
+    Placement placement = Placement::separate;
+    Memory memory = Memory::plain;
+    std::size_t send_offset = 0;  ///< bytes past an aligned address
+    std::size_t recv_offset = 0;
+    std::uint64_t seed = 1;
+};
+
+inline std::ostream &operator<<(std::ostream &out, const CollectiveCase &c) {
+    static const char *placements[] = {"separate", "equal pointers", "BATON_IN_PLACE"};
+    return out << baton_operation_name(c.operation) << ' ' << c.count << ' ' << baton_type_name(c.type) << ' '
+               << baton_op_name(c.op) << ", " << placements[static_cast<int>(c.placement)]
+               << (c.memory == Memory::baton ? ", baton_malloc" : "") << ", offsets " << c.send_offset << " and "
+               << c.recv_offset << ", seed " << c.seed;
+}
+
+/// Issues the call described by a case.
+inline baton_result issue(const CollectiveCase &c, const void *send, void *recv, baton_comm_t comm,
+                          baton_stream_t stream) {
+    switch (c.operation) {
+        case BATON_ALLGATHER:
+            return baton_allgather(send, recv, c.count, c.type, comm, stream);
+        case BATON_REDUCE_SCATTER:
+            return baton_reduce_scatter(send, recv, c.count, c.type, c.op, comm, stream);
+        default:
+            return baton_allreduce(send, recv, c.count, c.type, c.op, comm, stream);
+    }
+}
+
+/// What `rank` contributes: n blocks for reduce_scatter, one otherwise.
+inline Bytes collective_input(const CollectiveCase &c, int rank, int size) {
+    const std::size_t blocks = c.operation == BATON_REDUCE_SCATTER ? static_cast<std::size_t>(size) : 1;
+    return make_input(c.type, c.op, c.seed, rank, c.count * blocks);
+}
+
+/// What `rank` must find.
+inline Bytes collective_output(const CollectiveCase &c, int rank, int size) {
+    if (c.operation == BATON_ALLREDUCE) return reduce_inputs(c.type, c.op, c.seed, size, c.count);
+    const std::size_t block = c.count * width_of(c.type);
+    std::vector<Bytes> inputs;
+    for (int r = 0; r < size; ++r) inputs.push_back(collective_input(c, r, size));
+    if (c.operation == BATON_ALLGATHER) {
+        Bytes all;
+        for (const Bytes &input : inputs) all.insert(all.end(), input.begin(), input.end());
+        return all;
+    }
+    std::vector<std::span<const std::byte>> blocks;
+    for (const Bytes &input : inputs)
+        blocks.push_back(std::span(input).subspan(static_cast<std::size_t>(rank) * block, block));
+    return reduce(c.type, c.op, blocks);
+}
+
+/// The buffers of one case, filled, and where its pointers are. Kept apart from the call so that tests can issue many
+/// calls before they look at any result.
+class CollectiveRun {
+public:
+    CollectiveRun(const CollectiveCase &c, baton_comm_t comm) : case_(c), comm_(comm) {
+        baton_comm_rank(comm, &rank_);
+        baton_comm_size(comm, &size_);
+        const std::size_t n = static_cast<std::size_t>(size_), block = c.count * width_of(c.type);
+        const std::size_t own = static_cast<std::size_t>(rank_) * block;
+        const Bytes input = collective_input(c, rank_, size_);
+        const std::size_t output_bytes = c.operation == BATON_ALLGATHER ? n * block : block;
+        const bool separate = c.placement == Placement::separate;
+        recv_ = std::make_unique<Buffer>(comm, separate ? output_bytes : std::max(input.size(), output_bytes), c.memory,
+                                         c.recv_offset);
+        if (separate) {
+            send_ = std::make_unique<Buffer>(comm, input.size(), c.memory, c.send_offset);
+            send_->upload(input);
+            send_pointer_ = send_->data();
+            return;
+        }
+        const std::size_t input_at = c.operation == BATON_ALLGATHER ? own : 0;
+        const bool marker = c.placement == Placement::in_place;
+        recv_->upload(input, input_at);
+        result_at_ = c.operation == BATON_REDUCE_SCATTER && !marker ? own : 0;
+        send_pointer_ = marker ? BATON_IN_PLACE : recv_->at(input_at);
+    }
+
+    void start(baton_stream_t stream) {
+        ASSERT_OK(issue(case_, send_pointer_, recv_->at(result_at_), comm_, stream)) << case_;
+    }
+
+    /// After the stream has passed the call.
+    void verify() const {
+        const Bytes expected = collective_output(case_, rank_, size_);
+        EXPECT_TRUE(same_bytes(expected, recv_->download(result_at_, expected.size()), case_.type)) << case_;
+        EXPECT_TRUE(recv_->guards_intact()) << case_;
+        if (send_ == nullptr) return;
+        EXPECT_TRUE(same_bytes(collective_input(case_, rank_, size_), send_->download(), case_.type))
+            << "the input has changed: " << case_;
+        EXPECT_TRUE(send_->guards_intact()) << case_;
+    }
+
+private:
+    CollectiveCase case_;
+    baton_comm_t comm_;
+    int rank_ = 0, size_ = 1;
+    std::unique_ptr<Buffer> send_, recv_;
+    const void *send_pointer_ = nullptr;
+    std::size_t result_at_ = 0;
+};
+
+/// Runs one case to its end. Stops the test at the first wrong one.
+inline void run_case(const CollectiveCase &c, baton_comm_t comm, Stream &stream) {
+    CollectiveRun run(c, comm);
+    run.start(stream);
+    if (::testing::Test::HasFatalFailure()) return;
+    stream.synchronize();
+    run.verify();
+}
+
+}  // namespace baton::test

@@ -1,0 +1,166 @@
+// allgather, reduce_scatter and allreduce: every type and operation, sizes around every limit, in place, misaligned.
+#include "collective_case.hpp"
+
+namespace baton::test {
+namespace {
+
+class Collectives : public CommTest, public ::testing::WithParamInterface<baton_operation> {
+protected:
+    void run(CollectiveCase c) {
+        Stream &stream = ++calls_ % 2 == 0 ? *null_ : *own_;
+        c.operation = GetParam();
+        c.seed = environment().seed + static_cast<std::uint64_t>(calls_);
+        run_case(c, comm(), stream);
+    }
+    void SetUp() override {
+        CommTest::SetUp();
+        null_ = std::make_unique<Stream>(comm(), Stream::Kind::null);
+        own_ = std::make_unique<Stream>(comm(), Stream::Kind::own);
+    }
+    void TearDown() override {
+        own_.reset();
+        null_.reset();
+        CommTest::TearDown();
+    }
+
+    /// Eight ranks on few cores: fewer of the large cases, the same kinds.
+    bool many_ranks() const { return size() > 4; }
+
+    std::unique_ptr<Stream> null_, own_;
+    int calls_ = 0;
+};
+
+TEST_P(Collectives, EveryTypeAndOperation) {
+    for (baton_type type : all_types)
+        for (baton_op op : all_ops) {
+            if (!is_defined(op, type) || (GetParam() == BATON_ALLGATHER && op != BATON_SUM)) continue;
+            for (std::size_t count : {1, 37}) {
+                run({.type = type, .op = op, .count = count});
+                if (HasFailure()) return;
+            }
+        }
+}
+
+TEST_P(Collectives, EveryTypeAndOperationLarge) {
+    int turn = 0;
+    for (baton_type type : all_types)
+        for (baton_op op : all_ops) {
+            if (!is_defined(op, type) || (GetParam() == BATON_ALLGATHER && op != BATON_SUM)) continue;
+            // Above any packet limit per rank; with many ranks one operation for each type, in turns.
+            if (many_ranks() && turn++ % 4 != 0) continue;
+            run({.type = type, .op = op, .count = 70001 / width_of(type) + 1000});
+            if (HasFailure()) return;
+        }
+}
+
+TEST_P(Collectives, SizesAroundTheLimits) {
+    const baton_type types[] = {BATON_INT8, BATON_FLOAT16, BATON_FLOAT32, BATON_FLOAT64};
+    for (baton_type type : types) {
+        const std::size_t packet = 65536 / width_of(type);
+        for (std::size_t count :
+             {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{15}, std::size_t{127},
+              std::size_t{1009}, packet / 8 - 1, packet / 8 + 1, packet - 1, packet, packet + 1}) {
+            run({.type = type, .count = count});
+            if (HasFailure()) return;
+        }
+    }
+}
+
+TEST_P(Collectives, MegabytesAndOdd) {
+    for (baton_type type : {BATON_UINT8, BATON_BFLOAT16, BATON_INT32, BATON_FLOAT64}) {
+        if (many_ranks() && type != BATON_INT32) continue;
+        for (std::size_t bytes : {std::size_t{1} << 20, (std::size_t{3} << 20) + 56}) {
+            run({.type = type, .count = bytes / width_of(type) + 3});
+            if (HasFailure()) return;
+        }
+    }
+}
+
+TEST_P(Collectives, InPlace) {
+    for (Placement placement : {Placement::equal_pointers, Placement::in_place})
+        for (Memory memory : {Memory::plain, Memory::baton})
+            for (std::size_t count : {0, 1, 5, 1021, 16384, 20011, 300007}) {
+                if (many_ranks() && count > 100000 && memory == Memory::baton) continue;
+                run({.type = BATON_FLOAT32, .count = count, .placement = placement, .memory = memory});
+                run({.type = BATON_INT16, .op = BATON_MAX, .count = count, .placement = placement, .memory = memory});
+                if (HasFailure()) return;
+            }
+}
+
+TEST_P(Collectives, BatonMemory) {
+    for (std::size_t count : {0, 1, 4095, 65537, 500009}) run({.count = count, .memory = Memory::baton});
+}
+
+TEST_P(Collectives, EveryAlignmentOfBytes) {
+    for (std::size_t offset = 0; offset <= 16; ++offset)
+        for (std::size_t count : {1, 15, 100, 70001}) {
+            if (many_ranks() && count == 70001 && offset % 4 != 1) continue;
+            run({.type = BATON_UINT8, .count = count, .send_offset = offset, .recv_offset = (3 * offset + 1) % 17});
+            if (HasFailure()) return;
+        }
+}
+
+TEST_P(Collectives, NaturalAlignment) {
+    for (baton_type type : {BATON_FLOAT16, BATON_INT32, BATON_FLOAT64})
+        for (std::size_t elements = 1; elements * width_of(type) <= 16; ++elements) {
+            const std::size_t offset = elements * width_of(type);
+            for (std::size_t count : {7, 1001, 33333})
+                run({.type = type, .count = count, .send_offset = offset, .recv_offset = 16 - offset});
+            if (HasFailure()) return;
+        }
+}
+
+/// The ranks' buffers need not be aligned alike.
+TEST_P(Collectives, AlignmentThatDiffersByRank) {
+    for (std::size_t count : {17, 9001, 80003}) {
+        const std::size_t mine = static_cast<std::size_t>(rank());
+        run({.type = BATON_UINT8, .count = count, .send_offset = mine * 3 % 16, .recv_offset = mine * 5 % 16});
+        run({.type = BATON_FLOAT32, .count = count, .send_offset = mine % 4 * 4, .recv_offset = (mine + 1) % 4 * 4});
+    }
+}
+
+TEST_P(Collectives, ZeroCountTakesNullPointers) {
+    CollectiveCase c{.operation = GetParam(), .count = 0};
+    EXPECT_OK(issue(c, nullptr, nullptr, comm(), *null_));
+    null_->synchronize();
+    expect_works(comm());
+}
+
+/// Many calls in flight at once, results looked at only at the end.
+TEST_P(Collectives, ManyInFlight) {
+    std::vector<std::unique_ptr<CollectiveRun>> runs;
+    Random random(environment().seed);
+    for (int i = 0; i < 40; ++i) {
+        const CollectiveCase c{.operation = GetParam(),
+                               .type = i % 2 == 0 ? BATON_FLOAT32 : BATON_BFLOAT16,
+                               .count = random.below(i % 10 == 0 ? 100000 : 3000),
+                               .placement = static_cast<Placement>(random.below(3)),
+                               .seed = random.next()};
+        runs.push_back(std::make_unique<CollectiveRun>(c, comm()));
+    }
+    for (auto &run : runs) run->start(*own_);
+    own_->synchronize();
+    for (auto &run : runs) run->verify();
+}
+
+/// The same bits again, whatever limits steer selection to another algorithm.
+TEST_P(Collectives, SameBitsWithEveryPlan) {
+    for (std::size_t packet_limit : {std::size_t{0}, std::size_t{1024}, std::size_t{65536}})
+        for (std::size_t segment : {std::size_t{16384}, std::size_t{1048576}}) {
+            baton_config config = default_config();
+            config.packet_limit = packet_limit;
+            config.segment_bytes = segment;
+            config.copy_engine_limit = packet_limit * 4;
+            Communicator other(MPI_COMM_WORLD, &config);
+            Stream stream(other, Stream::Kind::own);
+            for (std::size_t count : {1, 333, 9001, 60013})
+                run_case({.operation = GetParam(), .type = BATON_FLOAT32, .count = count, .seed = 5}, other, stream);
+            if (any_rank(HasFailure())) return;
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Collectives, ::testing::Values(BATON_ALLGATHER, BATON_REDUCE_SCATTER, BATON_ALLREDUCE),
+                         [](const auto &param) { return baton_operation_name(param.param); });
+
+}  // namespace
+}  // namespace baton::test

@@ -1,0 +1,194 @@
+// Communicators: several at once, of parts of the ranks, in other orders, in threads; created and destroyed many times
+// with nothing left behind.
+#include <dirent.h>
+
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "collective_case.hpp"
+
+namespace baton::test {
+namespace {
+
+/// All three collectives once, each checked.
+void expect_collectives(baton_comm_t comm, std::uint64_t seed, std::size_t count = 2003) {
+    Stream stream(comm, Stream::Kind::own);
+    for (baton_operation operation : {BATON_ALLGATHER, BATON_REDUCE_SCATTER, BATON_ALLREDUCE})
+        run_case({.operation = operation, .type = BATON_FLOAT32, .count = count, .seed = seed}, comm, stream);
+}
+
+TEST(Communicators, RankAndSizeAreThoseOfMpi) {
+    const MpiComm reversed = MpiComm::split(MPI_COMM_WORLD, 0, -world_rank());
+    Communicator comm(reversed);
+    EXPECT_EQ(comm.rank(), world_size() - 1 - world_rank());
+    EXPECT_EQ(comm.size(), world_size());
+    expect_collectives(comm, 1);
+}
+
+TEST(Communicators, TheMpiCommunicatorMayBeFreed) {
+    std::unique_ptr<Communicator> comm;
+    {
+        const MpiComm copy = MpiComm::duplicate(MPI_COMM_WORLD);
+        comm = std::make_unique<Communicator>(copy);
+    }
+    expect_collectives(*comm, 2);
+}
+
+TEST(Communicators, OfOneRank) {
+    Communicator self(MPI_COMM_SELF);
+    EXPECT_EQ(self.rank(), 0);
+    EXPECT_EQ(self.size(), 1);
+    expect_collectives(self, 3);
+    expect_collectives(self, 3, 100003);
+}
+
+TEST(Communicators, HalvesAndOddEvenBesideTheWhole) {
+    const MpiComm half = MpiComm::split(MPI_COMM_WORLD, world_rank() < world_size() / 2 ? 0 : 1, world_rank());
+    const MpiComm parity = MpiComm::split(MPI_COMM_WORLD, world_rank() % 2, world_rank());
+    Communicator whole, halves(half), parities(parity);
+    for (std::uint64_t round = 0; round < 5; ++round) {
+        expect_collectives(whole, round);
+        expect_collectives(halves, round + 10);
+        expect_collectives(parities, round + 20);
+    }
+}
+
+/// The ranks outside neither create nor wait.
+TEST(Communicators, OfSomeRanksOnly) {
+    const bool inside = world_rank() != 0 || world_size() == 1;
+    const MpiComm some = MpiComm::split(MPI_COMM_WORLD, inside ? 0 : MPI_UNDEFINED, world_rank());
+    if (!inside) return;
+    Communicator comm(some);
+    expect_collectives(comm, 5);
+}
+
+/// Calls of different communicators interleave on the same ranks, none synchronised before the end.
+TEST(Communicators, SeveralInFlight) {
+    std::vector<std::unique_ptr<Communicator>> comms;
+    std::vector<std::unique_ptr<Stream>> streams;
+    for (int i = 0; i < 4; ++i) {
+        comms.push_back(std::make_unique<Communicator>());
+        streams.push_back(std::make_unique<Stream>(*comms.back(), Stream::Kind::own));
+    }
+    std::vector<std::unique_ptr<CollectiveRun>> runs;
+    for (std::size_t i = 0; i < 32; ++i)
+        runs.push_back(std::make_unique<CollectiveRun>(
+            CollectiveCase{.operation = static_cast<baton_operation>(i % 3), .count = 50 + i * 977, .seed = i},
+            *comms[i % 4]));
+    for (std::size_t i = 0; i < runs.size(); ++i) runs[i]->start(*streams[i % 4]);
+    for (auto &stream : streams) stream->synchronize();
+    for (auto &run : runs) run->verify();
+    runs.clear();
+    streams.clear();
+    // Destroyed in another order than created.
+    comms.erase(comms.begin() + 1);
+    expect_collectives(*comms[1], 9);
+}
+
+/// MPI traffic of the user, wildcard receives included, is not touched.
+TEST(Communicators, LeaveTheUsersMessagesAlone) {
+    int received = -1;
+    const int mine = world_rank(), next = (world_rank() + 1) % world_size();
+    const int previous = (world_rank() + world_size() - 1) % world_size();
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(&received, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
+    {
+        Communicator comm;
+        expect_collectives(comm, 11);
+    }
+    int done = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    EXPECT_EQ(done, 0) << "something was sent to the user's receive";
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Send(&mine, 1, MPI_INT, next, 5, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT_EQ(received, previous);
+}
+
+std::size_t entries_of(const char *folder) {
+    std::size_t count = 0;
+    DIR *directory = opendir(folder);
+    if (directory == nullptr) return 0;
+    while (readdir(directory) != nullptr) ++count;
+    closedir(directory);
+    return count;
+}
+
+/// Lines of this process's memory map that show a segment of Baton under a name that still exists.
+std::string named_segments() {
+    std::ifstream maps("/proc/self/maps");
+    std::string found;
+    for (std::string line; std::getline(maps, line);)
+        if (line.find("/dev/shm/") != std::string::npos && line.find("baton") != std::string::npos &&
+            line.find("(deleted)") == std::string::npos)
+            found += line + '\n';
+    return found;
+}
+
+TEST(Communicators, NoNameStaysInDevShmWhileTheyLive) {
+    Communicator comm;
+    expect_works(comm);
+    EXPECT_EQ(named_segments(), "");
+}
+
+TEST(Communicators, CreatedAndDestroyedManyTimes) {
+    const int rounds = world_size() > 4 ? 10 : 25;
+    std::size_t files = 0, threads = 0;
+    for (int i = 0; i < rounds; ++i) {
+        {
+            Communicator comm;
+            expect_works(comm, static_cast<std::uint64_t>(i));
+            if (i % 5 == 0) expect_collectives(comm, 3, 60000);
+        }
+        if (i == 2) {  // what is made once per process exists by now
+            files = entries_of("/proc/self/fd");
+            threads = entries_of("/proc/self/task");
+        }
+        if (any_rank(HasFailure())) return;
+    }
+    EXPECT_EQ(entries_of("/proc/self/fd"), files) << "file descriptors leak";
+    EXPECT_EQ(entries_of("/proc/self/task"), threads) << "threads leak";
+    EXPECT_EQ(named_segments(), "");
+}
+
+/// Two threads of each rank, each with a communicator of its own.
+TEST(Communicators, OneForEachThread) {
+    int provided = 0;
+    MPI_Query_thread(&provided);
+    if (provided < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
+    Communicator first, second;
+    const auto work = [](baton_comm_t comm, std::uint64_t seed) {
+        use_device();
+        for (std::uint64_t i = 0; i < 20; ++i) expect_collectives(comm, seed + i, 100 + 700 * i);
+    };
+    std::thread other(work, second.get(), 500);
+    work(first, 300);
+    other.join();
+}
+
+/// One communicator in several threads' hands, one call at a time.
+TEST(Communicators, HandedFromThreadToThread) {
+    Communicator comm;
+    for (std::uint64_t i = 0; i < 6; ++i) {
+        std::thread user([&] {
+            use_device();
+            expect_collectives(comm, i, 900);
+        });
+        user.join();
+    }
+}
+
+/// The message of a failure belongs to the thread whose call failed.
+TEST(Communicators, LastErrorIsOfTheThread) {
+    Communicator comm;
+    EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_allreduce(nullptr, nullptr, 5, BATON_INT8, BATON_SUM, comm, nullptr));
+    const std::string mine = baton_last_error();
+    std::thread other([&] { EXPECT_STREQ(baton_last_error(), ""); });
+    other.join();
+    EXPECT_EQ(mine, baton_last_error());
+}
+
+}  // namespace
+}  // namespace baton::test

@@ -1,0 +1,155 @@
+// CUDA graphs: captured once, replayed many times with new data, mixed with eager calls, on two streams.
+#include "gpu_fixture.hpp"
+
+namespace baton::test {
+namespace {
+
+class Graph {
+public:
+    template <class Work>
+    Graph(cudaStream_t stream, cudaStreamCaptureMode mode, const Work &work) {
+        EXPECT_CUDA(cudaStreamBeginCapture(stream, mode));
+        work();
+        cudaGraph_t graph = nullptr;
+        EXPECT_CUDA(cudaStreamEndCapture(stream, &graph));
+        EXPECT_CUDA(cudaGraphInstantiate(&executable_, graph, 0));
+        EXPECT_CUDA(cudaGraphDestroy(graph));
+    }
+    ~Graph() { EXPECT_CUDA(cudaGraphExecDestroy(executable_)); }
+    Graph(const Graph &) = delete;
+    Graph &operator=(const Graph &) = delete;
+    void launch(cudaStream_t stream) const { EXPECT_CUDA(cudaGraphLaunch(executable_, stream)); }
+
+private:
+    cudaGraphExec_t executable_ = nullptr;
+};
+
+class CudaGraphs : public GpuTest, public ::testing::WithParamInterface<std::size_t> {
+protected:
+    /// allreduce a -> b, then allgather b -> c: the second depends on the first inside the graph.
+    void enqueue(const Buffer &a, const Buffer &b, const Buffer &c, cudaStream_t stream) {
+        EXPECT_OK(baton_allreduce(a.data(), b.data(), GetParam(), BATON_FLOAT32, BATON_SUM, comm(), stream));
+        EXPECT_OK(baton_allgather(b.data(), c.data(), GetParam(), BATON_FLOAT32, comm(), stream));
+    }
+    void fill(Buffer &a, std::uint64_t seed) {
+        a.upload(make_input(BATON_FLOAT32, BATON_SUM, seed, rank(), GetParam()));
+    }
+    void expect(const Buffer &c, std::uint64_t seed) {
+        const Bytes reduced = reduce_inputs(BATON_FLOAT32, BATON_SUM, seed, size(), GetParam());
+        Bytes all;
+        for (std::size_t r = 0; r < n(); ++r) all.insert(all.end(), reduced.begin(), reduced.end());
+        EXPECT_TRUE(same_bytes(all, c.download(), BATON_FLOAT32)) << "seed " << seed;
+    }
+    std::size_t bytes() const { return GetParam() * 4; }
+};
+
+TEST_P(CudaGraphs, ReplayedManyTimesWithNewData) {
+    for (Memory memory : {Memory::plain, Memory::baton}) {
+        Buffer a(comm(), bytes(), memory), b(comm(), bytes(), memory), c(comm(), bytes() * n(), memory);
+        const Graph graph(stream_, cudaStreamCaptureModeThreadLocal, [&] { enqueue(a, b, c, stream_); });
+        for (std::uint64_t replay = 0; replay < 25; ++replay) {
+            fill(a, replay);
+            c.poison();
+            graph.launch(stream_);
+            ASSERT_CUDA(cudaStreamSynchronize(stream_));
+            expect(c, replay);
+            if (HasFailure()) return;
+        }
+    }
+}
+
+/// Back to back without looking: the epochs that the kernels keep must advance by themselves.
+TEST_P(CudaGraphs, ReplayedBackToBack) {
+    Buffer a(comm(), bytes()), b(comm(), bytes()), c(comm(), bytes() * n());
+    fill(a, 1);
+    const Graph graph(stream_, cudaStreamCaptureModeGlobal, [&] { enqueue(a, b, c, stream_); });
+    for (int replay = 0; replay < 100; ++replay) graph.launch(stream_);
+    ASSERT_CUDA(cudaStreamSynchronize(stream_));
+    expect(c, 1);
+    EXPECT_OK(baton_comm_check(comm()));
+}
+
+TEST_P(CudaGraphs, MixedWithEagerCalls) {
+    Buffer a(comm(), bytes()), b(comm(), bytes()), c(comm(), bytes() * n());
+    Buffer d(comm(), bytes()), e(comm(), bytes()), f(comm(), bytes() * n());
+    const Graph graph(stream_, cudaStreamCaptureModeThreadLocal, [&] { enqueue(a, b, c, stream_); });
+    for (std::uint64_t round = 0; round < 15; ++round) {
+        fill(a, round);
+        fill(d, round + 1000);
+        if (round % 2 == 0) graph.launch(stream_);
+        enqueue(d, e, f, stream_);
+        if (round % 2 == 1) graph.launch(stream_);
+        if (round % 3 == 0) {
+            EXPECT_OK(baton_barrier(comm(), stream_));
+        }
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        expect(c, round);
+        expect(f, round + 1000);
+        if (HasFailure()) return;
+    }
+}
+
+/// Two graphs of one communicator on two streams; events order the launches, which Baton cannot see.
+TEST_P(CudaGraphs, OnTwoStreams) {
+    Buffer a(comm(), bytes()), b(comm(), bytes()), c(comm(), bytes() * n());
+    Buffer d(comm(), bytes()), e(comm(), bytes()), f(comm(), bytes() * n());
+    const Graph first(stream_, cudaStreamCaptureModeThreadLocal, [&] { enqueue(a, b, c, stream_); });
+    const Graph second(second_, cudaStreamCaptureModeThreadLocal, [&] { enqueue(d, e, f, second_); });
+    cudaEvent_t passed = nullptr;
+    ASSERT_CUDA(cudaEventCreateWithFlags(&passed, cudaEventDisableTiming));
+    for (std::uint64_t round = 0; round < 15; ++round) {
+        fill(a, round);
+        fill(d, round + 500);
+        first.launch(stream_);
+        EXPECT_CUDA(cudaEventRecord(passed, stream_));
+        EXPECT_CUDA(cudaStreamWaitEvent(second_, passed, 0));
+        second.launch(second_);
+        enqueue(d, e, f, second_);
+        ASSERT_CUDA(cudaStreamSynchronize(second_));
+        expect(c, round);
+        expect(f, round + 500);
+        if (HasFailure()) break;
+    }
+    EXPECT_CUDA(cudaEventDestroy(passed));
+}
+
+TEST_P(CudaGraphs, TwoCommunicatorsOnTwoStreams) {
+    Communicator other;
+    Buffer a(comm(), bytes()), b(comm(), bytes()), d(comm(), bytes()), e(comm(), bytes());
+    const auto enqueue_one = [&](const Buffer &from, const Buffer &to, baton_comm_t chosen, cudaStream_t stream) {
+        EXPECT_OK(baton_allreduce(from.data(), to.data(), GetParam(), BATON_FLOAT32, BATON_SUM, chosen, stream));
+    };
+    const Graph first(stream_, cudaStreamCaptureModeThreadLocal, [&] { enqueue_one(a, b, comm(), stream_); });
+    const Graph second(second_, cudaStreamCaptureModeThreadLocal, [&] { enqueue_one(d, e, other, second_); });
+    for (std::uint64_t round = 0; round < 10; ++round) {
+        fill(a, round);
+        fill(d, round + 9);
+        first.launch(stream_);
+        second.launch(second_);
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        ASSERT_CUDA(cudaStreamSynchronize(second_));
+        for (const auto &[buffer, seed] : {std::pair{&b, round}, std::pair{&e, round + 9}})
+            EXPECT_TRUE(same_bytes(reduce_inputs(BATON_FLOAT32, BATON_SUM, seed, size(), GetParam()),
+                                   buffer->download(), BATON_FLOAT32));
+    }
+}
+
+TEST_P(CudaGraphs, OfPointToPointCalls) {
+    const int next = (rank() + 1) % size(), previous = (rank() + size() - 1) % size();
+    Buffer out(comm(), bytes()), in(comm(), bytes());
+    const Graph graph(stream_, cudaStreamCaptureModeThreadLocal, [&] {
+        EXPECT_OK(
+            baton_sendrecv(out.data(), bytes(), next, in.data(), bytes(), previous, BATON_UINT8, comm(), stream_));
+    });
+    for (std::uint64_t replay = 0; replay < 20; ++replay) {
+        out.upload(make_input(BATON_UINT8, BATON_SUM, replay, rank(), bytes()));
+        graph.launch(stream_);
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        EXPECT_TRUE(same_bytes(make_input(BATON_UINT8, BATON_SUM, replay, previous, bytes()), in.download()));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Counts, CudaGraphs, ::testing::Values(1, 1000, 50000, 2000003));
+
+}  // namespace
+}  // namespace baton::test

@@ -1,0 +1,113 @@
+// explain and info: texts that name the plan, and numbers that add up.
+#include <cstring>
+
+#include "support/fixture.hpp"
+
+namespace baton::test {
+namespace {
+
+class Explain : public CommTest {};
+
+TEST_F(Explain, NamesAPlanForEveryOperation) {
+    for (int operation = BATON_ALLGATHER; operation <= BATON_WAIT_SIGNAL; ++operation)
+        for (std::size_t count : {std::size_t{0}, std::size_t{10}, std::size_t{100000}, std::size_t{1} << 28}) {
+            char text[4096];
+            std::memset(text, 'x', sizeof(text));
+            ASSERT_OK(baton_explain(comm(), static_cast<baton_operation>(operation), count, BATON_FLOAT32, BATON_SUM,
+                                    nullptr, nullptr, text, sizeof(text)))
+                << operation;
+            ASSERT_NE(std::memchr(text, 0, sizeof(text)), nullptr) << "no terminating zero";
+            EXPECT_GT(std::strlen(text), 10u) << text;
+            EXPECT_NE(std::string(text).find(baton_operation_name(static_cast<baton_operation>(operation))),
+                      std::string::npos)
+                << text;
+        }
+}
+
+TEST_F(Explain, FitsAnyBuffer) {
+    char full[4096];
+    ASSERT_OK(
+        baton_explain(comm(), BATON_ALLREDUCE, 1000, BATON_FLOAT32, BATON_SUM, nullptr, nullptr, full, sizeof(full)));
+    for (std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{17}}) {
+        char text[32];
+        std::memset(text, 'x', sizeof(text));
+        ASSERT_OK(baton_explain(comm(), BATON_ALLREDUCE, 1000, BATON_FLOAT32, BATON_SUM, nullptr, nullptr, text, size));
+        EXPECT_EQ(text[size - 1], '\0');
+        EXPECT_EQ(std::string(text), std::string(full).substr(0, size - 1));
+        EXPECT_EQ(text[size], 'x') << "written past the end";
+    }
+}
+
+TEST_F(Explain, StartsNothing) {
+    char text[1024];
+    Buffer buffer(comm(), 4000);
+    // Only rank 0 asks: were anything started, the others would be missed.
+    if (rank() == 0) {
+        EXPECT_OK(baton_explain(comm(), BATON_ALLREDUCE, 1000, BATON_FLOAT32, BATON_SUM, buffer.data(), buffer.data(),
+                                text, sizeof(text)));
+    }
+    expect_works(comm());
+}
+
+TEST_F(Explain, InfoAddsUp) {
+    baton_info info{};
+    info.struct_size = sizeof(info);
+    ASSERT_OK(baton_comm_info(comm(), &info));
+    EXPECT_EQ(info.rank, world_rank());
+    EXPECT_EQ(info.size, world_size());
+    EXPECT_GE(info.channels, 1);
+    EXPECT_GE(info.ranks_on_device, 1);
+    EXPECT_LE(info.ranks_on_device, info.size);
+    if (info.on_gpu != 0) {
+        EXPECT_EQ(info.device, environment().device);
+        EXPECT_EQ(std::string(info.device_uuid).substr(0, 4), "GPU-");
+        EXPECT_GT(info.device_bytes, 0u);
+        EXPECT_GT(std::strlen(info.device_name), 0u);
+    } else {
+        EXPECT_EQ(info.device, -1);
+        EXPECT_STREQ(info.device_name, "host");
+        EXPECT_STREQ(info.device_uuid, "");
+        EXPECT_EQ(info.ranks_on_device, info.size);
+        EXPECT_GT(info.host_bytes, 0u);
+    }
+}
+
+TEST_F(Explain, InfoCountsRegions) {
+    const auto regions = [this] {
+        baton_info info{};
+        info.struct_size = sizeof(info);
+        EXPECT_OK(baton_comm_info(comm(), &info));
+        return info.regions;
+    };
+    const std::size_t before = regions();
+    void *memory = nullptr;
+    ASSERT_OK(baton_malloc(comm(), 10000, &memory));
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 256, 0u);
+    EXPECT_EQ(regions(), before + 1);
+    ASSERT_OK(baton_free(comm(), memory));
+    EXPECT_EQ(regions(), before);
+}
+
+/// Registration never changes results, however often it is done.
+TEST_F(Explain, RegisterIsCounted) {
+    Buffer buffer(comm(), 100000);
+    Stream stream(comm(), Stream::Kind::own);
+    const baton_result first = baton_register(comm(), buffer.data(), buffer.size());
+    if (first == BATON_ERR_UNSUPPORTED) {
+        EXPECT_GT(std::strlen(baton_last_error()), 0u);
+    } else {
+        EXPECT_OK(first);
+        EXPECT_OK(baton_register(comm(), buffer.at(50), 1000));
+    }
+    buffer.upload(make_input(BATON_INT32, BATON_SUM, 9, rank(), 25000));
+    ASSERT_OK(baton_allreduce(BATON_IN_PLACE, buffer.data(), 25000, BATON_INT32, BATON_SUM, comm(), stream));
+    stream.synchronize();
+    EXPECT_TRUE(same_bytes(reduce_inputs(BATON_INT32, BATON_SUM, 9, size(), 25000), buffer.download(), BATON_INT32));
+    if (first != BATON_SUCCESS) return;
+    EXPECT_OK(baton_deregister(comm(), buffer.data()));
+    EXPECT_OK(baton_deregister(comm(), buffer.data()));
+    EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_deregister(comm(), buffer.data()));
+}
+
+}  // namespace
+}  // namespace baton::test

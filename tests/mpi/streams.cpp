@@ -1,0 +1,114 @@
+// Streams: calls of one stream run in order, calls of several streams on one communicator run in issue order, and NULL
+// waits for what was issued before.
+#include "collective_case.hpp"
+
+namespace baton::test {
+namespace {
+
+class Streams : public CommTest {};
+
+/// Each step overwrites its input: any other order gives other bits.
+TEST_F(Streams, StepsOfOneStreamRunInOrder) {
+    constexpr std::size_t count = 3000;
+    Buffer a(comm(), count * 8), b(comm(), count * 8);
+    a.upload(make_input(BATON_UINT64, BATON_SUM, environment().seed, rank(), count));
+    Stream stream(comm(), Stream::Kind::own);
+    Bytes model = reduce_inputs(BATON_UINT64, BATON_SUM, environment().seed, size(), count);
+    ASSERT_OK(baton_allreduce(a.data(), b.data(), count, BATON_UINT64, BATON_SUM, comm(), stream));
+    for (int step = 0; step < 20; ++step) {
+        const baton_op op = step % 2 == 0 ? BATON_SUM : BATON_PROD;
+        ASSERT_OK(baton_allreduce(b.data(), a.data(), count, BATON_UINT64, op, comm(), stream));
+        ASSERT_OK(baton_allreduce(a.data(), b.data(), count, BATON_UINT64, BATON_MAX, comm(), stream));
+        const std::vector<std::span<const std::byte>> same(static_cast<std::size_t>(size()), model);
+        model = reduce(BATON_UINT64, op, same);
+    }
+    stream.synchronize();
+    EXPECT_TRUE(same_bytes(model, b.download(), BATON_UINT64));
+}
+
+/// Dependent calls hop between streams of one communicator without any synchronisation of the caller.
+TEST_F(Streams, IssueOrderHoldsAcrossStreams) {
+    constexpr std::size_t count = 5000;
+    Stream null(comm(), Stream::Kind::null), first(comm(), Stream::Kind::own), second(comm(), Stream::Kind::own);
+    Stream *streams[] = {&null, &first, &second};
+    Buffer a(comm(), count * 4), b(comm(), count * 4);
+    a.upload(make_input(BATON_UINT32, BATON_SUM, 3, rank(), count));
+    Bytes model = reduce_inputs(BATON_UINT32, BATON_SUM, 3, size(), count);
+    ASSERT_OK(baton_allreduce(BATON_IN_PLACE, a.data(), count, BATON_UINT32, BATON_SUM, comm(), first));
+    Random random(environment().seed + static_cast<std::uint64_t>(rank()));  // every rank hops its own way
+    for (int step = 0; step < 60; ++step) {
+        Stream &stream = *streams[random.below(3)];
+        Buffer &from = step % 2 == 0 ? a : b, &to = step % 2 == 0 ? b : a;
+        ASSERT_OK(baton_allreduce(from.data(), to.data(), count, BATON_UINT32, BATON_SUM, comm(), stream));
+        const std::vector<std::span<const std::byte>> same(static_cast<std::size_t>(size()), model);
+        model = reduce(BATON_UINT32, BATON_SUM, same);
+    }
+    for (Stream *stream : streams) stream->synchronize();
+    EXPECT_TRUE(same_bytes(model, a.download(), BATON_UINT32));
+}
+
+/// NULL on the host is done on return, what was queued before it included, since a communicator runs in issue order.
+TEST_F(Streams, NullIsDoneOnReturn) {
+    if (on_gpu()) GTEST_SKIP() << "NULL is the default stream of a GPU, which the caller synchronises";
+    Stream queue(comm(), Stream::Kind::own);
+    for (int i = 0; i < 10; ++i) {
+        CollectiveRun queued({.operation = BATON_ALLGATHER, .count = 20000, .seed = 1u + static_cast<unsigned>(i)},
+                             comm());
+        CollectiveRun now({.operation = BATON_ALLREDUCE, .count = 777, .seed = 100u + static_cast<unsigned>(i)},
+                          comm());
+        queued.start(queue);
+        now.start(nullptr);
+        now.verify();
+        queued.verify();
+        queue.synchronize();
+    }
+}
+
+TEST_F(Streams, ManyStreams) {
+    std::vector<std::unique_ptr<Stream>> streams;
+    std::vector<std::unique_ptr<CollectiveRun>> runs;
+    for (int i = 0; i < 12; ++i) streams.push_back(std::make_unique<Stream>(comm(), Stream::Kind::own));
+    for (int i = 0; i < 36; ++i) {
+        const CollectiveCase c{.operation = static_cast<baton_operation>(i % 3),
+                               .count = 100u + 331u * static_cast<unsigned>(i),
+                               .seed = static_cast<std::uint64_t>(i)};
+        runs.push_back(std::make_unique<CollectiveRun>(c, comm()));
+        runs.back()->start(*streams[static_cast<std::size_t>(i) % streams.size()]);
+        ASSERT_FALSE(HasFatalFailure());
+    }
+    for (auto &stream : streams) stream->synchronize();
+    for (auto &run : runs) run->verify();
+}
+
+/// Streams come and go while their communicator stays; destroying one waits for its work.
+TEST_F(Streams, CreatedAndDestroyedOften) {
+    for (int i = 0; i < 50; ++i) {
+        CollectiveRun run({.operation = BATON_ALLREDUCE, .count = 501, .seed = static_cast<std::uint64_t>(i)}, comm());
+        Stream stream(comm(), Stream::Kind::own);
+        run.start(stream);
+        if (on_gpu() || i % 2 == 0) stream.synchronize();
+    }
+    expect_works(comm());
+}
+
+/// One stream serves several communicators: it orders them on each rank.
+TEST_F(Streams, OneStreamTwoCommunicators) {
+    Communicator other;
+    Stream stream(comm(), Stream::Kind::own);
+    constexpr std::size_t count = 1000;
+    Buffer buffer(comm(), count * 4);
+    buffer.upload(make_input(BATON_UINT32, BATON_SUM, 8, rank(), count));
+    Bytes model = reduce_inputs(BATON_UINT32, BATON_SUM, 8, size(), count);
+    ASSERT_OK(baton_allreduce(BATON_IN_PLACE, buffer.data(), count, BATON_UINT32, BATON_SUM, comm(), stream));
+    for (int i = 0; i < 20; ++i) {
+        const baton_comm_t chosen = i % 2 == 0 ? other.get() : comm();
+        ASSERT_OK(baton_allreduce(BATON_IN_PLACE, buffer.data(), count, BATON_UINT32, BATON_SUM, chosen, stream));
+        const std::vector<std::span<const std::byte>> same(static_cast<std::size_t>(size()), model);
+        model = reduce(BATON_UINT32, BATON_SUM, same);
+    }
+    stream.synchronize();
+    EXPECT_TRUE(same_bytes(model, buffer.download(), BATON_UINT32));
+}
+
+}  // namespace
+}  // namespace baton::test

@@ -1,0 +1,199 @@
+// A rank that never comes, and baton_comm_abort: the others come back with the reason, and everything goes on.
+#include <atomic>
+
+#include "support/broken.hpp"
+
+namespace baton::test {
+namespace {
+
+constexpr double patience = 1.0;
+
+class NobodyComes : public ::testing::TestWithParam<std::size_t> {
+protected:
+    void SetUp() override {
+        if (world_size() < 2) GTEST_SKIP() << "nobody to wait for";
+    }
+    static int absent() { return world_size() - 1; }
+
+    static void expect_timeout(const Breakage &breakage) {
+        EXPECT_STREQ("BATON_ERR_TIMEOUT", baton_result_name(breakage.code)) << breakage.message;
+        EXPECT_NE(breakage.message.find("rank " + std::to_string(absent())), std::string::npos)
+            << "the rank waited for is not named: " << breakage.message;
+        EXPECT_LT(breakage.seconds, patience * 8);
+    }
+    /// The absent rank meanwhile waits for the others in MPI, then sees what they did to the communicator.
+    static void rejoin(baton_comm_t comm) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (world_rank() != absent()) return;
+        Stream stream(comm, Stream::Kind::own);
+        const Breakage late = await_breakage(comm, baton_barrier(comm, stream), &stream);
+        EXPECT_STREQ("BATON_ERR_TIMEOUT", baton_result_name(late.code)) << late.message;
+    }
+};
+
+TEST_P(NobodyComes, Allreduce) {
+    {
+        FragileComm comm(patience);
+        Buffer buffer(comm, GetParam() * 4);
+        if (world_rank() != absent()) {
+            Stream stream(comm, Stream::Kind::own);
+            expect_timeout(await_breakage(
+                comm, baton_allreduce(BATON_IN_PLACE, buffer.data(), GetParam(), BATON_INT32, BATON_SUM, comm, stream),
+                &stream));
+            expect_stays_broken(comm, BATON_ERR_TIMEOUT);
+        }
+        rejoin(comm);
+    }
+    Communicator fresh;
+    expect_works(fresh);
+}
+
+TEST_P(NobodyComes, DoneOnReturn) {
+    {
+        FragileComm comm(patience);
+        Buffer buffer(comm, GetParam() * 4);
+        if (world_rank() != absent()) {
+            Stream stream(comm, Stream::Kind::null);
+            const baton_result result =
+                baton_reduce_scatter(BATON_IN_PLACE, buffer.data(), GetParam() / static_cast<std::size_t>(world_size()),
+                                     BATON_INT32, BATON_SUM, comm, stream);
+            if (!on_gpu(comm)) {
+                EXPECT_ERROR(BATON_ERR_TIMEOUT, result, "reduce_scatter");
+            }
+            expect_timeout(await_breakage(comm, result, &stream));
+        }
+        rejoin(comm);
+    }
+    Communicator fresh;
+    expect_works(fresh);
+}
+
+INSTANTIATE_TEST_SUITE_P(Counts, NobodyComes, ::testing::Values(64, 500000));
+
+class Waits : public NobodyComes {};
+
+TEST_P(Waits, Barrier) {
+    FragileComm comm(patience);
+    if (world_rank() != absent()) {
+        Stream stream(comm, Stream::Kind::own);
+        expect_timeout(await_breakage(comm, baton_barrier(comm, stream), &stream));
+    }
+    rejoin(comm);
+}
+
+TEST_P(Waits, Recv) {
+    FragileComm comm(patience);
+    Buffer buffer(comm, 400000);
+    if (world_rank() != absent()) {
+        Stream stream(comm, Stream::Kind::own);
+        const std::size_t count = GetParam();
+        expect_timeout(
+            await_breakage(comm, baton_recv(buffer.data(), count, BATON_UINT8, absent(), comm, stream), &stream));
+    }
+    rejoin(comm);
+}
+
+TEST_P(Waits, LongSend) {
+    FragileComm comm(patience);
+    Buffer buffer(comm, 400000);
+    if (world_rank() != absent()) {
+        Stream stream(comm, Stream::Kind::own);
+        expect_timeout(
+            await_breakage(comm, baton_send(buffer.data(), 400000, BATON_UINT8, absent(), comm, stream), &stream));
+    }
+    rejoin(comm);
+}
+
+TEST_P(Waits, WaitSignal) {
+    FragileComm comm(patience);
+    baton_window_t window = nullptr;
+    void *base = nullptr;
+    ASSERT_OK(baton_window_create(comm, 1000, &window, &base));
+    if (world_rank() != absent()) {
+        Stream stream(comm, Stream::Kind::own);
+        expect_timeout(await_breakage(comm, baton_wait_signal(absent(), 1, window, stream), &stream));
+    }
+    rejoin(comm);
+}
+
+INSTANTIATE_TEST_SUITE_P(Bytes, Waits, ::testing::Values(100, 400000));
+
+/// More than the queue holds, and nobody receives.
+TEST(QueueOverflow, TimesOut) {
+    if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
+    FragileComm comm(patience);
+    Buffer buffer(comm, 64);
+    if (world_rank() == 0) {
+        Stream stream(comm, Stream::Kind::own);
+        baton_result result = BATON_SUCCESS;
+        for (int i = 0; i <= BATON_QUEUE_DEPTH && result == BATON_SUCCESS; ++i)
+            result = baton_send(buffer.data(), 64, BATON_UINT8, 1, comm, stream);
+        const Breakage breakage = await_breakage(comm, result, &stream);
+        EXPECT_STREQ("BATON_ERR_TIMEOUT", baton_result_name(breakage.code)) << breakage.message;
+        EXPECT_NE(breakage.message.find("rank 1"), std::string::npos) << breakage.message;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (world_rank() != 0) {
+        const Breakage breakage = await_breakage(comm, BATON_SUCCESS, nullptr);
+        EXPECT_STREQ("BATON_ERR_TIMEOUT", baton_result_name(breakage.code)) << breakage.message;
+    }
+}
+
+/// The others may wait already, or come later: the abort reaches them either way.
+TEST(Abort, ReachesWaitingRanks) {
+    for (std::size_t count : {std::size_t{16}, std::size_t{400000}}) {
+        {
+            FragileComm comm(20);
+            Buffer buffer(comm, count * 4);
+            Stream stream(comm, Stream::Kind::own);
+            if (world_rank() == world_size() - 1) {
+                EXPECT_OK(baton_comm_abort(comm));
+                EXPECT_OK(baton_comm_abort(comm)) << "a second abort changes nothing";
+            } else {
+                const baton_result result =
+                    baton_allreduce(BATON_IN_PLACE, buffer.data(), count, BATON_INT32, BATON_SUM, comm, stream);
+                const Breakage breakage = await_breakage(comm, result, &stream);
+                EXPECT_STREQ("BATON_ERR_ABORTED", baton_result_name(breakage.code)) << breakage.message;
+                EXPECT_NE(breakage.message.find(std::to_string(world_size() - 1)), std::string::npos)
+                    << "who aborted is not named: " << breakage.message;
+                EXPECT_LT(breakage.seconds, 10);
+            }
+            expect_stays_broken(comm, BATON_ERR_ABORTED);
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+        Communicator fresh;
+        expect_works(fresh);
+    }
+}
+
+/// From another thread of the very rank whose call waits.
+TEST(Abort, FromAnotherThread) {
+    if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
+    FragileComm comm(20);
+    if (world_rank() == 0) {
+        Buffer buffer(comm, 64);
+        Stream stream(comm, Stream::Kind::null);
+        std::thread breaker([&] { EXPECT_OK(baton_comm_abort(comm)); });
+        const Breakage breakage = await_breakage(
+            comm, baton_allreduce(BATON_IN_PLACE, buffer.data(), 16, BATON_INT32, BATON_SUM, comm, stream), nullptr);
+        EXPECT_STREQ("BATON_ERR_ABORTED", baton_result_name(breakage.code)) << breakage.message;
+        breaker.join();
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    EXPECT_ERROR(BATON_ERR_ABORTED, baton_comm_check(comm));
+}
+
+/// A broken communicator leaves its neighbours alone.
+TEST(Abort, LeavesOtherCommunicatorsAlone) {
+    Communicator good;
+    {
+        FragileComm bad(20);
+        EXPECT_OK(baton_comm_abort(bad));
+        expect_works(good);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    expect_works(good, 2);
+}
+
+}  // namespace
+}  // namespace baton::test

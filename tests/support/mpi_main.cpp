@@ -1,0 +1,95 @@
+// The main of every test binary that runs under mpirun. All ranks run the same tests in the same order; after each test
+// they agree on whether any of them failed, and the process fails on all ranks if it did.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <memory>
+
+#include "support/environment.hpp"
+
+namespace {
+
+using baton::test::environment;
+
+constexpr int skip_code = 77;  // what ctest counts as skipped (SKIP_RETURN_CODE)
+
+/// Ranks other than 0 are silent except for their failures.
+class FailurePrinter : public testing::EmptyTestEventListener {
+    void OnTestStart(const testing::TestInfo &test) override {
+        name_ = std::string(test.test_suite_name()) + '.' + test.name();
+    }
+    // Runs under GoogleTest's lock: asking it for the current test here would wait for ever.
+    void OnTestPartResult(const testing::TestPartResult &result) override {
+        if (!result.failed()) return;
+        std::fprintf(stderr, "[rank %d] %s: %s:%d: Failure\n%s\n", environment().rank, name_.c_str(),
+                     result.file_name() != nullptr ? result.file_name() : "?", result.line_number(), result.message());
+    }
+    std::string name_;
+};
+
+/// Keeps the ranks in step between tests, and lets rank 0's output show a failure that only another rank had.
+class Agreement : public testing::EmptyTestEventListener {
+    void OnTestEnd(const testing::TestInfo &test) override {
+        const bool mine = test.result()->Failed();
+        const bool any = baton::test::any_rank(mine);
+        if (any && !mine && environment().rank == 0)
+            std::printf("[ NOTE     ] %s.%s failed on another rank\n", test.test_suite_name(), test.name());
+        failed = failed || any;
+    }
+
+public:
+    bool failed = false;
+};
+
+/// A variant that forces a GPU transport has nothing to run on a machine without one.
+bool needs_missing_gpu() {
+    const char *transport = std::getenv("BATON_TRANSPORT");
+    if (transport == nullptr || environment().device >= 0) return false;
+    return std::strcmp(transport, "auto") != 0 && std::strcmp(transport, "host") != 0 && transport[0] != '\0';
+}
+
+void agree_on_seed() {
+    const char *text = std::getenv("BATON_TEST_SEED");
+    std::uint64_t seed =
+        text != nullptr ? std::strtoull(text, nullptr, 0) : static_cast<std::uint64_t>(std::time(nullptr));
+    MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    environment().seed = seed;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    // A rank that fails leaves its peers waiting: they must notice long before ctest loses patience.
+    setenv("BATON_TIMEOUT", "25", 0);
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &environment().rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &environment().size);
+    testing::InitGoogleTest(&argc, argv);
+    baton::test::select_device();
+    agree_on_seed();
+    if (needs_missing_gpu()) {
+        if (environment().rank == 0) std::printf("skipped: BATON_TRANSPORT needs a GPU, and there is none\n");
+        MPI_Finalize();
+        return skip_code;
+    }
+    testing::TestEventListeners &listeners = testing::UnitTest::GetInstance()->listeners();
+    if (environment().rank == 0)
+        std::printf("%d ranks, %s, BATON_TEST_SEED=%llu\n", environment().size,
+                    environment().device >= 0 ? "GPU" : "host memory",
+                    static_cast<unsigned long long>(environment().seed));
+    else
+        delete listeners.Release(listeners.default_result_printer());
+    if (environment().rank != 0) listeners.Append(new FailurePrinter);
+    auto agreement = std::make_unique<Agreement>();
+    const Agreement &result = *agreement;
+    listeners.Append(agreement.release());
+
+    const bool local_failure = RUN_ALL_TESTS() != 0;
+    const bool failed = baton::test::any_rank(local_failure) || result.failed;
+    MPI_Finalize();
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,141 @@
+#include "topology/assemble.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/topology/machines.hpp"
+
+namespace baton::topology {
+namespace {
+
+bool any_gap_with(const Snapshot &snapshot, const std::string &text) {
+    for (const std::string &gap : snapshot.gaps)
+        if (gap.find(text) != std::string::npos) return true;
+    return false;
+}
+
+TEST(Assemble, EightH200WithHiddenSwitches) {
+    NvmlFacts nvml = machines::h200_hidden_switches();
+    Snapshot snapshot = assemble(nvml, machines::cuda_for(nvml, true));
+    ASSERT_EQ(snapshot.gpus.size(), 8u);
+    ASSERT_EQ(snapshot.pairs.size(), 64u);
+    for (std::size_t from = 0; from < 8; ++from) {
+        EXPECT_EQ(snapshot.gpus[from].cuda_ordinal.value, static_cast<int>(from));
+        for (std::size_t to = 0; to < 8; ++to) {
+            const Pair &pair = snapshot.pair(from, to);
+            EXPECT_EQ(pair.kind.value, from == to ? LinkKind::SELF : LinkKind::NVSWITCH);
+            if (from == to) continue;
+            EXPECT_EQ(pair.links, 18);
+            EXPECT_EQ(pair.nominal_mbps, (Known<int>{450000, Source::table}));
+            EXPECT_EQ(pair.p2p_write, (Known<bool>{true, Source::nvml}));
+        }
+    }
+    EXPECT_TRUE(snapshot.gaps.empty());
+}
+
+TEST(Assemble, VersionWithoutTableEntryTakesNvmlsSpeed) {
+    NvmlFacts nvml = machines::h200_hidden_switches(2);
+    for (NvmlGpu &gpu : nvml.gpus)
+        for (NvmlLink &link : gpu.links) link.version = 0;
+    Snapshot snapshot = assemble(nvml, {});
+    EXPECT_EQ(snapshot.pair(0, 1).nominal_mbps, (Known<int>{18 * 26562, Source::nvml}));
+}
+
+TEST(Assemble, DeadLinkIsCountedOutAndNamed) {
+    NvmlFacts nvml = machines::h200_hidden_switches(3);
+    nvml.gpus[1].links[7].active = false;
+    Snapshot snapshot = assemble(nvml, {});
+    EXPECT_EQ(snapshot.pair(0, 1).links, 17);
+    EXPECT_EQ(snapshot.pair(1, 0).links, 17);
+    EXPECT_EQ(snapshot.pair(0, 2).links, 18);
+    EXPECT_TRUE(any_gap_with(snapshot, "17 of the 18 NVLinks of GPU 1"));
+}
+
+TEST(Assemble, LinksThatAreAllDownAreNoFault) {  // a PCIe board whose bridge is not fitted
+    NvmlFacts nvml = machines::two_pcie(P2pStatus::ok);
+    for (NvmlGpu &gpu : nvml.gpus) gpu.links.resize(12);
+    Snapshot snapshot = assemble(nvml, machines::cuda_for(nvml, true));
+    EXPECT_EQ(snapshot.pair(0, 1).kind.value, LinkKind::PHB);
+    EXPECT_TRUE(snapshot.gaps.empty());
+}
+
+TEST(Assemble, FabricThatIsDownShowsOnce) {
+    NvmlFacts nvml = machines::h200_hidden_switches(4);
+    for (NvmlPair &pair : nvml.pairs) pair.nvlink = P2pStatus::not_supported;
+    Snapshot snapshot = assemble(nvml, {});
+    EXPECT_EQ(snapshot.pair(0, 3).kind.value, LinkKind::SYS);
+    EXPECT_EQ(snapshot.gaps.size(), 1u);
+    EXPECT_TRUE(any_gap_with(snapshot, "fabric manager"));
+}
+
+TEST(Assemble, BridgesJoinOnlyTheirPair) {
+    NvmlFacts nvml = machines::two_bridges();
+    Snapshot snapshot = assemble(nvml, {});
+    EXPECT_EQ(snapshot.gpus[2].nvlinks[0].peer_gpu, 3);
+    EXPECT_EQ(snapshot.pair(2, 3).kind.value, LinkKind::NVLINK);
+    EXPECT_EQ(snapshot.pair(2, 3).nominal_mbps.value, 300000);
+    EXPECT_EQ(snapshot.pair(1, 2).kind.value, LinkKind::SYS);
+    EXPECT_TRUE(snapshot.gaps.empty());
+}
+
+TEST(Assemble, CudaOrdinalsAreMatchedByPciAddress) {
+    NvmlFacts nvml = machines::h200_hidden_switches(4);
+    CudaFacts cuda;  // CUDA_VISIBLE_DEVICES=3,1
+    cuda.devices = {{0, "NVIDIA H200", nvml.gpus[3].uuid, nvml.gpus[3].pci, {}},
+                    {1, "NVIDIA H200", nvml.gpus[1].uuid, nvml.gpus[1].pci, {}}};
+    cuda.pairs = {{}, {true, true}, {false, false}, {}};
+    Snapshot snapshot = assemble(nvml, cuda);
+    EXPECT_FALSE(snapshot.gpus[0].cuda_ordinal.known());
+    EXPECT_EQ(snapshot.gpus[1].cuda_ordinal.value, 1);
+    EXPECT_EQ(snapshot.gpus[3].cuda_ordinal.value, 0);
+    EXPECT_EQ(snapshot.pair(3, 1).p2p_read, (Known<bool>{true, Source::nvml}));
+    EXPECT_EQ(snapshot.pair(1, 3).p2p_read, (Known<bool>{false, Source::cuda}));
+    EXPECT_EQ(snapshot.pair(0, 1).p2p_read, (Known<bool>{true, Source::nvml}));
+}
+
+TEST(Assemble, WithoutNvmlCudaStillGivesGpusAndAccess) {
+    NvmlFacts seen = machines::two_pcie(P2pStatus::ok);
+    CudaFacts cuda = machines::cuda_for(seen, true);
+    cuda.devices[0].host_numa = 0;
+    cuda.devices[1].host_numa = 1;
+    Snapshot snapshot = assemble(machines::no_nvml(), cuda);
+    ASSERT_EQ(snapshot.gpus.size(), 2u);
+    EXPECT_EQ(snapshot.gpus[1].name, "NVIDIA L4");
+    EXPECT_EQ(snapshot.pair(0, 1).kind, (Known<LinkKind>{LinkKind::SYS, Source::cuda}));
+    EXPECT_EQ(snapshot.pair(0, 1).p2p_read, (Known<bool>{true, Source::cuda}));
+    EXPECT_TRUE(any_gap_with(snapshot, "NVML not found"));
+}
+
+TEST(Assemble, SlicesOfOneGpuAreOneDevice) {
+    NvmlFacts nvml;
+    nvml.gpus = {machines::gpu(0, "NVIDIA H200")};
+    nvml.gpus[0].mig = true;
+    machines::add_pairs(nvml, {});
+    CudaFacts cuda;
+    cuda.devices = {{0, "slice", "GPU-aaaa", machines::slot(0), {}}, {1, "slice", "GPU-bbbb", machines::slot(0), {}}};
+    cuda.pairs.resize(4);
+    Snapshot snapshot = assemble(nvml, cuda);
+    ASSERT_EQ(snapshot.gpus.size(), 2u);
+    EXPECT_EQ(snapshot.gpus[1].uuid.value, "MIG-bbbb");
+    EXPECT_EQ(snapshot.pair(0, 1).kind.value, LinkKind::SAME_DEVICE);
+}
+
+TEST(Assemble, DeviceWithoutPropertiesIsKept) {
+    CudaFacts cuda;
+    cuda.devices.resize(2);
+    cuda.devices[1].ordinal = 1;
+    cuda.pairs.resize(4);
+    Snapshot snapshot = assemble(machines::no_nvml(), cuda);
+    ASSERT_EQ(snapshot.gpus.size(), 2u);
+    EXPECT_FALSE(snapshot.gpus[1].pci.known());
+    EXPECT_EQ(snapshot.pair(0, 1).kind, (Known<LinkKind>{LinkKind::NONE, Source::none}));
+}
+
+TEST(Assemble, NothingAtAll) {
+    Snapshot snapshot = assemble(machines::no_nvml(), {});
+    EXPECT_TRUE(snapshot.gpus.empty());
+    EXPECT_TRUE(snapshot.pairs.empty());
+    EXPECT_EQ(snapshot.gaps.size(), 1u);
+}
+
+}  // namespace
+}  // namespace baton::topology

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "topology/nvml.hpp"
+#include "topology/snapshot.hpp"
+
+/// The rules that turn raw answers into kinds: pure functions.
+namespace baton::topology {
+
+/// MB/s of one link in one direction by NVML's version code; 0 for a code that is not in the table. NVML's own figure
+/// is the signalling rate (26562 for NVLink 4), of which 25000 carry data.
+int nominal_link_mbps(int nvlink_version);
+
+/// `peer_gpu`: which GPU of the machine has the link's remote address, or -1.
+FarEnd classify_far_end(const NvmlLink &link, int peer_gpu);
+
+struct PairFacts {
+    bool same_gpu = false;     ///< one and the same entry
+    bool same_device = false;  ///< two entries with one PCI address
+    int direct_links = 0;      ///< active, to each other
+    int switch_links = 0;      ///< active, to switches: the smaller of both GPUs' numbers
+    int link_mbps = 0;         ///< nominal, one link, the slower of both GPUs; 0 unknown
+    bool switch_hidden = false;
+    Source link_mbps_source = Source::none;
+    std::optional<P2pStatus> nvlink;
+    std::optional<CommonAncestor> ancestor;
+    Known<int> numa_from, numa_to;
+};
+
+/// Kind, links, nominal speed and reason. P2P permissions are separate facts: a pair may have links and be refused.
+Pair classify_pair(const PairFacts &facts);
+
+}  // namespace baton::topology

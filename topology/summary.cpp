@@ -1,0 +1,175 @@
+#include "topology/summary.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "topology/discover.hpp"
+
+namespace baton::topology {
+namespace {
+
+/// Equal things in order of first appearance: (text, how many or which).
+struct Groups {
+    std::vector<std::pair<std::string, std::vector<std::string>>> list;
+
+    void add(const std::string &key, const std::string &member) {
+        auto at = std::find_if(list.begin(), list.end(), [&](const auto &group) { return group.first == key; });
+        if (at == list.end()) at = list.insert(list.end(), {key, {}});
+        at->second.push_back(member);
+    }
+};
+
+std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+std::string software_text(const Snapshot &snapshot) {
+    std::string text;
+    if (snapshot.driver.known()) text += "; driver " + snapshot.driver.value;
+    if (snapshot.cuda_driver_version > 0) text += fmt::format(" (CUDA {})", version_text(snapshot.cuda_driver_version));
+    if (snapshot.cuda_runtime_version > 0)
+        text += fmt::format("; built with CUDA {}", version_text(snapshot.cuda_runtime_version));
+    return text;
+}
+
+std::string gpus_line(const Snapshot &snapshot) {
+    if (snapshot.gpus.empty()) return "GPUs: none" + software_text(snapshot) + "\n";
+    Groups names;
+    std::size_t visible = 0;
+    for (const Gpu &gpu : snapshot.gpus) {
+        std::string name = gpu.name.empty() ? "unnamed GPU" : gpu.name;
+        if (gpu.mig) name += " (MIG)";
+        names.add(name, gpu.pci.known() ? to_string(gpu.pci.value) : "?");
+        visible += gpu.cuda_ordinal.known() ? 1 : 0;
+    }
+    std::vector<std::string> parts;
+    for (const auto &[name, where] : names.list)
+        parts.push_back(fmt::format("{} x {} at {}", where.size(), name, fmt::join(where, " ")));
+    std::string text = fmt::format("GPUs: {}", fmt::join(parts, ", "));
+    if (visible != snapshot.gpus.size() && snapshot.cuda_runtime_version > 0)
+        text += fmt::format("; {} of them visible to CUDA here", visible);
+    return text + software_text(snapshot) + "\n";
+}
+
+std::string speed_text(int mbps) {
+    return mbps % 1000 == 0 ? fmt::format("{}", mbps / 1000) : fmt::format("{:.1f}", mbps / 1000.0);
+}
+
+std::string pair_text(const Pair &pair) {
+    std::string nv = pair.links > 0 ? fmt::format("NV{}", pair.links) : "NVLink (number of links unknown)";
+    std::string text;
+    switch (pair.kind.value) {
+        case LinkKind::SELF:
+            return "SELF";
+        case LinkKind::SAME_DEVICE:
+            return "on the same GPU";
+        case LinkKind::NVLINK:
+            text = nv;
+            break;
+        case LinkKind::NVSWITCH:
+            text = nv + " through NVSwitch" + (pair.switch_hidden ? " (hidden)" : "");
+            break;
+        case LinkKind::C2C:
+            text = "NVLink-C2C";
+            break;
+        case LinkKind::PIX:
+            text = "PIX (one PCIe switch)";
+            break;
+        case LinkKind::PXB:
+            text = "PXB (several PCIe switches)";
+            break;
+        case LinkKind::PHB:
+            text = "PHB (a PCIe host bridge)";
+            break;
+        case LinkKind::NODE:
+            text = "NODE (PCIe within a NUMA node)";
+            break;
+        case LinkKind::SYS:
+            text = "SYS (PCIe across NUMA nodes)";
+            break;
+        case LinkKind::NONE:
+            text = "unknown link";
+            break;
+    }
+    if (pair.nominal_mbps.known())
+        text += fmt::format(", {} GB/s per direction nominal", speed_text(pair.nominal_mbps.value));
+    return text;
+}
+
+/// "no" beats "unknown": a refusal is what the reader has to know.
+std::string p2p_text(const Pair &there, const Pair &back) {
+    const Known<bool> *answers[] = {&there.p2p_read, &there.p2p_write, &back.p2p_read, &back.p2p_write};
+    auto refused = [](const Known<bool> *answer) { return answer->known() && !answer->value; };
+    auto granted = [](const Known<bool> *answer) { return answer->known() && answer->value; };
+    if (std::any_of(std::begin(answers), std::end(answers), refused)) return "P2P refused";
+    return std::all_of(std::begin(answers), std::end(answers), granted) ? "P2P yes" : "P2P unknown";
+}
+
+/// Groups the unordered pairs by `text`; one group reads "all pairs ...", several name their pairs, the largest last.
+std::string grouped_pairs(const Snapshot &snapshot, const std::function<std::string(std::size_t, std::size_t)> &text) {
+    Groups groups;
+    for (std::size_t from = 0; from < snapshot.gpus.size(); ++from)
+        for (std::size_t to = from + 1; to < snapshot.gpus.size(); ++to)
+            groups.add(text(from, to), fmt::format("{}-{}", from, to));
+    auto &list = groups.list;
+    if (list.size() == 1)
+        return fmt::format("{} {}", list[0].second.size() == 1 ? "the pair" : "all pairs", list[0].first);
+    std::stable_sort(list.begin(), list.end(),
+                     [](const auto &a, const auto &b) { return a.second.size() < b.second.size(); });
+    std::vector<std::string> parts;
+    for (std::size_t index = 0; index < list.size(); ++index) {
+        const auto &[what, pairs] = list[index];
+        const bool rest = index + 1 == list.size() && pairs.size() > 8;
+        parts.push_back(rest ? fmt::format("the other {} pairs {}", pairs.size(), what)
+                             : fmt::format("{} {}", fmt::join(pairs, " "), what));
+    }
+    return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string links_line(const Snapshot &snapshot) {
+    if (snapshot.gpus.size() < 2 || snapshot.pairs.size() != snapshot.gpus.size() * snapshot.gpus.size()) return {};
+    return fmt::format("links: {}\n", grouped_pairs(snapshot, [&](std::size_t from, std::size_t to) {
+                           const Pair &pair = snapshot.pair(from, to);
+                           return fmt::format("{}, {}", pair_text(pair), p2p_text(pair, snapshot.pair(to, from)));
+                       }));
+}
+
+std::string counted(int count, const char *noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+
+std::string host_line(const Snapshot &snapshot) {
+    const Host &host = snapshot.host;
+    if (host.source == Source::none) return "CPU: unknown\n";
+    std::string model = host.cpu_model.empty() ? "unnamed CPU" : host.cpu_model;
+    std::string text =
+        fmt::format("CPU: {}{}, {}, {}, {}", host.packages > 1 ? fmt::format("{} x ", host.packages) : "", model,
+                    counted(host.cores, "core"), counted(host.pus, "PU"), counted(host.numa_nodes, "NUMA node"));
+    Groups nodes;
+    for (std::size_t index = 0; index < snapshot.gpus.size(); ++index)
+        if (const auto &node = snapshot.gpus[index].numa_node; node.known())
+            nodes.add(fmt::format("{}", node.value), fmt::format("{}", index));
+    for (const auto &[node, gpus] : nodes.list)
+        text += fmt::format("; GPU{} {} at node {}", gpus.size() == 1 ? "" : "s", fmt::join(gpus, " "), node);
+    return text + "\n";
+}
+
+std::string gaps_lines(const Snapshot &snapshot) {
+    std::string text;
+    for (const std::string &gap : snapshot.gaps) text += fmt::format("note: {}\n", gap);
+    auto placed =
+        std::count_if(snapshot.gpus.begin(), snapshot.gpus.end(), [](const Gpu &gpu) { return gpu.numa_node.known(); });
+    auto unplaced = static_cast<std::ptrdiff_t>(snapshot.gpus.size()) - placed;
+    if (unplaced > 0 && snapshot.host.numa_nodes > 1)
+        text += fmt::format("note: the NUMA node of {} of {} GPUs is unknown\n", unplaced, snapshot.gpus.size());
+    return text;
+}
+
+}  // namespace
+
+std::string summarize(const Snapshot &snapshot) {
+    return gpus_line(snapshot) + links_line(snapshot) + host_line(snapshot) + gaps_lines(snapshot);
+}
+
+std::string machine_summary() { return summarize(discover()); }
+
+}  // namespace baton::topology
