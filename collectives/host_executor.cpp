@@ -1,6 +1,7 @@
 #include "collectives/host_executor.hpp"
 
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "collectives/allgather/packet.hpp"
@@ -75,9 +76,17 @@ HostExecutor::~HostExecutor() { order_.drain(); }
 
 void HostExecutor::submit(void *stream, std::function<void()> work) {
     const std::uint64_t ticket = order_.issue();
-    auto in_turn = [this, ticket, work = std::move(work)] { order_.run(ticket, work); };
-    if (stream == nullptr) return in_turn();
-    static_cast<HostStream *>(stream)->enqueue(std::move(in_turn));
+    if (stream == nullptr) return order_.run(ticket, work);
+    static_cast<HostStream *>(stream)->enqueue([this, ticket, work = std::move(work)] {
+        try {
+            order_.run(ticket, work);
+        } catch (const std::bad_alloc &) {  // the only exception of an operation; there is no caller to take it
+            ErrorRecord record{};
+            record.code = BATON_ERR_MEMORY;
+            record.peer = static_cast<std::uint64_t>(view_.rank);
+            give_up(view_, record);
+        }
+    });
 }
 
 void HostExecutor::collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <numeric>
 
 #include "gpu.hpp"
@@ -82,6 +81,12 @@ std::vector<std::string> describe_run(const Communicator &communicator) {
 
 Report::Report(const Options &options, const Communicator &communicator)
     : options_(options), prints_(communicator.rank() == 0) {
+    if (prints_ && !options.json.empty()) {
+        file_.open(options.json);
+        if (!file_) {
+            throw Error(fmt::format("cannot write {}", options.json));
+        }
+    }
     const std::vector<std::string> lines = describe_run(communicator);
     for (const std::string &text : lines) {
         line("# " + text);
@@ -159,10 +164,9 @@ void Report::finish() {
     }
     json_["wrong"] = wrong_;
     if (prints_ && !options_.json.empty()) {
-        std::ofstream file(options_.json);
-        file << json_.dump(2) << '\n';
-        file.flush();
-        if (!file) {
+        file_ << json_.dump(2) << '\n';
+        file_.flush();
+        if (!file_) {
             throw Error(fmt::format("cannot write {}", options_.json));
         }
     }

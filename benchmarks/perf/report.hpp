@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ std::vector<std::string> describe_run(const Communicator &communicator);
 /// Prints tables as they grow (on rank 0) and keeps everything for the JSON file.
 class Report {
 public:
+    /// Throws Error if the JSON file cannot be written: before the work, not after it.
     Report(const Options &options, const Communicator &communicator);
 
     void begin_table(const TableKey &key);
@@ -36,6 +38,7 @@ private:
     std::size_t rows_ = 0;
     std::vector<double> table_bandwidths_;
     nlohmann::ordered_json json_;
+    std::ofstream file_;
 };
 
 }  // namespace baton::bench::perf

@@ -15,11 +15,8 @@ HandleTable<baton_host_stream_t, HostStream> &host_streams() {
 
 void require_mpi() {
     int initialized = 0;
-    int finalized = 0;
     MPI_Initialized(&initialized);
-    MPI_Finalized(&finalized);
     if (initialized == 0) fail(BATON_ERR_ARGUMENT, "MPI is not initialised: call MPI_Init first");
-    if (finalized != 0) fail(BATON_ERR_ARGUMENT, "MPI is finalised");
 }
 
 template <class T>

@@ -221,13 +221,14 @@ void Communicator::shut_down() {
     if (shut_down_) return;
     shut_down_ = true;
     if (executor_) executor_->drain();
-    const bool broken = broken_.load();
-    if (!broken) bootstrap_->barrier();
+    // A broken communicator waits for nobody, except for threads of its own process: they use each other's memory directly.
+    const bool together = !broken_.load() || bootstrap_->same_process();
+    if (together) bootstrap_->barrier();
     ready_.store(false, std::memory_order_release);
     peers_->leave();
     executor_.reset();
     buffers_.reset();
-    if (!broken) {
+    if (together) {
         // Importers close before owners free.
         peers_->unmap_peers();
         bootstrap_->barrier();
@@ -235,7 +236,7 @@ void Communicator::shut_down() {
     registry_.reset();
     peers_.reset();
     rendezvous_.reset();
-    if (broken) bootstrap_->abandon();
+    if (!together) bootstrap_->abandon();
     if (capabilities_.on_gpu) {
         release_control(control_);
     } else {

@@ -81,9 +81,13 @@ private:
     bool needs_recv(const Request &request, const Plan &plan) const;
     Arrival arrival_of(const Request &request, const Plan &plan, Buffers::Use &use, const std::byte **send, std::byte **recv,
                        void *stream);
+    void issue(const Request &request, void *stream);
+    void issue_messages(const std::vector<Request> &requests, void *stream);
     void after_call(void *stream);
     void clear_signals(int index);
 
+    /// Runs a part of a call: a failure whose code breaks communicators (MISMATCH, TIMEOUT, PEER_DEAD) breaks this one.
+    void guard(const std::function<void()> &body);
     void break_with(baton_result code, const std::string &text, bool tell_others);
     void look_for_errors();
     std::string describe_record(const ErrorRecord &record) const;

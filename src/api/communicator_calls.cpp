@@ -51,6 +51,14 @@ Arrival Communicator::arrival_of(const Request &request, const Plan &plan, Buffe
 }
 
 void Communicator::run(const Request &request, void *stream) {
+    guard([&] { issue(request, stream); });
+}
+
+void Communicator::run_messages(const std::vector<Request> &requests, void *stream) {
+    guard([&] { issue_messages(requests, stream); });
+}
+
+void Communicator::issue(const Request &request, void *stream) {
     const Plan how = plan(request);
     Buffers::Use use(*buffers_);
     const std::byte *send = nullptr;
@@ -71,13 +79,12 @@ void Communicator::run(const Request &request, void *stream) {
     args.count = request.count;
     args.chunk = request.bytes;
     args.op = request.op;
-    // In place, the input of an allgather lies in the receive buffer; staged, it is the user's still.
     executor_->collective(request, how, args, stream);
     if (recv != request.recv) executor_->local_copy(request.recv, recv, gathers ? request.bytes * n : request.bytes, stream);
     after_call(stream);
 }
 
-void Communicator::run_messages(const std::vector<Request> &requests, void *stream) {
+void Communicator::issue_messages(const std::vector<Request> &requests, void *stream) {
     Buffers::Use use(*buffers_);
     std::vector<MessageCall> calls;
     struct CopyOut {

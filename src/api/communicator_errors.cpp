@@ -54,6 +54,7 @@ std::string Communicator::describe_record(const ErrorRecord &record) const {
         case BATON_ERR_SYSTEM:
             return fmt::format("rank {} could not reach the buffer of rank {} in {}: it has been freed or is protected", view_.rank,
                                record.peer, mine);
+        case BATON_ERR_MEMORY: return fmt::format("rank {} ran out of host memory in an operation on a host stream", view_.rank);
         default:
             return fmt::format("rank {} found the region of rank {} gone in {} (operation {}): a graph was replayed after its buffer "
                                "had been freed, or this is a defect of Baton",
@@ -110,6 +111,16 @@ void Communicator::throw_if_broken() {
     }
     const std::lock_guard lock(state_mutex_);
     if (broken_code_ != BATON_SUCCESS) throw Failure(broken_code_, broken_text_);
+}
+
+void Communicator::guard(const std::function<void()> &body) {
+    try {
+        body();
+    } catch (const Failure &failure) {
+        const baton_result code = failure.code();
+        if (code == BATON_ERR_MISMATCH || code == BATON_ERR_TIMEOUT || code == BATON_ERR_PEER_DEAD) break_with(code, failure.what(), true);
+        throw;
+    }
 }
 
 void Communicator::abort() {

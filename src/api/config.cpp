@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "util/failure.hpp"
+#include "api/error_state.hpp"
 
 namespace baton::core {
 namespace {
 
 constexpr std::size_t unset_size = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t largest_segment = std::size_t{1} << 30;
 
 struct TransportName {
     const char *name;
@@ -39,13 +40,14 @@ int transport_from(const char *name, int otherwise) {
     fail(BATON_ERR_ARGUMENT, "{}={}: expected auto, host, kernel, copy_engine or zero_sm", name, value);
 }
 
-std::size_t size_from(const char *name, std::size_t otherwise) {
+std::size_t size_from(const char *name, std::size_t otherwise, std::size_t least = 0, std::size_t most = unset_size - 1) {
     const char *value = variable(name);
     if (value == nullptr) return otherwise;
     char *end = nullptr;
     errno = 0;
     const unsigned long long number = std::strtoull(value, &end, 10);
-    if (errno != 0 || *end != '\0' || *value == '-') fail(BATON_ERR_ARGUMENT, "{}={}: expected a number of bytes", name, value);
+    if (errno != 0 || *end != '\0' || *value == '-') fail(BATON_ERR_ARGUMENT, "{}={}: expected a number", name, value);
+    if (number < least || number > most) fail(BATON_ERR_ARGUMENT, "{}={}: must lie in {}..{}", name, value, least, most);
     return number;
 }
 
@@ -73,7 +75,6 @@ void check(const baton_config &config) {
     if (config.single_copy != 0 && config.single_copy != 1) {
         fail(BATON_ERR_ARGUMENT, "config.single_copy is {}; it must be 0 or 1", config.single_copy);
     }
-    constexpr std::size_t largest_segment = std::size_t{1} << 30;
     if (config.segment_bytes < 256 || config.segment_bytes > largest_segment) {
         fail(BATON_ERR_ARGUMENT, "config.segment_bytes is {}; it must lie in 256..{}", config.segment_bytes, largest_segment);
     }
@@ -92,9 +93,21 @@ std::vector<std::pair<const char *, double>> fields(const baton_config &config) 
 
 }  // namespace
 
+baton_config unset_config() {
+    baton_config config{};
+    config.struct_size = sizeof(baton_config);
+    config.transport = -1;
+    config.timeout_seconds = -1.0;
+    config.max_channels = 0;
+    config.packet_limit = unset_size;
+    config.copy_engine_limit = unset_size;
+    config.segment_bytes = 0;
+    config.single_copy = -1;
+    return config;
+}
+
 baton_config resolve_config(const baton_config *given) {
-    baton_config config;
-    baton_config_init(&config);
+    baton_config config = unset_config();
     if (given != nullptr) {
         if (given->struct_size != sizeof(baton_config)) {
             fail(BATON_ERR_ARGUMENT, "config.struct_size is {}, expected {}: initialise it with baton_config_init()",
@@ -105,12 +118,12 @@ baton_config resolve_config(const baton_config *given) {
     if (config.transport == -1) config.transport = transport_from("BATON_TRANSPORT", BATON_TRANSPORT_AUTO);
     if (config.timeout_seconds < 0) config.timeout_seconds = seconds_from("BATON_TIMEOUT", 60.0);
     if (config.max_channels == 0) {
-        config.max_channels = static_cast<int>(std::min<std::size_t>(size_from("BATON_MAX_CHANNELS", 32), 1000));
+        config.max_channels = static_cast<int>(size_from("BATON_MAX_CHANNELS", 32, 1, 64));
     }
     if (config.packet_limit == unset_size) config.packet_limit = size_from("BATON_PACKET_LIMIT", 65536);
     if (config.copy_engine_limit == unset_size) config.copy_engine_limit = size_from("BATON_COPY_ENGINE_LIMIT", 8388608);
-    if (config.segment_bytes == 0) config.segment_bytes = size_from("BATON_SEGMENT", 1048576);
-    if (config.single_copy == -1) config.single_copy = static_cast<int>(std::min<std::size_t>(size_from("BATON_SINGLE_COPY", 1), 2));
+    if (config.segment_bytes == 0) config.segment_bytes = size_from("BATON_SEGMENT", 1048576, 256, largest_segment);
+    if (config.single_copy == -1) config.single_copy = static_cast<int>(size_from("BATON_SINGLE_COPY", 1, 0, 1));
     check(config);
     return config;
 }
@@ -132,14 +145,8 @@ void require_equal(Bootstrap &bootstrap, const baton_config &config) {
 }  // namespace baton::core
 
 extern "C" baton_result baton_config_init(baton_config *config) {
-    if (config == nullptr) return BATON_ERR_ARGUMENT;
-    config->struct_size = sizeof(baton_config);
-    config->transport = -1;
-    config->timeout_seconds = -1.0;
-    config->max_channels = 0;
-    config->packet_limit = baton::core::unset_size;
-    config->copy_engine_limit = baton::core::unset_size;
-    config->segment_bytes = 0;
-    config->single_copy = -1;
-    return BATON_SUCCESS;
+    return baton::core::guarded("baton_config_init", [&] {
+        if (config == nullptr) baton::core::fail(BATON_ERR_ARGUMENT, "config is NULL");
+        *config = baton::core::unset_config();
+    });
 }

@@ -5,6 +5,9 @@
 
 namespace baton::core {
 
+/// What baton_config_init() gives: every field unset.
+baton_config unset_config();
+
 /// A copy of `given` (may be null) in which every unset field has its environment variable's value or its default. Throws
 /// BATON_ERR_ARGUMENT naming the field or variable and its value.
 baton_config resolve_config(const baton_config *given);

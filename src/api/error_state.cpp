@@ -18,10 +18,15 @@ baton_result remember_error(baton_result code, const std::string &message) {
     return code;
 }
 
-bool in_forked_child() {
+void require_usable_process() {
     // Registered at the first call of any thread: a child that was forked before it has nothing to misuse.
     [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { forked.store(true); });
-    return forked.load(std::memory_order_relaxed);
+    if (forked.load(std::memory_order_relaxed)) {
+        fail(BATON_ERR_ARGUMENT, "called from a forked child: only the process that created a communicator may use it");
+    }
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized != 0) fail(BATON_ERR_ARGUMENT, "called after MPI_Finalize");
 }
 
 }  // namespace baton::core

@@ -9,16 +9,14 @@ namespace baton::core {
 /// Keeps `message` for this thread's baton_last_error() and returns `code`.
 baton_result remember_error(baton_result code, const std::string &message);
 
-/// True in a process forked from one that uses Baton.
-bool in_forked_child();
+/// Throws BATON_ERR_ARGUMENT in a process forked from one that uses Baton, and after MPI_Finalize.
+void require_usable_process();
 
 /// Runs one call of the C API: exceptions become a result and a message that starts with the call's name.
 template <class Body>
 baton_result guarded(const char *call, const Body &body) noexcept {
     try {
-        if (in_forked_child()) {
-            fail(BATON_ERR_ARGUMENT, "called from a forked child: only the process that created a communicator may use it");
-        }
+        require_usable_process();
         body();
         return BATON_SUCCESS;
     } catch (const Failure &failure) {

@@ -133,9 +133,9 @@ TEST_P(ThreadCollectives, BarrierHoldsEverybody) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Host, ThreadCollectives, testing::Combine(testing::Values(1, 2, 3, 4, 8), testing::Bool()),
-                         [](const auto &info) {
-                             return std::to_string(std::get<0>(info.param)) + "Ranks" +
-                                    (std::get<1>(info.param) ? "SingleCopy" : "Staged");
+                         [](const auto &instance) {
+                             return std::to_string(std::get<0>(instance.param)) + "Ranks" +
+                                    (std::get<1>(instance.param) ? "SingleCopy" : "Staged");
                          });
 
 }  // namespace

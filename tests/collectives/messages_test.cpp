@@ -98,8 +98,8 @@ TEST_P(ThreadMessages, AGroupInAnyOrderArrives) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(Host, ThreadMessages, testing::Combine(testing::Values(1, 2, 4), testing::Bool()), [](const auto &info) {
-    return std::to_string(std::get<0>(info.param)) + "Ranks" + (std::get<1>(info.param) ? "SingleCopy" : "Staged");
+INSTANTIATE_TEST_SUITE_P(Host, ThreadMessages, testing::Combine(testing::Values(1, 2, 4), testing::Bool()), [](const auto &instance) {
+    return std::to_string(std::get<0>(instance.param)) + "Ranks" + (std::get<1>(instance.param) ? "SingleCopy" : "Staged");
 });
 
 }  // namespace
