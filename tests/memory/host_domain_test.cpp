@@ -173,7 +173,7 @@ TEST(HostDomain, ManyThreadsAllocateAndRelease) {
 }
 
 #if !BATON_WITH_CUDA
-TEST(CudaDomain, IsUnsupportedInABuildWithoutCuda) {
+TEST(NoCuda, IsUnsupportedInABuildWithoutCuda) {
     EXPECT_EQ(current_gpu(), -1);
     try {
         make_cuda_domain();

@@ -174,12 +174,12 @@ std::uint32_t float_to_small(baton_type type, float value) {
     return sign | (bits > format.max_finite ? overflow : bits);
 }
 
-Bytes make_input(baton_type type, baton_op op, std::uint64_t seed, int rank, std::size_t count) {
+Bytes make_input(baton_type type, baton_op op, std::uint64_t seed, int rank, std::size_t count, std::size_t first) {
     const std::size_t width = width_of(type);
     const std::uint64_t stream = mix(seed ^ mix(static_cast<std::uint64_t>(rank) + 1));
     Bytes result(count * width);
     for (std::size_t i = 0; i < count; ++i) {
-        const std::uint64_t bits = element_bits(type, op, mix(stream + i));
+        const std::uint64_t bits = element_bits(type, op, mix(stream + first + i));
         std::memcpy(result.data() + i * width, &bits, width);  // little-endian: the low bytes
     }
     return result;
@@ -214,9 +214,9 @@ Bytes reduce(baton_type type, baton_op op, Inputs inputs) {
                                : reduce_small<std::uint8_t>(type, op, inputs);
 }
 
-Bytes reduce_inputs(baton_type type, baton_op op, std::uint64_t seed, int ranks, std::size_t count) {
+Bytes reduce_inputs(baton_type type, baton_op op, std::uint64_t seed, int ranks, std::size_t count, std::size_t first) {
     std::vector<Bytes> inputs;
-    for (int rank = 0; rank < ranks; ++rank) inputs.push_back(make_input(type, op, seed, rank, count));
+    for (int rank = 0; rank < ranks; ++rank) inputs.push_back(make_input(type, op, seed, rank, count, first));
     const std::vector<std::span<const std::byte>> views(inputs.begin(), inputs.end());
     return reduce(type, op, views);
 }

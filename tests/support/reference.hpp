@@ -22,13 +22,15 @@ bool is_defined(baton_op op, baton_type type);
 /// `count` elements that differ by seed, rank and index: arbitrary bits for integers; for floating point finite values
 /// whose sums round, whose order of summation shows, and whose products stay in range. MIN and MAX also get signed
 /// zeros and, for fp32 and fp64, NaNs.
-Bytes make_input(baton_type type, baton_op op, std::uint64_t seed, int rank, std::size_t count);
+/// `first` skips elements: the rest is the same as without it.
+Bytes make_input(baton_type type, baton_op op, std::uint64_t seed, int rank, std::size_t count, std::size_t first = 0);
 
 /// The reduction of inputs[0], inputs[1], ... in this order, as baton.h defines it.
 Bytes reduce(baton_type type, baton_op op, std::span<const std::span<const std::byte>> inputs);
 
 /// The same for the inputs that make_input gives ranks 0 .. ranks-1.
-Bytes reduce_inputs(baton_type type, baton_op op, std::uint64_t seed, int ranks, std::size_t count);
+Bytes reduce_inputs(baton_type type, baton_op op, std::uint64_t seed, int ranks, std::size_t count,
+                    std::size_t first = 0);
 
 /// Bits of the small floating-point formats: exposed for the reference's own test.
 float small_to_float(baton_type type, std::uint32_t bits);
