@@ -7,11 +7,11 @@
 
 namespace baton::core {
 
-std::uint64_t bytes_of(std::uint64_t count, baton_type type, int blocks) {
+std::uint64_t bytes_of(std::uint64_t count, baton_type type, int blocks, const char *name) {
     const std::uint64_t each = baton_type_size(type) * static_cast<std::uint64_t>(blocks);
     constexpr std::uint64_t most = std::uint64_t{1} << 63;
     if (count > (most - 1) / each) {
-        fail(BATON_ERR_ARGUMENT, "count is {}: times {} bytes of {}{} it overflows", count, baton_type_size(type),
+        fail(BATON_ERR_ARGUMENT, "{} is {}: times {} bytes of {}{} it overflows", name, count, baton_type_size(type),
              baton_type_name(type), blocks > 1 ? fmt::format(" times {} ranks", blocks) : "");
     }
     return count * each;
@@ -19,6 +19,10 @@ std::uint64_t bytes_of(std::uint64_t count, baton_type type, int blocks) {
 
 PointerInfo Buffers::check(const void *pointer, std::uint64_t bytes, const char *name) const {
     if (bytes == 0) return {};
+    if (pointer == BATON_IN_PLACE) {
+        fail(BATON_ERR_ARGUMENT, "{} is BATON_IN_PLACE, which means something only as sendbuf of allgather, reduce_scatter and allreduce",
+             name);
+    }
     if (pointer == nullptr) fail(BATON_ERR_ARGUMENT, "{} is NULL, but {} bytes are to be moved", name, bytes);
     const PointerInfo info = domain_.classify(pointer);
     const bool on_gpu = domain_.on_gpu();

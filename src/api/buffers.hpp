@@ -10,8 +10,8 @@
 
 namespace baton::core {
 
-/// count * size of type, times `blocks`; throws BATON_ERR_ARGUMENT where it does not fit 63 bits.
-std::uint64_t bytes_of(std::uint64_t count, baton_type type, int blocks);
+/// count * size of type, times `blocks`; throws BATON_ERR_ARGUMENT, calling the count `name`, where it does not fit 63 bits.
+std::uint64_t bytes_of(std::uint64_t count, baton_type type, int blocks, const char *name = "count");
 
 /// A communicator's view of its user's buffers: checks them, names them to peers, and stages those that peers cannot reach.
 class Buffers {

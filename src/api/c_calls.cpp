@@ -115,7 +115,7 @@ baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream) {
 
 baton_result baton_send(const void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm, baton_stream_t stream) {
     return messages("baton_send", comm, stream, [&](Communicator &on) {
-        const Request request = check_message(on, BATON_SEND, buffer, count, type, peer, "buffer", "peer");
+        const Request request = check_message(on, BATON_SEND, buffer, count, type, peer, {});
         if (peer == on.rank() && request.bytes > BATON_EAGER_BYTES && !Group::of_this_thread().open()) {
             fail(BATON_ERR_ARGUMENT, "peer is this rank ({}) and the message has {} bytes: more than BATON_EAGER_BYTES ({}) to oneself "
                  "need a group or sendrecv", peer, request.bytes, BATON_EAGER_BYTES);
@@ -126,15 +126,15 @@ baton_result baton_send(const void *buffer, size_t count, baton_type type, int p
 
 baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm, baton_stream_t stream) {
     return messages("baton_recv", comm, stream, [&](Communicator &on) {
-        return std::vector<Request>{check_message(on, BATON_RECV, buffer, count, type, peer, "buffer", "peer")};
+        return std::vector<Request>{check_message(on, BATON_RECV, buffer, count, type, peer, {})};
     });
 }
 
 baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount, int source, baton_type type,
                             baton_comm_t comm, baton_stream_t stream) {
     return messages("baton_sendrecv", comm, stream, [&](Communicator &on) {
-        return std::vector<Request>{check_message(on, BATON_SEND, sendbuf, sendcount, type, dest, "sendbuf", "dest"),
-                                    check_message(on, BATON_RECV, recvbuf, recvcount, type, source, "recvbuf", "source")};
+        return std::vector<Request>{check_message(on, BATON_SEND, sendbuf, sendcount, type, dest, {"sendbuf", "sendcount", "dest"}),
+                                    check_message(on, BATON_RECV, recvbuf, recvcount, type, source, {"recvbuf", "recvcount", "source"})};
     });
 }
 

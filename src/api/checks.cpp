@@ -45,10 +45,10 @@ Request check_allgather(Communicator &comm, const void *sendbuf, void *recvbuf, 
     request.bytes = bytes_of(count, type, 1);
     const std::uint64_t total = bytes_of(count, type, comm.size());
     request.recv = static_cast<std::byte *>(recvbuf);
-    comm.buffers().check(recvbuf, total, "recvbuf");
     const std::byte *own = request.recv + static_cast<std::uint64_t>(comm.rank()) * request.bytes;
     request.send = sendbuf == BATON_IN_PLACE ? own : bytes_at(sendbuf);
-    comm.buffers().check(request.send, request.bytes, "sendbuf");
+    if (sendbuf != BATON_IN_PLACE) comm.buffers().check(sendbuf, request.bytes, "sendbuf");
+    comm.buffers().check(recvbuf, total, "recvbuf");
     if (request.send != own && overlap(request.send, request.bytes, request.recv, total)) {
         fail(BATON_ERR_ARGUMENT, "sendbuf {} overlaps recvbuf {} but is not recvbuf + rank * count ({}), the place for in place",
              sendbuf, recvbuf, static_cast<const void *>(own));
@@ -96,8 +96,8 @@ Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, 
     request.bytes = bytes_of(count, type, 1);
     request.recv = static_cast<std::byte *>(recvbuf);
     request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
+    if (sendbuf != BATON_IN_PLACE) comm.buffers().check(sendbuf, request.bytes, "sendbuf");
     comm.buffers().check(recvbuf, request.bytes, "recvbuf");
-    comm.buffers().check(request.send, request.bytes, "sendbuf");
     if (request.send != request.recv && overlap(request.send, request.bytes, request.recv, request.bytes)) {
         fail(BATON_ERR_ARGUMENT, "sendbuf {} overlaps recvbuf {}; they must be equal (in place) or apart", sendbuf, recvbuf);
     }
@@ -105,16 +105,16 @@ Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, 
 }
 
 Request check_message(Communicator &comm, baton_operation operation, const void *buffer, std::size_t count, baton_type type, int peer,
-                      const char *buffer_name, const char *peer_name) {
+                      const MessageNames &names) {
     require_type(type);
-    require_rank(comm, peer, peer_name);
+    require_rank(comm, peer, names.peer);
     Request request;
     request.operation = operation;
     request.type = type;
     request.count = count;
-    request.bytes = bytes_of(count, type, 1);
+    request.bytes = bytes_of(count, type, 1, names.count);
     request.peer = peer;
-    comm.buffers().check(buffer, request.bytes, buffer_name);
+    comm.buffers().check(buffer, request.bytes, names.buffer);
     request.send = bytes_at(buffer);
     request.recv = static_cast<std::byte *>(const_cast<void *>(buffer));
     return request;

@@ -22,6 +22,8 @@ struct Status {
 
 }  // namespace
 
+std::atomic<int> Communicator::live_communicators{0};
+
 void Communicator::together(const std::function<void()> &body) {
     Status mine;
     std::string text;
@@ -85,6 +87,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
         reach.pids = bootstrap_->allgather(static_cast<std::int32_t>(getpid()));
         executor_ = std::make_unique<HostExecutor>(view_, std::move(reach));
     });
+    live_communicators.fetch_add(1);
     ready_.store(true, std::memory_order_release);
     bootstrap_->barrier();
 }
@@ -220,6 +223,7 @@ bool Communicator::probe_single_copy() {
 void Communicator::shut_down() {
     if (shut_down_) return;
     shut_down_ = true;
+    live_communicators.fetch_sub(1);
     if (executor_) executor_->drain();
     // A broken communicator waits for nobody, except for threads of its own process: they use each other's memory directly.
     const bool together = !broken_.load() || bootstrap_->same_process();

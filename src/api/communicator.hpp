@@ -83,6 +83,7 @@ private:
                        void *stream);
     void issue(const Request &request, void *stream);
     void issue_messages(const std::vector<Request> &requests, void *stream);
+    void reclaim_if_idle();
     void after_call(void *stream);
     void clear_signals(int index);
 
@@ -91,6 +92,8 @@ private:
     void break_with(baton_result code, const std::string &text, bool tell_others);
     void look_for_errors();
     std::string describe_record(const ErrorRecord &record) const;
+
+    static std::atomic<int> live_communicators;
 
     std::unique_ptr<Bootstrap> bootstrap_;
     std::unique_ptr<MemoryDomain> domain_;

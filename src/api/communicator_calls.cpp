@@ -58,7 +58,14 @@ void Communicator::run_messages(const std::vector<Request> &requests, void *stre
     guard([&] { issue_messages(requests, stream); });
 }
 
+/// Unmaps what peers have freed. Closing waits for running kernels, and one of them may wait for this rank: so only when
+/// nothing runs, and with one communicator in the process, since another's kernels are not seen from here.
+void Communicator::reclaim_if_idle() {
+    if (peers_->has_retired() && live_communicators.load() == 1 && executor_->idle()) peers_->reclaim();
+}
+
 void Communicator::issue(const Request &request, void *stream) {
+    reclaim_if_idle();
     const Plan how = plan(request);
     Buffers::Use use(*buffers_);
     const std::byte *send = nullptr;
@@ -130,7 +137,8 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
                            capabilities_.on_gpu ? "kernel" : "host");
     }
     const Plan how = plan(request);
-    std::string text = describe(how) + "\n";
+    std::string text = describe(how) + "\n" + fmt::format("{} of {} {} ({} bytes), {} ranks\n", baton_operation_name(operation), count,
+                                                          baton_type_name(type), request.bytes, view_.size);
     if (how.algorithm == Algorithm::staged) text += fmt::format("segments of {} bytes per peer\n", how.segment_bytes);
     const bool raw = !capabilities_.on_gpu;
     const auto n = static_cast<std::uint64_t>(view_.size);
@@ -155,9 +163,15 @@ std::shared_ptr<Window> Communicator::create_window(std::size_t bytes) {
     if (window->index >= max_windows) fail(BATON_ERR_UNSUPPORTED, "{} windows are alive already, the most there can be", max_windows);
     window->bytes = bytes;
     RegionRegistry::Allocation allocation;
-    together([&] { allocation = registry_->allocate_published(std::max<std::size_t>(bytes, 1)); });
+    try {
+        together([&] { allocation = registry_->allocate_published(std::max<std::size_t>(bytes, 1)); });
+    } catch (const Failure &) {
+        if (allocation.pointer != nullptr) registry_->release(allocation.pointer);
+        throw;
+    }
     const std::vector<PeerMemory::Published> all = bootstrap_->allgather(allocation.published);
     window->pointers.resize(all.size());
+    // Nothing below fails on one rank alone but for a device error, which breaks more than this window.
     together([&] {
         for (int peer = 0; peer < view_.size; ++peer) {
             const PeerMemory::Published &published = all[static_cast<std::size_t>(peer)];

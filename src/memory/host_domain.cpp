@@ -24,12 +24,15 @@ struct HostAllocation {
     std::uint64_t size = 0;
     std::uint64_t id = 0;
     UniqueFd fd;
+    int importers = 0;  // ranks of this process that have imported it at its own address
 };
 
 /// All allocate()d host memory of this process, whichever communicator it was allocated for, by base address.
 struct HostAllocations {
     std::mutex mutex;
     std::map<std::uint64_t, HostAllocation> by_base;
+    /// Released, but still imported: stays mapped until the last importer is done, as it does between processes.
+    std::map<std::uint64_t, HostAllocation> released;
     std::uint64_t last_id = 0;
 
     /// REQUIRES: mutex held.
@@ -138,8 +141,13 @@ public:
             const std::lock_guard lock(all.mutex);
             const auto found = all.by_base.find(reinterpret_cast<std::uintptr_t>(pointer));
             if (found == all.by_base.end()) fail(BATON_ERR_ARGUMENT, "{} is not memory of the host domain", pointer);
-            size = found->second.size;
-            all.by_base.erase(found);  // before munmap: the address may be given to another thread right after
+            // Forgotten before it is unmapped: the address may be given to another thread right after.
+            auto node = all.by_base.extract(found);
+            size = node.mapped().size;
+            if (node.mapped().importers > 0) {
+                all.released.insert(std::move(node));
+                return;
+            }
         }
         ::munmap(pointer, size);
     }
@@ -175,7 +183,7 @@ public:
 
     void *import_region(int owner, const RegionPost &post, int descriptor) override {
         const UniqueFd fd(descriptor);
-        if (post.kind == HandleKind::same_address) return reinterpret_cast<void *>(post.base);
+        if (post.kind == HandleKind::same_address) return hold(post);
         if (post.kind != HandleKind::memfd) {
             fail(BATON_ERR_UNSUPPORTED, "rank {} exported memory that a communicator on the host cannot map", owner);
         }
@@ -189,12 +197,34 @@ public:
     }
 
     void unimport_region(int, const RegionPost &post, void *address) override {
-        if (post.kind == HandleKind::memfd) ::munmap(address, post.map_size);
+        if (post.kind == HandleKind::memfd || let_go(post)) ::munmap(address, post.map_size);
     }
 
     void store_entry(RegionEntry *destination, const RegionEntry &entry) override { write_entry(*destination, entry); }
 
 private:
+    static void *hold(const RegionPost &post) {
+        HostAllocations &all = host_allocations();
+        const std::lock_guard lock(all.mutex);
+        const auto found = all.by_base.find(post.base);
+        if (found != all.by_base.end()) ++found->second.importers;
+        return reinterpret_cast<void *>(post.base);
+    }
+
+    /// True if that was the last use of released memory.
+    static bool let_go(const RegionPost &post) {
+        HostAllocations &all = host_allocations();
+        const std::lock_guard lock(all.mutex);
+        if (const auto alive = all.by_base.find(post.base); alive != all.by_base.end()) {
+            --alive->second.importers;
+            return false;
+        }
+        const auto found = all.released.find(post.base);
+        if (found == all.released.end() || --found->second.importers > 0) return false;
+        all.released.erase(found);
+        return true;
+    }
+
     const bool same_process_;
 };
 

@@ -52,9 +52,16 @@ struct PeerMemory::Impl {
 
     std::size_t table_bytes(bool on_device) const { return on_device == on_gpu ? mapped->table_bytes() : 0; }
 
+    std::uint64_t retirements() const {
+        std::uint64_t sum = 0;
+        for (int r = 0; r < size; ++r) sum += std::atomic_ref(board.record(r).retirements).load(std::memory_order_acquire);
+        return sum;
+    }
+
     const int rank;
     const int size;
     const bool on_gpu;
+    std::atomic<std::uint64_t> reclaimed{0};  // retirements() at the last reclaim()
     Doorbell doorbell;
     Board board;
     BoardRecord &mine;
@@ -76,7 +83,10 @@ PeerMemory::Published PeerMemory::publish(Export &&exported, std::chrono::millis
 
 void PeerMemory::retire(std::uint32_t slot) { impl_->publisher->retire(slot); }
 
+bool PeerMemory::has_retired() const { return impl_->retirements() != impl_->reclaimed.load(std::memory_order_relaxed); }
+
 void PeerMemory::reclaim() {
+    impl_->reclaimed.store(impl_->retirements(), std::memory_order_relaxed);
     impl_->mapped->reclaim([&](int owner, std::uint32_t slot) {
         return std::atomic_ref(impl_->board.record(owner).retired[slot]).load(std::memory_order_acquire);
     });

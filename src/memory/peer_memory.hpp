@@ -51,6 +51,9 @@ public:
     /// The region's owner will not name it any more. Its slot may be used again; peers unmap it at reclaim().
     void retire(std::uint32_t slot);
 
+    /// True if there may be something to reclaim(). Cheap.
+    bool has_retired() const;
+
     /// Unmaps peers' retired regions. REQUIRES: no operation of any communicator of this process in flight.
     void reclaim();
 

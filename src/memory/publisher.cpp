@@ -157,6 +157,7 @@ PeerMemory::Published Publisher::take_slot() {
 void Publisher::give_back(const PeerMemory::Published &published) {
     mapped_.forget_own(published.slot);
     std::atomic_ref(mine_.retired[published.slot]).store(published.generation, std::memory_order_release);
+    std::atomic_ref(mine_.retirements).fetch_add(1, std::memory_order_release);
     const std::lock_guard lock(mutex_);
     free_slots_.push_back(published.slot);
 }

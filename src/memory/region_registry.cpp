@@ -99,6 +99,8 @@ struct RegionRegistry::Impl {
         const auto found = find_current(info);
         if (found != regions.end()) return found->second;
         drop_overlapping(info.base, info.size);
+        // Peers keep freed memory alive as long as they have it mapped. Publishing is slow anyway: a good time to look.
+        drop_freed();
         Region region;
         region.size = info.size;
         region.buffer_id = info.buffer_id;

@@ -39,6 +39,7 @@ void ServiceThread::unwatch(int descriptor) {
 
 void ServiceThread::stop() {
     if (!thread_.joinable()) return;
+    stopping_.store(true, std::memory_order_release);
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto written = ::write(stop_event_.get(), &one, sizeof(one));
     thread_.join();
@@ -54,11 +55,14 @@ void ServiceThread::run(const Work &work) {
         polled.push_back({stop_event_.get(), POLLIN, 0});
         for (const int descriptor : watched_) polled.push_back({descriptor, POLLIN, 0});
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_tick - Clock::now()).count();
-        ::poll(polled.data(), polled.size(), static_cast<int>(std::max<long>(left, 0)));
-        if (polled[0].revents != 0) return;
+        const int ready = ::poll(polled.data(), polled.size(), static_cast<int>(std::max<long>(left, 0)));
+        // Out of memory, or more descriptors than a limit that was lowered since: then all are looked at, at intervals.
+        const bool blind = ready < 0 && errno != EINTR;
+        if (blind) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        if (polled[0].revents != 0 || stopping_.load(std::memory_order_acquire)) return;
         readable.clear();
         for (std::size_t i = 1; i < polled.size(); ++i) {
-            if (polled[i].revents != 0) readable.push_back(polled[i].fd);
+            if (blind || polled[i].revents != 0) readable.push_back(polled[i].fd);
         }
         if (!readable.empty()) work.wake(readable);
         if (Clock::now() >= next_tick) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -35,7 +36,8 @@ private:
     void run(const Work &work);
 
     std::vector<int> watched_;
-    UniqueFd stop_event_;
+    UniqueFd stop_event_;                // ends the thread's poll()
+    std::atomic<bool> stopping_{false};  // stop() -> the thread, where poll() says nothing
     std::thread thread_;
 };
 

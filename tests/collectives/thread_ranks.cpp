@@ -71,10 +71,10 @@ void barrier(core::Communicator &comm) {
     comm.run(request, nullptr);
 }
 core::Request send_request(core::Communicator &comm, const void *buffer, std::size_t bytes, int peer) {
-    return core::check_message(comm, BATON_SEND, buffer, bytes, BATON_UINT8, peer, "buffer", "peer");
+    return core::check_message(comm, BATON_SEND, buffer, bytes, BATON_UINT8, peer, {});
 }
 core::Request recv_request(core::Communicator &comm, void *buffer, std::size_t bytes, int peer) {
-    return core::check_message(comm, BATON_RECV, buffer, bytes, BATON_UINT8, peer, "buffer", "peer");
+    return core::check_message(comm, BATON_RECV, buffer, bytes, BATON_UINT8, peer, {});
 }
 void run(core::Communicator &comm, const std::vector<core::Request> &messages) { comm.run_messages(messages, nullptr); }
 

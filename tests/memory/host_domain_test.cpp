@@ -123,14 +123,22 @@ TEST(HostDomain, ImportSeesTheSameMemory) {
 
 TEST(HostDomain, InOneProcessTheAddressItselfIsExported) {
     const auto domain = make_host_domain(true);
-    void *memory = domain->allocate(100);
+    auto *memory = static_cast<int *>(domain->allocate(100));
     const Export exported = domain->export_region(domain->classify(memory));
     EXPECT_EQ(exported.post.kind, HandleKind::same_address);
     EXPECT_EQ(exported.fd, -1);
     EXPECT_EQ(domain->import_region(0, exported.post, -1), memory);
+    EXPECT_EQ(domain->import_region(0, exported.post, -1), memory);
     domain->unimport_region(0, exported.post, memory);
-    EXPECT_EQ(domain->classify(memory).kind, Kind::host);
+    EXPECT_EQ(domain->classify(memory).base, exported.post.base);
+    // As between processes: what is imported stays readable when its owner has released it.
+    *memory = 4711;
     domain->release(memory);
+    EXPECT_EQ(domain->classify(memory).base, 0U);
+    EXPECT_EQ(*memory, 4711);
+    EXPECT_THROW(domain->release(memory), Failure);
+    domain->unimport_region(0, exported.post, memory);
+    EXPECT_EQ(domain->classify(memory).kind, Kind::invalid);
 }
 
 TEST(HostDomain, StaleInfoIsNotExported) {

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "memory/peer_memory.hpp"
@@ -30,6 +32,23 @@ std::size_t open_files() {
     std::size_t count = 0;
     for ([[maybe_unused]] const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
     return count;
+}
+
+bool all_threads_stopped(pid_t pid) {
+    for (const auto &task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+        std::ifstream file(task.path() / "stat");
+        std::string line;
+        std::getline(file, line);
+        const std::size_t name_end = line.rfind(')');
+        if (name_end == std::string::npos || line.compare(name_end + 1, 2, " T") != 0) return false;
+    }
+    return true;
+}
+
+/// Stops a process and returns when none of its threads runs any more.
+void stop_process(pid_t pid) {
+    ASSERT_EQ(::kill(pid, SIGSTOP), 0);
+    while (!all_threads_stopped(pid)) std::this_thread::yield();
 }
 
 TEST(PeerMemoryProcesses, MemoryReachesTheOtherProcess) {
@@ -95,7 +114,7 @@ TEST(PeerMemoryProcesses, AKilledPeerIsReportedOnceAndEndsPublications) {
         const auto start = std::chrono::steady_clock::now();
         while (reports == 0 && std::chrono::steady_clock::now() - start < 30s) std::this_thread::yield();
         EXPECT_EQ(reported, victim);
-        EXPECT_LT(std::chrono::steady_clock::now() - start, 1s);
+        EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);  // 20 ms on an idle machine
         EXPECT_NE(text.find("rank 1"), std::string::npos) << text;
         EXPECT_NE(text.find(std::to_string(pids[victim])), std::string::npos) << text;
 
@@ -127,7 +146,7 @@ TEST(PeerMemoryProcesses, ADeathDuringPublishEndsIt) {
             for (;;) ::pause();
         }
         // A stopped peer answers nothing; killing it from another thread ends the wait.
-        ASSERT_EQ(::kill(pids[1], SIGSTOP), 0);
+        stop_process(pids[1]);
         std::thread killer([&] {
             const auto soon = std::chrono::steady_clock::now() + 100ms;
             while (std::chrono::steady_clock::now() < soon) std::this_thread::yield();
@@ -154,7 +173,7 @@ TEST(PeerMemoryProcesses, AStoppedPeerIsATimeout) {
         PeerMemory peers(bootstrap, *domain, {});
         const std::vector<pid_t> pids = bootstrap.allgather(::getpid());
         if (bootstrap.rank() == 0) {
-            ::kill(pids[1], SIGSTOP);
+            stop_process(pids[1]);
             void *memory = domain->allocate(1);
             try {
                 peers.publish(domain->export_region(domain->classify(memory)), 200ms);
@@ -196,8 +215,10 @@ TEST(PeerMemoryProcesses, TooManyOpenFilesAtAPeerIsItsRefusal) {
         rlimit limit = {};
         ::getrlimit(RLIMIT_NOFILE, &limit);
         if (bootstrap.rank() == 1) {
-            const rlimit none{0, limit.rlim_max};
-            ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+            const int lowest_free = ::dup(0);
+            ::close(lowest_free);
+            const rlimit none_left{static_cast<rlim_t>(lowest_free), limit.rlim_max};
+            ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none_left), 0);
         }
         bootstrap.barrier();
         if (bootstrap.rank() == 0) {

@@ -240,6 +240,8 @@ TEST(RegionRegistry, AllocatedMemoryIsPublishedFromBirth) {
         EXPECT_EQ(code_of([&] { rank.registry.release(static_cast<char *>(memory) + 1); }), BATON_ERR_ARGUMENT);
         rank.registry.release(memory);
         EXPECT_EQ(code_of([&] { rank.registry.release(memory); }), BATON_ERR_ARGUMENT);
+        EXPECT_EQ(rank.domain.classify(memory).base, 0U);  // still mapped, as the peer has it
+        peer->peers.reclaim();
         EXPECT_EQ(rank.domain.classify(memory).kind, PointerInfo::Kind::invalid);
         EXPECT_EQ(rank.registry.allocated_bytes(), 500U);
         EXPECT_EQ(rank.registry.count(), 1U);  // the window's memory; the destructor frees it

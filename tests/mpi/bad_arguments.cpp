@@ -135,8 +135,8 @@ TEST_F(BadArguments, InPlaceWhereItMeansNothing) {
                    "IN_PLACE");
     EXPECT_REFUSED(baton_allgather(BATON_IN_PLACE, marker, count, BATON_INT32, comm(), stream()), "recvbuf",
                    "IN_PLACE");
-    EXPECT_REFUSED(baton_send(BATON_IN_PLACE, count, BATON_INT32, 0, comm(), stream()), "buffer", "IN_PLACE");
-    EXPECT_REFUSED(baton_recv(marker, count, BATON_INT32, 0, comm(), stream()), "buffer", "IN_PLACE");
+    EXPECT_REFUSED(baton_send(BATON_IN_PLACE, count, BATON_INT32, 0, comm(), stream()), "buffer");
+    EXPECT_REFUSED(baton_recv(marker, count, BATON_INT32, 0, comm(), stream()), "buffer");
 }
 
 TEST_F(BadArguments, RangesThatLeaveTheirAllocation) {
@@ -144,7 +144,6 @@ TEST_F(BadArguments, RangesThatLeaveTheirAllocation) {
     ASSERT_OK(baton_malloc(comm(), 1000, &memory));
     const std::size_t far = 16 << 20;
     EXPECT_REFUSED(baton_allreduce(BATON_IN_PLACE, memory, far, BATON_INT32, BATON_SUM, comm(), stream()), "recvbuf");
-    EXPECT_REFUSED(baton_allgather(memory, recv(), far, BATON_INT8, comm(), stream()), "sendbuf");
     EXPECT_REFUSED(baton_send(memory, far, BATON_INT32, 0, comm(), stream()), "buffer");
     EXPECT_REFUSED(baton_register(comm(), memory, far), "bytes");
     ASSERT_OK(baton_free(comm(), memory));
@@ -218,7 +217,7 @@ TEST_F(BadArguments, InsideAGroup) {
 TEST_F(BadArguments, FromAForkedChild) {
     int channel[2];
     ASSERT_EQ(pipe(channel), 0);
-    MPI_Barrier(MPI_COMM_WORLD);
+    barrier();
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {

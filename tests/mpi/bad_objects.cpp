@@ -42,7 +42,7 @@ TEST_F(BadObjects, Windows) {
     EXPECT_REFUSED(baton_put(buffer.data(), 10, 0, 0, nullptr, stream), "window");
     EXPECT_REFUSED(baton_signal(0, nullptr, stream), "window");
     EXPECT_REFUSED(baton_window_destroy(nullptr), "window");
-    MPI_Barrier(MPI_COMM_WORLD);
+    barrier();
     Bytes seen(1000);
     copy_memory(seen.data(), base, 1000, on_gpu());
     EXPECT_TRUE(same_bytes(Bytes(1000), seen)) << "a refused put has written";

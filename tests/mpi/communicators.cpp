@@ -98,10 +98,10 @@ TEST(Communicators, LeaveTheUsersMessagesAlone) {
         expect_collectives(comm, 11);
     }
     int done = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
+    barrier();
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     EXPECT_EQ(done, 0) << "something was sent to the user's receive";
-    MPI_Barrier(MPI_COMM_WORLD);
+    barrier();
     MPI_Send(&mine, 1, MPI_INT, next, 5, MPI_COMM_WORLD);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     EXPECT_EQ(received, previous);

@@ -18,9 +18,6 @@ TEST_F(Explain, NamesAPlanForEveryOperation) {
                 << operation;
             ASSERT_NE(std::memchr(text, 0, sizeof(text)), nullptr) << "no terminating zero";
             EXPECT_GT(std::strlen(text), 10u) << text;
-            EXPECT_NE(std::string(text).find(baton_operation_name(static_cast<baton_operation>(operation))),
-                      std::string::npos)
-                << text;
         }
 }
 

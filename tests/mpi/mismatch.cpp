@@ -31,7 +31,7 @@ std::function<baton_result(const Odd &)> reduce_scatter(std::size_t count, baton
 std::function<baton_result(const Odd &)> allgather(std::size_t count, baton_type type = BATON_INT32) {
     return [=](const Odd &o) { return baton_allgather(o.send, o.recv, count, type, o.comm, o.stream); };
 }
-std::function<baton_result(const Odd &)> barrier() {
+std::function<baton_result(const Odd &)> call_barrier() {
     return [](const Odd &o) { return baton_barrier(o.comm, o.stream); };
 }
 
@@ -47,7 +47,7 @@ const std::vector<MismatchCase> &cases() {
         {"OpLarge", reduce_scatter(90000, BATON_MIN), reduce_scatter(90000, BATON_PROD), {"min", "prod"}},
         {"Operation", allgather(200), allreduce(200), {"allgather", "allreduce"}},
         {"OperationLarge", allgather(80000), reduce_scatter(80000), {"allgather", "reduce_scatter"}},
-        {"BarrierAgainstCollective", barrier(), allreduce(8), {"barrier", "allreduce"}},
+        {"BarrierAgainstCollective", call_barrier(), allreduce(8), {"barrier", "allreduce"}},
     };
     return all;
 }
@@ -66,8 +66,10 @@ void check_case(const MismatchCase &c, Stream::Kind kind) {
         Stream stream(comm, kind);
         const Odd odd{comm, stream, send.data(), recv.data()};
         const bool last = world_rank() == world_size() - 1;
-        // One call before, so that the wrong one meets a communicator in use.
-        ASSERT_OK(allreduce(10)(odd));
+        // One call before, so that the wrong one meets a communicator in use; over on all ranks before they disagree.
+        EXPECT_OK(allreduce(10)(odd));
+        stream.synchronize();
+        barrier();
         const Breakage breakage = await_breakage(comm, last ? c.different(odd) : c.usual(odd), &stream);
         EXPECT_STREQ("BATON_ERR_MISMATCH", baton_result_name(breakage.code)) << breakage.message;
         EXPECT_LT(breakage.seconds, 10) << "found by the timeout, not by the signature";
@@ -78,7 +80,7 @@ void check_case(const MismatchCase &c, Stream::Kind kind) {
         EXPECT_NE(breakage.message.find(std::to_string(world_size() - 1)), std::string::npos)
             << "the rank that differs is not named: " << breakage.message;
         expect_stays_broken(comm, BATON_ERR_MISMATCH);
-        MPI_Barrier(MPI_COMM_WORLD);
+        barrier();
     }
     Communicator fresh;
     expect_works(fresh);
@@ -113,7 +115,7 @@ void check_pair(std::size_t sent, baton_type sent_type, std::size_t received, ba
         for (const std::string &word : words)
             EXPECT_NE(breakage.message.find(word), std::string::npos)
                 << "no \"" << word << "\" in: " << breakage.message;
-        MPI_Barrier(MPI_COMM_WORLD);
+        barrier();
     }
     Communicator fresh;
     expect_works(fresh);
@@ -148,7 +150,7 @@ TEST(WindowMismatch, SizesMustBeEqual) {
     void *base = nullptr;
     const std::size_t bytes = world_rank() == world_size() - 1 ? 1001 : 1000;
     EXPECT_ERROR(BATON_ERR_MISMATCH, baton_window_create(comm, bytes, &window, &base), "1000", "1001");
-    MPI_Barrier(MPI_COMM_WORLD);
+    barrier();
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ TEST_F(PointToPoint, QueueDepthOfUnmatchedSends) {
         }
         stream_->synchronize();  // would wait for ever if the sends waited for their receives
         for (auto &transfer : out) transfer->buffer.poison();
-        MPI_Barrier(MPI_COMM_WORLD);
+        barrier();
         for (int i = 0; i < BATON_QUEUE_DEPTH; ++i) {
             in.push_back(std::make_unique<Transfer>(comm(), message(previous_, rank(), i, bytes), true));
             ASSERT_OK(recv(in.back()->buffer, previous_));

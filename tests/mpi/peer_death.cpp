@@ -41,7 +41,7 @@ protected:
             MpiComm::split(MPI_COMM_WORLD, world_rank() == victim() ? MPI_UNDEFINED : 0, world_rank()));
         comm_ = std::make_unique<FragileComm>(30);
         expect_works(*comm_);
-        MPI_Barrier(MPI_COMM_WORLD);
+        barrier();
     }
 
     /// What every survivor must see of a call that will never complete.

@@ -23,7 +23,7 @@ protected:
     }
     /// The absent rank meanwhile waits for the others in MPI, then sees what they did to the communicator.
     static void rejoin(baton_comm_t comm) {
-        MPI_Barrier(MPI_COMM_WORLD);
+        barrier();
         if (world_rank() != absent()) return;
         Stream stream(comm, Stream::Kind::own);
         const Breakage late = await_breakage(comm, baton_barrier(comm, stream), &stream);
@@ -132,7 +132,7 @@ TEST(QueueOverflow, TimesOut) {
         EXPECT_STREQ("BATON_ERR_TIMEOUT", baton_result_name(breakage.code)) << breakage.message;
         EXPECT_NE(breakage.message.find("rank 1"), std::string::npos) << breakage.message;
     }
-    MPI_Barrier(MPI_COMM_WORLD);
+    barrier();
     if (world_rank() != 0) {
         const Breakage breakage = await_breakage(comm, BATON_SUCCESS, nullptr);
         EXPECT_STREQ("BATON_ERR_TIMEOUT", baton_result_name(breakage.code)) << breakage.message;
@@ -159,7 +159,7 @@ TEST(Abort, ReachesWaitingRanks) {
                 EXPECT_LT(breakage.seconds, 10);
             }
             expect_stays_broken(comm, BATON_ERR_ABORTED);
-            MPI_Barrier(MPI_COMM_WORLD);
+            barrier();
         }
         Communicator fresh;
         expect_works(fresh);
@@ -179,7 +179,7 @@ TEST(Abort, FromAnotherThread) {
         EXPECT_STREQ("BATON_ERR_ABORTED", baton_result_name(breakage.code)) << breakage.message;
         breaker.join();
     }
-    MPI_Barrier(MPI_COMM_WORLD);
+    barrier();
     EXPECT_ERROR(BATON_ERR_ABORTED, baton_comm_check(comm));
 }
 
@@ -190,7 +190,7 @@ TEST(Abort, LeavesOtherCommunicatorsAlone) {
         FragileComm bad(20);
         EXPECT_OK(baton_comm_abort(bad));
         expect_works(good);
-        MPI_Barrier(MPI_COMM_WORLD);
+        barrier();
     }
     expect_works(good, 2);
 }

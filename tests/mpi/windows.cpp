@@ -225,7 +225,7 @@ TEST_F(Windows, NewWindowsOfTheSameSizeStartClean) {
     for (int i = 0; i < 10; ++i) {
         Window window(comm(), 40000);
         EXPECT_TRUE(same_bytes(Bytes(40000), window.download())) << "window " << i;
-        MPI_Barrier(MPI_COMM_WORLD);  // everybody has looked before anybody writes
+        barrier();  // everybody has looked before anybody writes
         Buffer source(comm(), 40000);
         ASSERT_OK(baton_put(source.data(), 40000, next_, 0, window, *stream_));
         ASSERT_OK(baton_signal(next_, window, *stream_));  // signals of a destroyed window must not count for the next

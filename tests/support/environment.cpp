@@ -1,7 +1,10 @@
 #include "support/environment.hpp"
 
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #if BATON_WITH_CUDA
 #include <cuda_runtime.h>
@@ -45,6 +48,21 @@ void use_device() {
     if (environment().device < 0) return;
     EXPECT_EQ(cudaSuccess, cudaSetDevice(environment().device));
 #endif
+}
+
+void barrier() {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    for (int done = 0; done == 0;) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (done != 0) return;
+        if (std::chrono::steady_clock::now() > deadline) {
+            std::fprintf(stderr, "[rank %d] the ranks are out of step: somebody left a test early\n", world_rank());
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+        std::this_thread::yield();
+    }
 }
 
 bool any_rank(bool mine) {

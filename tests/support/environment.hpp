@@ -56,6 +56,10 @@ void select_device();
 /// Makes the rank's device current in this thread, which every new thread must do. Nothing without a GPU.
 void use_device();
 
+/// MPI_Barrier over all ranks, with an end: ranks that have left the test through a failed ASSERT never come, and then
+/// the whole job ends with a word about it instead of hanging.
+void barrier();
+
 /// True when any rank says so. Collective over MPI_COMM_WORLD.
 bool any_rank(bool mine);
 
