@@ -69,8 +69,9 @@ private:
 
     bool fits_packets(std::uint64_t bytes) const { return bytes <= capabilities_.packet_bytes; }
     void packets(std::uint64_t bytes) {
-        // One channel less than exactly full never happens: a share is rounded up to 16 bytes, and so is the capacity.
-        choose(Algorithm::packet, static_cast<int>(divide_up(bytes, capabilities_.packet_channel_bytes)),
+        // Shares are rounded up to 16 bytes, and so is a channel's capacity: each fits.
+        const int channels = bytes == 0 ? 1 : static_cast<int>(divide_up(bytes, capabilities_.packet_channel_bytes));
+        choose(Algorithm::packet, channels,
                fmt::format("{} fit the packet buffers ({})", size_text(bytes), size_text(capabilities_.packet_bytes)));
     }
 

@@ -103,8 +103,8 @@ typedef enum baton_transport {
     BATON_TRANSPORT_HOST = 1,        /* host memory: no GPU is used */
     BATON_TRANSPORT_KERNEL = 2,      /* GPU kernels only */
     BATON_TRANSPORT_COPY_ENGINE = 3, /* copy engines wherever the operation allows it, kernels for the rest */
-    BATON_TRANSPORT_ZERO_SM = 4      /* copy engines ordered by stream memory operations: no SM is used for allgather,
-                                        put and get; such a call blocks the host until all ranks have issued it */
+    BATON_TRANSPORT_ZERO_SM = 4      /* no SM is used for allgather, put and get: copy engines, ordered by stream memory
+                                        operations. allgather then blocks the host until all ranks have issued it */
 } baton_transport;
 
 /*

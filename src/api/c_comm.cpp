@@ -74,6 +74,7 @@ baton_result baton_comm_destroy(baton_comm_t comm) {
     return guarded("baton_comm_destroy", [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
         communicators().remove(comm);
+        windows().remove_if([&](const WindowHandle &window) { return window.comm == found; });
         const std::lock_guard lock(found->mutex());
         found->shut_down();
     });

@@ -232,6 +232,7 @@ void Communicator::shut_down() {
     peers_->leave();
     executor_.reset();
     buffers_.reset();
+    windows_.clear();
     if (together) {
         // Importers close before owners free.
         peers_->unmap_peers();
@@ -282,7 +283,7 @@ void Communicator::fill_info(baton_info *info) const {
     info->channels = capabilities_.channels;
     info->single_copy = single_copy_ ? 1 : 0;
     info->peer_access = capabilities_.on_gpu && capabilities_.reaches_buffers ? 1 : 0;
-    info->device_bytes = peers_->device_bytes() + (capabilities_.on_gpu ? registry_->allocated_bytes() : 0);
+    info->device_bytes = capabilities_.on_gpu ? registry_->allocated_bytes() : 0;
     info->host_bytes = peers_->shared_bytes() + sizeof(Control) + (capabilities_.on_gpu ? 0 : registry_->allocated_bytes());
     info->regions = registry_->count();
 }

@@ -38,6 +38,15 @@ public:
         return std::move(entries_[index].object);
     }
 
+    /// Takes out all objects that `belongs` says yes to.
+    template <class Belongs>
+    void remove_if(const Belongs &belongs) {
+        const std::lock_guard lock(mutex_);
+        for (Entry &entry : entries_) {
+            if (entry.object && belongs(*entry.object)) entry.object.reset();
+        }
+    }
+
 private:
     struct Entry {
         std::shared_ptr<Object> object;

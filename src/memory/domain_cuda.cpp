@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 
 #include "cuda/check.hpp"
@@ -130,20 +131,17 @@ public:
         }
     }
 
-    void store_entry(RegionEntry *destination, const RegionEntry &entry) override {
+    void *allocate_shared_with_kernels(std::size_t bytes) override {
         const OnDevice here(device_);
-        const std::lock_guard lock(stream_mutex_);
-        // Not a copy: while a thread of the application sits in cudaMemcpy behind a kernel of ours that waits for a peer, copies
-        // and kernels of other streams wait too (measured, CUDA 13.0), and that peer may be waiting for this line. Stream
-        // write-values go through (0.05 ms).
-        static_assert(sizeof(entry) == 4 * sizeof(std::uint64_t));
-        const std::uint64_t words[4] = {entry.address, entry.size, entry.generation, entry.reserved};
-        for (std::size_t index = 0; index < 4; ++index) {
-            const auto word = reinterpret_cast<CUdeviceptr>(destination) + index * sizeof(std::uint64_t);
-            check_driver(driver().stream_write_value_64(stream_, word, words[index], CU_STREAM_WRITE_VALUE_DEFAULT),
-                         "cuStreamWriteValue64 of a region entry");
-        }
-        check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize after a region entry");
+        void *memory = nullptr;
+        check_cuda(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped), "cudaHostAlloc of {} bytes", bytes);
+        std::memset(memory, 0, bytes);
+        return memory;
+    }
+
+    void release_shared_with_kernels(void *memory) override {
+        const OnDevice here(device_);
+        check_cuda(cudaFreeHost(memory), "cudaFreeHost");
     }
 
 private:

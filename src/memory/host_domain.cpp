@@ -13,7 +13,6 @@
 #include "memory/gpu_pointer.hpp"
 #include "memory/memory_domain.hpp"
 #include "memory/readable.hpp"
-#include "memory/table_entry.hpp"
 #include "util/failure.hpp"
 #include "util/unique_fd.hpp"
 
@@ -200,7 +199,8 @@ public:
         if (post.kind == HandleKind::memfd || let_go(post)) ::munmap(address, post.map_size);
     }
 
-    void store_entry(RegionEntry *destination, const RegionEntry &entry) override { write_entry(*destination, entry); }
+    void *allocate_shared_with_kernels(std::size_t bytes) override { return allocate(bytes); }
+    void release_shared_with_kernels(void *memory) override { release(memory); }
 
 private:
     static void *hold(const RegionPost &post) {

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "memory/table_entry.hpp"
 #include "util/failure.hpp"
 #include "util/log.hpp"
 
@@ -12,13 +13,13 @@ MappedRegions::MappedRegions(MemoryDomain &domain, int rank, int size)
     : domain_(domain),
       rank_(rank),
       table_lines_(static_cast<std::size_t>(size) * region_slots),
-      table_(static_cast<RegionEntry *>(domain.allocate(table_lines_ * sizeof(RegionEntry)))) {}
+      table_(static_cast<RegionEntry *>(domain.allocate_shared_with_kernels(table_lines_ * sizeof(RegionEntry)))) {}
 
 MappedRegions::~MappedRegions() {
     for (const auto &[slot, mapping] : current_) unmap(mapping);
     for (const Mapping &mapping : replaced_) unmap(mapping);
     try {
-        domain_.release(table_);
+        domain_.release_shared_with_kernels(table_);
     } catch (const Failure &failure) {
         log(LogLevel::warn, rank_, "the region table was not freed: {}", failure.what());
     }
@@ -39,7 +40,7 @@ void MappedRegions::set_own(const RegionPost &post) { store(rank_, post, reinter
 
 void MappedRegions::store(int owner, const RegionPost &post, void *address) {
     const RegionEntry entry{reinterpret_cast<std::uintptr_t>(address), post.size, post.generation, 0};
-    domain_.store_entry(table_ + static_cast<std::size_t>(owner) * region_slots + post.slot, entry);
+    write_entry(table_[static_cast<std::size_t>(owner) * region_slots + post.slot], entry);
     const std::lock_guard lock(mutex_);
     Mapping &mapping = current_[key(owner, post.slot)];
     if (mapping.post.generation != 0) replaced_.push_back(mapping);

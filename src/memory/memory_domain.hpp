@@ -54,8 +54,9 @@ public:
     /// Undoes import_region. May wait for this device's running kernels: only with no operation in flight.
     virtual void unimport_region(int owner, const RegionPost &post, void *address) = 0;
 
-    /// Copies one line of a table into memory that this domain's kernels read, and returns when they will see it.
-    virtual void store_entry(RegionEntry *destination, const RegionEntry &entry) = 0;
+    /// Zeroed host memory that this domain's kernels can read at the same address (pinned, for a GPU), and its release.
+    virtual void *allocate_shared_with_kernels(std::size_t bytes) = 0;
+    virtual void release_shared_with_kernels(void *memory) = 0;
 };
 
 std::unique_ptr<MemoryDomain> make_host_domain(bool same_process);

@@ -19,7 +19,6 @@ struct PeerMemory::Impl {
     Impl(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks callbacks)
         : rank(bootstrap.rank()),
           size(bootstrap.size()),
-          on_gpu(domain.on_gpu()),
           board(bootstrap, doorbell.name()),
           mine(board.record(rank)) {
         // One rank's failure is everybody's: nobody may go on to publish to a rank that is not there.
@@ -50,8 +49,6 @@ struct PeerMemory::Impl {
         }
     }
 
-    std::size_t table_bytes(bool on_device) const { return on_device == on_gpu ? mapped->table_bytes() : 0; }
-
     std::uint64_t retirements() const {
         std::uint64_t sum = 0;
         for (int r = 0; r < size; ++r) sum += std::atomic_ref(board.record(r).retirements).load(std::memory_order_acquire);
@@ -60,7 +57,6 @@ struct PeerMemory::Impl {
 
     const int rank;
     const int size;
-    const bool on_gpu;
     std::atomic<std::uint64_t> reclaimed{0};  // retirements() at the last reclaim()
     Doorbell doorbell;
     Board board;
@@ -123,8 +119,6 @@ bool PeerMemory::error_of(int rank, baton_result *code, std::string *text) const
     return true;
 }
 
-std::size_t PeerMemory::shared_bytes() const { return impl_->board.bytes_per_rank() + impl_->table_bytes(false); }
-
-std::size_t PeerMemory::device_bytes() const { return impl_->table_bytes(true); }
+std::size_t PeerMemory::shared_bytes() const { return impl_->board.bytes_per_rank() + impl_->mapped->table_bytes(); }
 
 }  // namespace baton::core

@@ -64,7 +64,7 @@ public:
     /// Where this process sees a peer's region (own regions: the owner's address); nullptr if the generation is gone.
     void *address(int owner, std::uint32_t slot, std::uint64_t generation) const;
 
-    /// [size][region_slots] lines in memory that the domain's kernels read (host domain: host memory).
+    /// [size][region_slots] lines in host memory that the domain's kernels can read. Kernels keep copies (sync/region_lookup.hpp).
     const RegionEntry *table() const;
 
     /// Tells the peers that this rank leaves in order, so that its end is no death. Before destruction.
@@ -79,7 +79,6 @@ public:
     bool error_of(int rank, baton_result *code, std::string *text) const;
 
     std::size_t shared_bytes() const;
-    std::size_t device_bytes() const; /* the tables in device memory */
 
 private:
     struct Impl;

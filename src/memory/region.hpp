@@ -30,9 +30,10 @@ struct RegionPost {
     unsigned char opaque[64] = {};
 };
 
-/// One line of the table that maps (owner, slot) to an address of this process, kept on the host and, for kernels, in
-/// device memory. Written by the service thread before it acknowledges the post; read by a kernel only after an arrival
-/// that names the slot, which the owner sends only after all acknowledgements: so no read can race with the write.
+/// One line of the table that maps (owner, slot) to an address of this process. It lies in host memory that kernels reach:
+/// the service thread must not need the GPU to write it (sync/region_lookup.hpp). Written by the service thread before it
+/// acknowledges the post; read only after an arrival that names the slot, which the owner sends only after all
+/// acknowledgements: so no read can race with the write.
 struct RegionEntry {
     std::uint64_t address = 0;
     std::uint64_t size = 0;

@@ -15,7 +15,7 @@ struct CommView {
     std::int32_t size = 0;
     std::uint64_t timeout_ns = 0;
     Control *control = nullptr;
-    const RegionEntry *regions = nullptr;  // [size][region_slots]
+    const RegionEntry *regions = nullptr;  // [size][region_slots], in host memory; use region_address()
     ArenaLayout layout;
     std::byte *arenas[max_ranks] = {};
 

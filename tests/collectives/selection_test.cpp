@@ -45,6 +45,14 @@ TEST(Selection, PacketsFitTheirChannels) {
     }
 }
 
+TEST(Selection, NoBytesNeedNoPacketBuffers) {
+    Capabilities none = gpu(4);
+    none.packet_bytes = 0;
+    none.packet_channel_bytes = 0;
+    EXPECT_EQ(select(request(BATON_ALLGATHER, 0), none).channels, 1);
+    EXPECT_EQ(select(request(BATON_ALLGATHER, 1), none).algorithm, Algorithm::push);
+}
+
 TEST(Selection, CopyEnginesFromTheirLimitOrOnRequest) {
     EXPECT_EQ(select(request(BATON_ALLGATHER, (8 << 20) - 1), gpu(8)).mover, Mover::kernel);
     EXPECT_EQ(select(request(BATON_ALLGATHER, 8 << 20), gpu(8)).mover, Mover::copy_engine);

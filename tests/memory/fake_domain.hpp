@@ -77,8 +77,9 @@ public:
         host_->unimport_region(owner, post, address);
     }
 
-    void store_entry(RegionEntry *destination, const RegionEntry &entry) override {
-        host_->store_entry(destination, entry);
+    void *allocate_shared_with_kernels(std::size_t bytes) override { return host_->allocate_shared_with_kernels(bytes); }
+    void release_shared_with_kernels(void *memory) override {
+        host_->release_shared_with_kernels(memory);
     }
 
 private:

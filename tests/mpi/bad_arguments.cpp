@@ -154,7 +154,7 @@ TEST_F(BadArguments, RangesThatLeaveTheirAllocation) {
 }
 
 TEST_F(BadArguments, MemoryOfTheWrongKind) {
-    if (!on_gpu()) GTEST_SKIP() << "on the host every pointer is a host pointer; bad_gpu_pointers has the reverse";
+    if (!on_gpu()) GTEST_SKIP() << "every pointer is a host pointer here; gpu_memory has the reverse";
     std::vector<int> host(count * static_cast<std::size_t>(size()));
     EXPECT_REFUSED(baton_allreduce(host.data(), recv(), count, BATON_INT32, BATON_SUM, comm(), stream()), "sendbuf",
                    "host");

@@ -17,7 +17,7 @@ TEST_P(RandomPrograms, AgreeWithMpi) {
     worlds.push_back(std::make_unique<RandomWorld>(split(world_rank() * 2 / world_size())));
     worlds.push_back(std::make_unique<RandomWorld>(split(world_rank() % 2)));
 
-    const int steps = world_size() > 4 ? 60 : 120;
+    const int steps = world_size() > 4 ? 100 : 300;
     std::vector<std::string> trace;
     for (int step = 0; step < steps; ++step) {
         const std::size_t chosen = random.below(worlds.size());

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "sync/region_lookup.hpp"
+
 namespace baton::core {
 namespace {
 
@@ -28,8 +30,7 @@ bool in_pieces(std::uint64_t bytes, const Transfer &transfer) {
 
 HostRemote HostReach::resolve(const CommView &view, int owner, const BufferRef &buffer) const {
     if (buffer.slot() != BufferRef::raw_slot) {
-        const RegionEntry *entry = view.region(owner, buffer.slot());
-        return {reinterpret_cast<std::byte *>(load_relaxed(&entry->address)) + buffer.offset(), 0};
+        return {region_address(view, owner, buffer), 0};
     }
     auto *address = reinterpret_cast<std::byte *>(buffer.offset());
     return {address, same_process || owner == view.rank ? 0 : pids[static_cast<std::size_t>(owner)]};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "sync/region_lookup.hpp"
 #include "transport/kernel/move.cuh"
 #include "transport/kernel/packet_move.cuh"
 #include "transport/transport.hpp"
@@ -194,12 +195,9 @@ private:
 
     __device__ Remote address_of(int owner, const BufferRef &buffer) {
         if (buffer.slot() == BufferRef::raw_slot) return nullptr;
-        const RegionEntry *entry = view_.region(owner, buffer.slot());
-        if (static_cast<std::uint32_t>(load_relaxed(&entry->generation)) != buffer.generation) {
-            report(BATON_ERR_INTERNAL, owner, mine_);
-            return nullptr;
-        }
-        return reinterpret_cast<Remote>(load_relaxed(&entry->address)) + buffer.offset();
+        Remote address = region_address(view_, owner, buffer);
+        if (address == nullptr) report(BATON_ERR_INTERNAL, owner, mine_);
+        return address;
     }
 
     __device__ void report(int code, int peer, const Signature &theirs) {

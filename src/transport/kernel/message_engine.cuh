@@ -1,5 +1,6 @@
 #pragma once
 
+#include "sync/region_lookup.hpp"
 #include "transport/kernel/move.cuh"
 #include "transport/kernel/packet_move.cuh"
 #include "transport/transport.hpp"
@@ -110,11 +111,8 @@ private:
         if (!(theirs.signature == mine_.signature)) return report(BATON_ERR_MISMATCH, theirs.signature);
         shared_.remote = nullptr;
         if (theirs.recv.slot() == BufferRef::raw_slot) return;
-        const RegionEntry *entry = view_.region(peer_, theirs.recv.slot());
-        if (static_cast<std::uint32_t>(load_relaxed(&entry->generation)) != theirs.recv.generation) {
-            return report(BATON_ERR_INTERNAL, theirs.signature);
-        }
-        shared_.remote = reinterpret_cast<Remote>(load_relaxed(&entry->address)) + theirs.recv.offset();
+        shared_.remote = region_address(view_, peer_, theirs.recv);
+        if (shared_.remote == nullptr) report(BATON_ERR_INTERNAL, theirs.signature);
     }
 
     __device__ void report(int code, const Signature &theirs) {
