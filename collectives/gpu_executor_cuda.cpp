@@ -140,7 +140,7 @@ bool GpuExecutor::learn_addresses(const Plan &plan, const CollectiveArgs &args, 
             fail(BATON_ERR_MISMATCH, "ranks {} and {} disagree in zero-SM call {}: count {} against {}, operation word {:#x} against {:#x}",
                  view_.rank, peer, number, mine.signature.count, entry.count, mine.signature.what, entry.what);
         }
-        if (peer == view_.rank) continue;
+        if (peer == view_.rank || args.chunk == 0) continue;
         const BufferRef buffer{entry.buffer, static_cast<std::uint32_t>(entry.generation)};
         auto *base = static_cast<std::byte *>(peers_.address(peer, static_cast<std::uint32_t>(buffer.slot()), buffer.generation));
         if (base == nullptr) return false;
@@ -166,7 +166,7 @@ bool GpuExecutor::push_by_copy_engine(const Plan &plan, const CollectiveArgs &ar
     batch.add(args.recv + place, args.send, args.chunk);
     for (int step = 1; step < view_.size; ++step) {
         const int peer = (view_.rank + step) % view_.size;
-        batch.add(recv_of[static_cast<std::size_t>(peer)] + place, args.send, args.chunk);
+        if (args.chunk > 0) batch.add(recv_of[static_cast<std::size_t>(peer)] + place, args.send, args.chunk);
     }
     enqueue_phase(view_, 0, stream);
     batch.flush(stream);

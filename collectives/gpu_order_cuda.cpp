@@ -6,25 +6,35 @@ namespace baton::core {
 
 GpuOrder::GpuOrder() {
     check_cuda(cudaEventCreateWithFlags(&last_, cudaEventDisableTiming), "creating the order event");
+    check_cuda(cudaEventCreateWithFlags(&last_in_capture_, cudaEventDisableTiming), "creating the order event");
 }
 
-GpuOrder::~GpuOrder() { cudaEventDestroy(last_); }
+GpuOrder::~GpuOrder() {
+    cudaEventDestroy(last_);
+    cudaEventDestroy(last_in_capture_);
+}
 
 GpuOrder::Place GpuOrder::place_of(cudaStream_t stream) {
     Place place;
-    check_cuda(cudaStreamGetId(stream, &place.stream), "cudaStreamGetId");
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     check_cuda(cudaStreamGetCaptureInfo(stream, &status, &place.capture, nullptr, nullptr, nullptr, nullptr),
                "cudaStreamGetCaptureInfo");
-    if (status != cudaStreamCaptureStatusActive) place.capture = 0;
+    if (status == cudaStreamCaptureStatusActive) {
+        place.stream = reinterpret_cast<unsigned long long>(stream);  // cudaStreamGetId refuses while capturing
+        return place;
+    }
+    place.capture = 0;
+    check_cuda(cudaStreamGetId(stream, &place.stream), "cudaStreamGetId");
     return place;
 }
 
 void GpuOrder::before(cudaStream_t stream) {
     const Place place = place_of(stream);
     if (any_ && !(place == place_)) {
-        const unsigned flags = place.capture != 0 ? cudaEventWaitExternal : cudaEventWaitDefault;
-        check_cuda(cudaStreamWaitEvent(stream, last_, flags), "ordering a stream after the last operation");
+        const bool same_capture = place.capture != 0 && place.capture == place_.capture;
+        const unsigned flags = place.capture != 0 && !same_capture ? cudaEventWaitExternal : cudaEventWaitDefault;
+        check_cuda(cudaStreamWaitEvent(stream, same_capture ? last_in_capture_ : last_, flags),
+                   "ordering a stream after the last operation");
     }
     place_ = place;
     any_ = true;
@@ -33,6 +43,7 @@ void GpuOrder::before(cudaStream_t stream) {
 void GpuOrder::after(cudaStream_t stream) {
     const unsigned flags = place_.capture != 0 ? cudaEventRecordExternal : cudaEventRecordDefault;
     check_cuda(cudaEventRecordWithFlags(last_, stream, flags), "recording the order event");
+    if (place_.capture != 0) check_cuda(cudaEventRecord(last_in_capture_, stream), "recording the order event");
 }
 
 bool GpuOrder::idle() const {

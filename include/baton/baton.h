@@ -116,7 +116,8 @@ typedef struct baton_config {
     size_t struct_size;      /* set by baton_config_init(); lets later versions add fields */
     int transport;           /* a baton_transport; -1 = unset. BATON_TRANSPORT=auto|host|kernel|copy_engine|zero_sm */
     double timeout_seconds;  /* how long to wait for a rank; < 0 = unset. BATON_TIMEOUT, default 60 */
-    int max_channels;        /* CTAs of a kernel, 1..64; 0 = unset. BATON_MAX_CHANNELS, default 32, fewer when ranks share a GPU */
+    int max_channels;        /* CTAs of a kernel, 1..64; 0 = unset. BATON_MAX_CHANNELS, default 32, fewer when ranks
+                                share a GPU (32 divided by their number): all blocks must be resident together */
     size_t packet_limit;     /* bytes per rank up to which data travels with its flags; SIZE_MAX = unset.
                                 BATON_PACKET_LIMIT, default 65536; values above are lowered to what staging holds */
     size_t copy_engine_limit;/* bytes per rank from which copy engines move unreduced data; SIZE_MAX = unset.

@@ -13,8 +13,11 @@
 namespace baton::core {
 namespace {
 
-/// CTAs that all ranks of one GPU may keep resident together while they wait for each other.
+/// Blocks of kernels that wait for each other must be resident together, on all ranks of a GPU and for all communicators that
+/// have operations in flight at once. The widest kernels leave room for one block per multiprocessor (132 on H200), and room is
+/// made for the operations of four communicators.
 constexpr int resident_blocks = 128;
+constexpr int communicators_in_flight = 4;
 
 struct Status {
     std::int32_t code = BATON_SUCCESS;
@@ -129,7 +132,7 @@ void Communicator::settle_place(const baton_config &config) {
             most_sharing = std::max(most_sharing, static_cast<int>(same));
             if (std::strcmp(one.uuid, mine.uuid) == 0) ranks_on_device_ = static_cast<int>(same);
         }
-        capabilities_.channels = std::clamp(resident_blocks / most_sharing, 1, config.max_channels);
+        capabilities_.channels = std::clamp(resident_blocks / communicators_in_flight / most_sharing, 1, config.max_channels);
     } else {
         ranks_on_device_ = view_.size;
         capabilities_.channels = 1;

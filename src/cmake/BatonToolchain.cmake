@@ -71,7 +71,8 @@ if(BATON_WERROR)
     $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror>)
 endif()
 if(BATON_SANITIZE)
+  # The vptr check opens a pipe at each look, and takes having no file descriptor left for a bad object.
   target_compile_options(baton_options INTERFACE
-    $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${BATON_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)
+    $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${BATON_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer -fno-sanitize-recover=all>)
   target_link_options(baton_options INTERFACE -fsanitize=${BATON_SANITIZE})
 endif()

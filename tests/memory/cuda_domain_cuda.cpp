@@ -133,7 +133,7 @@ TEST_F(CudaDomain, SmallAllocationsThatShareABlockAreToldApart) {
     run(2, [](Bootstrap &bootstrap) {
         Rank rank(bootstrap);
         const int other = 1 - bootstrap.rank();
-        std::vector<int *> memory(8, nullptr);
+        std::vector<void *> memory(8, nullptr);
         for (int i = 0; i < 8; ++i) {
             check_cuda(cudaMalloc(&memory[static_cast<std::size_t>(i)], 1024), "cudaMalloc");
             const int value = 100 * bootstrap.rank() + i;
@@ -141,7 +141,7 @@ TEST_F(CudaDomain, SmallAllocationsThatShareABlockAreToldApart) {
                        "copy");
         }
         for (int i = 0; i < 8; ++i) {
-            int *mine = memory[static_cast<std::size_t>(i)];
+            void *mine = memory[static_cast<std::size_t>(i)];
             const auto place = rank.registry.locate(rank.domain->classify(mine), mine, 1024);
             ASSERT_TRUE(place.direct) << place.reason;
             const auto all = bootstrap.allgather(Told{place.slot, place.generation, place.offset});
