@@ -23,9 +23,12 @@ const void *barrier_kernel() { return kernel_of<Barrier>(); }
 
 const void *allgather_kernel(Algorithm algorithm) {
     switch (algorithm) {
-        case Algorithm::packet: return kernel_of<AllgatherPacket>();
-        case Algorithm::push: return kernel_of<AllgatherPush>();
-        default: return nullptr;
+        case Algorithm::packet:
+            return kernel_of<AllgatherPacket>();
+        case Algorithm::push:
+            return kernel_of<AllgatherPush>();
+        default:
+            return nullptr;
     }
 }
 

@@ -9,11 +9,15 @@ namespace {
 
 template <class T>
 struct AllreduceOneShot {
-    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) { allreduce_one_shot<T>(engine, args); }
+    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) {
+        allreduce_one_shot<T>(engine, args);
+    }
 };
 template <class T>
 struct AllreduceTwoShot {
-    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) { allreduce_two_shot<T>(engine, args); }
+    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) {
+        allreduce_two_shot<T>(engine, args);
+    }
 };
 
 }  // namespace
@@ -21,9 +25,12 @@ struct AllreduceTwoShot {
 const void *allreduce_kernel(Algorithm algorithm, baton_type type) {
     return dispatch_type(type, [&]<class T>() -> const void * {
         switch (algorithm) {
-            case Algorithm::packet: return kernel_of<AllreduceOneShot<T>>();
-            case Algorithm::two_shot: return kernel_of<AllreduceTwoShot<T>>();
-            default: return nullptr;
+            case Algorithm::packet:
+                return kernel_of<AllreduceOneShot<T>>();
+            case Algorithm::two_shot:
+                return kernel_of<AllreduceTwoShot<T>>();
+            default:
+                return nullptr;
         }
     });
 }

@@ -7,8 +7,8 @@
 
 namespace baton::core {
 
-/// A collective as an algorithm sees it. `count` and `chunk` are what one rank contributes to allgather, what one rank gets
-/// of reduce_scatter, and the whole vector of allreduce.
+/// A collective as an algorithm sees it. `count` and `chunk` are what one rank contributes to allgather, what one rank
+/// gets of reduce_scatter, and the whole vector of allreduce.
 struct CollectiveArgs {
     Arrival arrival;
     const std::byte *send = nullptr;

@@ -16,10 +16,10 @@ struct MessageCall {
     Plan plan;
 };
 
-/// Runs planned calls of one communicator, in issue order. One implementation on the host, one on a GPU. Calls come one at a
-/// time (the communicator's lock is held) and return after enqueueing, or, on the host without a stream, when done. Failures of
-/// the operation itself (a rank that does not come, ...) are found in the communicator's Control; exceptions mean that the
-/// system refused something and nothing was started.
+/// Runs planned calls of one communicator, in issue order. One implementation on the host, one on a GPU. Calls come one
+/// at a time (the communicator's lock is held) and return after enqueueing, or, on the host without a stream, when
+/// done. Failures of the operation itself (a rank that does not come, ...) are found in the communicator's Control;
+/// exceptions mean that the system refused something and nothing was started.
 class Executor {
 public:
     virtual ~Executor() = default;
@@ -30,7 +30,8 @@ public:
     virtual void messages(std::vector<MessageCall> calls, void *stream) = 0;
 
     /// destination and source are addresses of this process, one of them a peer's window memory.
-    virtual void transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan, void *stream) = 0;
+    virtual void transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan,
+                          void *stream) = 0;
     virtual void signal(int window, int target, void *stream) = 0;
     virtual void wait_signal(int window, int source, std::uint64_t signals, void *stream) = 0;
 

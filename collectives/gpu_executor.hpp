@@ -16,8 +16,8 @@ namespace baton::core {
 std::unique_ptr<Executor> make_gpu_executor(const CommView &view, int device, const Capabilities &capabilities,
                                             const PeerMemory &peers, Rendezvous *rendezvous);
 
-/// Collective, at creation: proves with written and verified words that this rank's kernels reach every peer's memory and
-/// back. Returns the number of peers that it does not reach. `barrier` brings the ranks together.
+/// Collective, at creation: proves with written and verified words that this rank's kernels reach every peer's memory
+/// and back. Returns the number of peers that it does not reach. `barrier` brings the ranks together.
 int probe_peers(const CommView &view, const std::function<void()> &barrier);
 
 /// Loads every kernel now (decision 10).

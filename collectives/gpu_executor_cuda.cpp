@@ -23,10 +23,14 @@ cudaStream_t as_stream(void *stream) { return static_cast<cudaStream_t>(stream);
 
 const void *kernel_for(const Request &request, const Plan &plan) {
     switch (request.operation) {
-        case BATON_ALLGATHER: return allgather_kernel(plan.algorithm);
-        case BATON_REDUCE_SCATTER: return reduce_scatter_kernel(plan.algorithm, request.type);
-        case BATON_ALLREDUCE: return allreduce_kernel(plan.algorithm, request.type);
-        default: return barrier_kernel();
+        case BATON_ALLGATHER:
+            return allgather_kernel(plan.algorithm);
+        case BATON_REDUCE_SCATTER:
+            return reduce_scatter_kernel(plan.algorithm, request.type);
+        case BATON_ALLREDUCE:
+            return allreduce_kernel(plan.algorithm, request.type);
+        default:
+            return barrier_kernel();
     }
 }
 
@@ -38,7 +42,8 @@ public:
 
     void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) override;
     void messages(std::vector<MessageCall> calls, void *stream) override;
-    void transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan, void *stream) override;
+    void transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan,
+                  void *stream) override;
     void signal(int window, int target, void *stream) override;
     void wait_signal(int window, int source, std::uint64_t signals, void *stream) override;
     void local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) override;
@@ -58,7 +63,8 @@ private:
     }
     void run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream);
     bool push_by_copy_engine(const Plan &plan, const CollectiveArgs &args, baton_type type, cudaStream_t stream);
-    bool learn_addresses(const Plan &plan, const CollectiveArgs &args, bool capturing, std::vector<std::byte *> &recv_of);
+    bool learn_addresses(const Plan &plan, const CollectiveArgs &args, bool capturing,
+                         std::vector<std::byte *> &recv_of);
     template <int capacity>
     void launch_messages(const std::vector<MessageCall> &calls, cudaStream_t stream);
 
@@ -89,7 +95,8 @@ GpuExecutor::~GpuExecutor() {
     cudaEventDestroy(lane_.join);
 }
 
-void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream) {
+void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args,
+                             cudaStream_t stream) {
     const void *kernel = kernel_for(request, plan);
     if (kernel == nullptr) {
         fail(BATON_ERR_INTERNAL, "{}: no kernel runs the algorithm {}", baton_operation_name(request.operation),
@@ -110,8 +117,8 @@ void GpuExecutor::collective(const Request &request, const Plan &plan, const Col
     });
 }
 
-/// Where the peers' receive buffers are, from the hosts' rendezvous. False: not known, which only costs speed where kernels
-/// can do it (they get the addresses with the arrivals), and is an error in zero-SM mode.
+/// Where the peers' receive buffers are, from the hosts' rendezvous. False: not known, which only costs speed where
+/// kernels can do it (they get the addresses with the arrivals), and is an error in zero-SM mode.
 bool GpuExecutor::learn_addresses(const Plan &plan, const CollectiveArgs &args, bool capturing,
                                   std::vector<std::byte *> &recv_of) {
     if (rendezvous_ == nullptr) return false;
@@ -124,7 +131,8 @@ bool GpuExecutor::learn_addresses(const Plan &plan, const CollectiveArgs &args, 
     const std::uint64_t number =
         rendezvous_->post({mine.signature.what, mine.signature.count, mine.recv.word, mine.recv.generation});
     // Where a kernel can take over, a late rank costs no more than this.
-    const auto patience = plan.stream_words ? std::chrono::nanoseconds(view_.timeout_ns) : std::chrono::microseconds(200);
+    const auto patience =
+        plan.stream_words ? std::chrono::nanoseconds(view_.timeout_ns) : std::chrono::microseconds(200);
     std::vector<Rendezvous::Entry> entries;
     const int missing = rendezvous_->collect(number, patience, entries);
     if (missing >= 0) {
@@ -137,19 +145,22 @@ bool GpuExecutor::learn_addresses(const Plan &plan, const CollectiveArgs &args, 
         const Rendezvous::Entry &entry = entries[static_cast<std::size_t>(peer)];
         if (entry.what != mine.signature.what || entry.count != mine.signature.count) {
             if (!plan.stream_words) return false;  // the kernels compare too, and tell everybody
-            fail(BATON_ERR_MISMATCH, "ranks {} and {} disagree in zero-SM call {}: count {} against {}, operation word {:#x} against {:#x}",
+            fail(BATON_ERR_MISMATCH,
+                 "ranks {} and {} disagree in zero-SM call {}: count {} against {}, operation word {:#x} against {:#x}",
                  view_.rank, peer, number, mine.signature.count, entry.count, mine.signature.what, entry.what);
         }
         if (peer == view_.rank || args.chunk == 0) continue;
         const BufferRef buffer{entry.buffer, static_cast<std::uint32_t>(entry.generation)};
-        auto *base = static_cast<std::byte *>(peers_.address(peer, static_cast<std::uint32_t>(buffer.slot()), buffer.generation));
+        auto *base = static_cast<std::byte *>(
+            peers_.address(peer, static_cast<std::uint32_t>(buffer.slot()), buffer.generation));
         if (base == nullptr) return false;
         recv_of[static_cast<std::size_t>(peer)] = base + buffer.offset();
     }
     return true;
 }
 
-bool GpuExecutor::push_by_copy_engine(const Plan &plan, const CollectiveArgs &args, baton_type type, cudaStream_t stream) {
+bool GpuExecutor::push_by_copy_engine(const Plan &plan, const CollectiveArgs &args, baton_type type,
+                                      cudaStream_t stream) {
     std::vector<std::byte *> recv_of;
     if (!learn_addresses(plan, args, is_capturing(stream), recv_of)) {
         if (plan.stream_words) fail(BATON_ERR_INTERNAL, "a peer's buffer is not mapped here in zero-SM mode");
@@ -177,8 +188,8 @@ bool GpuExecutor::push_by_copy_engine(const Plan &plan, const CollectiveArgs &ar
 template <int capacity>
 void GpuExecutor::launch_messages(const std::vector<MessageCall> &calls, cudaStream_t stream) {
     const auto batch = std::make_unique<MessageBatch<capacity>>();
-    // All blocks must be resident together, since they wait for each other across ranks. So many messages share the blocks
-    // (a block works through several parts of its message), and blocks of many messages are small.
+    // All blocks must be resident together, since they wait for each other across ranks. So many messages share the
+    // blocks (a block works through several parts of its message), and blocks of many messages are small.
     const int most = std::max(1, 2 * capabilities_.channels / static_cast<int>(calls.size()));
     std::map<std::pair<bool, int>, std::uint64_t> numbers;
     int blocks = 0;
@@ -203,11 +214,13 @@ void GpuExecutor::messages(std::vector<MessageCall> calls, void *stream) {
     });
 }
 
-void GpuExecutor::transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan, void *stream) {
+void GpuExecutor::transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan,
+                           void *stream) {
     if (bytes == 0) return;
     ordered(stream, [&](cudaStream_t on) {
         if (plan.mover == Mover::copy_engine) {
-            check_cuda(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDeviceToDevice, on), "copying to or from a window");
+            check_cuda(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDeviceToDevice, on),
+                       "copying to or from a window");
         } else {
             launch_copy(destination, source, bytes, plan.channels, on);
         }
@@ -277,7 +290,8 @@ void preload_kernels() {
 
 Control *allocate_control() {
     void *memory = nullptr;
-    check_cuda(cudaHostAlloc(&memory, sizeof(Control), cudaHostAllocPortable | cudaHostAllocMapped), "allocating pinned memory");
+    check_cuda(cudaHostAlloc(&memory, sizeof(Control), cudaHostAllocPortable | cudaHostAllocMapped),
+               "allocating pinned memory");
     std::memset(memory, 0, sizeof(Control));
     return static_cast<Control *>(memory);
 }

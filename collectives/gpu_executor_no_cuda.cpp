@@ -4,11 +4,14 @@
 namespace baton::core {
 namespace {
 
-[[noreturn]] void no_cuda() { fail(BATON_ERR_UNSUPPORTED, "this libbaton was built without CUDA: host transport only"); }
+[[noreturn]] void no_cuda() {
+    fail(BATON_ERR_UNSUPPORTED, "this libbaton was built without CUDA: host transport only");
+}
 
 }  // namespace
 
-std::unique_ptr<Executor> make_gpu_executor(const CommView &, int, const Capabilities &, const PeerMemory &, Rendezvous *) {
+std::unique_ptr<Executor> make_gpu_executor(const CommView &, int, const Capabilities &, const PeerMemory &,
+                                            Rendezvous *) {
     no_cuda();
 }
 int probe_peers(const CommView &, const std::function<void()> &) { no_cuda(); }

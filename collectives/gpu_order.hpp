@@ -5,9 +5,9 @@
 namespace baton::core {
 
 /// Keeps the operations of a communicator in issue order across streams, eager and captured (decision 9): an event is
-/// recorded after every operation, and an operation on another stream than the last waits for it first. Under capture both
-/// become external event nodes, so a graph's launch is ordered after eager calls before it, and calls after it; between
-/// streams of one capture an ordinary event makes the edge.
+/// recorded after every operation, and an operation on another stream than the last waits for it first. Under capture
+/// both become external event nodes, so a graph's launch is ordered after eager calls before it, and calls after it;
+/// between streams of one capture an ordinary event makes the edge.
 class GpuOrder {
 public:
     GpuOrder();
@@ -17,12 +17,13 @@ public:
 
     void before(cudaStream_t stream);
     void after(cudaStream_t stream);
-    bool idle() const;   /* everything recorded has finished */
-    void drain() const;  /* waits until it has */
+    bool idle() const;  /* everything recorded has finished */
+    void drain() const; /* waits until it has */
 
 private:
     struct Place {
-        unsigned long long stream = 0;   // cudaStreamGetId: unique for the process, unlike the handle; capturing: the handle
+        unsigned long long stream =
+            0;  // cudaStreamGetId: unique for the process, unlike the handle; capturing: the handle
         unsigned long long capture = 0;  // 0: eager
         bool operator==(const Place &other) const { return stream == other.stream && capture == other.capture; }
     };

@@ -1,6 +1,7 @@
 #include "collectives/gpu_order.hpp"
 
 #include "cuda/check.hpp"
+#include "cuda/guard.hpp"
 
 namespace baton::core {
 
@@ -47,11 +48,15 @@ void GpuOrder::after(cudaStream_t stream) {
 }
 
 bool GpuOrder::idle() const {
+    const RelaxedCaptureGuard relaxed;  // a query is forbidden while this thread captures, and would end the capture
     const cudaError_t state = cudaEventQuery(last_);
     if (state == cudaErrorNotReady) cudaGetLastError();
     return state == cudaSuccess;
 }
 
-void GpuOrder::drain() const { cudaEventSynchronize(last_); }
+void GpuOrder::drain() const {
+    const RelaxedCaptureGuard relaxed;
+    cudaEventSynchronize(last_);
+}
 
 }  // namespace baton::core

@@ -25,44 +25,53 @@ namespace {
 
 void run_allgather(HostEngine &engine, Algorithm algorithm, const CollectiveArgs &args) {
     switch (algorithm) {
-        case Algorithm::packet: return allgather_packet(engine, args);
-        case Algorithm::push: return allgather_push(engine, args);
-        default: return allgather_staged(engine, args);
+        case Algorithm::packet:
+            return allgather_packet(engine, args);
+        case Algorithm::push:
+            return allgather_push(engine, args);
+        default:
+            return allgather_staged(engine, args);
     }
 }
 
 template <class T>
 void run_reduce_scatter(HostEngine &engine, Algorithm algorithm, const CollectiveArgs &args) {
     switch (algorithm) {
-        case Algorithm::packet: return reduce_scatter_packet<T>(engine, args);
-        case Algorithm::pull: return reduce_scatter_pull<T>(engine, args);
-        default: return reduce_scatter_staged<T>(engine, args);
+        case Algorithm::packet:
+            return reduce_scatter_packet<T>(engine, args);
+        case Algorithm::pull:
+            return reduce_scatter_pull<T>(engine, args);
+        default:
+            return reduce_scatter_staged<T>(engine, args);
     }
 }
 
 template <class T>
 void run_allreduce(HostEngine &engine, Algorithm algorithm, const CollectiveArgs &args) {
     switch (algorithm) {
-        case Algorithm::packet: return allreduce_one_shot<T>(engine, args);
-        case Algorithm::two_shot: return allreduce_two_shot<T>(engine, args);
-        default: return AllreduceStaged(engine, args).template run<T>();
+        case Algorithm::packet:
+            return allreduce_one_shot<T>(engine, args);
+        case Algorithm::two_shot:
+            return allreduce_two_shot<T>(engine, args);
+        default:
+            return AllreduceStaged(engine, args).template run<T>();
     }
 }
 
 void run_collective(HostEngine &engine, const Request &request, Algorithm algorithm, const CollectiveArgs &args) {
     switch (request.operation) {
-        case BATON_ALLGATHER: return run_allgather(engine, algorithm, args);
+        case BATON_ALLGATHER:
+            return run_allgather(engine, algorithm, args);
         case BATON_REDUCE_SCATTER:
             return dispatch_type(request.type, [&]<class T>() { run_reduce_scatter<T>(engine, algorithm, args); });
         case BATON_ALLREDUCE:
             return dispatch_type(request.type, [&]<class T>() { run_allreduce<T>(engine, algorithm, args); });
-        default: return barrier_arrive(engine, args);
+        default:
+            return barrier_arrive(engine, args);
     }
 }
 
-bool broken(const CommView &view) {
-    return told_to_give_up(view) || load_relaxed(&view.control->abort) != 0;
-}
+bool broken(const CommView &view) { return told_to_give_up(view) || load_relaxed(&view.control->abort) != 0; }
 
 }  // namespace
 
@@ -142,7 +151,8 @@ void HostExecutor::wait_signal(int window, int source, std::uint64_t signals, vo
     submit(stream, [this, window, source, signals] {
         std::uint64_t *taken = view_.own().signals_taken(window, source);
         const std::uint64_t *word = view_.own().signal_word(window, source);
-        Spin spin(view_, WaitFor::signal, source, 0, *taken + signals, Signature::make(BATON_WAIT_SIGNAL, 0, 0, signals));
+        Spin spin(view_, WaitFor::signal, source, 0, *taken + signals,
+                  Signature::make(BATON_WAIT_SIGNAL, 0, 0, signals));
         while (load_acquire(word) < *taken + signals) {
             if (!spin()) return;
         }

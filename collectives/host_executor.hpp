@@ -17,7 +17,8 @@ public:
 
     void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) override;
     void messages(std::vector<MessageCall> calls, void *stream) override;
-    void transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan, void *stream) override;
+    void transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan,
+                  void *stream) override;
     void signal(int window, int target, void *stream) override;
     void wait_signal(int window, int source, std::uint64_t signals, void *stream) override;
     void local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) override;
@@ -33,7 +34,8 @@ private:
     const HostReach reach_;
     TurnOrder order_;
     WorkerPool pool_;
-    // Messages of each ordered pair so far. The arena has words for these counts too: kernels need them in device memory.
+    // Messages of each ordered pair so far. The arena has words for these counts too: kernels need them in device
+    // memory.
     std::vector<std::uint64_t> sent_;
     std::vector<std::uint64_t> received_;
 };

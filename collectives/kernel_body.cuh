@@ -6,7 +6,8 @@
 
 namespace baton::core {
 
-/// One block per channel runs `Body` on an engine. Body: struct with static void run(KernelEngine &, const CollectiveArgs &).
+/// One block per channel runs `Body` on an engine. Body: struct with static void run(KernelEngine &, const
+/// CollectiveArgs &).
 template <class Body>
 __global__ void __launch_bounds__(block_threads)
     collective_kernel(const __grid_constant__ CommView view, const __grid_constant__ CollectiveArgs args) {

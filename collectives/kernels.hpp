@@ -10,8 +10,8 @@
 
 namespace baton::core {
 
-/// The kernels that run an algorithm with one block per channel; arguments: CommView, CollectiveArgs. nullptr where the kernel
-/// transport has no such algorithm.
+/// The kernels that run an algorithm with one block per channel; arguments: CommView, CollectiveArgs. nullptr where the
+/// kernel transport has no such algorithm.
 const void *barrier_kernel();
 const void *allgather_kernel(Algorithm algorithm);
 const void *reduce_scatter_kernel(Algorithm algorithm, baton_type type);
@@ -19,10 +19,12 @@ const void *allreduce_kernel(Algorithm algorithm, baton_type type);
 
 /// One of the sends and recvs of a launch, which run side by side.
 struct LaunchedMessage {
-    Message message;  // number: its place among the launch's to (or from) the peer, from 1; the kernel adds the pair's count
+    Message message;  // number: its place among the launch's to (or from) the peer, from 1; the kernel adds the pair's
+                      // count
     std::int32_t first_block = 0;
     std::int32_t blocks = 1;  // this rank's choice
-    std::int32_t parts = 1;   // channels of the message: sender and receiver agree; a block works through every blocks-th part
+    std::int32_t parts =
+        1;  // channels of the message: sender and receiver agree; a block works through every blocks-th part
     bool push = false;
 };
 template <int capacity>

@@ -23,8 +23,8 @@ __device__ int message_of(const MessageBatch<capacity> &batch, int block) {
     return low;
 }
 
-/// The pairs' counts lie in device memory and are read by every block at its start, so the last block to end may raise them:
-/// a captured launch counts right at every replay.
+/// The pairs' counts lie in device memory and are read by every block at its start, so the last block to end may raise
+/// them: a captured launch counts right at every replay.
 template <int capacity>
 __device__ void raise_counts(const CommView &view, const MessageBatch<capacity> &batch) {
     __shared__ int last;
@@ -39,7 +39,8 @@ __device__ void raise_counts(const CommView &view, const MessageBatch<capacity> 
     if (!last) return;
     for (int index = static_cast<int>(threadIdx.x); index < batch.count; index += static_cast<int>(blockDim.x)) {
         const Message &message = batch.messages[index].message;
-        std::uint64_t *count = message.is_send ? view.own().send_number(message.peer) : view.own().recv_number(message.peer);
+        std::uint64_t *count =
+            message.is_send ? view.own().send_number(message.peer) : view.own().recv_number(message.peer);
         atomicAdd(reinterpret_cast<unsigned long long *>(count), 1ULL);
     }
 }
@@ -61,7 +62,8 @@ __global__ void __launch_bounds__(block_threads)
     Message message = launched.message;
     message.number += message.is_send ? *view.own().send_number(message.peer) : *view.own().recv_number(message.peer);
     for (int part = block - launched.first_block; part < launched.parts; part += launched.blocks) {
-        KernelMessageEngine engine(view, shared, launched.message.arrival, message.peer, message.number, part, launched.parts);
+        KernelMessageEngine engine(view, shared, launched.message.arrival, message.peer, message.number, part,
+                                   launched.parts);
         run(engine, message, launched.push);
     }
     raise_counts(view, batch);
@@ -75,8 +77,8 @@ const void *message_kernel(bool large) {
 }
 
 std::vector<const void *> collective_kernels() {
-    std::vector<const void *> kernels{barrier_kernel(), allgather_kernel(Algorithm::packet), allgather_kernel(Algorithm::push),
-                                      message_kernel(false), message_kernel(true)};
+    std::vector<const void *> kernels{barrier_kernel(), allgather_kernel(Algorithm::packet),
+                                      allgather_kernel(Algorithm::push), message_kernel(false), message_kernel(true)};
     for (int index = 0; index < BATON_TYPE_COUNT; ++index) {
         const auto type = static_cast<baton_type>(index);
         kernels.push_back(reduce_scatter_kernel(Algorithm::packet, type));

@@ -9,11 +9,15 @@ namespace {
 
 template <class T>
 struct ReduceScatterPacket {
-    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) { reduce_scatter_packet<T>(engine, args); }
+    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) {
+        reduce_scatter_packet<T>(engine, args);
+    }
 };
 template <class T>
 struct ReduceScatterPull {
-    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) { reduce_scatter_pull<T>(engine, args); }
+    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) {
+        reduce_scatter_pull<T>(engine, args);
+    }
 };
 
 }  // namespace
@@ -21,9 +25,12 @@ struct ReduceScatterPull {
 const void *reduce_scatter_kernel(Algorithm algorithm, baton_type type) {
     return dispatch_type(type, [&]<class T>() -> const void * {
         switch (algorithm) {
-            case Algorithm::packet: return kernel_of<ReduceScatterPacket<T>>();
-            case Algorithm::pull: return kernel_of<ReduceScatterPull<T>>();
-            default: return nullptr;
+            case Algorithm::packet:
+                return kernel_of<ReduceScatterPacket<T>>();
+            case Algorithm::pull:
+                return kernel_of<ReduceScatterPull<T>>();
+            default:
+                return nullptr;
         }
     });
 }

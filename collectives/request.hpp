@@ -7,8 +7,8 @@
 
 namespace baton::core {
 
-/// A checked call of a collective, a message or a one-sided transfer: what selection and the executors work on. Buffers are
-/// this rank's; in_place has been resolved to pointers.
+/// A checked call of a collective, a message or a one-sided transfer: what selection and the executors work on. Buffers
+/// are this rank's; in_place has been resolved to pointers.
 struct Request {
     baton_operation operation = BATON_BARRIER;
     baton_type type = BATON_UINT8;

@@ -26,14 +26,26 @@ public:
         plan_.mover = capabilities_.on_gpu ? Mover::kernel : Mover::host;
         plan_.segment_bytes = capabilities_.segment_bytes;
         switch (request_.operation) {
-            case BATON_ALLGATHER: allgather(); break;
-            case BATON_REDUCE_SCATTER: reduce_scatter(); break;
-            case BATON_ALLREDUCE: allreduce(); break;
+            case BATON_ALLGATHER:
+                allgather();
+                break;
+            case BATON_REDUCE_SCATTER:
+                reduce_scatter();
+                break;
+            case BATON_ALLREDUCE:
+                allreduce();
+                break;
             case BATON_SEND:
-            case BATON_RECV: message(); break;
+            case BATON_RECV:
+                message();
+                break;
             case BATON_PUT:
-            case BATON_GET: one_sided(); break;
-            default: choose(Algorithm::arrive, 1, "a barrier moves no data"); break;
+            case BATON_GET:
+                one_sided();
+                break;
+            default:
+                choose(Algorithm::arrive, 1, "a barrier moves no data");
+                break;
         }
         return plan_;
     }
@@ -49,9 +61,12 @@ private:
         if (!capabilities_.on_gpu || capabilities_.size == 1) return false;
         switch (capabilities_.transport) {
             case BATON_TRANSPORT_COPY_ENGINE:
-            case BATON_TRANSPORT_ZERO_SM: return true;
-            case BATON_TRANSPORT_KERNEL: return false;
-            default: return request_.bytes >= capabilities_.copy_engine_limit;
+            case BATON_TRANSPORT_ZERO_SM:
+                return true;
+            case BATON_TRANSPORT_KERNEL:
+                return false;
+            default:
+                return request_.bytes >= capabilities_.copy_engine_limit;
         }
     }
     std::string copy_engine_reason() const {
@@ -83,7 +98,8 @@ private:
             return;
         }
         const bool by_copy_engine = copy_engine_wanted() && capabilities_.reaches_buffers;
-        if (fits_packets(request_.bytes) && !(by_copy_engine && capabilities_.transport == BATON_TRANSPORT_COPY_ENGINE)) {
+        if (fits_packets(request_.bytes) &&
+            !(by_copy_engine && capabilities_.transport == BATON_TRANSPORT_COPY_ENGINE)) {
             return packets(request_.bytes);
         }
         if (!capabilities_.reaches_buffers) return staged();
@@ -93,8 +109,8 @@ private:
     }
 
     void reduce_scatter() {
-        const bool by_copy_engine = capabilities_.on_gpu && capabilities_.transport == BATON_TRANSPORT_COPY_ENGINE &&
-                                    capabilities_.size > 1;
+        const bool by_copy_engine =
+            capabilities_.on_gpu && capabilities_.transport == BATON_TRANSPORT_COPY_ENGINE && capabilities_.size > 1;
         if (by_copy_engine) {
             choose(Algorithm::staged, 1, copy_engine_reason());
             plan_.mover = Mover::copy_engine;
@@ -115,7 +131,8 @@ private:
 
     void message() {
         if (request_.bytes <= BATON_EAGER_BYTES) {
-            return choose(Algorithm::packet, 1, fmt::format("at most {}: buffered at the receiver", size_text(BATON_EAGER_BYTES)));
+            return choose(Algorithm::packet, 1,
+                          fmt::format("at most {}: buffered at the receiver", size_text(BATON_EAGER_BYTES)));
         }
         if (!capabilities_.reaches_buffers) return choose(Algorithm::packet, 1, capabilities_.reach_reason);
         choose(Algorithm::push, channels_for(request_.bytes, 64 * kib), capabilities_.reach_reason);
@@ -139,22 +156,32 @@ private:
 
 const char *algorithm_name(Algorithm algorithm) {
     switch (algorithm) {
-        case Algorithm::arrive: return "arrive";
-        case Algorithm::packet: return "packet";
-        case Algorithm::push: return "push";
-        case Algorithm::pull: return "pull";
-        case Algorithm::two_shot: return "two_shot";
-        case Algorithm::staged: return "staged";
-        case Algorithm::direct: return "direct";
+        case Algorithm::arrive:
+            return "arrive";
+        case Algorithm::packet:
+            return "packet";
+        case Algorithm::push:
+            return "push";
+        case Algorithm::pull:
+            return "pull";
+        case Algorithm::two_shot:
+            return "two_shot";
+        case Algorithm::staged:
+            return "staged";
+        case Algorithm::direct:
+            return "direct";
     }
     return "unknown";
 }
 
 const char *mover_name(Mover mover) {
     switch (mover) {
-        case Mover::host: return "host";
-        case Mover::kernel: return "kernel";
-        case Mover::copy_engine: return "copy_engine";
+        case Mover::host:
+            return "host";
+        case Mover::kernel:
+            return "kernel";
+        case Mover::copy_engine:
+            return "copy_engine";
     }
     return "unknown";
 }
@@ -163,7 +190,8 @@ Plan select(const Request &request, const Capabilities &capabilities) { return S
 
 std::string describe(const Plan &plan) {
     return fmt::format("{} by {}{}, {} channel{}: {}", algorithm_name(plan.algorithm), mover_name(plan.mover),
-                       plan.stream_words ? " (zero-SM)" : "", plan.channels, plan.channels == 1 ? "" : "s", plan.reason);
+                       plan.stream_words ? " (zero-SM)" : "", plan.channels, plan.channels == 1 ? "" : "s",
+                       plan.reason);
 }
 
 }  // namespace baton::core

@@ -5,8 +5,8 @@
 
 namespace baton::core {
 
-/// Chooses how a call runs. Pure: equal arguments give equal plans, on every rank. Of the request it looks at operation, type,
-/// op and count only.
+/// Chooses how a call runs. Pure: equal arguments give equal plans, on every rank. Of the request it looks at
+/// operation, type, op and count only.
 Plan select(const Request &request, const Capabilities &capabilities);
 
 /// One line: "push by copy engine, 32 channels: <reason>".

@@ -6,8 +6,8 @@
 /// Allgather for small chunks: the data travels as packets, each with its epoch.
 ///   1. Store my chunk as packets into every peer's packet buffer, without waiting for anybody.
 ///   2. Take every peer's chunk out of my packet buffer.
-/// Steps: 1 flight. Wire: 2 (n-1) chunk bytes per rank (half is epochs). Synchronisation: the epochs in the data; arrivals are
-/// only compared. Scratch: packet buffers, two parities (arena.hpp says why two are enough).
+/// Steps: 1 flight. Wire: 2 (n-1) chunk bytes per rank (half is epochs). Synchronisation: the epochs in the data;
+/// arrivals are only compared. Scratch: packet buffers, two parities (arena.hpp says why two are enough).
 namespace baton::core {
 
 template <class Engine>

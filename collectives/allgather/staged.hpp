@@ -7,15 +7,17 @@
 ///   Segment by segment of my chunk, two in flight:
 ///   1. Copy the segment into my place of every peer's staging; signal.
 ///   2. Wait for all; copy the peers' segments from my staging to my receive buffer; credit.
-/// Steps: chunk / segment. Wire: (n-1) chunk bytes per rank, each copied twice. Synchronisation: arrival, then signal and credit
-/// per pair and step. Scratch: two segments per peer.
+/// Steps: chunk / segment. Wire: (n-1) chunk bytes per rank, each copied twice. Synchronisation: arrival, then signal
+/// and credit per pair and step. Scratch: two segments per peer.
 namespace baton::core {
 
 template <class Engine>
 BATON_HD void allgather_staged(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
     const int rank = engine.rank();
-    const auto place = [&](int of, std::uint64_t offset) { return args.recv + static_cast<std::uint64_t>(of) * args.chunk + offset; };
+    const auto place = [&](int of, std::uint64_t offset) {
+        return args.recv + static_cast<std::uint64_t>(of) * args.chunk + offset;
+    };
     engine.copy(engine.local(place(rank, 0)), args.send, args.chunk);
     const std::uint64_t segment = engine.segment_bytes();
     std::uint64_t step = 0;

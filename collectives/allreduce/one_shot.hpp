@@ -15,7 +15,8 @@ BATON_HD void allreduce_one_shot(Engine &engine, const CollectiveArgs &args) {
     const Range part = engine.share(args.chunk, 16);
     engine.put_packets_to_all(args.send + part.begin, part.bytes);
     engine.verify_arrivals();
-    engine.template reduce_packets_to<T>(args.recv + part.begin, args.send + part.begin, part.bytes / sizeof(T), args.op);
+    engine.template reduce_packets_to<T>(args.recv + part.begin, args.send + part.begin, part.bytes / sizeof(T),
+                                         args.op);
     engine.finish();
 }
 

@@ -5,10 +5,12 @@
 
 /// Allreduce through staging, for memory that peers cannot reach: a reduce-scatter step and an allgather step in turn.
 ///   The vector is cut into n-ths; segment by segment of an n-th:
-///   1. Odd step: copy the segment of n-th p into peer p's staging; signal; wait; combine mine in rank order into recv; credit.
+///   1. Odd step: copy the segment of n-th p into peer p's staging; signal; wait; combine mine in rank order into recv;
+///   credit.
 ///   2. Even step: copy the combined segment into every peer's staging; signal; wait; copy the peers' out; credit.
 /// Odd steps use staging slot 1, even steps slot 0, so a step waits for the credit of the step two before.
-/// Steps: 2 (vector / n) / segment. Wire: 2 (n-1)/n vector bytes per rank, copied twice. Scratch: two segments per peer.
+/// Steps: 2 (vector / n) / segment. Wire: 2 (n-1)/n vector bytes per rank, copied twice. Scratch: two segments per
+/// peer.
 namespace baton::core {
 
 template <class Engine>
@@ -51,7 +53,8 @@ private:
         const Range mine = segment_of(engine_.rank(), offset);
         typename Engine::Remote sources[max_ranks];
         for (int of = 0; of < engine_.size(); ++of) {
-            sources[of] = of == engine_.rank() ? engine_.local(args_.send + mine.begin) : engine_.local(engine_.staging_from(of, slot));
+            sources[of] = of == engine_.rank() ? engine_.local(args_.send + mine.begin)
+                                               : engine_.local(engine_.staging_from(of, slot));
         }
         const typename Engine::Remote destination[1] = {engine_.local(args_.recv + mine.begin)};
         engine_.template reduce<T>(destination, 1, sources, mine.bytes / sizeof(T), args_.op);

@@ -5,11 +5,12 @@
 
 /// Allreduce in two shots within one operation: reduce-scatter by pulling, allgather by pushing.
 ///   1. Tell every peer where my buffers are; wait for all.
-///   2. Read my n-th of the vector from every rank in rank order, combine, store the result into every rank's recv buffer.
+///   2. Read my n-th of the vector from every rank in rank order, combine, store the result into every rank's recv
+///   buffer.
 ///   3. Signal all; wait for all.
 /// In place is safe: a rank's n-th is read and written by its owner only, element by element.
-/// Steps: 2. Wire: 2 (n-1)/n vector bytes per rank, half read, half written. Synchronisation: arrival and signal per pair.
-/// Scratch: none.
+/// Steps: 2. Wire: 2 (n-1)/n vector bytes per rank, half read, half written. Synchronisation: arrival and signal per
+/// pair. Scratch: none.
 namespace baton::core {
 
 template <class T, class Engine>

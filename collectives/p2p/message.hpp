@@ -7,8 +7,8 @@
 
 namespace baton::core {
 
-/// One send or recv. `number` is the message's place in the order of its ordered pair, from 1: both sides count alike, so the
-/// k-th send meets the k-th recv. The slot (number - 1) % message_slots carries it.
+/// One send or recv. `number` is the message's place in the order of its ordered pair, from 1: both sides count alike,
+/// so the k-th send meets the k-th recv. The slot (number - 1) % message_slots carries it.
 struct Message {
     Arrival arrival;              // signature (the same for both sides); recv: where the receiver's buffer is
     std::byte *buffer = nullptr;  // send: read only

@@ -7,9 +7,9 @@
 ///   Sender:   1. Wait until the slot's message before has left.  2. Post the signature.
 ///             3. Piece by piece (half a slot): wait for the piece two before to be taken, store the piece as packets.
 ///   Receiver: 1. Compare the signature.  2. Piece by piece: take it, tell the sender.  3. Hand the slot back.
-/// A message of at most two pieces (BATON_EAGER_BYTES) never waits for its receiver: message_slots of them are buffered. Longer
-/// ones go this way only where the buffers cannot be reached directly.
-/// Steps: 1 flight, plus one per further two pieces. Wire: 2 message bytes. Scratch: the slot. Channels: 1.
+/// A message of at most two pieces (BATON_EAGER_BYTES) never waits for its receiver: message_slots of them are
+/// buffered. Longer ones go this way only where the buffers cannot be reached directly. Steps: 1 flight, plus one per
+/// further two pieces. Wire: 2 message bytes. Scratch: the slot. Channels: 1.
 namespace baton::core {
 
 inline constexpr std::uint64_t message_piece = eager_bytes / 2;
@@ -25,7 +25,8 @@ BATON_HD void send_packet(Engine &engine, const Message &message) {
     for (std::uint64_t offset = 0; offset < message.bytes; offset += message_piece) {
         ++piece;
         const std::uint64_t rest = message.bytes - offset;
-        if (piece > 2 && !engine.wait_word(&out->taken.value, step_value(message.number, piece - 2), WaitFor::taken)) return;
+        if (piece > 2 && !engine.wait_word(&out->taken.value, step_value(message.number, piece - 2), WaitFor::taken))
+            return;
         engine.put(packets + (piece & 1) * (eager_packets / 2), message.buffer + offset,
                    rest < message_piece ? rest : message_piece, step_value(message.number, piece));
     }

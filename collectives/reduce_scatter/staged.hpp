@@ -7,15 +7,17 @@
 ///   Segment by segment of a block, two in flight:
 ///   1. Copy the segment of block p into my place of peer p's staging, for every p; signal.
 ///   2. Wait for all; combine the staged segments with my own in rank order, store; credit.
-/// Steps: chunk / segment. Wire: (n-1) chunk bytes per rank, written. Synchronisation: arrival, then signal and credit per pair
-/// and step. Scratch: two segments per peer.
+/// Steps: chunk / segment. Wire: (n-1) chunk bytes per rank, written. Synchronisation: arrival, then signal and credit
+/// per pair and step. Scratch: two segments per peer.
 namespace baton::core {
 
 template <class T, class Engine>
 BATON_HD void reduce_scatter_staged(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
     const int rank = engine.rank();
-    const auto block = [&](int of, std::uint64_t offset) { return args.send + static_cast<std::uint64_t>(of) * args.chunk + offset; };
+    const auto block = [&](int of, std::uint64_t offset) {
+        return args.send + static_cast<std::uint64_t>(of) * args.chunk + offset;
+    };
     const std::uint64_t segment = engine.segment_bytes();
     std::uint64_t step = 0;
     for (std::uint64_t offset = 0; offset < args.chunk; offset += segment) {

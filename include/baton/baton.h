@@ -113,18 +113,18 @@ typedef enum baton_transport {
  * with the same values; baton_comm_create() returns BATON_ERR_MISMATCH naming the field and the ranks otherwise.
  */
 typedef struct baton_config {
-    size_t struct_size;      /* set by baton_config_init(); lets later versions add fields */
-    int transport;           /* a baton_transport; -1 = unset. BATON_TRANSPORT=auto|host|kernel|copy_engine|zero_sm */
-    double timeout_seconds;  /* how long to wait for a rank; < 0 = unset. BATON_TIMEOUT, default 60 */
-    int max_channels;        /* CTAs of a kernel, 1..64; 0 = unset. BATON_MAX_CHANNELS, default 32, fewer when ranks
-                                share a GPU (32 divided by their number): all blocks must be resident together */
-    size_t packet_limit;     /* bytes per rank up to which data travels with its flags; SIZE_MAX = unset.
-                                BATON_PACKET_LIMIT, default 65536; values above are lowered to what staging holds */
-    size_t copy_engine_limit;/* bytes per rank from which copy engines move unreduced data; SIZE_MAX = unset.
-                                BATON_COPY_ENGINE_LIMIT, default 8388608 */
-    size_t segment_bytes;    /* bytes per peer moved at once through staging; 0 = unset. BATON_SEGMENT, default 1048576 */
-    int single_copy;         /* host transport: 1 = use process_vm_readv/writev where they work, 0 = never; -1 = unset.
-                                BATON_SINGLE_COPY, default 1 */
+    size_t struct_size;       /* set by baton_config_init(); lets later versions add fields */
+    int transport;            /* a baton_transport; -1 = unset. BATON_TRANSPORT=auto|host|kernel|copy_engine|zero_sm */
+    double timeout_seconds;   /* how long to wait for a rank; < 0 = unset. BATON_TIMEOUT, default 60 */
+    int max_channels;         /* CTAs of a kernel, 1..64; 0 = unset. BATON_MAX_CHANNELS, default 32, fewer when ranks
+                                 share a GPU (32 divided by their number): all blocks must be resident together */
+    size_t packet_limit;      /* bytes per rank up to which data travels with its flags; SIZE_MAX = unset.
+                                 BATON_PACKET_LIMIT, default 65536; values above are lowered to what staging holds */
+    size_t copy_engine_limit; /* bytes per rank from which copy engines move unreduced data; SIZE_MAX = unset.
+                                 BATON_COPY_ENGINE_LIMIT, default 8388608 */
+    size_t segment_bytes; /* bytes per peer moved at once through staging; 0 = unset. BATON_SEGMENT, default 1048576 */
+    int single_copy;      /* host transport: 1 = use process_vm_readv/writev where they work, 0 = never; -1 = unset.
+                             BATON_SINGLE_COPY, default 1 */
 } baton_config;
 
 /* What a communicator has; see baton_comm_info(). */
@@ -174,9 +174,9 @@ BATON_API const char *baton_result_name(baton_result result);
  * Valid until this thread's next failing call. Empty if no call has failed. */
 BATON_API const char *baton_last_error(void);
 
-BATON_API size_t baton_type_size(baton_type type);             /* bytes; 0 for an unknown type */
-BATON_API const char *baton_type_name(baton_type type);        /* "float32"; "unknown" for an unknown type */
-BATON_API const char *baton_op_name(baton_op op);              /* "sum"; likewise */
+BATON_API size_t baton_type_size(baton_type type);                     /* bytes; 0 for an unknown type */
+BATON_API const char *baton_type_name(baton_type type);                /* "float32"; "unknown" for an unknown type */
+BATON_API const char *baton_op_name(baton_op op);                      /* "sum"; likewise */
 BATON_API const char *baton_operation_name(baton_operation operation); /* "allgather"; likewise */
 
 /* The Baton type or operation that equals an MPI one; BATON_ERR_UNSUPPORTED where there is none. */
@@ -207,7 +207,8 @@ BATON_API baton_result baton_comm_destroy(baton_comm_t comm);
  * Local; may be called from any thread at any time. */
 BATON_API baton_result baton_comm_abort(baton_comm_t comm);
 
-/* BATON_SUCCESS while the communicator works, else what broke it, with the message in baton_last_error(). Never waits. */
+/* BATON_SUCCESS while the communicator works, else what broke it, with the message in baton_last_error(). Never waits.
+ */
 BATON_API baton_result baton_comm_check(baton_comm_t comm);
 
 BATON_API baton_result baton_comm_rank(baton_comm_t comm, int *rank);
@@ -243,16 +244,16 @@ BATON_API baton_result baton_deregister(baton_comm_t comm, void *pointer);
  * In place: sendbuf == recvbuf + rank * count, or BATON_IN_PLACE. Any other overlap is BATON_ERR_ARGUMENT.
  * Every rank sends (n-1) * count elements. One step.
  */
-BATON_API baton_result baton_allgather(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_comm_t comm,
-                                       baton_stream_t stream);
+BATON_API baton_result baton_allgather(const void *sendbuf, void *recvbuf, size_t count, baton_type type,
+                                       baton_comm_t comm, baton_stream_t stream);
 
 /*
  * reduce_scatter (block): sendbuf holds n * count elements; element i of block r, reduced over all ranks, appears at
  * recvbuf[i] of rank r. In place: recvbuf == sendbuf + rank * count (NCCL); with BATON_IN_PLACE the n blocks lie in
  * recvbuf and the result in its first `count` elements (MPI). Every rank sends (n-1) * count elements. One step.
  */
-BATON_API baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op,
-                                            baton_comm_t comm, baton_stream_t stream);
+BATON_API baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, size_t count, baton_type type,
+                                            baton_op op, baton_comm_t comm, baton_stream_t stream);
 
 /*
  * allreduce: recvbuf[i] on every rank is element i of sendbuf reduced over all ranks. In place: sendbuf == recvbuf or
@@ -277,11 +278,12 @@ BATON_API baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream);
 #define BATON_QUEUE_DEPTH 8
 BATON_API baton_result baton_send(const void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm,
                                   baton_stream_t stream);
-BATON_API baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm, baton_stream_t stream);
+BATON_API baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm,
+                                  baton_stream_t stream);
 
 /* A send to `dest` and a recv from `source` that progress together. */
-BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount, int source,
-                                      baton_type type, baton_comm_t comm, baton_stream_t stream);
+BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount,
+                                      int source, baton_type type, baton_comm_t comm, baton_stream_t stream);
 
 /*
  * Calls between begin and end on this thread are collected; end checks and enqueues them. All sends and recvs of a
@@ -296,13 +298,14 @@ BATON_API baton_result baton_group_end(void);
 /* ---------------------------------------------------------------- windows: one-sided ------------------------------ */
 
 /*
- * Collective: gives each rank `bytes` (the same on all ranks) of memory that all ranks can reach, zeroed. `base` gets this
- * rank's memory. At most 64 windows are alive on a communicator. Blocks until all ranks have mapped it.
+ * Collective: gives each rank `bytes` (the same on all ranks) of memory that all ranks can reach, zeroed. `base` gets
+ * this rank's memory. At most 64 windows are alive on a communicator. Blocks until all ranks have mapped it.
  */
 BATON_API baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base);
 BATON_API baton_result baton_window_destroy(baton_window_t window); /* collective; waits for the work enqueued on it */
 
-/* The address at which this process sees `peer`'s memory of the window: plain loads and stores (or kernels) reach it. */
+/* The address at which this process sees `peer`'s memory of the window: plain loads and stores (or kernels) reach it.
+ */
 BATON_API baton_result baton_window_pointer(baton_window_t window, int peer, void **pointer);
 
 /* put copies `bytes` from `source` to offset `offset` of target's window memory; get copies the other way. `source` and
@@ -325,8 +328,8 @@ BATON_API baton_result baton_wait_signal(int source, uint64_t signals, baton_win
  * transport, channels, segment, how each buffer is reached. Starts nothing. sendbuf and recvbuf may be NULL (the plan
  * for registered memory); type counts for operations without one (put, get) as bytes with BATON_UINT8.
  */
-BATON_API baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type, baton_op op,
-                                     const void *sendbuf, const void *recvbuf, char *text, size_t size);
+BATON_API baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type,
+                                     baton_op op, const void *sendbuf, const void *recvbuf, char *text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -20,7 +20,8 @@ std::uint64_t bytes_of(std::uint64_t count, baton_type type, int blocks, const c
 PointerInfo Buffers::check(const void *pointer, std::uint64_t bytes, const char *name) const {
     if (bytes == 0) return {};
     if (pointer == BATON_IN_PLACE) {
-        fail(BATON_ERR_ARGUMENT, "{} is BATON_IN_PLACE, which means something only as sendbuf of allgather, reduce_scatter and allreduce",
+        fail(BATON_ERR_ARGUMENT,
+             "{} is BATON_IN_PLACE, which means something only as sendbuf of allgather, reduce_scatter and allreduce",
              name);
     }
     if (pointer == nullptr) fail(BATON_ERR_ARGUMENT, "{} is NULL, but {} bytes are to be moved", name, bytes);
@@ -28,25 +29,29 @@ PointerInfo Buffers::check(const void *pointer, std::uint64_t bytes, const char 
     const bool on_gpu = domain_.on_gpu();
     switch (info.kind) {
         case PointerInfo::Kind::invalid:
-            fail(BATON_ERR_ARGUMENT, "{} is {}, which is not allocated memory (never allocated, or freed)", name, pointer);
+            fail(BATON_ERR_ARGUMENT, "{} is {}, which is not allocated memory (never allocated, or freed)", name,
+                 pointer);
         case PointerInfo::Kind::host:
-            if (on_gpu) fail(BATON_ERR_ARGUMENT, "{} is {}, a host pointer; this communicator is on GPUs", name, pointer);
+            if (on_gpu)
+                fail(BATON_ERR_ARGUMENT, "{} is {}, a host pointer; this communicator is on GPUs", name, pointer);
             break;
         case PointerInfo::Kind::device:
         case PointerInfo::Kind::managed:
-            if (!on_gpu) fail(BATON_ERR_ARGUMENT, "{} is {}, a device pointer; this communicator is on the host", name, pointer);
+            if (!on_gpu)
+                fail(BATON_ERR_ARGUMENT, "{} is {}, a device pointer; this communicator is on the host", name, pointer);
             if (info.kind == PointerInfo::Kind::device && info.device != device_) {
-                fail(BATON_ERR_ARGUMENT, "{} is {}, which lies on device {}; this rank's communicator is on device {}", name,
-                     pointer, info.device, device_);
+                fail(BATON_ERR_ARGUMENT, "{} is {}, which lies on device {}; this rank's communicator is on device {}",
+                     name, pointer, info.device, device_);
             }
             break;
     }
     const auto address = reinterpret_cast<std::uint64_t>(pointer);
     if (info.size != 0 && (address < info.base || bytes > info.base + info.size - address)) {
-        fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, which leaves its allocation of {} bytes by {} bytes", name, pointer,
-             bytes, info.size, address + bytes - info.base - info.size);
+        fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, which leaves its allocation of {} bytes by {} bytes", name,
+             pointer, bytes, info.size, address + bytes - info.base - info.size);
     }
-    if (info.size == 0 && domain_.classify(static_cast<const std::byte *>(pointer) + bytes - 1).kind == PointerInfo::Kind::invalid) {
+    if (info.size == 0 &&
+        domain_.classify(static_cast<const std::byte *>(pointer) + bytes - 1).kind == PointerInfo::Kind::invalid) {
         fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, whose end is not allocated memory", name, pointer, bytes);
     }
     return info;
@@ -60,7 +65,8 @@ Buffers::Staging &Buffers::acquire(std::uint64_t bytes, Use &use) {
     std::size_t best = staging_.size();
     for (std::size_t index = 0; index < staging_.size(); ++index) {
         const Staging &staging = staging_[index];
-        if (!staging.in_use && staging.bytes >= bytes && (best == staging_.size() || staging.bytes < staging_[best].bytes)) {
+        if (!staging.in_use && staging.bytes >= bytes &&
+            (best == staging_.size() || staging.bytes < staging_[best].bytes)) {
             best = index;
         }
     }

@@ -10,16 +10,19 @@
 
 namespace baton::core {
 
-/// count * size of type, times `blocks`; throws BATON_ERR_ARGUMENT, calling the count `name`, where it does not fit 63 bits.
+/// count * size of type, times `blocks`; throws BATON_ERR_ARGUMENT, calling the count `name`, where it does not fit 63
+/// bits.
 std::uint64_t bytes_of(std::uint64_t count, baton_type type, int blocks, const char *name = "count");
 
-/// A communicator's view of its user's buffers: checks them, names them to peers, and stages those that peers cannot reach.
+/// A communicator's view of its user's buffers: checks them, names them to peers, and stages those that peers cannot
+/// reach.
 class Buffers {
 public:
-    Buffers(MemoryDomain &domain, RegionRegistry &registry, int device) : domain_(domain), registry_(registry), device_(device) {}
+    Buffers(MemoryDomain &domain, RegionRegistry &registry, int device)
+        : domain_(domain), registry_(registry), device_(device) {}
 
-    /// Throws BATON_ERR_ARGUMENT unless [pointer, pointer + bytes) may be used on this communicator. `name` is the argument's.
-    /// Zero bytes: any pointer will do, and the info is empty.
+    /// Throws BATON_ERR_ARGUMENT unless [pointer, pointer + bytes) may be used on this communicator. `name` is the
+    /// argument's. Zero bytes: any pointer will do, and the info is empty.
     PointerInfo check(const void *pointer, std::uint64_t bytes, const char *name) const;
 
     /// Staging that one call holds; given back at its end, since the communicator's calls run one after another.

@@ -65,7 +65,8 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
     });
 }
 
-std::byte *window_range(const Communicator &comm, const Window &window, int target, std::size_t offset, std::size_t bytes) {
+std::byte *window_range(const Communicator &comm, const Window &window, int target, std::size_t offset,
+                        std::size_t bytes) {
     require_rank(comm, target, "target");
     if (offset > window.bytes || bytes > window.bytes - offset) {
         fail(BATON_ERR_ARGUMENT, "offset {} with {} bytes leaves the window of {} bytes", offset, bytes, window.bytes);
@@ -88,19 +89,20 @@ using namespace baton::core;
 
 extern "C" {
 
-baton_result baton_allgather(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_comm_t comm, baton_stream_t stream) {
+baton_result baton_allgather(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_comm_t comm,
+                             baton_stream_t stream) {
     return collective("baton_allgather", comm, stream,
                       [&](Communicator &on) { return check_allgather(on, sendbuf, recvbuf, count, type); });
 }
 
-baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op, baton_comm_t comm,
-                                  baton_stream_t stream) {
+baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op,
+                                  baton_comm_t comm, baton_stream_t stream) {
     return collective("baton_reduce_scatter", comm, stream,
                       [&](Communicator &on) { return check_reduce_scatter(on, sendbuf, recvbuf, count, type, op); });
 }
 
-baton_result baton_allreduce(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op, baton_comm_t comm,
-                             baton_stream_t stream) {
+baton_result baton_allreduce(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op,
+                             baton_comm_t comm, baton_stream_t stream) {
     return collective("baton_allreduce", comm, stream,
                       [&](Communicator &on) { return check_allreduce(on, sendbuf, recvbuf, count, type, op); });
 }
@@ -113,28 +115,33 @@ baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream) {
     });
 }
 
-baton_result baton_send(const void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm, baton_stream_t stream) {
+baton_result baton_send(const void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm,
+                        baton_stream_t stream) {
     return messages("baton_send", comm, stream, [&](Communicator &on) {
         const Request request = check_message(on, BATON_SEND, buffer, count, type, peer, {});
         if (peer == on.rank() && request.bytes > BATON_EAGER_BYTES && !Group::of_this_thread().open()) {
-            fail(BATON_ERR_ARGUMENT, "peer is this rank ({}) and the message has {} bytes: more than BATON_EAGER_BYTES ({}) to oneself "
-                 "need a group or sendrecv", peer, request.bytes, BATON_EAGER_BYTES);
+            fail(BATON_ERR_ARGUMENT,
+                 "peer is this rank ({}) and the message has {} bytes: more than BATON_EAGER_BYTES ({}) to oneself "
+                 "need a group or sendrecv",
+                 peer, request.bytes, BATON_EAGER_BYTES);
         }
         return std::vector<Request>{request};
     });
 }
 
-baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm, baton_stream_t stream) {
+baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm,
+                        baton_stream_t stream) {
     return messages("baton_recv", comm, stream, [&](Communicator &on) {
         return std::vector<Request>{check_message(on, BATON_RECV, buffer, count, type, peer, {})};
     });
 }
 
-baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount, int source, baton_type type,
-                            baton_comm_t comm, baton_stream_t stream) {
+baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount,
+                            int source, baton_type type, baton_comm_t comm, baton_stream_t stream) {
     return messages("baton_sendrecv", comm, stream, [&](Communicator &on) {
-        return std::vector<Request>{check_message(on, BATON_SEND, sendbuf, sendcount, type, dest, {"sendbuf", "sendcount", "dest"}),
-                                    check_message(on, BATON_RECV, recvbuf, recvcount, type, source, {"recvbuf", "recvcount", "source"})};
+        return std::vector<Request>{
+            check_message(on, BATON_SEND, sendbuf, sendcount, type, dest, {"sendbuf", "sendcount", "dest"}),
+            check_message(on, BATON_RECV, recvbuf, recvcount, type, source, {"recvbuf", "recvcount", "source"})};
     });
 }
 
@@ -177,42 +184,54 @@ baton_result baton_window_pointer(baton_window_t window, int peer, void **pointe
     });
 }
 
-baton_result baton_put(const void *source, size_t bytes, int target, size_t offset, baton_window_t window, baton_stream_t stream) {
-    return one_sided("baton_put", window, stream, [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
-        std::byte *destination = window_range(comm, *on, target, offset, bytes);
-        comm.buffers().check(source, bytes, "source");
-        return [&comm, destination, source, bytes, plan = transfer_plan(comm, BATON_PUT, bytes)](void *queue) {
-            comm.executor().transfer(destination, static_cast<const std::byte *>(source), bytes, plan, queue);
-        };
-    });
+baton_result baton_put(const void *source, size_t bytes, int target, size_t offset, baton_window_t window,
+                       baton_stream_t stream) {
+    return one_sided(
+        "baton_put", window, stream,
+        [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
+            std::byte *destination = window_range(comm, *on, target, offset, bytes);
+            comm.buffers().check(source, bytes, "source");
+            return [&comm, destination, source, bytes, plan = transfer_plan(comm, BATON_PUT, bytes)](void *queue) {
+                comm.executor().transfer(destination, static_cast<const std::byte *>(source), bytes, plan, queue);
+            };
+        });
 }
 
-baton_result baton_get(void *destination, size_t bytes, int target, size_t offset, baton_window_t window, baton_stream_t stream) {
-    return one_sided("baton_get", window, stream, [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
-        const std::byte *source = window_range(comm, *on, target, offset, bytes);
-        comm.buffers().check(destination, bytes, "destination");
-        return [&comm, destination, source, bytes, plan = transfer_plan(comm, BATON_GET, bytes)](void *queue) {
-            comm.executor().transfer(static_cast<std::byte *>(destination), source, bytes, plan, queue);
-        };
-    });
+baton_result baton_get(void *destination, size_t bytes, int target, size_t offset, baton_window_t window,
+                       baton_stream_t stream) {
+    return one_sided(
+        "baton_get", window, stream,
+        [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
+            const std::byte *source = window_range(comm, *on, target, offset, bytes);
+            comm.buffers().check(destination, bytes, "destination");
+            return [&comm, destination, source, bytes, plan = transfer_plan(comm, BATON_GET, bytes)](void *queue) {
+                comm.executor().transfer(static_cast<std::byte *>(destination), source, bytes, plan, queue);
+            };
+        });
 }
 
 baton_result baton_signal(int target, baton_window_t window, baton_stream_t stream) {
-    return one_sided("baton_signal", window, stream, [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
-        require_rank(comm, target, "target");
-        return [&comm, target, index = on->index](void *queue) { comm.executor().signal(index, target, queue); };
-    });
+    return one_sided("baton_signal", window, stream,
+                     [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
+                         require_rank(comm, target, "target");
+                         return [&comm, target, index = on->index](void *queue) {
+                             comm.executor().signal(index, target, queue);
+                         };
+                     });
 }
 
 baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t window, baton_stream_t stream) {
-    return one_sided("baton_wait_signal", window, stream, [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
-        require_rank(comm, source, "source");
-        return [&comm, source, signals, index = on->index](void *queue) { comm.executor().wait_signal(index, source, signals, queue); };
-    });
+    return one_sided("baton_wait_signal", window, stream,
+                     [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
+                         require_rank(comm, source, "source");
+                         return [&comm, source, signals, index = on->index](void *queue) {
+                             comm.executor().wait_signal(index, source, signals, queue);
+                         };
+                     });
 }
 
-baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type, baton_op op, const void *sendbuf,
-                           const void *recvbuf, char *text, size_t size) {
+baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type, baton_op op,
+                           const void *sendbuf, const void *recvbuf, char *text, size_t size) {
     return guarded("baton_explain", [&] {
         if (text == nullptr || size == 0) fail(BATON_ERR_ARGUMENT, "text is NULL or size is 0");
         const std::shared_ptr<Communicator> found = find_comm(comm);

@@ -38,20 +38,25 @@ HandleTable<baton_window_t, WindowHandle> &windows() {
 
 std::shared_ptr<Communicator> find_comm(baton_comm_t comm) {
     std::shared_ptr<Communicator> found = communicators().find(comm);
-    if (!found) fail(BATON_ERR_ARGUMENT, "comm is {}, which is no communicator (never created, or destroyed)", static_cast<const void *>(comm));
+    if (!found)
+        fail(BATON_ERR_ARGUMENT, "comm is {}, which is no communicator (never created, or destroyed)",
+             static_cast<const void *>(comm));
     return found;
 }
 
 std::shared_ptr<WindowHandle> find_window(baton_window_t window) {
     std::shared_ptr<WindowHandle> found = windows().find(window);
-    if (!found) fail(BATON_ERR_ARGUMENT, "window is {}, which is no window (never created, or destroyed)", static_cast<const void *>(window));
+    if (!found)
+        fail(BATON_ERR_ARGUMENT, "window is {}, which is no window (never created, or destroyed)",
+             static_cast<const void *>(window));
     return found;
 }
 
 void *find_stream(const Communicator &comm, baton_stream_t stream) {
     if (comm.on_gpu() || stream == nullptr) return stream;
     const std::shared_ptr<HostStream> found = host_streams().find(static_cast<baton_host_stream_t>(stream));
-    if (!found) fail(BATON_ERR_ARGUMENT, "stream is {}, which is no host stream; this communicator is on the host", stream);
+    if (!found)
+        fail(BATON_ERR_ARGUMENT, "stream is {}, which is no host stream; this communicator is on the host", stream);
     return found.get();
 }
 
@@ -66,7 +71,8 @@ baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *config, ba
         require_pointer(comm, "comm");
         require_mpi();
         if (mpi_comm == MPI_COMM_NULL) fail(BATON_ERR_ARGUMENT, "mpi_comm is MPI_COMM_NULL");
-        *comm = communicators().insert(std::make_shared<Communicator>(std::make_unique<MpiBootstrap>(mpi_comm), config));
+        *comm =
+            communicators().insert(std::make_shared<Communicator>(std::make_unique<MpiBootstrap>(mpi_comm), config));
     });
 }
 
@@ -106,7 +112,8 @@ baton_result baton_comm_info(baton_comm_t comm, baton_info *info) {
     return guarded("baton_comm_info", [&] {
         require_pointer(info, "info");
         if (info->struct_size != sizeof(baton_info)) {
-            fail(BATON_ERR_ARGUMENT, "info.struct_size is {}, expected sizeof(baton_info) = {}", info->struct_size, sizeof(baton_info));
+            fail(BATON_ERR_ARGUMENT, "info.struct_size is {}, expected sizeof(baton_info) = {}", info->struct_size,
+                 sizeof(baton_info));
         }
         find_comm(comm)->fill_info(info);
     });
@@ -122,7 +129,8 @@ baton_result baton_host_stream_create(baton_host_stream_t *stream) {
 baton_result baton_host_stream_synchronize(baton_host_stream_t stream) {
     return guarded("baton_host_stream_synchronize", [&] {
         const auto found = host_streams().find(stream);
-        if (!found) fail(BATON_ERR_ARGUMENT, "stream is {}, which is no host stream", static_cast<const void *>(stream));
+        if (!found)
+            fail(BATON_ERR_ARGUMENT, "stream is {}, which is no host stream", static_cast<const void *>(stream));
         found->synchronize();
     });
 }
@@ -130,7 +138,8 @@ baton_result baton_host_stream_synchronize(baton_host_stream_t stream) {
 baton_result baton_host_stream_destroy(baton_host_stream_t stream) {
     return guarded("baton_host_stream_destroy", [&] {
         const auto found = host_streams().remove(stream);
-        if (!found) fail(BATON_ERR_ARGUMENT, "stream is {}, which is no host stream", static_cast<const void *>(stream));
+        if (!found)
+            fail(BATON_ERR_ARGUMENT, "stream is {}, which is no host stream", static_cast<const void *>(stream));
         found->synchronize();
     });
 }

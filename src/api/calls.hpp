@@ -29,15 +29,17 @@ void require_rank(const Communicator &comm, int rank, const char *name);
 
 /// Checks that make Requests; throw BATON_ERR_ARGUMENT, start nothing.
 Request check_allgather(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type);
-Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type, baton_op op);
-Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type, baton_op op);
+Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
+                             baton_op op);
+Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
+                        baton_op op);
 /// What the call calls the arguments of a message.
 struct MessageNames {
     const char *buffer = "buffer";
     const char *count = "count";
     const char *peer = "peer";
 };
-Request check_message(Communicator &comm, baton_operation operation, const void *buffer, std::size_t count, baton_type type, int peer,
-                      const MessageNames &names);
+Request check_message(Communicator &comm, baton_operation operation, const void *buffer, std::size_t count,
+                      baton_type type, int peer, const MessageNames &names);
 
 }  // namespace baton::core

@@ -19,13 +19,16 @@ void refuse_in_place_recv(const void *recvbuf) {
 }  // namespace
 
 void require_type(baton_type type) {
-    if (baton_type_size(type) == 0) fail(BATON_ERR_ARGUMENT, "type is {}, which is no baton_type", static_cast<int>(type));
+    if (baton_type_size(type) == 0)
+        fail(BATON_ERR_ARGUMENT, "type is {}, which is no baton_type", static_cast<int>(type));
 }
 
 void require_op(baton_type type, baton_op op) {
-    if (op < 0 || op >= BATON_OP_COUNT) fail(BATON_ERR_ARGUMENT, "op is {}, which is no baton_op", static_cast<int>(op));
+    if (op < 0 || op >= BATON_OP_COUNT)
+        fail(BATON_ERR_ARGUMENT, "op is {}, which is no baton_op", static_cast<int>(op));
     if (!op_defined(type, op)) {
-        fail(BATON_ERR_ARGUMENT, "op is {}, which is not defined for type {}", baton_op_name(op), baton_type_name(type));
+        fail(BATON_ERR_ARGUMENT, "op is {}, which is not defined for type {}", baton_op_name(op),
+             baton_type_name(type));
     }
 }
 
@@ -50,13 +53,15 @@ Request check_allgather(Communicator &comm, const void *sendbuf, void *recvbuf, 
     if (sendbuf != BATON_IN_PLACE) comm.buffers().check(sendbuf, request.bytes, "sendbuf");
     comm.buffers().check(recvbuf, total, "recvbuf");
     if (request.send != own && overlap(request.send, request.bytes, request.recv, total)) {
-        fail(BATON_ERR_ARGUMENT, "sendbuf {} overlaps recvbuf {} but is not recvbuf + rank * count ({}), the place for in place",
-             sendbuf, recvbuf, static_cast<const void *>(own));
+        fail(BATON_ERR_ARGUMENT,
+             "sendbuf {} overlaps recvbuf {} but is not recvbuf + rank * count ({}), the place for in place", sendbuf,
+             recvbuf, static_cast<const void *>(own));
     }
     return request;
 }
 
-Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type, baton_op op) {
+Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
+                             baton_op op) {
     require_type(type);
     require_op(type, op);
     refuse_in_place_recv(recvbuf);
@@ -78,13 +83,15 @@ Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recv
     comm.buffers().check(recvbuf, request.bytes, "recvbuf");
     const std::byte *own = request.send + static_cast<std::uint64_t>(comm.rank()) * request.bytes;
     if (request.recv != own && overlap(request.send, total, request.recv, request.bytes)) {
-        fail(BATON_ERR_ARGUMENT, "recvbuf {} overlaps sendbuf {} but is not sendbuf + rank * count ({}), the place for in place",
-             recvbuf, sendbuf, static_cast<const void *>(own));
+        fail(BATON_ERR_ARGUMENT,
+             "recvbuf {} overlaps sendbuf {} but is not sendbuf + rank * count ({}), the place for in place", recvbuf,
+             sendbuf, static_cast<const void *>(own));
     }
     return request;
 }
 
-Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type, baton_op op) {
+Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
+                        baton_op op) {
     require_type(type);
     require_op(type, op);
     refuse_in_place_recv(recvbuf);
@@ -99,13 +106,14 @@ Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, 
     if (sendbuf != BATON_IN_PLACE) comm.buffers().check(sendbuf, request.bytes, "sendbuf");
     comm.buffers().check(recvbuf, request.bytes, "recvbuf");
     if (request.send != request.recv && overlap(request.send, request.bytes, request.recv, request.bytes)) {
-        fail(BATON_ERR_ARGUMENT, "sendbuf {} overlaps recvbuf {}; they must be equal (in place) or apart", sendbuf, recvbuf);
+        fail(BATON_ERR_ARGUMENT, "sendbuf {} overlaps recvbuf {}; they must be equal (in place) or apart", sendbuf,
+             recvbuf);
     }
     return request;
 }
 
-Request check_message(Communicator &comm, baton_operation operation, const void *buffer, std::size_t count, baton_type type, int peer,
-                      const MessageNames &names) {
+Request check_message(Communicator &comm, baton_operation operation, const void *buffer, std::size_t count,
+                      baton_type type, int peer, const MessageNames &names) {
     require_type(type);
     require_rank(comm, peer, names.peer);
     Request request;

@@ -13,9 +13,9 @@
 namespace baton::core {
 namespace {
 
-/// Blocks of kernels that wait for each other must be resident together, on all ranks of a GPU and for all communicators that
-/// have operations in flight at once. The widest kernels leave room for one block per multiprocessor (132 on H200), and room is
-/// made for the operations of four communicators.
+/// Blocks of kernels that wait for each other must be resident together, on all ranks of a GPU and for all
+/// communicators that have operations in flight at once. The widest kernels leave room for one block per multiprocessor
+/// (132 on H200), and room is made for the operations of four communicators.
 constexpr int resident_blocks = 128;
 constexpr int communicators_in_flight = 4;
 
@@ -40,7 +40,8 @@ void Communicator::together(const std::function<void()> &body) {
         text = "out of host memory";
     }
     const std::vector<Status> all = bootstrap_->allgather(mine);
-    const auto failed = std::find_if(all.begin(), all.end(), [](const Status &status) { return status.code != BATON_SUCCESS; });
+    const auto failed =
+        std::find_if(all.begin(), all.end(), [](const Status &status) { return status.code != BATON_SUCCESS; });
     if (failed == all.end()) return;
     const std::vector<std::string> texts = bootstrap_->allgather_strings(text);
     const auto rank = static_cast<std::size_t>(failed - all.begin());
@@ -48,7 +49,8 @@ void Communicator::together(const std::function<void()> &body) {
     throw Failure(static_cast<baton_result>(failed->code), fmt::format("rank {}: {}", rank, texts[rank]));
 }
 
-Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_config *given) : bootstrap_(std::move(bootstrap)) {
+Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_config *given)
+    : bootstrap_(std::move(bootstrap)) {
     view_.rank = bootstrap_->rank();
     view_.size = bootstrap_->size();
     baton_config config{};
@@ -58,7 +60,8 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     view_.timeout_ns = static_cast<std::uint64_t>(config.timeout_seconds * 1e9);
 
     settle_place(config);
-    together([&] { domain_ = capabilities_.on_gpu ? make_cuda_domain() : make_host_domain(bootstrap_->same_process()); });
+    together(
+        [&] { domain_ = capabilities_.on_gpu ? make_cuda_domain() : make_host_domain(bootstrap_->same_process()); });
     PeerMemory::Callbacks callbacks;
     callbacks.peer_dead = [this](int peer, const std::string &how) {
         break_with(BATON_ERR_PEER_DEAD, fmt::format("rank {} has died: {}", peer, how), true);
@@ -78,7 +81,8 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
         if (capabilities_.on_gpu) preload_kernels();
     });
     verify_reach(config);
-    if (capabilities_.on_gpu && view_.size > 1) rendezvous_ = std::make_unique<Rendezvous>(*bootstrap_, view_.rank, view_.size);
+    if (capabilities_.on_gpu && view_.size > 1)
+        rendezvous_ = std::make_unique<Rendezvous>(*bootstrap_, view_.rank, view_.size);
     together([&] {
         if (capabilities_.on_gpu) {
             executor_ = make_gpu_executor(view_, device_, capabilities_, *peers_, rendezvous_.get());
@@ -128,11 +132,13 @@ void Communicator::settle_place(const baton_config &config) {
     if (any) {
         most_sharing = 1;
         for (const Place &one : all) {
-            const auto same = std::count_if(all.begin(), all.end(), [&](const Place &other) { return std::strcmp(one.uuid, other.uuid) == 0; });
+            const auto same = std::count_if(all.begin(), all.end(),
+                                            [&](const Place &other) { return std::strcmp(one.uuid, other.uuid) == 0; });
             most_sharing = std::max(most_sharing, static_cast<int>(same));
             if (std::strcmp(one.uuid, mine.uuid) == 0) ranks_on_device_ = static_cast<int>(same);
         }
-        capabilities_.channels = std::clamp(resident_blocks / communicators_in_flight / most_sharing, 1, config.max_channels);
+        capabilities_.channels =
+            std::clamp(resident_blocks / communicators_in_flight / most_sharing, 1, config.max_channels);
     } else {
         ranks_on_device_ = view_.size;
         capabilities_.channels = 1;
@@ -140,10 +146,12 @@ void Communicator::settle_place(const baton_config &config) {
 }
 
 void Communicator::settle_capabilities(const baton_config &config) {
-    // Packets are for latency: more than 1 MiB per rank would only cost memory. Staging is shared host memory on the host, where
-    // /dev/shm may be as small as 64 MiB, so it takes less there.
-    const std::uint64_t packet_limit = std::min<std::uint64_t>(config.packet_limit, capabilities_.on_gpu ? 1 << 20 : 8192);
-    const std::uint64_t segment = std::min<std::uint64_t>(config.segment_bytes, capabilities_.on_gpu ? 1 << 30 : 131072);
+    // Packets are for latency: more than 1 MiB per rank would only cost memory. Staging is shared host memory on the
+    // host, where /dev/shm may be as small as 64 MiB, so it takes less there.
+    const std::uint64_t packet_limit =
+        std::min<std::uint64_t>(config.packet_limit, capabilities_.on_gpu ? 1 << 20 : 8192);
+    const std::uint64_t segment =
+        std::min<std::uint64_t>(config.segment_bytes, capabilities_.on_gpu ? 1 << 30 : 131072);
     view_.layout = ArenaLayout::make(view_.size, capabilities_.channels, packet_limit, segment);
     capabilities_.packet_channel_bytes = view_.layout.packets_per_channel * 8 / 16 * 16;
     capabilities_.packet_bytes = packet_limit / 16 * 16;
@@ -158,7 +166,8 @@ void Communicator::map_arenas() {
     together([&] {
         for (int peer = 0; peer < view_.size; ++peer) {
             const PeerMemory::Published &published = all[static_cast<std::size_t>(peer)];
-            void *address = peer == view_.rank ? arena.pointer : peers_->address(peer, published.slot, published.generation);
+            void *address =
+                peer == view_.rank ? arena.pointer : peers_->address(peer, published.slot, published.generation);
             if (address == nullptr) fail(BATON_ERR_INTERNAL, "the arena of rank {} is not mapped", peer);
             view_.arenas[peer] = static_cast<std::byte *>(address);
         }
@@ -203,8 +212,8 @@ bool Communicator::probe_single_copy() {
     constexpr std::uint64_t value = 0x4261746F6E;
     std::vector<std::uint64_t> words(static_cast<std::size_t>(view_.size) + 1, 0);
     words[0] = value + static_cast<std::uint64_t>(view_.rank);
-    const std::vector<Offer> offers =
-        bootstrap_->allgather(Offer{reinterpret_cast<std::uint64_t>(words.data()), static_cast<std::int32_t>(getpid())});
+    const std::vector<Offer> offers = bootstrap_->allgather(
+        Offer{reinterpret_cast<std::uint64_t>(words.data()), static_cast<std::int32_t>(getpid())});
     bool works = true;
     for (int peer = 0; peer < view_.size; ++peer) {
         if (peer == view_.rank) continue;
@@ -213,8 +222,8 @@ bool Communicator::probe_single_copy() {
         std::uint64_t word = 0;
         works = works && host_read(reinterpret_cast<std::byte *>(&word), remote, sizeof(word)) &&
                 word == value + static_cast<std::uint64_t>(peer) &&
-                host_write(remote + 8 * (static_cast<std::uint64_t>(view_.rank) + 1), reinterpret_cast<const std::byte *>(&word),
-                           sizeof(word));
+                host_write(remote + 8 * (static_cast<std::uint64_t>(view_.rank) + 1),
+                           reinterpret_cast<const std::byte *>(&word), sizeof(word));
     }
     bootstrap_->barrier();
     for (int peer = 0; peer < view_.size; ++peer) {
@@ -228,7 +237,8 @@ void Communicator::shut_down() {
     shut_down_ = true;
     live_communicators.fetch_sub(1);
     if (executor_) executor_->drain();
-    // A broken communicator waits for nobody, except for threads of its own process: they use each other's memory directly.
+    // A broken communicator waits for nobody, except for threads of its own process: they use each other's memory
+    // directly.
     const bool together = !broken_.load() || bootstrap_->same_process();
     if (together) bootstrap_->barrier();
     ready_.store(false, std::memory_order_release);
@@ -280,14 +290,16 @@ void Communicator::fill_info(baton_info *info) const {
     info->size = view_.size;
     info->on_gpu = capabilities_.on_gpu ? 1 : 0;
     info->device = device_;
-    std::strncpy(info->device_name, capabilities_.on_gpu ? identity_.name.c_str() : "host", sizeof(info->device_name) - 1);
+    std::strncpy(info->device_name, capabilities_.on_gpu ? identity_.name.c_str() : "host",
+                 sizeof(info->device_name) - 1);
     std::strncpy(info->device_uuid, identity_.uuid.c_str(), sizeof(info->device_uuid) - 1);
     info->ranks_on_device = ranks_on_device_;
     info->channels = capabilities_.channels;
     info->single_copy = single_copy_ ? 1 : 0;
     info->peer_access = capabilities_.on_gpu && capabilities_.reaches_buffers ? 1 : 0;
     info->device_bytes = capabilities_.on_gpu ? registry_->allocated_bytes() : 0;
-    info->host_bytes = peers_->shared_bytes() + sizeof(Control) + (capabilities_.on_gpu ? 0 : registry_->allocated_bytes());
+    info->host_bytes =
+        peers_->shared_bytes() + sizeof(Control) + (capabilities_.on_gpu ? 0 : registry_->allocated_bytes());
     info->regions = registry_->count();
 }
 

@@ -28,8 +28,8 @@ struct Window {
     std::vector<std::byte *> pointers;  // by rank; this rank's own among them
 };
 
-/// A communicator of one rank: owns every layer below and runs checked calls. One call at a time (mutex()); abort(), state
-/// queries and the service thread's callbacks may come at any time.
+/// A communicator of one rank: owns every layer below and runs checked calls. One call at a time (mutex()); abort(),
+/// state queries and the service thread's callbacks may come at any time.
 class Communicator {
 public:
     /// Collective. Throws on all ranks if it fails on one.
@@ -74,13 +74,14 @@ private:
     void map_arenas();
     void verify_reach(const baton_config &config);
     bool probe_single_copy();
-    /// Collective: runs `body` and throws on every rank if it threw on any, so that creation succeeds everywhere or nowhere.
+    /// Collective: runs `body` and throws on every rank if it threw on any, so that creation succeeds everywhere or
+    /// nowhere.
     void together(const std::function<void()> &body);
 
     bool needs_send(const Plan &plan) const;
     bool needs_recv(const Request &request, const Plan &plan) const;
-    Arrival arrival_of(const Request &request, const Plan &plan, Buffers::Use &use, const std::byte **send, std::byte **recv,
-                       void *stream);
+    Arrival arrival_of(const Request &request, const Plan &plan, Buffers::Use &use, const std::byte **send,
+                       std::byte **recv, void *stream);
     void issue(const Request &request, void *stream);
     void issue_messages(const std::vector<Request> &requests, void *stream);
     void reclaim_if_idle();

@@ -25,7 +25,8 @@ Arrival Communicator::arrival_of(const Request &request, const Plan &plan, Buffe
     const bool message = is_message(request);
     Arrival arrival;
     // Both sides of a message sign alike.
-    arrival.signature = Signature::make(message ? BATON_SEND : request.operation, request.type, message ? 0 : request.op, request.count);
+    arrival.signature = Signature::make(message ? BATON_SEND : request.operation, request.type,
+                                        message ? 0 : request.op, request.count);
     *send = request.send;
     *recv = request.recv;
     const bool raw = !capabilities_.on_gpu;
@@ -58,8 +59,8 @@ void Communicator::run_messages(const std::vector<Request> &requests, void *stre
     guard([&] { issue_messages(requests, stream); });
 }
 
-/// Unmaps what peers have freed. Closing waits for running kernels, and one of them may wait for this rank: so only when
-/// nothing runs, and with one communicator in the process, since another's kernels are not seen from here.
+/// Unmaps what peers have freed. Closing waits for running kernels, and one of them may wait for this rank: so only
+/// when nothing runs, and with one communicator in the process, since another's kernels are not seen from here.
 void Communicator::reclaim_if_idle() {
     if (peers_->has_retired() && live_communicators.load() == 1 && executor_->idle()) peers_->reclaim();
 }
@@ -75,8 +76,8 @@ void Communicator::issue(const Request &request, void *stream) {
     const bool gathers = request.operation == BATON_ALLGATHER;
 
     // MPI's in place for reduce_scatter: the result goes over a block that a peer may still be reading.
-    const bool result_over_input = request.operation == BATON_REDUCE_SCATTER && request.send == request.recv && view_.rank != 0 &&
-                                   request.bytes > 0;
+    const bool result_over_input = request.operation == BATON_REDUCE_SCATTER && request.send == request.recv &&
+                                   view_.rank != 0 && request.bytes > 0;
     if (result_over_input) recv = buffers_->scratch(request.bytes, use);
 
     CollectiveArgs args;
@@ -87,7 +88,8 @@ void Communicator::issue(const Request &request, void *stream) {
     args.chunk = request.bytes;
     args.op = request.op;
     executor_->collective(request, how, args, stream);
-    if (recv != request.recv) executor_->local_copy(request.recv, recv, gathers ? request.bytes * n : request.bytes, stream);
+    if (recv != request.recv)
+        executor_->local_copy(request.recv, recv, gathers ? request.bytes * n : request.bytes, stream);
     after_call(stream);
 }
 
@@ -124,8 +126,8 @@ void Communicator::after_call(void *stream) {
     if (!capabilities_.on_gpu && stream == nullptr) throw_if_broken();
 }
 
-std::string Communicator::explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op, const void *send,
-                                  const void *recv) {
+std::string Communicator::explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op,
+                                  const void *send, const void *recv) {
     Request request;
     request.operation = operation;
     request.type = type;
@@ -137,16 +139,20 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
                            capabilities_.on_gpu ? "kernel" : "host");
     }
     const Plan how = plan(request);
-    std::string text = describe(how) + "\n" + fmt::format("{} of {} {} ({} bytes), {} ranks\n", baton_operation_name(operation), count,
-                                                          baton_type_name(type), request.bytes, view_.size);
+    std::string text = describe(how) + "\n" +
+                       fmt::format("{} of {} {} ({} bytes), {} ranks\n", baton_operation_name(operation), count,
+                                   baton_type_name(type), request.bytes, view_.size);
     if (how.algorithm == Algorithm::staged) text += fmt::format("segments of {} bytes per peer\n", how.segment_bytes);
     const bool raw = !capabilities_.on_gpu;
     const auto n = static_cast<std::uint64_t>(view_.size);
     if (needs_send(how) && send != nullptr) {
-        text += "sendbuf: " + buffers_->describe(send, operation == BATON_REDUCE_SCATTER ? request.bytes * n : request.bytes, raw) + "\n";
+        text += "sendbuf: " +
+                buffers_->describe(send, operation == BATON_REDUCE_SCATTER ? request.bytes * n : request.bytes, raw) +
+                "\n";
     }
     if (needs_recv(request, how) && recv != nullptr) {
-        text += "recvbuf: " + buffers_->describe(recv, operation == BATON_ALLGATHER ? request.bytes * n : request.bytes, raw) + "\n";
+        text += "recvbuf: " +
+                buffers_->describe(recv, operation == BATON_ALLGATHER ? request.bytes * n : request.bytes, raw) + "\n";
     }
     return text;
 }
@@ -159,8 +165,10 @@ std::shared_ptr<Window> Communicator::create_window(std::size_t bytes) {
         }
     }
     auto window = std::make_shared<Window>();
-    while (window->index < static_cast<int>(windows_.size()) && windows_[static_cast<std::size_t>(window->index)]) ++window->index;
-    if (window->index >= max_windows) fail(BATON_ERR_UNSUPPORTED, "{} windows are alive already, the most there can be", max_windows);
+    while (window->index < static_cast<int>(windows_.size()) && windows_[static_cast<std::size_t>(window->index)])
+        ++window->index;
+    if (window->index >= max_windows)
+        fail(BATON_ERR_UNSUPPORTED, "{} windows are alive already, the most there can be", max_windows);
     window->bytes = bytes;
     RegionRegistry::Allocation allocation;
     try {
@@ -175,7 +183,8 @@ std::shared_ptr<Window> Communicator::create_window(std::size_t bytes) {
     together([&] {
         for (int peer = 0; peer < view_.size; ++peer) {
             const PeerMemory::Published &published = all[static_cast<std::size_t>(peer)];
-            void *address = peer == view_.rank ? allocation.pointer : peers_->address(peer, published.slot, published.generation);
+            void *address =
+                peer == view_.rank ? allocation.pointer : peers_->address(peer, published.slot, published.generation);
             window->pointers[static_cast<std::size_t>(peer)] = static_cast<std::byte *>(address);
         }
         clear_signals(window->index);

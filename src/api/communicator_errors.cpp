@@ -14,7 +14,8 @@ std::string signature_text(const Signature &signature) {
     const auto operation = static_cast<baton_operation>(signature.operation());
     const char *name = operation == BATON_SEND ? "send/recv" : baton_operation_name(operation);
     if (operation == BATON_BARRIER) return name;
-    std::string text = fmt::format("{}(count {}, {}", name, signature.count, baton_type_name(static_cast<baton_type>(signature.type())));
+    std::string text = fmt::format("{}(count {}, {}", name, signature.count,
+                                   baton_type_name(static_cast<baton_type>(signature.type())));
     if (operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE) {
         text += fmt::format(", {}", baton_op_name(static_cast<baton_op>(signature.op())));
     }
@@ -23,15 +24,24 @@ std::string signature_text(const Signature &signature) {
 
 const char *wait_text(WaitFor wait_for) {
     switch (wait_for) {
-        case WaitFor::arrival: return "its arrival";
-        case WaitFor::data: return "its data";
-        case WaitFor::done: return "its part";
-        case WaitFor::credit: return "it to take staged data";
-        case WaitFor::reply: return "its matching call";
-        case WaitFor::header: return "its message";
-        case WaitFor::taken: return "it to take a message's pieces";
-        case WaitFor::consumed: return "it to receive earlier messages (the queue is full)";
-        case WaitFor::signal: return "its signal";
+        case WaitFor::arrival:
+            return "its arrival";
+        case WaitFor::data:
+            return "its data";
+        case WaitFor::done:
+            return "its part";
+        case WaitFor::credit:
+            return "it to take staged data";
+        case WaitFor::reply:
+            return "its matching call";
+        case WaitFor::header:
+            return "its message";
+        case WaitFor::taken:
+            return "it to take a message's pieces";
+        case WaitFor::consumed:
+            return "it to receive earlier messages (the queue is full)";
+        case WaitFor::signal:
+            return "its signal";
     }
     return "it";
 }
@@ -42,23 +52,28 @@ std::string Communicator::describe_record(const ErrorRecord &record) const {
     const std::string mine = signature_text(record.mine);
     switch (static_cast<baton_result>(record.code)) {
         case BATON_ERR_MISMATCH:
-            return fmt::format("ranks {} and {} disagree: rank {} called {}, rank {} called {} (operation {})", view_.rank, record.peer,
-                               view_.rank, mine, record.peer, signature_text(record.theirs), record.epoch);
+            return fmt::format("ranks {} and {} disagree: rank {} called {}, rank {} called {} (operation {})",
+                               view_.rank, record.peer, view_.rank, mine, record.peer, signature_text(record.theirs),
+                               record.epoch);
         case BATON_ERR_TIMEOUT:
-            return fmt::format("rank {} waited {:.1f} s for rank {} in {}, for {} (operation {}, channel {}); a rank that is only slow "
-                               "needs a larger timeout (BATON_TIMEOUT)",
-                               view_.rank, static_cast<double>(view_.timeout_ns) * 1e-9, record.peer, mine,
-                               wait_text(static_cast<WaitFor>(record.wait_for)), record.epoch, record.channel);
+            return fmt::format(
+                "rank {} waited {:.1f} s for rank {} in {}, for {} (operation {}, channel {}); a rank that is only "
+                "slow "
+                "needs a larger timeout (BATON_TIMEOUT)",
+                view_.rank, static_cast<double>(view_.timeout_ns) * 1e-9, record.peer, mine,
+                wait_text(static_cast<WaitFor>(record.wait_for)), record.epoch, record.channel);
         case BATON_ERR_PEER_DEAD:
             return fmt::format("rank {} has died: its memory is gone (rank {} in {})", record.peer, view_.rank, mine);
         case BATON_ERR_SYSTEM:
-            return fmt::format("rank {} could not reach the buffer of rank {} in {}: it has been freed or is protected", view_.rank,
-                               record.peer, mine);
-        case BATON_ERR_MEMORY: return fmt::format("rank {} ran out of host memory in an operation on a host stream", view_.rank);
+            return fmt::format("rank {} could not reach the buffer of rank {} in {}: it has been freed or is protected",
+                               view_.rank, record.peer, mine);
+        case BATON_ERR_MEMORY:
+            return fmt::format("rank {} ran out of host memory in an operation on a host stream", view_.rank);
         default:
-            return fmt::format("rank {} found the region of rank {} gone in {} (operation {}): a graph was replayed after its buffer "
-                               "had been freed, or this is a defect of Baton",
-                               view_.rank, record.peer, mine, record.epoch);
+            return fmt::format(
+                "rank {} found the region of rank {} gone in {} (operation {}): a graph was replayed after its buffer "
+                "had been freed, or this is a defect of Baton",
+                view_.rank, record.peer, mine, record.epoch);
     }
 }
 
@@ -106,7 +121,9 @@ void Communicator::throw_if_broken() {
             std::this_thread::yield();
         }
         const auto code = static_cast<baton_result>(AbortWord::code(seen));
-        break_with(code, fmt::format("rank {} gave up in an operation with rank {}", AbortWord::reporter(seen), AbortWord::culprit(seen)),
+        break_with(code,
+                   fmt::format("rank {} gave up in an operation with rank {}", AbortWord::reporter(seen),
+                               AbortWord::culprit(seen)),
                    false);
     }
     const std::lock_guard lock(state_mutex_);
@@ -118,7 +135,8 @@ void Communicator::guard(const std::function<void()> &body) {
         body();
     } catch (const Failure &failure) {
         const baton_result code = failure.code();
-        if (code == BATON_ERR_MISMATCH || code == BATON_ERR_TIMEOUT || code == BATON_ERR_PEER_DEAD) break_with(code, failure.what(), true);
+        if (code == BATON_ERR_MISMATCH || code == BATON_ERR_TIMEOUT || code == BATON_ERR_PEER_DEAD)
+            break_with(code, failure.what(), true);
         throw;
     }
 }

@@ -40,14 +40,16 @@ int transport_from(const char *name, int otherwise) {
     fail(BATON_ERR_ARGUMENT, "{}={}: expected auto, host, kernel, copy_engine or zero_sm", name, value);
 }
 
-std::size_t size_from(const char *name, std::size_t otherwise, std::size_t least = 0, std::size_t most = unset_size - 1) {
+std::size_t size_from(const char *name, std::size_t otherwise, std::size_t least = 0,
+                      std::size_t most = unset_size - 1) {
     const char *value = variable(name);
     if (value == nullptr) return otherwise;
     char *end = nullptr;
     errno = 0;
     const unsigned long long number = std::strtoull(value, &end, 10);
     if (errno != 0 || *end != '\0' || *value == '-') fail(BATON_ERR_ARGUMENT, "{}={}: expected a number", name, value);
-    if (number < least || number > most) fail(BATON_ERR_ARGUMENT, "{}={}: must lie in {}..{}", name, value, least, most);
+    if (number < least || number > most)
+        fail(BATON_ERR_ARGUMENT, "{}={}: must lie in {}..{}", name, value, least, most);
     return number;
 }
 
@@ -76,7 +78,8 @@ void check(const baton_config &config) {
         fail(BATON_ERR_ARGUMENT, "config.single_copy is {}; it must be 0 or 1", config.single_copy);
     }
     if (config.segment_bytes < 256 || config.segment_bytes > largest_segment) {
-        fail(BATON_ERR_ARGUMENT, "config.segment_bytes is {}; it must lie in 256..{}", config.segment_bytes, largest_segment);
+        fail(BATON_ERR_ARGUMENT, "config.segment_bytes is {}; it must lie in 256..{}", config.segment_bytes,
+             largest_segment);
     }
 }
 
@@ -121,7 +124,8 @@ baton_config resolve_config(const baton_config *given) {
         config.max_channels = static_cast<int>(size_from("BATON_MAX_CHANNELS", 32, 1, 64));
     }
     if (config.packet_limit == unset_size) config.packet_limit = size_from("BATON_PACKET_LIMIT", 65536);
-    if (config.copy_engine_limit == unset_size) config.copy_engine_limit = size_from("BATON_COPY_ENGINE_LIMIT", 8388608);
+    if (config.copy_engine_limit == unset_size)
+        config.copy_engine_limit = size_from("BATON_COPY_ENGINE_LIMIT", 8388608);
     if (config.segment_bytes == 0) config.segment_bytes = size_from("BATON_SEGMENT", 1048576, 256, largest_segment);
     if (config.single_copy == -1) config.single_copy = static_cast<int>(size_from("BATON_SINGLE_COPY", 1, 0, 1));
     check(config);

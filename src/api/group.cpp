@@ -12,11 +12,12 @@ Group &Group::of_this_thread() {
 }
 
 void Group::add_message(const std::shared_ptr<Communicator> &comm, const Request &request, void *stream) {
-    const std::size_t collected = std::accumulate(messages_.begin(), messages_.end(), std::size_t{0}, [&](std::size_t sum, const Messages &one) {
-        return one.comm == comm ? sum + one.requests.size() : sum;
-    });
+    const std::size_t collected = std::accumulate(
+        messages_.begin(), messages_.end(), std::size_t{0},
+        [&](std::size_t sum, const Messages &one) { return one.comm == comm ? sum + one.requests.size() : sum; });
     if (collected >= BATON_GROUP_LIMIT) {
-        fail(BATON_ERR_ARGUMENT, "the group holds {} sends and recvs of this communicator already, the most it may", collected);
+        fail(BATON_ERR_ARGUMENT, "the group holds {} sends and recvs of this communicator already, the most it may",
+             collected);
     }
     auto place = std::find_if(messages_.begin(), messages_.end(),
                               [&](const Messages &one) { return one.comm == comm && one.stream == stream; });

@@ -15,8 +15,8 @@ public:
 
     bool open() const { return depth_ > 0; }
     void begin() { ++depth_; }
-    /// Leaves one level; at the outermost, issues what was collected: first all messages, one step per communicator and stream,
-    /// then the rest in order.
+    /// Leaves one level; at the outermost, issues what was collected: first all messages, one step per communicator and
+    /// stream, then the rest in order.
     void end();
 
     /// Throws BATON_ERR_ARGUMENT past BATON_GROUP_LIMIT messages of one communicator.

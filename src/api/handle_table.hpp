@@ -7,9 +7,9 @@
 
 namespace baton::core {
 
-/// Handles of the C API and the objects behind them. A handle is a slot number and the slot's generation dressed as a pointer,
-/// so that a handle used after its object's destruction is recognised instead of followed. Thread-safe; find() keeps the
-/// object alive for its caller.
+/// Handles of the C API and the objects behind them. A handle is a slot number and the slot's generation dressed as a
+/// pointer, so that a handle used after its object's destruction is recognised instead of followed. Thread-safe; find()
+/// keeps the object alive for its caller.
 template <class Handle, class Object>
 class HandleTable {
 public:

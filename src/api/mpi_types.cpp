@@ -8,10 +8,14 @@ namespace {
 /// The Baton type for a C integer of `bytes` bytes.
 baton_type integer(std::size_t bytes, bool is_signed) {
     switch (bytes) {
-        case 1: return is_signed ? BATON_INT8 : BATON_UINT8;
-        case 2: return is_signed ? BATON_INT16 : BATON_UINT16;
-        case 4: return is_signed ? BATON_INT32 : BATON_UINT32;
-        default: return is_signed ? BATON_INT64 : BATON_UINT64;
+        case 1:
+            return is_signed ? BATON_INT8 : BATON_UINT8;
+        case 2:
+            return is_signed ? BATON_INT16 : BATON_UINT16;
+        case 4:
+            return is_signed ? BATON_INT32 : BATON_UINT32;
+        default:
+            return is_signed ? BATON_INT64 : BATON_UINT64;
     }
 }
 
@@ -49,7 +53,8 @@ baton_type type_from(MPI_Datatype datatype) {
     for (const TypePair &pair : pairs) {
         if (pair.mpi == datatype) return pair.type;
     }
-    fail(BATON_ERR_UNSUPPORTED, "datatype has no Baton type: basic integer, char, byte, float and double types have one");
+    fail(BATON_ERR_UNSUPPORTED,
+         "datatype has no Baton type: basic integer, char, byte, float and double types have one");
 }
 
 baton_op op_from(MPI_Op mpi_op) {

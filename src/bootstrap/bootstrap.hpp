@@ -37,9 +37,9 @@ public:
     std::vector<std::string> allgather_strings(const std::string &mine);
 };
 
-/// Over a private duplicate of `comm`. Throws BATON_ERR_UNSUPPORTED, naming the hosts, where the ranks are not all on one
-/// host (MPI_Comm_split_type SHARED), or are more than 64, or `comm` is an inter-communicator. The destructor frees the
-/// duplicate unless abandon() was called (a broken communicator must not wait for dead ranks) or MPI is finalized.
+/// Over a private duplicate of `comm`. Throws BATON_ERR_UNSUPPORTED, naming the hosts, where the ranks are not all on
+/// one host (MPI_Comm_split_type SHARED), or are more than 64, or `comm` is an inter-communicator. The destructor frees
+/// the duplicate unless abandon() was called (a broken communicator must not wait for dead ranks) or MPI is finalized.
 class MpiBootstrap final : public Bootstrap {
 public:
     explicit MpiBootstrap(MPI_Comm comm);

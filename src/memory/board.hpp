@@ -58,7 +58,8 @@ struct BoardRecord {
     /// Generations up to this one are retired, per slot. Owner: release. Peers look at reclaim().
     alignas(64) std::uint64_t retired[region_slots];
 
-    /// How many retirements there have been, so that peers see cheaply whether there is something to unmap. Owner: release.
+    /// How many retirements there have been, so that peers see cheaply whether there is something to unmap. Owner:
+    /// release.
     std::uint64_t retirements;
 
     /// 1: the owner leaves in order (release, before its process ends; looked at after its end was seen).

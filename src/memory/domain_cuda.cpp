@@ -134,7 +134,8 @@ public:
     void *allocate_shared_with_kernels(std::size_t bytes) override {
         const OnDevice here(device_);
         void *memory = nullptr;
-        check_cuda(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped), "cudaHostAlloc of {} bytes", bytes);
+        check_cuda(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped),
+                   "cudaHostAlloc of {} bytes", bytes);
         std::memset(memory, 0, bytes);
         return memory;
     }
@@ -168,8 +169,8 @@ private:
 
     const int device_;
     PoolHandles pools_;
-    std::mutex stream_mutex_;         // guards what follows
-    cudaStream_t stream_ = nullptr;   // non-blocking; runs one thing at a time
+    std::mutex stream_mutex_;        // guards what follows
+    cudaStream_t stream_ = nullptr;  // non-blocking; runs one thing at a time
 };
 
 }  // namespace

@@ -9,9 +9,15 @@
 
 namespace baton::core {
 
-/// Where a pointer points, as one query of the system tells. Everything a call needs to check it and to find its region.
+/// Where a pointer points, as one query of the system tells. Everything a call needs to check it and to find its
+/// region.
 struct PointerInfo {
-    enum class Kind { invalid, host, device, managed };
+    enum class Kind {
+        invalid,
+        host,
+        device,
+        managed
+    };
     Kind kind = Kind::invalid;    // invalid: null, freed or never mapped as far as the system can tell
     int device = -1;              // CUDA ordinal, for device and managed memory
     std::uint64_t base = 0;       // start of the allocation; 0 where unknown (host memory not from baton_malloc)
@@ -23,16 +29,16 @@ struct PointerInfo {
     void *pool = nullptr;         // CUmemoryPool of stream-ordered memory
 };
 
-/// A region as its owner exports it: the post that peers read and a descriptor to send beside it (-1 if none; owned by the
-/// holder of this struct). kind none: `reason` says why in words that explain prints.
+/// A region as its owner exports it: the post that peers read and a descriptor to send beside it (-1 if none; owned by
+/// the holder of this struct). kind none: `reason` says why in words that explain prints.
 struct Export {
     RegionPost post;
     int fd = -1;
     std::string reason;
 };
 
-/// A kind of memory: host or one CUDA device. All calls are thread-safe: the caller's threads and the service thread use it.
-/// The CUDA domain makes its device current and relaxes stream-capture checks for the length of each call.
+/// A kind of memory: host or one CUDA device. All calls are thread-safe: the caller's threads and the service thread
+/// use it. The CUDA domain makes its device current and relaxes stream-capture checks for the length of each call.
 class MemoryDomain {
 public:
     virtual ~MemoryDomain() = default;

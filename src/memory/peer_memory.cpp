@@ -17,10 +17,7 @@ namespace baton::core {
 
 struct PeerMemory::Impl {
     Impl(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks callbacks)
-        : rank(bootstrap.rank()),
-          size(bootstrap.size()),
-          board(bootstrap, doorbell.name()),
-          mine(board.record(rank)) {
+        : rank(bootstrap.rank()), size(bootstrap.size()), board(bootstrap, doorbell.name()), mine(board.record(rank)) {
         // One rank's failure is everybody's: nobody may go on to publish to a rank that is not there.
         baton_result code = BATON_SUCCESS;
         std::string text;
@@ -51,7 +48,8 @@ struct PeerMemory::Impl {
 
     std::uint64_t retirements() const {
         std::uint64_t sum = 0;
-        for (int r = 0; r < size; ++r) sum += std::atomic_ref(board.record(r).retirements).load(std::memory_order_acquire);
+        for (int r = 0; r < size; ++r)
+            sum += std::atomic_ref(board.record(r).retirements).load(std::memory_order_acquire);
         return sum;
     }
 
@@ -79,7 +77,9 @@ PeerMemory::Published PeerMemory::publish(Export &&exported, std::chrono::millis
 
 void PeerMemory::retire(std::uint32_t slot) { impl_->publisher->retire(slot); }
 
-bool PeerMemory::has_retired() const { return impl_->retirements() != impl_->reclaimed.load(std::memory_order_relaxed); }
+bool PeerMemory::has_retired() const {
+    return impl_->retirements() != impl_->reclaimed.load(std::memory_order_relaxed);
+}
 
 void PeerMemory::reclaim() {
     impl_->reclaimed.store(impl_->retirements(), std::memory_order_relaxed);

@@ -17,9 +17,9 @@ namespace baton::core {
 /// peers without any of them being in a call (decision 1), and how it learns that a peer's process has ended
 /// (decision 5).
 ///
-/// Owner: publish() writes a post to its ring on the board, sends a datagram (with the file descriptor, if any) to every
-/// peer's service socket, and waits until all have acknowledged. Peer: the service thread maps the region, writes the
-/// host and device tables, stores the acknowledgement. The service thread makes no MPI call and never waits for a
+/// Owner: publish() writes a post to its ring on the board, sends a datagram (with the file descriptor, if any) to
+/// every peer's service socket, and waits until all have acknowledged. Peer: the service thread maps the region, writes
+/// the host and device tables, stores the acknowledgement. The service thread makes no MPI call and never waits for a
 /// kernel, so it answers while kernels of its process spin.
 ///
 /// Thread-safe. The constructor is collective; the destructor is local.
@@ -28,7 +28,8 @@ public:
     struct Callbacks {
         /// From the service thread, once per peer whose process ended without leave(). `how` names pid and cause.
         std::function<void(int peer, const std::string &how)> peer_dead;
-        /// From the service thread, every 100 ms: a place to look at the communicator's state without a thread of one's own.
+        /// From the service thread, every 100 ms: a place to look at the communicator's state without a thread of one's
+        /// own.
         std::function<void()> tick;
     };
 
@@ -57,14 +58,15 @@ public:
     /// Unmaps peers' retired regions. REQUIRES: no operation of any communicator of this process in flight.
     void reclaim();
 
-    /// Unmaps all peers' regions: importers close before owners free. REQUIRES: leave() was called, and no rank is in an
-    /// operation or will start one (a barrier of all ranks lies between the last operation and this).
+    /// Unmaps all peers' regions: importers close before owners free. REQUIRES: leave() was called, and no rank is in
+    /// an operation or will start one (a barrier of all ranks lies between the last operation and this).
     void unmap_peers();
 
     /// Where this process sees a peer's region (own regions: the owner's address); nullptr if the generation is gone.
     void *address(int owner, std::uint32_t slot, std::uint64_t generation) const;
 
-    /// [size][region_slots] lines in host memory that the domain's kernels can read. Kernels keep copies (sync/region_lookup.hpp).
+    /// [size][region_slots] lines in host memory that the domain's kernels can read. Kernels keep copies
+    /// (sync/region_lookup.hpp).
     const RegionEntry *table() const;
 
     /// Tells the peers that this rank leaves in order, so that its end is no death. Before destruction.

@@ -10,12 +10,12 @@ inline constexpr int region_slots = 1024;
 
 /// How the peers of an owner reach a region.
 enum class HandleKind : std::uint32_t {
-    none = 0,        /// cannot be exported
-    same_address,    /// ranks are threads of one process: the owner's address is valid
-    cuda_ipc,        /// cudaIpcMemHandle_t in `opaque` (cudaMalloc memory)
-    vmm_fd,          /// file descriptor of a cuMemCreate allocation, sent beside the post
-    pool_fd,         /// file descriptor of a CUDA memory pool sent beside the post, cudaMemPoolPtrExportData in `opaque`
-    memfd,           /// file descriptor of host memory, sent beside the post
+    none = 0,      /// cannot be exported
+    same_address,  /// ranks are threads of one process: the owner's address is valid
+    cuda_ipc,      /// cudaIpcMemHandle_t in `opaque` (cudaMalloc memory)
+    vmm_fd,        /// file descriptor of a cuMemCreate allocation, sent beside the post
+    pool_fd,       /// file descriptor of a CUDA memory pool sent beside the post, cudaMemPoolPtrExportData in `opaque`
+    memfd,         /// file descriptor of host memory, sent beside the post
 };
 
 /// What an owner tells its peers about a region. Plain data: lies on the board.
@@ -30,10 +30,10 @@ struct RegionPost {
     unsigned char opaque[64] = {};
 };
 
-/// One line of the table that maps (owner, slot) to an address of this process. It lies in host memory that kernels reach:
-/// the service thread must not need the GPU to write it (sync/region_lookup.hpp). Written by the service thread before it
-/// acknowledges the post; read only after an arrival that names the slot, which the owner sends only after all
-/// acknowledgements: so no read can race with the write.
+/// One line of the table that maps (owner, slot) to an address of this process. It lies in host memory that kernels
+/// reach: the service thread must not need the GPU to write it (sync/region_lookup.hpp). Written by the service thread
+/// before it acknowledges the post; read only after an arrival that names the slot, which the owner sends only after
+/// all acknowledgements: so no read can race with the write.
 struct RegionEntry {
     std::uint64_t address = 0;
     std::uint64_t size = 0;

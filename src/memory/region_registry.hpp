@@ -11,8 +11,8 @@
 
 namespace baton::core {
 
-/// This rank's regions on one communicator, found by (base, size, buffer id): memory that was freed and allocated again at
-/// the same address is a new region with a new generation, never a stale mapping. Thread-safe.
+/// This rank's regions on one communicator, found by (base, size, buffer id): memory that was freed and allocated again
+/// at the same address is a new region with a new generation, never a stale mapping. Thread-safe.
 class RegionRegistry {
 public:
     RegionRegistry(MemoryDomain &domain, PeerMemory &peers, std::chrono::milliseconds timeout);
@@ -20,22 +20,22 @@ public:
 
     /// Where a buffer lies, as an arrival names it.
     struct Location {
-        bool direct = false;           // peers have it mapped: slot, generation and offset are valid
+        bool direct = false;  // peers have it mapped: slot, generation and offset are valid
         std::uint32_t slot = 0;
         std::uint64_t generation = 0;
-        std::uint64_t offset = 0;      // bytes from the region's base
-        std::string reason;            // not direct: why the memory cannot be exported
+        std::uint64_t offset = 0;  // bytes from the region's base
+        std::string reason;        // not direct: why the memory cannot be exported
     };
 
-    /// Finds the region of [pointer, pointer + bytes), publishing its allocation at first use (which waits for the peers'
-    /// service threads). `info` is the classification of `pointer`; the range must lie inside the allocation.
+    /// Finds the region of [pointer, pointer + bytes), publishing its allocation at first use (which waits for the
+    /// peers' service threads). `info` is the classification of `pointer`; the range must lie inside the allocation.
     Location locate(const PointerInfo &info, const void *pointer, std::size_t bytes);
 
     /// locate() without publishing: what explain may look at. known = false if the region would have to be published.
     Location peek(const PointerInfo &info, const void *pointer, bool *known) const;
 
-    /// baton_register / baton_deregister: counted; throw BATON_ERR_UNSUPPORTED with the reason where the memory cannot be
-    /// exported, BATON_ERR_ARGUMENT for a deregister without a register.
+    /// baton_register / baton_deregister: counted; throw BATON_ERR_UNSUPPORTED with the reason where the memory cannot
+    /// be exported, BATON_ERR_ARGUMENT for a deregister without a register.
     void add(const void *pointer, std::size_t bytes);
     void remove(const void *pointer);
 

@@ -18,9 +18,8 @@ std::uint64_t Rendezvous::post(const Entry &entry) {
     const std::uint64_t number = ++posted_;
     Slot &slot = slice(rank_)->slots[number % ring];
     shared(slot.number).store(0, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_release);
     const std::uint64_t words[4] = {entry.what, entry.count, entry.buffer, entry.generation};
-    for (int index = 0; index < 4; ++index) shared(slot.words[index]).store(words[index], std::memory_order_relaxed);
+    for (int index = 0; index < 4; ++index) shared(slot.words[index]).store(words[index], std::memory_order_release);
     shared(slot.number).store(number, std::memory_order_release);
     return number;
 }
@@ -35,9 +34,8 @@ int Rendezvous::collect(std::uint64_t number, std::chrono::nanoseconds patience,
                 Entry &entry = all[static_cast<std::size_t>(peer)];
                 std::uint64_t *const words[4] = {&entry.what, &entry.count, &entry.buffer, &entry.generation};
                 for (int index = 0; index < 4; ++index) {
-                    *words[index] = shared(slot.words[index]).load(std::memory_order_relaxed);
+                    *words[index] = shared(slot.words[index]).load(std::memory_order_acquire);
                 }
-                std::atomic_thread_fence(std::memory_order_acquire);
                 if (shared(slot.number).load(std::memory_order_relaxed) == number) break;
             }
             if (polls % 64 == 0) {

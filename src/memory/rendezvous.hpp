@@ -9,17 +9,18 @@
 
 namespace baton::core {
 
-/// A place where the hosts of all ranks tell each other the arguments of a call: copy engines need the peers' addresses when
-/// their work is enqueued. Calls are counted; the n-th post of every rank belongs to the same call.
+/// A place where the hosts of all ranks tell each other the arguments of a call: copy engines need the peers' addresses
+/// when their work is enqueued. Calls are counted; the n-th post of every rank belongs to the same call.
 ///
-/// Each rank has a ring of entries that it alone writes: payload, then the number with release. Readers take the number with
-/// acquire, the payload, and the number again (a seqlock: a rank 64 calls ahead may be writing it again).
+/// Each rank has a ring of entries that it alone writes: number 0, then payload and number, each with release. Readers
+/// take the number, the payload, and the number again, each with acquire (a seqlock: a rank 64 calls ahead may be
+/// writing the entry again; a reader that took one of its words sees at least the 0 that came before it).
 class Rendezvous {
 public:
     struct Entry {
-        std::uint64_t what = 0;        // the call's signature
+        std::uint64_t what = 0;  // the call's signature
         std::uint64_t count = 0;
-        std::uint64_t buffer = 0;      // where the rank's receive buffer is
+        std::uint64_t buffer = 0;  // where the rank's receive buffer is
         std::uint64_t generation = 0;
     };
 
@@ -29,12 +30,12 @@ public:
     /// Tells the others; returns the call's number.
     std::uint64_t post(const Entry &entry);
 
-    /// The entries of all ranks for call `number`; waits for them until `patience` is over. Returns the rank that has not
-    /// come, or -1 when all have.
+    /// The entries of all ranks for call `number`; waits for them until `patience` is over. Returns the rank that has
+    /// not come, or -1 when all have.
     int collect(std::uint64_t number, std::chrono::nanoseconds patience, std::vector<Entry> &all) const;
 
-    /// A rank that captures calls posts nothing for their replays, so numbers would drift apart: once any rank has captured,
-    /// nobody relies on collect() any more. Set by that rank before its call returns, read by all.
+    /// A rank that captures calls posts nothing for their replays, so numbers would drift apart: once any rank has
+    /// captured, nobody relies on collect() any more. Set by that rank before its call returns, read by all.
     void close();
     bool closed() const;
 

@@ -106,7 +106,8 @@ SharedSegment::SharedSegment(Bootstrap &bootstrap, std::size_t bytes_per_rank) {
             if (creator) mapping_ = map(-1, total_bytes_);
         });
         agree(bootstrap.allgather(made));
-        mapping_ = *bootstrap.allgather<const std::shared_ptr<void> *>(&mapping_)[0];
+        const auto *first = bootstrap.allgather<const std::shared_ptr<void> *>(&mapping_)[0];
+        if (!creator) mapping_ = *first;
         base_ = static_cast<std::byte *>(mapping_.get());
         bootstrap.barrier();  // rank 0's mapping_ has been copied by everybody
         return;

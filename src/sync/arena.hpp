@@ -25,10 +25,10 @@ struct alignas(64) SemaphoreWord {
 
 /// First bytes of an arena.
 struct alignas(128) ArenaHeader {
-    std::uint64_t abort;      // written by any rank (see control.hpp), once; read by this rank's waiters
-    std::uint64_t claim;      // this rank's waiters: the first to fail writes the error record
-    std::uint64_t probe;      // written by peers at creation, to prove that their stores arrive
-    std::uint64_t finished;   // blocks of the current point-to-point launch that have ended (this rank only)
+    std::uint64_t abort;     // written by any rank (see control.hpp), once; read by this rank's waiters
+    std::uint64_t claim;     // this rank's waiters: the first to fail writes the error record
+    std::uint64_t probe;     // written by peers at creation, to prove that their stores arrive
+    std::uint64_t finished;  // blocks of the current point-to-point launch that have ended (this rank only)
 };
 
 /// State of one message slot at the receiver, for one sender. Message k of a pair (from 1) uses slot (k - 1) % slots.
@@ -47,12 +47,13 @@ struct alignas(128) MessageOutbox {
 };
 
 /// Where the parts of an arena lie. An arena is one allocation per rank that all ranks of the communicator have mapped:
-/// device memory, or shared host memory. Every offset is the same on all ranks. Index order is [channel][from] and so on, as
-/// written; "from" is the rank that writes, the arena's owner reads, unless said otherwise.
+/// device memory, or shared host memory. Every offset is the same on all ranks. Index order is [channel][from] and so
+/// on, as written; "from" is the rank that writes, the arena's owner reads, unless said otherwise.
 ///
 /// Reuse. Epochs are per channel, and every operation on a channel is all-to-all: finishing epoch e+1 means that each
-/// peer has sent something in e+1, hence had finished e. So what is indexed by epoch parity (arrival lines, packets) may
-/// be written for e+2 without asking. Staging segments are asked for (credit). Message slots are handed back (consumed).
+/// peer has sent something in e+1, hence had finished e. So what is indexed by epoch parity (arrival lines, packets)
+/// may be written for e+2 without asking. Staging segments are asked for (credit). Message slots are handed back
+/// (consumed).
 struct ArenaLayout {
     std::int32_t size = 0;
     std::int32_t channels = 0;
@@ -67,13 +68,14 @@ struct ArenaLayout {
     std::uint64_t arrivals = 0;             // [parity][channel][from] ArrivalLine
     std::uint64_t done = 0;                 // [channel][from] SemaphoreWord
     std::uint64_t credit = 0;               // [channel][from] SemaphoreWord
-    std::uint64_t region_cache = 0;         // [owner][slot] RegionEntry; this rank only: lines of the region table seen by kernels
-    std::uint64_t idle_words = 0;           // [2][from] SemaphoreWord: zero-SM mode, 1 or 0 (copy_engine/stream_words)
-    std::uint64_t inboxes = 0;              // [from][slot] MessageInbox
-    std::uint64_t outboxes = 0;             // [to][slot] MessageOutbox
-    std::uint64_t eager = 0;                // [from][slot][eager_packets] Packet
-    std::uint64_t packets = 0;              // [parity][channel][from][packets_per_channel] Packet
-    std::uint64_t staging = 0;              // [2][from][segment_bytes]
+    std::uint64_t region_cache =
+        0;  // [owner][slot] RegionEntry; this rank only: lines of the region table seen by kernels
+    std::uint64_t idle_words = 0;  // [2][from] SemaphoreWord: zero-SM mode, 1 or 0 (copy_engine/stream_words)
+    std::uint64_t inboxes = 0;     // [from][slot] MessageInbox
+    std::uint64_t outboxes = 0;    // [to][slot] MessageOutbox
+    std::uint64_t eager = 0;       // [from][slot][eager_packets] Packet
+    std::uint64_t packets = 0;     // [parity][channel][from][packets_per_channel] Packet
+    std::uint64_t staging = 0;     // [2][from][segment_bytes]
     std::uint64_t total_bytes = 0;
 
     static ArenaLayout make(int size, int channels, std::uint64_t packet_limit, std::uint64_t segment_bytes);
@@ -108,7 +110,8 @@ struct Arena {
         return &at<SemaphoreWord>(layout->credit, channel * layout->size + from)->value;
     }
     BATON_HD RegionEntry *cached_region(int owner, std::uint64_t slot) const {
-        return at<RegionEntry>(layout->region_cache, static_cast<std::int64_t>(owner) * region_slots + static_cast<std::int64_t>(slot));
+        return at<RegionEntry>(layout->region_cache,
+                               static_cast<std::int64_t>(owner) * region_slots + static_cast<std::int64_t>(slot));
     }
     BATON_HD std::uint64_t *idle_word(int phase, int from) const {
         return &at<SemaphoreWord>(layout->idle_words, phase * layout->size + from)->value;

@@ -6,8 +6,9 @@
 
 namespace baton::core {
 
-/// Where a buffer lies, in terms that every peer can look up: a region slot of its owner and a byte offset. On the host,
-/// memory without a region is named by its address (raw_slot): the peer reaches it through the kernel, or not at all.
+/// Where a buffer lies, in terms that every peer can look up: a region slot of its owner and a byte offset. On the
+/// host, memory without a region is named by its address (raw_slot): the peer reaches it through the kernel, or not at
+/// all.
 struct BufferRef {
     static constexpr std::uint64_t raw_slot = 0xFFFF;
     std::uint64_t word = raw_slot;  // slot in bits 0..15, offset or address in bits 16..63 (48 bits)
@@ -49,11 +50,16 @@ struct Arrival {
 
     BATON_HD std::uint64_t word(int index) const {
         switch (index) {
-            case 0: return signature.what;
-            case 1: return signature.count;
-            case 2: return send.word;
-            case 3: return recv.word;
-            default: return static_cast<std::uint64_t>(send.generation) | static_cast<std::uint64_t>(recv.generation) << 32;
+            case 0:
+                return signature.what;
+            case 1:
+                return signature.count;
+            case 2:
+                return send.word;
+            case 3:
+                return recv.word;
+            default:
+                return static_cast<std::uint64_t>(send.generation) | static_cast<std::uint64_t>(recv.generation) << 32;
         }
     }
     BATON_HD static Arrival from_words(const std::uint64_t *values) {

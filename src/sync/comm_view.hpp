@@ -26,11 +26,10 @@ struct CommView {
     }
 };
 
-/// Ends this rank's waits, and its peers', with an error. Several threads may fail at once: the first writes the record,
-/// all store the abort word (any of them will do).
+/// Ends this rank's waits, and its peers', with an error. Several threads may fail at once: the first writes the
+/// record, all store the abort word (any of them will do).
 BATON_HD inline void give_up(const CommView &view, const ErrorRecord &record) {
-    const std::uint64_t word =
-        AbortWord::make(static_cast<int>(record.code), view.rank, static_cast<int>(record.peer));
+    const std::uint64_t word = AbortWord::make(static_cast<int>(record.code), view.rank, static_cast<int>(record.peer));
     if (claim_once(&view.own().header()->claim)) {
         view.control->record = record;
         store_release(&view.control->recorded, 1);
@@ -46,8 +45,8 @@ BATON_HD inline bool told_to_give_up(const CommView &view) {
     return true;
 }
 
-/// Passed to every polling loop. Called after a poll that failed; false means that the wait must end. Looks at the clock
-/// and the abort words once in `interval` polls: a look costs as much as some polls.
+/// Passed to every polling loop. Called after a poll that failed; false means that the wait must end. Looks at the
+/// clock and the abort words once in `interval` polls: a look costs as much as some polls.
 class Spin {
 public:
     BATON_HD Spin(const CommView &view, WaitFor wait_for, int peer, int channel, std::uint64_t epoch, Signature mine)

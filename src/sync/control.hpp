@@ -19,22 +19,33 @@ struct AbortWord {
 };
 
 /// What a wait was for, for the message that the user reads.
-enum class WaitFor : std::uint64_t { arrival, data, done, credit, reply, header, taken, consumed, signal };
+enum class WaitFor : std::uint64_t {
+    arrival,
+    data,
+    done,
+    credit,
+    reply,
+    header,
+    taken,
+    consumed,
+    signal
+};
 
 struct ErrorRecord {
-    std::uint64_t code;     // baton_result
-    std::uint64_t peer;     // the rank waited for, or that disagrees
-    std::uint64_t epoch;    // operation number on the channel, or message number of the pair
+    std::uint64_t code;   // baton_result
+    std::uint64_t peer;   // the rank waited for, or that disagrees
+    std::uint64_t epoch;  // operation number on the channel, or message number of the pair
     std::uint64_t channel;
-    std::uint64_t wait_for; // WaitFor
+    std::uint64_t wait_for;  // WaitFor
     Signature mine;
-    Signature theirs;       // mismatch only
+    Signature theirs;  // mismatch only
 };
 
 /// One per communicator and rank, in memory that both this process's host threads and its kernels reach (pinned).
 struct Control {
-    std::uint64_t abort;     // an AbortWord: written by host threads (peer death, baton_comm_abort), read by waiters
-    std::uint64_t seen;      // an AbortWord from a peer, copied here by this rank's waiters: the arena is not the host's to read
+    std::uint64_t abort;  // an AbortWord: written by host threads (peer death, baton_comm_abort), read by waiters
+    std::uint64_t
+        seen;  // an AbortWord from a peer, copied here by this rank's waiters: the arena is not the host's to read
     std::uint64_t recorded;  // 1 once `record` is complete: written with release by the waiter that claimed it
     ErrorRecord record;
 };

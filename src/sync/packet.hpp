@@ -6,8 +6,8 @@
 
 namespace baton::core {
 
-/// Eight bytes of data and the epoch that says which operation they belong to, in one 16-byte word: data that carries its
-/// own flag, so a transfer is one flight without a fence.
+/// Eight bytes of data and the epoch that says which operation they belong to, in one 16-byte word: data that carries
+/// its own flag, so a transfer is one flight without a fence.
 ///
 /// Written by one thread of the sender, read by one thread of the receiver, in the receiver's memory.
 /// GPU: one relaxed 128-bit access each way. PTX makes a .b128 access with .sys scope a single memory operation, so a

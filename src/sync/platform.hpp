@@ -14,8 +14,8 @@
 /// The few machine operations that the synchronisation code needs, for GPU threads and host threads alike. Everything
 /// above this file is the same source on both, so that ThreadSanitizer sees on the host what runs on the GPU.
 ///
-/// All words that ranks share are 64-bit and naturally aligned. Scope is the system: the other side is another GPU, another
-/// process, or both.
+/// All words that ranks share are 64-bit and naturally aligned. Scope is the system: the other side is another GPU,
+/// another process, or both.
 namespace baton::core {
 
 BATON_HD inline std::uint64_t load_relaxed(const std::uint64_t *word) {

@@ -6,9 +6,15 @@
 
 namespace baton::core {
 
-/// BATON_LOG=error|warn|info|debug, default warn, read once. Lines go to stderr: "baton[rank] level: text". Whoever first
-/// decides that something is an error logs it (at info: the caller gets the message anyway); callers don't log it again.
-enum class LogLevel : int { error = 0, warn = 1, info = 2, debug = 3 };
+/// BATON_LOG=error|warn|info|debug, default warn, read once. Lines go to stderr: "baton[rank] level: text". Whoever
+/// first decides that something is an error logs it (at info: the caller gets the message anyway); callers don't log it
+/// again.
+enum class LogLevel : int {
+    error = 0,
+    warn = 1,
+    info = 2,
+    debug = 3
+};
 
 LogLevel log_level();
 void log_line(LogLevel level, int rank, std::string_view text);

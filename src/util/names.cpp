@@ -28,8 +28,8 @@ constexpr std::array<TypeEntry, BATON_TYPE_COUNT> types{{
 
 constexpr std::array<const char *, BATON_OP_COUNT> ops{"sum", "prod", "min", "max", "avg"};
 
-constexpr std::array<const char *, 10> operations{"allgather", "reduce_scatter", "allreduce", "send",   "recv",
-                                                  "barrier",   "put",            "get",       "signal", "wait_signal"};
+constexpr std::array<const char *, 10> operations{
+    "allgather", "reduce_scatter", "allreduce", "send", "recv", "barrier", "put", "get", "signal", "wait_signal"};
 
 template <class Array>
 bool inside(const Array &array, int index) {
@@ -44,25 +44,35 @@ int baton_version(void) { return BATON_VERSION_MAJOR * 10000 + BATON_VERSION_MIN
 
 const char *baton_result_name(baton_result result) {
     switch (result) {
-        case BATON_SUCCESS: return "BATON_SUCCESS";
-        case BATON_ERR_ARGUMENT: return "BATON_ERR_ARGUMENT";
-        case BATON_ERR_UNSUPPORTED: return "BATON_ERR_UNSUPPORTED";
-        case BATON_ERR_MISMATCH: return "BATON_ERR_MISMATCH";
-        case BATON_ERR_TIMEOUT: return "BATON_ERR_TIMEOUT";
-        case BATON_ERR_PEER_DEAD: return "BATON_ERR_PEER_DEAD";
-        case BATON_ERR_ABORTED: return "BATON_ERR_ABORTED";
-        case BATON_ERR_SYSTEM: return "BATON_ERR_SYSTEM";
-        case BATON_ERR_CUDA: return "BATON_ERR_CUDA";
-        case BATON_ERR_MPI: return "BATON_ERR_MPI";
-        case BATON_ERR_MEMORY: return "BATON_ERR_MEMORY";
-        case BATON_ERR_INTERNAL: return "BATON_ERR_INTERNAL";
+        case BATON_SUCCESS:
+            return "BATON_SUCCESS";
+        case BATON_ERR_ARGUMENT:
+            return "BATON_ERR_ARGUMENT";
+        case BATON_ERR_UNSUPPORTED:
+            return "BATON_ERR_UNSUPPORTED";
+        case BATON_ERR_MISMATCH:
+            return "BATON_ERR_MISMATCH";
+        case BATON_ERR_TIMEOUT:
+            return "BATON_ERR_TIMEOUT";
+        case BATON_ERR_PEER_DEAD:
+            return "BATON_ERR_PEER_DEAD";
+        case BATON_ERR_ABORTED:
+            return "BATON_ERR_ABORTED";
+        case BATON_ERR_SYSTEM:
+            return "BATON_ERR_SYSTEM";
+        case BATON_ERR_CUDA:
+            return "BATON_ERR_CUDA";
+        case BATON_ERR_MPI:
+            return "BATON_ERR_MPI";
+        case BATON_ERR_MEMORY:
+            return "BATON_ERR_MEMORY";
+        case BATON_ERR_INTERNAL:
+            return "BATON_ERR_INTERNAL";
     }
     return "unknown result";
 }
 
-size_t baton_type_size(baton_type type) {
-    return inside(types, type) ? types[static_cast<std::size_t>(type)].size : 0;
-}
+size_t baton_type_size(baton_type type) { return inside(types, type) ? types[static_cast<std::size_t>(type)].size : 0; }
 const char *baton_type_name(baton_type type) {
     return inside(types, type) ? types[static_cast<std::size_t>(type)].name : "unknown";
 }

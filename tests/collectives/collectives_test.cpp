@@ -29,8 +29,8 @@ std::vector<std::byte> combined(const std::vector<std::vector<std::byte>> &input
     return result;
 }
 
-std::vector<std::byte> expected_reduction(const std::vector<std::vector<std::byte>> &inputs, std::size_t count, baton_type type,
-                                          baton_op op) {
+std::vector<std::byte> expected_reduction(const std::vector<std::vector<std::byte>> &inputs, std::size_t count,
+                                          baton_type type, baton_op op) {
     return core::dispatch_type(type, [&]<class T>() { return combined<T>(inputs, count, op); });
 }
 
@@ -80,8 +80,9 @@ TEST_P(ThreadCollectives, ReduceScatterCombinesInRankOrder) {
             for (const std::size_t count : sizes) {
                 const auto inputs = all_patterns(++seed, config().size, count * n * width);
                 const auto whole = expected_reduction(inputs, count * n, type, BATON_SUM);
-                const std::vector<std::byte> expected(whole.begin() + static_cast<std::ptrdiff_t>(rank * count * width),
-                                                      whole.begin() + static_cast<std::ptrdiff_t>((rank + 1) * count * width));
+                const std::vector<std::byte> expected(
+                    whole.begin() + static_cast<std::ptrdiff_t>(rank * count * width),
+                    whole.begin() + static_cast<std::ptrdiff_t>((rank + 1) * count * width));
                 std::vector<std::byte> recv(count * width, std::byte{0xEE});
                 reduce_scatter(comm, inputs[rank].data(), recv.data(), count, type, BATON_SUM);
                 EXPECT_EQ(recv, expected) << "rank " << rank << " count " << count << " " << baton_type_name(type);
@@ -108,8 +109,8 @@ TEST_P(ThreadCollectives, AllreduceGivesTheSameBitsEverywhere) {
                     const auto expected = expected_reduction(inputs, count, type, static_cast<baton_op>(op));
                     std::vector<std::byte> recv(inputs[rank].size(), std::byte{0xEE});
                     allreduce(comm, inputs[rank].data(), recv.data(), count, type, static_cast<baton_op>(op));
-                    EXPECT_EQ(recv, expected) << "rank " << rank << " count " << count << " " << baton_type_name(type) << " "
-                                              << baton_op_name(static_cast<baton_op>(op));
+                    EXPECT_EQ(recv, expected) << "rank " << rank << " count " << count << " " << baton_type_name(type)
+                                              << " " << baton_op_name(static_cast<baton_op>(op));
                     std::vector<std::byte> place = inputs[rank];
                     allreduce(comm, place.data(), place.data(), count, type, static_cast<baton_op>(op));
                     EXPECT_EQ(place, expected) << "in place";

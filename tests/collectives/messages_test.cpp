@@ -38,13 +38,15 @@ TEST_P(ThreadMessages, ShortSendsNeedNoReceiverUpToTheQueueDepth) {
         for (int round = 0; round < 3; ++round) {
             // All ranks send first: without buffering this would never end.
             for (int index = 0; index < BATON_QUEUE_DEPTH; ++index) {
-                const std::vector<std::byte> sent = pattern(static_cast<std::uint64_t>(index), comm.rank(), BATON_EAGER_BYTES);
+                const std::vector<std::byte> sent =
+                    pattern(static_cast<std::uint64_t>(index), comm.rank(), BATON_EAGER_BYTES);
                 run(comm, {send_request(comm, sent.data(), sent.size(), next)});
             }
             for (int index = 0; index < BATON_QUEUE_DEPTH; ++index) {
                 std::vector<std::byte> got(BATON_EAGER_BYTES);
                 run(comm, {recv_request(comm, got.data(), got.size(), previous)});
-                EXPECT_EQ(got, pattern(static_cast<std::uint64_t>(index), previous, BATON_EAGER_BYTES)) << "message " << index;
+                EXPECT_EQ(got, pattern(static_cast<std::uint64_t>(index), previous, BATON_EAGER_BYTES))
+                    << "message " << index;
             }
         }
     });
@@ -98,9 +100,11 @@ TEST_P(ThreadMessages, AGroupInAnyOrderArrives) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(Host, ThreadMessages, testing::Combine(testing::Values(1, 2, 4), testing::Bool()), [](const auto &instance) {
-    return std::to_string(std::get<0>(instance.param)) + "Ranks" + (std::get<1>(instance.param) ? "SingleCopy" : "Staged");
-});
+INSTANTIATE_TEST_SUITE_P(Host, ThreadMessages, testing::Combine(testing::Values(1, 2, 4), testing::Bool()),
+                         [](const auto &instance) {
+                             return std::to_string(std::get<0>(instance.param)) + "Ranks" +
+                                    (std::get<1>(instance.param) ? "SingleCopy" : "Staged");
+                         });
 
 }  // namespace
 }  // namespace baton::test

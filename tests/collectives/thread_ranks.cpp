@@ -59,10 +59,12 @@ std::uint64_t test_seed() {
 void allgather(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type) {
     comm.run(core::check_allgather(comm, send, recv, count, type), nullptr);
 }
-void reduce_scatter(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type, baton_op op) {
+void reduce_scatter(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type,
+                    baton_op op) {
     comm.run(core::check_reduce_scatter(comm, send, recv, count, type, op), nullptr);
 }
-void allreduce(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type, baton_op op) {
+void allreduce(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type,
+               baton_op op) {
     comm.run(core::check_allreduce(comm, send, recv, count, type, op), nullptr);
 }
 void barrier(core::Communicator &comm) {

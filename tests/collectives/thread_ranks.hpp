@@ -18,8 +18,8 @@ struct ThreadConfig {
     std::size_t segment_bytes = 4096;  // small, so that staged algorithms take many steps at test sizes
 };
 
-/// Runs `body` once per rank, each on its own thread with its end of a communicator, and shuts the communicator down. What a
-/// rank throws is thrown here, after all threads have ended.
+/// Runs `body` once per rank, each on its own thread with its end of a communicator, and shuts the communicator down.
+/// What a rank throws is thrown here, after all threads have ended.
 void with_ranks(const ThreadConfig &config, const std::function<void(core::Communicator &)> &body);
 
 /// Bytes that depend on rank, place and seed.
@@ -30,7 +30,8 @@ std::uint64_t test_seed();
 
 /// Checked calls as the C API makes them, on an object instead of a handle.
 void allgather(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type);
-void reduce_scatter(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type, baton_op op);
+void reduce_scatter(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type,
+                    baton_op op);
 void allreduce(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type, baton_op op);
 void barrier(core::Communicator &comm);
 core::Request send_request(core::Communicator &comm, const void *buffer, std::size_t bytes, int peer);

@@ -77,10 +77,10 @@ public:
         host_->unimport_region(owner, post, address);
     }
 
-    void *allocate_shared_with_kernels(std::size_t bytes) override { return host_->allocate_shared_with_kernels(bytes); }
-    void release_shared_with_kernels(void *memory) override {
-        host_->release_shared_with_kernels(memory);
+    void *allocate_shared_with_kernels(std::size_t bytes) override {
+        return host_->allocate_shared_with_kernels(bytes);
     }
+    void release_shared_with_kernels(void *memory) override { host_->release_shared_with_kernels(memory); }
 
 private:
     struct Memory {

@@ -79,6 +79,7 @@ TEST(PeerMemoryProcesses, TwoThousandPublicationsKeepNoDescriptors) {
         PeerMemory peers(bootstrap, *domain, {});
         auto *memory = static_cast<char *>(domain->allocate(1));
         const std::size_t before = open_files();
+        bootstrap.barrier();  // from here on peers' descriptors come and go
         for (int i = 0; i < 2000; ++i) {
             const auto place = peers.publish(domain->export_region(domain->classify(memory)), patience);
             peers.retire(place.slot);

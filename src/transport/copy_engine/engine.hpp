@@ -17,8 +17,9 @@ struct CopyEngineLane {
     cudaEvent_t join = nullptr;
 };
 
-/// Copies of one direction, handed to the copy engines together: one cudaMemcpyBatchAsync where the stream allows it (the
-/// fastest way with many peers), else one call each. Nothing orders the copies of a batch, so signals never share one.
+/// Copies of one direction, handed to the copy engines together: one cudaMemcpyBatchAsync where the stream allows it
+/// (the fastest way with many peers), else one call each. Nothing orders the copies of a batch, so signals never share
+/// one.
 class CopyBatch {
 public:
     void add(std::byte *destination, const std::byte *source, std::uint64_t bytes);
@@ -30,12 +31,12 @@ private:
     std::vector<std::size_t> sizes_;
 };
 
-/// The engine that enqueues: what an algorithm does becomes copies, synchronisation kernels of one block per channel, and
-/// reduction kernels on a stream. See transport.hpp. Copies to peers and what they wait for go to a stream of their own, the
-/// rest to the caller's: so the segments of a staged algorithm overlap by themselves.
+/// The engine that enqueues: what an algorithm does becomes copies, synchronisation kernels of one block per channel,
+/// and reduction kernels on a stream. See transport.hpp. Copies to peers and what they wait for go to a stream of their
+/// own, the rest to the caller's: so the segments of a staged algorithm overlap by themselves.
 ///
-/// Nothing is waited for on the host: methods that return bool return true, and failures show in Control. await() has an
-/// address only for staging and for buffers that were told beforehand (set_recv_of).
+/// Nothing is waited for on the host: methods that return bool return true, and failures show in Control. await() has
+/// an address only for staging and for buffers that were told beforehand (set_recv_of).
 class CopyEngine {
 public:
     using Remote = std::byte *;
@@ -57,7 +58,8 @@ public:
 
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes);
     template <class T>
-    void reduce(const Remote *destinations, int /*destination_count*/, const Remote *sources, std::uint64_t count, int op) {
+    void reduce(const Remote *destinations, int /*destination_count*/, const Remote *sources, std::uint64_t count,
+                int op) {
         reduce_to(destinations[0], sources, count, op);
     }
 

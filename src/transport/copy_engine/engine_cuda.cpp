@@ -15,15 +15,15 @@ void copy_batch(std::vector<void *> &destinations, std::vector<const void *> &so
     attributes.flags = cudaMemcpyFlagPreferOverlapWithCompute;
     std::size_t first = 0;
 #if CUDART_VERSION >= 13000
-    check_cuda(cudaMemcpyBatchAsync(destinations.data(), sources.data(), sizes.data(), sizes.size(), &attributes, &first, 1,
-                                    stream),
+    check_cuda(cudaMemcpyBatchAsync(destinations.data(), sources.data(), sizes.data(), sizes.size(), &attributes,
+                                    &first, 1, stream),
                "cudaMemcpyBatchAsync");
 #else
     std::vector<void *> mutable_sources;
     for (const void *source : sources) mutable_sources.push_back(const_cast<void *>(source));
     std::size_t failed = 0;
-    check_cuda(cudaMemcpyBatchAsync(destinations.data(), mutable_sources.data(), sizes.data(), sizes.size(), &attributes,
-                                    &first, 1, &failed, stream),
+    check_cuda(cudaMemcpyBatchAsync(destinations.data(), mutable_sources.data(), sizes.data(), sizes.size(),
+                                    &attributes, &first, 1, &failed, stream),
                "cudaMemcpyBatchAsync");
 #endif
 }
@@ -49,8 +49,9 @@ void CopyBatch::flush(cudaStream_t stream) {
         copy_batch(destinations_, sources_, sizes_, stream);
     } else {
         for (std::size_t index = 0; index < sizes_.size(); ++index) {
-            check_cuda(cudaMemcpyAsync(destinations_[index], sources_[index], sizes_[index], cudaMemcpyDeviceToDevice, stream),
-                       "cudaMemcpyAsync");
+            check_cuda(
+                cudaMemcpyAsync(destinations_[index], sources_[index], sizes_[index], cudaMemcpyDeviceToDevice, stream),
+                "cudaMemcpyAsync");
         }
     }
     destinations_.clear();
@@ -58,7 +59,8 @@ void CopyBatch::flush(cudaStream_t stream) {
     sizes_.clear();
 }
 
-CopyEngine::CopyEngine(const CommView &view, const CopyEngineLane &lane, int channels, baton_type type, cudaStream_t stream)
+CopyEngine::CopyEngine(const CommView &view, const CopyEngineLane &lane, int channels, baton_type type,
+                       cudaStream_t stream)
     : view_(view), lane_(lane), channels_(channels), type_(type), stream_(stream) {}
 
 void CopyEngine::sync(const SyncActions &actions, cudaStream_t stream) {
@@ -97,7 +99,10 @@ void CopyEngine::reduce_to(Remote destination, const Remote *sources, std::uint6
     constexpr std::uint64_t bytes_per_block = 65536;
     const std::uint64_t blocks = (count * baton_type_size(type_) + bytes_per_block - 1) / bytes_per_block;
     launch_reduce(destination, inputs, view_.size, count, type_, static_cast<baton_op>(op),
-                  static_cast<int>(blocks < 1 ? 1 : blocks > max_channels ? max_channels : blocks), stream_);
+                  static_cast<int>(blocks < 1              ? 1
+                                   : blocks > max_channels ? max_channels
+                                                           : blocks),
+                  stream_);
 }
 
 bool CopyEngine::finish() {

@@ -109,7 +109,8 @@ public:
     void put_packets_to_all(const std::byte *source, std::uint64_t bytes) {
         if (failed_ || size() == 1) return;
         std::array<Packet *, max_ranks> destinations{};
-        for (int step = 1; step < size(); ++step) destinations[static_cast<std::size_t>(step - 1)] = packets_at(peer_at(step));
+        for (int step = 1; step < size(); ++step)
+            destinations[static_cast<std::size_t>(step - 1)] = packets_at(peer_at(step));
         put_packets(destinations.data(), size() - 1, source, bytes, epoch_);
     }
     void put_packets_to(int peer, const std::byte *source, std::uint64_t bytes) {
@@ -130,8 +131,8 @@ public:
             if (peer != rank()) sources[static_cast<std::size_t>(peer)] = view_.own().packets(epoch_, channel, peer);
         }
         Spin spin(view_, WaitFor::data, rank(), channel, epoch_, mine_);
-        if (!reduce_packets<T>(reinterpret_cast<T *>(destination), sources.data(), reinterpret_cast<const T *>(own), size(),
-                               count, op, epoch_, spin)) {
+        if (!reduce_packets<T>(reinterpret_cast<T *>(destination), sources.data(), reinterpret_cast<const T *>(own),
+                               size(), count, op, epoch_, spin)) {
             fail();
         }
     }

@@ -9,7 +9,8 @@
 
 namespace baton::core {
 
-/// One host thread's send or recv: the primitives that collectives/p2p is written with, as in kernel/message_engine.cuh.
+/// One host thread's send or recv: the primitives that collectives/p2p is written with, as in
+/// kernel/message_engine.cuh.
 class HostMessageEngine {
 public:
     using Remote = HostRemote;

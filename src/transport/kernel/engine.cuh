@@ -94,28 +94,33 @@ public:
         copy_block(destinations, 1, source, bytes);
     }
     template <class T>
-    __device__ void reduce(const Remote *destinations, int destination_count, const Remote *sources, std::uint64_t count,
-                           int op) {
+    __device__ void reduce(const Remote *destinations, int destination_count, const Remote *sources,
+                           std::uint64_t count, int op) {
         reduce_block<T>(reinterpret_cast<T *const *>(destinations), destination_count,
                         reinterpret_cast<const T *const *>(sources), view_.size, count, op, view_.size);
     }
 
     __device__ void signal_all(std::uint64_t step) {
         __syncthreads();
-        for_each_peer([&](int peer) { store_release(view_.arena(peer).done(channel_, view_.rank), step_value(epoch_, step)); });
+        for_each_peer(
+            [&](int peer) { store_release(view_.arena(peer).done(channel_, view_.rank), step_value(epoch_, step)); });
     }
     __device__ bool wait_all(std::uint64_t step) {
-        for_each_peer([&](int peer) { poll(view_.own().done(channel_, peer), step_value(epoch_, step), WaitFor::done, peer); });
+        for_each_peer(
+            [&](int peer) { poll(view_.own().done(channel_, peer), step_value(epoch_, step), WaitFor::done, peer); });
         __syncthreads();
         return shared_.failed == 0;
     }
 
     __device__ void credit_all(std::uint64_t step) {
         __syncthreads();
-        for_each_peer([&](int peer) { store_release(view_.arena(peer).credit(channel_, view_.rank), step_value(epoch_, step)); });
+        for_each_peer(
+            [&](int peer) { store_release(view_.arena(peer).credit(channel_, view_.rank), step_value(epoch_, step)); });
     }
     __device__ bool wait_credits(std::uint64_t step) {
-        for_each_peer([&](int peer) { poll(view_.own().credit(channel_, peer), step_value(epoch_, step), WaitFor::credit, peer); });
+        for_each_peer([&](int peer) {
+            poll(view_.own().credit(channel_, peer), step_value(epoch_, step), WaitFor::credit, peer);
+        });
         __syncthreads();
         return shared_.failed == 0;
     }
@@ -132,7 +137,8 @@ public:
     }
     __device__ void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
         Spin spin(view_, WaitFor::data, peer, channel_, epoch_, mine_);
-        if (!take_packets(destination, view_.own().packets(epoch_, channel_, peer), bytes, epoch_, spin)) shared_.failed = 1;
+        if (!take_packets(destination, view_.own().packets(epoch_, channel_, peer), bytes, epoch_, spin))
+            shared_.failed = 1;
     }
     template <class T>
     __device__ void reduce_packets_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
@@ -141,8 +147,8 @@ public:
             sources[peer] = peer == view_.rank ? nullptr : view_.own().packets(epoch_, channel_, peer);
         }
         Spin spin(view_, WaitFor::data, view_.rank, channel_, epoch_, mine_);
-        if (!reduce_packets<T>(reinterpret_cast<T *>(destination), sources, reinterpret_cast<const T *>(own), view_.size,
-                               count, op, epoch_, spin)) {
+        if (!reduce_packets<T>(reinterpret_cast<T *>(destination), sources, reinterpret_cast<const T *>(own),
+                               view_.size, count, op, epoch_, spin)) {
             shared_.failed = 1;
         }
     }

@@ -46,7 +46,8 @@ __global__ void signal_kernel(const __grid_constant__ CommView view, int window,
     store_release(view.arena(target).signal_word(window, view.rank), *given);
 }
 
-__global__ void wait_signal_kernel(const __grid_constant__ CommView view, int window, int source, std::uint64_t signals) {
+__global__ void wait_signal_kernel(const __grid_constant__ CommView view, int window, int source,
+                                   std::uint64_t signals) {
     std::uint64_t *taken = view.own().signals_taken(window, source);
     const std::uint64_t until = *taken + signals;
     const std::uint64_t *word = view.own().signal_word(window, source);
@@ -60,7 +61,8 @@ __global__ void wait_signal_kernel(const __grid_constant__ CommView view, int wi
     *taken = until;
 }
 
-__global__ void probe_kernel(const __grid_constant__ CommView view, std::uint64_t value, bool verify, std::uint64_t *failures) {
+__global__ void probe_kernel(const __grid_constant__ CommView view, std::uint64_t value, bool verify,
+                             std::uint64_t *failures) {
     const int peer = static_cast<int>(threadIdx.x);
     if (peer >= view.size) return;
     if (!verify) {
@@ -74,7 +76,8 @@ __global__ void probe_kernel(const __grid_constant__ CommView view, std::uint64_
 
 template <class T>
 __global__ void __launch_bounds__(block_threads)
-    reduce_kernel(std::byte *destination, const __grid_constant__ ReduceSources sources, int ranks, std::uint64_t count, int op) {
+    reduce_kernel(std::byte *destination, const __grid_constant__ ReduceSources sources, int ranks, std::uint64_t count,
+                  int op) {
     const Range part = split(count * sizeof(T), 16, static_cast<int>(gridDim.x), static_cast<int>(blockIdx.x));
     const T *inputs[max_ranks];
     for (int rank = 0; rank < ranks; ++rank) inputs[rank] = reinterpret_cast<const T *>(sources.at[rank] + part.begin);
@@ -102,12 +105,15 @@ void launch(const void *kernel, int blocks, int threads, void **arguments, cudaS
     fail_cuda(error, name);
 }
 
-void launch_sync(const CommView &view, const Arrival &mine, const SyncActions &actions, int channels, cudaStream_t stream) {
-    void *arguments[] = {const_cast<CommView *>(&view), const_cast<Arrival *>(&mine), const_cast<SyncActions *>(&actions)};
+void launch_sync(const CommView &view, const Arrival &mine, const SyncActions &actions, int channels,
+                 cudaStream_t stream) {
+    void *arguments[] = {const_cast<CommView *>(&view), const_cast<Arrival *>(&mine),
+                         const_cast<SyncActions *>(&actions)};
     launch(address_of(&sync_kernel), channels, block_threads, arguments, stream, "launching a synchronisation kernel");
 }
 
-void launch_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, int blocks, cudaStream_t stream) {
+void launch_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, int blocks,
+                 cudaStream_t stream) {
     void *arguments[] = {&destination, &source, &bytes};
     launch(address_of(&copy_kernel), blocks, block_threads, arguments, stream, "launching a copy kernel");
 }
@@ -122,14 +128,15 @@ void launch_wait_signal(const CommView &view, int window, int source, std::uint6
     launch(address_of(&wait_signal_kernel), 1, 1, arguments, stream, "launching a wait kernel");
 }
 
-void launch_reduce(std::byte *destination, const ReduceSources &sources, int ranks, std::uint64_t count, baton_type type,
-                   baton_op op, int blocks, cudaStream_t stream) {
+void launch_reduce(std::byte *destination, const ReduceSources &sources, int ranks, std::uint64_t count,
+                   baton_type type, baton_op op, int blocks, cudaStream_t stream) {
     int op_value = op;
     void *arguments[] = {&destination, const_cast<ReduceSources *>(&sources), &ranks, &count, &op_value};
     launch(reduce_kernel_of(type), blocks, block_threads, arguments, stream, "launching a reduction kernel");
 }
 
-void launch_probe(const CommView &view, std::uint64_t value, bool verify, std::uint64_t *failures, cudaStream_t stream) {
+void launch_probe(const CommView &view, std::uint64_t value, bool verify, std::uint64_t *failures,
+                  cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &value, &verify, &failures};
     launch(address_of(&probe_kernel), 1, max_ranks, arguments, stream, "launching the probe kernel");
 }
@@ -137,7 +144,8 @@ void launch_probe(const CommView &view, std::uint64_t value, bool verify, std::u
 std::vector<const void *> transport_kernels() {
     std::vector<const void *> kernels{address_of(&sync_kernel), address_of(&copy_kernel), address_of(&signal_kernel),
                                       address_of(&wait_signal_kernel), address_of(&probe_kernel)};
-    for (int type = 0; type < BATON_TYPE_COUNT; ++type) kernels.push_back(reduce_kernel_of(static_cast<baton_type>(type)));
+    for (int type = 0; type < BATON_TYPE_COUNT; ++type)
+        kernels.push_back(reduce_kernel_of(static_cast<baton_type>(type)));
     return kernels;
 }
 

@@ -14,11 +14,12 @@ inline constexpr int block_threads = 512;
 /// Threads of a block where many messages run side by side.
 inline constexpr int group_block_threads = 128;
 
-/// What a synchronisation kernel does, in this order. It stands for the engine methods of the same names (transport.hpp) where
-/// data is moved by something else than the kernel: between begin and finish lie copies of the same stream.
+/// What a synchronisation kernel does, in this order. It stands for the engine methods of the same names
+/// (transport.hpp) where data is moved by something else than the kernel: between begin and finish lie copies of the
+/// same stream.
 struct SyncActions {
-    bool begin = false;                // tell the peers and wait for all of them
-    std::uint64_t wait_credits = 0;    // steps; 0 = no
+    bool begin = false;              // tell the peers and wait for all of them
+    std::uint64_t wait_credits = 0;  // steps; 0 = no
     std::uint64_t signal = 0;
     std::uint64_t wait = 0;
     std::uint64_t credit = 0;
@@ -27,7 +28,8 @@ struct SyncActions {
 
 /// Launches return after enqueueing and throw BATON_ERR_CUDA.
 void launch(const void *kernel, int blocks, int threads, void **arguments, cudaStream_t stream, const char *name);
-void launch_sync(const CommView &view, const Arrival &mine, const SyncActions &actions, int channels, cudaStream_t stream);
+void launch_sync(const CommView &view, const Arrival &mine, const SyncActions &actions, int channels,
+                 cudaStream_t stream);
 void launch_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, int blocks, cudaStream_t stream);
 void launch_signal(const CommView &view, int window, int target, cudaStream_t stream);
 void launch_wait_signal(const CommView &view, int window, int source, std::uint64_t signals, cudaStream_t stream);
@@ -36,12 +38,12 @@ void launch_wait_signal(const CommView &view, int window, int source, std::uint6
 struct ReduceSources {
     const std::byte *at[max_ranks] = {};
 };
-void launch_reduce(std::byte *destination, const ReduceSources &sources, int ranks, std::uint64_t count, baton_type type,
-                   baton_op op, int blocks, cudaStream_t stream);
+void launch_reduce(std::byte *destination, const ReduceSources &sources, int ranks, std::uint64_t count,
+                   baton_type type, baton_op op, int blocks, cudaStream_t stream);
 
-/// Proof that stores and loads reach every peer. First call, verify = false: writes `value` + rank into the credit words of
-/// channel 0 at every peer. Second, after all ranks have done the first: counts in *failures (device-visible) the words that
-/// are not there, here and as read from the peers; then the words are put back to 0.
+/// Proof that stores and loads reach every peer. First call, verify = false: writes `value` + rank into the credit
+/// words of channel 0 at every peer. Second, after all ranks have done the first: counts in *failures (device-visible)
+/// the words that are not there, here and as read from the peers; then the words are put back to 0.
 void launch_probe(const CommView &view, std::uint64_t value, bool verify, std::uint64_t *failures, cudaStream_t stream);
 
 /// Every kernel of this layer: loading them at creation keeps a lazy load from waiting for a kernel that spins.

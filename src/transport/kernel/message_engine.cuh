@@ -13,15 +13,21 @@ struct MessageShared {
     int last;
 };
 
-/// One block's part of one send or recv: the primitives that collectives/p2p is written with. All threads of the block call
-/// every method together; thread 0 polls and posts, as KernelEngine's threads do.
+/// One block's part of one send or recv: the primitives that collectives/p2p is written with. All threads of the block
+/// call every method together; thread 0 polls and posts, as KernelEngine's threads do.
 class KernelMessageEngine {
 public:
     using Remote = std::byte *;
 
     __device__ KernelMessageEngine(const CommView &view, MessageShared &shared, const Arrival &mine, int peer,
                                    std::uint64_t number, int channel, int channels)
-        : view_(view), shared_(shared), mine_(mine), number_(number), peer_(peer), channel_(channel), channels_(channels) {
+        : view_(view),
+          shared_(shared),
+          mine_(mine),
+          number_(number),
+          peer_(peer),
+          channel_(channel),
+          channels_(channels) {
         if (threadIdx.x == 0) shared_.failed = told_to_give_up(view_);
         __syncthreads();
     }
