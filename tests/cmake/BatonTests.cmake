@@ -65,7 +65,7 @@ function(baton_unit_test name)
   add_executable(unit_${name} ${TEST_SOURCES})
   set_target_properties(unit_${name} PROPERTIES OUTPUT_NAME ${name})
   target_link_libraries(unit_${name} PRIVATE
-    ${TEST_LIBRARIES} Baton::baton baton_options fmt::fmt-header-only GTest::gtest_main GTest::gmock)
+    ${TEST_LIBRARIES} Baton::baton baton_options fmt::fmt GTest::gtest_main GTest::gmock)
   add_test(NAME ${name} COMMAND unit_${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 60 LABELS "unit;${TEST_LABELS}")
 endfunction()
