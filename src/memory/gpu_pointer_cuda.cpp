@@ -10,7 +10,7 @@
 namespace baton::core {
 namespace {
 
-/// Sub-ranges of one address reservation may be backed by several allocations; a region is one of them.
+/// Sub-ranges of one address reservation (VMM, pools) may be several allocations; a region is one of them.
 void narrow_to_mapping(CUdeviceptr address, PointerInfo *info) {
     CUdeviceptr base = 0;
     std::size_t size = 0;
@@ -61,7 +61,7 @@ CUresult query_gpu_pointer(const void *pointer, PointerInfo *info) {
     info->legacy_ipc = managed == 0 && legacy_ipc != 0;
     info->posix_fd = managed == 0 && (handle_types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != 0;
     info->pool = pool;
-    if (managed == 0 && !info->legacy_ipc && pool == nullptr) narrow_to_mapping(address, info);
+    if (managed == 0 && !info->legacy_ipc) narrow_to_mapping(address, info);
     return CUDA_SUCCESS;
 }
 

@@ -34,7 +34,7 @@ private:
 
 TEST(CppApi, CollectivesTakeTheirCountsFromSpans) {
     const ::baton::Communicator comm(MPI_COMM_WORLD);
-    const Stream stream(comm.get(), Stream::Kind::own);
+    Stream stream(comm.get(), Stream::Kind::own);
     const auto n = static_cast<std::size_t>(comm.size());
     const auto rank = static_cast<std::size_t>(comm.rank());
     Values<int> mine(comm, {static_cast<int>(rank), 100 + static_cast<int>(rank)});
@@ -61,16 +61,16 @@ TEST(CppApi, SpansThatDoNotFitAreRefused) {
     try {
         comm.allgather(one.view(), many.span());
         FAIL() << "no exception";
-    } catch (const Error &error) {
+    } catch (const ::baton::Error &error) {
         EXPECT_EQ(error.code(), BATON_ERR_ARGUMENT);
     }
-    EXPECT_THROW(comm.send(one.view(), comm.size()), Error);
+    EXPECT_THROW(comm.send(one.view(), comm.size()), ::baton::Error);
     comm.check_state();
 }
 
 TEST(CppApi, GroupsAndWindowsAndMemory) {
     const ::baton::Communicator comm(MPI_COMM_WORLD);
-    const Stream stream(comm.get(), Stream::Kind::own);
+    Stream stream(comm.get(), Stream::Kind::own);
     const int next = (comm.rank() + 1) % comm.size();
     const int previous = (comm.rank() + comm.size() - 1) % comm.size();
     Values<std::uint64_t> sent(comm, {static_cast<std::uint64_t>(comm.rank()) + 7});
@@ -88,7 +88,7 @@ TEST(CppApi, GroupsAndWindowsAndMemory) {
     stream.synchronize();
     EXPECT_EQ(got.values()[0], static_cast<std::uint64_t>(previous) + 7);
     EXPECT_EQ(put.values()[0], static_cast<std::uint64_t>(previous) + 7);
-    const Memory<float> memory(comm, 1000);
+    const ::baton::Memory<float> memory(comm, 1000);
     EXPECT_EQ(memory.span().size(), 1000U);
     EXPECT_GE(comm.info().regions, 1U);
     EXPECT_NE(comm.explain(BATON_ALLGATHER, 10, BATON_FLOAT32).find("allgather"), std::string::npos);
