@@ -86,16 +86,17 @@ void unimport_vmm(const RegionPost &post, void *address) {
 
 int PoolHandles::export_pointer(const PointerInfo &info, RegionPost *post) {
     const auto pool = static_cast<CUmemoryPool>(info.pool);
-    CUmemPoolPtrExportData data = {};
-    check_driver(driver().pool_export_pointer(&data, info.base), "cuMemPoolExportPointer");
     int fd = -1;
     check_driver(driver().pool_export_to_shareable_handle(&fd, pool, by_fd, 0), "cuMemPoolExportToShareableHandle");
+    UniqueFd held(fd);
+    CUmemPoolPtrExportData data = {};
+    check_driver(driver().pool_export_pointer(&data, info.base), "cuMemPoolExportPointer");
     static_assert(sizeof(data) <= sizeof(post->opaque));
     std::memcpy(post->opaque, &data, sizeof(data));
     const std::lock_guard lock(mutex_);
     post->pool_id = exported_.emplace(info.pool, exported_.size() + 1).first->second;
     post->kind = HandleKind::pool_fd;
-    return fd;
+    return held.release();
 }
 
 void *PoolHandles::import_pointer(int owner, const RegionPost &post, int fd, int device) {
