@@ -6,6 +6,7 @@
 
 #include "cuda/check.hpp"
 #include "cuda/driver.hpp"
+#include "util/unique_fd.hpp"
 
 namespace baton::core {
 namespace {
