@@ -241,8 +241,12 @@ void Communicator::shut_down() {
     // directly.
     const bool together = !broken_.load() || bootstrap_->same_process();
     if (together) bootstrap_->barrier();
-    ready_.store(false, std::memory_order_release);
+    {
+        const std::lock_guard lock(teardown_mutex_);
+        ready_.store(false, std::memory_order_release);
+    }
     peers_->leave();
+    peers_->stop();
     executor_.reset();
     buffers_.reset();
     windows_.clear();
@@ -268,7 +272,10 @@ Communicator::~Communicator() {
     if (shut_down_) return;
     // Creation failed half-way, on all ranks: nothing is in flight.
     ready_.store(false, std::memory_order_release);
-    if (peers_) peers_->leave();
+    if (peers_) {
+        peers_->leave();
+        peers_->stop();
+    }
     executor_.reset();
     buffers_.reset();
     registry_.reset();

@@ -120,6 +120,7 @@ private:
     baton_result broken_code_ = BATON_SUCCESS;
     std::string broken_text_;
     std::atomic<bool> broken_{false};
+    std::mutex teardown_mutex_;       // held while an error is passed on, so that shut_down() waits for that
     std::atomic<bool> ready_{false};  // the service thread may look at executor_ and control_
     bool shut_down_ = false;
 };

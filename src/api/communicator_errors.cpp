@@ -86,6 +86,7 @@ void Communicator::break_with(baton_result code, const std::string &text, bool t
         broken_.store(true);
     }
     log(LogLevel::info, view_.rank, "{}: {}", baton_result_name(code), text);
+    const std::lock_guard lock(teardown_mutex_);
     if (!ready_.load(std::memory_order_acquire)) return;
     if (tell_others) peers_->post_error(code, text);
     store_relaxed(&control_->abort, AbortWord::make(code, view_.rank, view_.rank));

@@ -38,9 +38,11 @@ struct PeerMemory::Impl {
         }
     }
 
-    ~Impl() {
+    ~Impl() { stop(); }
+
+    void stop() {
         service->stop();
-        std::atomic_ref(mine.closed).store(1, std::memory_order_release);
+        if (std::atomic_ref(mine.closed).exchange(1, std::memory_order_release) != 0) return;
         for (int r = 0; r < size; ++r) {
             if (r != rank) board.ring_bell(r);  // a publish() there may be waiting for this rank
         }
@@ -87,6 +89,8 @@ void PeerMemory::reclaim() {
         return std::atomic_ref(impl_->board.record(owner).retired[slot]).load(std::memory_order_acquire);
     });
 }
+
+void PeerMemory::stop() { impl_->stop(); }
 
 void PeerMemory::unmap_peers() {
     impl_->mapped->reclaim([](int, std::uint32_t) { return std::numeric_limits<std::uint64_t>::max(); });

@@ -58,6 +58,9 @@ public:
     /// Unmaps peers' retired regions. REQUIRES: no operation of any communicator of this process in flight.
     void reclaim();
 
+    /// Ends the service thread: no callback runs after this, and peers' posts are not answered any more. Local.
+    void stop();
+
     /// Unmaps all peers' regions: importers close before owners free. REQUIRES: leave() was called, and no rank is in
     /// an operation or will start one (a barrier of all ranks lies between the last operation and this).
     void unmap_peers();
