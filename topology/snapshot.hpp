@@ -9,7 +9,7 @@
 /// What is known about this machine, as plain data: read once by discover(), written by hand in tests, then only read.
 namespace baton::topology {
 
-/// Who said it. `none` means that nobody did and the value is a placeholder.
+/// Who said it. `none`: nobody did, and the value beside it means nothing.
 enum class Source : std::uint8_t {
     none,
     nvml,

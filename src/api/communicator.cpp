@@ -259,13 +259,18 @@ void Communicator::shut_down() {
     peers_.reset();
     rendezvous_.reset();
     if (!together) bootstrap_->abandon();
+    free_control();
+    bootstrap_.reset();
+}
+
+void Communicator::free_control() {
+    if (control_ == nullptr) return;
     if (capabilities_.on_gpu) {
         release_control(control_);
     } else {
         delete control_;
     }
     control_ = nullptr;
-    bootstrap_.reset();
 }
 
 Communicator::~Communicator() {
@@ -280,13 +285,7 @@ Communicator::~Communicator() {
     buffers_.reset();
     registry_.reset();
     peers_.reset();
-    if (control_ != nullptr) {
-        if (capabilities_.on_gpu) {
-            release_control(control_);
-        } else {
-            delete control_;
-        }
-    }
+    free_control();
 }
 
 void Communicator::fill_info(baton_info *info) const {

@@ -74,6 +74,7 @@ private:
     void map_arenas();
     void verify_reach(const baton_config &config);
     bool probe_single_copy();
+    void free_control();
     /// Collective: runs `body` and throws on every rank if it threw on any, so that creation succeeds everywhere or
     /// nowhere.
     void together(const std::function<void()> &body);
