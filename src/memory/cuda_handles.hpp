@@ -16,7 +16,7 @@ namespace baton::core {
 /// kernels; undoing does (legacy, pool). File descriptors stay the caller's.
 
 void export_legacy(const PointerInfo &info, RegionPost *post);
-void *import_legacy(const RegionPost &post);
+void *import_legacy(const RegionPost &post, int device);
 void unimport_legacy(void *address);
 
 /// Returns the descriptor.

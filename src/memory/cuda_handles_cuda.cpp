@@ -6,6 +6,7 @@
 
 #include "cuda/check.hpp"
 #include "cuda/driver.hpp"
+#include "memory/ipc_mappings.hpp"
 #include "util/unique_fd.hpp"
 
 namespace baton::core {
@@ -21,6 +22,8 @@ CUmemAccessDesc read_and_write(int device) {
     return access;
 }
 
+IpcMappings ipc_mappings;
+
 void *fd_as_handle(int fd) { return reinterpret_cast<void *>(static_cast<std::intptr_t>(fd)); }
 
 }  // namespace
@@ -30,18 +33,32 @@ void export_legacy(const PointerInfo &info, RegionPost *post) {
     check_cuda(cudaIpcGetMemHandle(&handle, reinterpret_cast<void *>(info.base)), "cudaIpcGetMemHandle");
     static_assert(sizeof(handle) <= sizeof(post->opaque));
     std::memcpy(post->opaque, &handle, sizeof(handle));
+    post->process = process_number();
     post->kind = HandleKind::cuda_ipc;
 }
 
-void *import_legacy(const RegionPost &post) {
+void *import_legacy(const RegionPost &post, int device) {
     cudaIpcMemHandle_t handle;
     std::memcpy(&handle, post.opaque, sizeof(handle));
-    void *address = nullptr;
-    check_cuda(cudaIpcOpenMemHandle(&address, handle, cudaIpcMemLazyEnablePeerAccess), "cudaIpcOpenMemHandle");
+    cudaError_t result = cudaSuccess;
+    void *const address = ipc_mappings.open({device, post.process, post.base}, [&]() -> void * {
+        void *opened = nullptr;
+        result = cudaIpcOpenMemHandle(&opened, handle, cudaIpcMemLazyEnablePeerAccess);
+        if (result == cudaErrorAlreadyMapped) {
+            cudaGetLastError();
+            return nullptr;
+        }
+        check_cuda(result, "cudaIpcOpenMemHandle");
+        return opened;
+    });
+    if (address == nullptr) check_cuda(result, "cudaIpcOpenMemHandle");
     return address;
 }
 
-void unimport_legacy(void *address) { check_cuda(cudaIpcCloseMemHandle(address), "cudaIpcCloseMemHandle"); }
+void unimport_legacy(void *address) {
+    ipc_mappings.close(address,
+                       [](void *mapped) { check_cuda(cudaIpcCloseMemHandle(mapped), "cudaIpcCloseMemHandle"); });
+}
 
 int export_vmm(const PointerInfo &info, RegionPost *post) {
     CUmemGenericAllocationHandle allocation = 0;

@@ -107,7 +107,7 @@ public:
         const OnDevice here(device_);
         switch (post.kind) {
             case HandleKind::cuda_ipc:
-                return import_legacy(post);
+                return import_legacy(post, device_);
             case HandleKind::vmm_fd:
                 return import_vmm(post, fd.get(), device_);
             case HandleKind::pool_fd:

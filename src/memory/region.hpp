@@ -27,6 +27,7 @@ struct RegionPost {
     std::uint64_t size = 0;        // bytes from base that peers may touch
     std::uint64_t map_size = 0;    // bytes to map (vmm_fd, memfd), >= size
     std::uint64_t pool_id = 0;     // pool_fd: the owner's number of the pool, so that importers open it once
+    std::uint64_t process = 0;     // cuda_ipc: the owner's process_number()
     unsigned char opaque[64] = {};
 };
 

@@ -171,6 +171,44 @@ TEST_F(CudaDomain, MemoryFreedAndAllocatedAgainIsANewRegionWhileTheOldMappingIsH
     });
 }
 
+/// A neighbour keeps the driver's block alive, so that the peer's mapping shows what comes after the freed memory.
+TEST_F(CudaDomain, AnotherSizeInThePlaceOfFreedMemoryOfASharedBlockIsReached) {
+    run(2, [](Bootstrap &bootstrap) {
+        Rank rank(bootstrap);
+        const int other = 1 - bootstrap.rank();
+        const auto publish = [&](void *mine, std::size_t size) {
+            const auto place = rank.registry.locate(rank.domain->classify(mine), mine, size);
+            EXPECT_TRUE(place.direct) << place.reason;
+            return rank.address_at(other, bootstrap.allgather(Told{place.slot, place.generation, place.offset}));
+        };
+        void *memory = nullptr;
+        void *between = nullptr;
+        void *neighbour = nullptr;
+        check_cuda(cudaMalloc(&memory, 100000), "cudaMalloc");
+        check_cuda(cudaMalloc(&between, 100000), "cudaMalloc");
+        check_cuda(cudaMalloc(&neighbour, 4096), "cudaMalloc");
+        publish(memory, 100000);
+        publish(neighbour, 4096);
+        check_cuda(cudaFree(between), "cudaFree");
+        int value = 0;
+        for (const std::size_t size : {5000, 100000, 150000, 70000}) {
+            check_cuda(cudaFree(memory), "cudaFree");
+            check_cuda(cudaMalloc(&memory, size), "cudaMalloc");
+            char *theirs = publish(memory, size);
+            check_cuda(cudaMemset(theirs, ++value, size), "cudaMemset of the peer's memory");
+            check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+            bootstrap.barrier();
+            std::vector<unsigned char> copy(size);
+            check_cuda(cudaMemcpy(copy.data(), memory, size, cudaMemcpyDeviceToHost), "cudaMemcpy");
+            EXPECT_EQ(copy, std::vector<unsigned char>(size, static_cast<unsigned char>(value))) << size << " bytes";
+            bootstrap.barrier();
+            if (value == 2) rank.peers.reclaim();
+        }
+        rank.peers.leave();
+        bootstrap.barrier();
+    });
+}
+
 TEST_F(CudaDomain, VmmMemoryTravelsByDescriptor) {
     run(2, [](Bootstrap &bootstrap) {
         Rank rank(bootstrap);

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+namespace baton::core {
+
+/// Which memory a mapping shows: the owner's process (a number of its own, see process_number) and address, and the
+/// device that reaches it.
+struct IpcPlace {
+    int device = -1;
+    std::uint64_t process = 0;
+    std::uint64_t base = 0;
+    auto operator<=>(const IpcPlace &) const = default;
+};
+
+/// The mappings of legacy IPC handles in this process, shared by its communicators. The driver maps blocks of 2 MiB, in
+/// which several allocations lie, and knows an allocation by its block and its offset there. Measured with CUDA 13.0:
+/// - Opening what is mapped already gives the same address and counts; so does opening an allocation that has taken the
+///   place of a freed one of the same size.
+/// - If it has taken the place of one of another size, opening fails with "already mapped": the old mapping shows it.
+/// An address is therefore closed when its last user closes it, as often as it was opened, and not in between:
+/// compute-sanitizer takes the first close for the end of the mapping. Thread-safe.
+class IpcMappings {
+public:
+    /// Opens the handle: its address, or null for "already mapped". Called with the lock held; must not wait for
+    /// kernels.
+    using Open = std::function<void *()>;
+    using Close = std::function<void(void *)>;
+
+    /// The address of the memory at `place`, whose handle `open` opens. Null if it is mapped already but not by open().
+    void *open(const IpcPlace &place, const Open &open);
+
+    /// For each open(), once. `close` may wait for kernels: it is called without the lock, so that other threads can
+    /// open meanwhile.
+    void close(void *address, const Close &close);
+
+private:
+    struct Mapping {
+        IpcPlace place;
+        int users = 0;
+        int opened = 0;
+    };
+    std::mutex mutex_;
+    std::map<void *, Mapping> mappings_;
+    std::map<IpcPlace, void *> newest_;  // a block that replaced a freed one at the same address is opened later
+};
+
+/// A number that no other process has: process ids repeat between containers.
+std::uint64_t process_number();
+
+}  // namespace baton::core

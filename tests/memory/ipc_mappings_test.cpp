@@ -1,0 +1,96 @@
+// The counting of IPC mappings, against a driver of one block: it knows an allocation by its offset and size.
+#include "memory/ipc_mappings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace baton::core::testing {
+namespace {
+
+class FakeDriver {
+public:
+    /// As cudaIpcOpenMemHandle: counts, or null if the place is mapped with another size.
+    void *open(char *address, int size) {
+        Mapped &mapped = mapped_[address];
+        if (mapped.opened > 0 && mapped.size != size) return nullptr;
+        mapped.size = size;
+        ++mapped.opened;
+        return address;
+    }
+    void close(void *address) { --mapped_.at(static_cast<char *>(address)).opened; }
+    int opened(char *address) const {
+        const auto found = mapped_.find(address);
+        return found == mapped_.end() ? 0 : found->second.opened;
+    }
+
+private:
+    struct Mapped {
+        int size = 0;
+        int opened = 0;
+    };
+    std::map<char *, Mapped> mapped_;
+};
+
+class IpcMappingsTest : public ::testing::Test {
+protected:
+    void *open(std::uint64_t base, char *address, int size, std::uint64_t process = 1) {
+        return mappings_.open({0, process, base}, [&] { return driver_.open(address, size); });
+    }
+    void close(void *address) {
+        mappings_.close(address, [&](void *mapped) { driver_.close(mapped); });
+    }
+
+    FakeDriver driver_;
+    IpcMappings mappings_;
+    char block_[64] = {};
+};
+
+TEST_F(IpcMappingsTest, ASharedAddressIsClosedByItsLastUserAsOftenAsItWasOpened) {
+    EXPECT_EQ(open(100, block_, 8), block_);
+    EXPECT_EQ(open(100, block_, 8), block_);
+    EXPECT_EQ(driver_.opened(block_), 2);
+    close(block_);
+    EXPECT_EQ(driver_.opened(block_), 2);
+    close(block_);
+    EXPECT_EQ(driver_.opened(block_), 0);
+}
+
+TEST_F(IpcMappingsTest, AnAllocationOfAnotherSizeInTheSamePlaceIsReachedByTheOldMapping) {
+    EXPECT_EQ(open(100, block_, 8), block_);
+    EXPECT_EQ(open(100, block_, 4), block_);
+    EXPECT_EQ(driver_.opened(block_), 1);
+    close(block_);  // the old one
+    EXPECT_EQ(driver_.opened(block_), 1);
+    close(block_);
+    EXPECT_EQ(driver_.opened(block_), 0);
+    EXPECT_EQ(open(100, block_, 4), block_);  // opened for itself now
+    EXPECT_EQ(driver_.opened(block_), 1);
+}
+
+TEST_F(IpcMappingsTest, TheNewestMappingOfAPlaceIsTheOneThatIsStillThere) {
+    EXPECT_EQ(open(100, block_, 8), block_);
+    EXPECT_EQ(open(100, block_ + 32, 8), block_ + 32);  // another block at the owner's address
+    EXPECT_EQ(open(100, block_ + 32, 4), block_ + 32);
+    close(block_);
+    EXPECT_EQ(driver_.opened(block_), 0);
+    EXPECT_EQ(driver_.opened(block_ + 32), 1);
+    EXPECT_EQ(open(100, block_ + 32, 4), block_ + 32);
+}
+
+TEST_F(IpcMappingsTest, OtherProcessesAndPlacesAreNotMistaken) {
+    EXPECT_EQ(open(100, block_, 8, 1), block_);
+    driver_.open(block_ + 16, 8);
+    EXPECT_EQ(open(100, block_ + 16, 4, 2), nullptr);
+    EXPECT_EQ(open(116, block_ + 16, 4, 1), nullptr);
+    close(block_ + 16);  // never opened here
+    EXPECT_EQ(driver_.opened(block_ + 16), 1);
+}
+
+TEST(ProcessNumber, StaysTheSame) {
+    EXPECT_NE(process_number(), 0U);
+    EXPECT_EQ(process_number(), process_number());
+}
+
+}  // namespace
+}  // namespace baton::core::testing
