@@ -71,16 +71,6 @@ std::optional<baton_type> parse_type(const std::string &name) {
     return std::nullopt;
 }
 
-std::optional<baton_op> parse_op(const std::string &name) {
-    const std::string wanted = lower(name);
-    for (const baton_op op : all_ops()) {
-        if (wanted == baton_op_name(op)) {
-            return op;
-        }
-    }
-    return std::nullopt;
-}
-
 std::string mpi_style_name(baton_type type) {
     std::string name = "unknown";
     for (const TypeAlias &alias : type_aliases) {

@@ -11,7 +11,6 @@ namespace baton::bench {
 
 /// Names as people type them, in any case: Baton's ("float32"), MPI's ("mpi_float") and the usual short ones ("half").
 std::optional<baton_type> parse_type(const std::string &name);
-std::optional<baton_op> parse_op(const std::string &name);
 
 /// The name in the MPI manner that OSU-style output prints: "MPI_CHAR", and "FP16" where MPI has no such type.
 std::string mpi_style_name(baton_type type);

@@ -7,14 +7,13 @@
 
 namespace baton::core {
 
-/// A collective as an algorithm sees it. `count` and `chunk` are what one rank contributes to allgather, what one rank
-/// gets of reduce_scatter, and the whole vector of allreduce.
+/// A collective as an algorithm sees it. `chunk` is what one rank contributes to allgather, what one rank gets of
+/// reduce_scatter, and the whole vector of allreduce.
 struct CollectiveArgs {
     Arrival arrival;
     const std::byte *send = nullptr;
     std::byte *recv = nullptr;
-    std::uint64_t count = 0;  // elements
-    std::uint64_t chunk = 0;  // the same in bytes
+    std::uint64_t chunk = 0;  // bytes
     std::int32_t op = 0;      // baton_op
 };
 

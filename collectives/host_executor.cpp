@@ -90,10 +90,9 @@ void HostExecutor::submit(void *stream, std::function<void()> work) {
         try {
             order_.run(ticket, work);
         } catch (const std::bad_alloc &) {  // the only exception of an operation; there is no caller to take it
-            ErrorRecord record{};
-            record.code = BATON_ERR_MEMORY;
-            record.peer = static_cast<std::uint64_t>(view_.rank);
-            give_up(view_, record);
+            OperationPoint point;
+            point.peer = view_.rank;
+            give_up(view_, BATON_ERR_MEMORY, point);
         }
     });
 }
@@ -151,8 +150,8 @@ void HostExecutor::wait_signal(int window, int source, std::uint64_t signals, vo
     submit(stream, [this, window, source, signals] {
         std::uint64_t *taken = view_.own().signals_taken(window, source);
         const std::uint64_t *word = view_.own().signal_word(window, source);
-        Spin spin(view_, WaitFor::signal, source, 0, *taken + signals,
-                  Signature::make(BATON_WAIT_SIGNAL, 0, 0, signals));
+        const Signature mine = Signature::make(BATON_WAIT_SIGNAL, 0, 0, signals);
+        Spin spin(view_, {source, 0, *taken + signals, WaitFor::signal, mine});
         while (load_acquire(word) < *taken + signals) {
             if (!spin()) return;
         }

@@ -27,14 +27,12 @@ struct LaunchedMessage {
         1;  // channels of the message: sender and receiver agree; a block works through every blocks-th part
     bool push = false;
 };
+/// Launch parameters cost time by their size, and most launches carry one or two messages: so two capacities.
 template <int capacity>
 struct MessageBatch {
     std::int32_t count = 0;
     LaunchedMessage messages[capacity];
 };
-/// Launch parameters cost time by their size: most launches carry one or two messages.
-using SmallMessageBatch = MessageBatch<4>;
-using LargeMessageBatch = MessageBatch<BATON_GROUP_LIMIT>;
 
 /// Arguments: CommView, the batch.
 const void *message_kernel(bool large);

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 /// What is known about this machine, as plain data: read once by discover(), written by hand in tests, then only read.
@@ -18,8 +17,6 @@ enum class Source : std::uint8_t {
     sysfs,
     table
 };
-
-std::string_view source_name(Source source);
 
 template <class T>
 struct Known {
@@ -83,8 +80,6 @@ enum class LinkKind : std::uint8_t {
     SYS,   ///< the link between NUMA nodes
     NONE   ///< not known
 };
-
-std::string_view link_kind_name(LinkKind kind);
 
 /// An ordered pair of GPUs.
 struct Pair {

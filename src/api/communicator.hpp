@@ -45,11 +45,9 @@ public:
     int size() const { return view_.size; }
     bool on_gpu() const { return capabilities_.on_gpu; }
     std::mutex &mutex() { return mutex_; }
-    const Capabilities &capabilities() const { return capabilities_; }
     Buffers &buffers() { return *buffers_; }
     Executor &executor() { return *executor_; }
     RegionRegistry &registry() { return *registry_; }
-    const MemoryDomain &domain() const { return *domain_; }
     void fill_info(baton_info *info) const;
 
     /// Throws what broke the communicator, if anything did.

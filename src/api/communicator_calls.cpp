@@ -84,7 +84,6 @@ void Communicator::issue(const Request &request, void *stream) {
     args.arrival = arrival;
     args.send = send;
     args.recv = recv;
-    args.count = request.count;
     args.chunk = request.bytes;
     args.op = request.op;
     executor_->collective(request, how, args, stream);

@@ -49,31 +49,32 @@ const char *wait_text(WaitFor wait_for) {
 }  // namespace
 
 std::string Communicator::describe_record(const ErrorRecord &record) const {
-    const std::string mine = signature_text(record.mine);
+    const std::string mine = signature_text(record.point.mine);
     switch (static_cast<baton_result>(record.code)) {
         case BATON_ERR_MISMATCH:
             return fmt::format("ranks {} and {} disagree: rank {} called {}, rank {} called {} (operation {})",
-                               view_.rank, record.peer, view_.rank, mine, record.peer, signature_text(record.theirs),
-                               record.epoch);
+                               view_.rank, record.point.peer, view_.rank, mine, record.point.peer,
+                               signature_text(record.theirs), record.point.epoch);
         case BATON_ERR_TIMEOUT:
             return fmt::format(
                 "rank {} waited {:.1f} s for rank {} in {}, for {} (operation {}, channel {}); a rank that is only "
                 "slow "
                 "needs a larger timeout (BATON_TIMEOUT)",
-                view_.rank, static_cast<double>(view_.timeout_ns) * 1e-9, record.peer, mine,
-                wait_text(static_cast<WaitFor>(record.wait_for)), record.epoch, record.channel);
+                view_.rank, static_cast<double>(view_.timeout_ns) * 1e-9, record.point.peer, mine,
+                wait_text(record.point.wait_for), record.point.epoch, record.point.channel);
         case BATON_ERR_PEER_DEAD:
-            return fmt::format("rank {} has died: its memory is gone (rank {} in {})", record.peer, view_.rank, mine);
+            return fmt::format("rank {} has died: its memory is gone (rank {} in {})", record.point.peer, view_.rank,
+                               mine);
         case BATON_ERR_SYSTEM:
             return fmt::format("rank {} could not reach the buffer of rank {} in {}: it has been freed or is protected",
-                               view_.rank, record.peer, mine);
+                               view_.rank, record.point.peer, mine);
         case BATON_ERR_MEMORY:
             return fmt::format("rank {} ran out of host memory in an operation on a host stream", view_.rank);
         default:
             return fmt::format(
                 "rank {} found the region of rank {} gone in {} (operation {}): a graph was replayed after its buffer "
                 "had been freed, or this is a defect of Baton",
-                view_.rank, record.peer, mine, record.epoch);
+                view_.rank, record.point.peer, mine, record.point.epoch);
     }
 }
 

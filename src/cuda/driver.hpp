@@ -10,21 +10,16 @@ namespace baton::core {
     FUNCTION(init, cuInit)                                                          \
     FUNCTION(get_error_name, cuGetErrorName)                                        \
     FUNCTION(get_error_string, cuGetErrorString)                                    \
-    FUNCTION(device_get_uuid, cuDeviceGetUuid)                                      \
-    FUNCTION(device_get_attribute, cuDeviceGetAttribute)                            \
     FUNCTION(primary_ctx_retain, cuDevicePrimaryCtxRetain)                          \
-    FUNCTION(primary_ctx_release, cuDevicePrimaryCtxRelease)                        \
     FUNCTION(primary_ctx_get_state, cuDevicePrimaryCtxGetState)                     \
     FUNCTION(ctx_push_current, cuCtxPushCurrent)                                    \
     FUNCTION(ctx_pop_current, cuCtxPopCurrent)                                      \
-    FUNCTION(ctx_get_current, cuCtxGetCurrent)                                      \
     FUNCTION(pointer_get_attributes, cuPointerGetAttributes)                        \
     FUNCTION(mem_get_address_range, cuMemGetAddressRange)                           \
     FUNCTION(mem_free, cuMemFree)                                                   \
     FUNCTION(mem_retain_allocation_handle, cuMemRetainAllocationHandle)             \
     FUNCTION(mem_export_to_shareable_handle, cuMemExportToShareableHandle)          \
     FUNCTION(mem_import_from_shareable_handle, cuMemImportFromShareableHandle)      \
-    FUNCTION(mem_get_allocation_granularity, cuMemGetAllocationGranularity)         \
     FUNCTION(mem_address_reserve, cuMemAddressReserve)                              \
     FUNCTION(mem_address_free, cuMemAddressFree)                                    \
     FUNCTION(mem_create, cuMemCreate)                                               \
@@ -38,9 +33,7 @@ namespace baton::core {
     FUNCTION(pool_import_pointer, cuMemPoolImportPointer)                           \
     FUNCTION(pool_set_access, cuMemPoolSetAccess)                                   \
     FUNCTION(pool_destroy, cuMemPoolDestroy)                                        \
-    FUNCTION(stream_batch_mem_op, cuStreamBatchMemOp)                               \
-    FUNCTION(stream_write_value_64, cuStreamWriteValue64)                           \
-    FUNCTION(stream_wait_value_64, cuStreamWaitValue64)
+    FUNCTION(stream_batch_mem_op, cuStreamBatchMemOp)
 
 struct Driver {
     // decltype of the symbol: cuda.h has turned it into the version that the declarations of this build belong to.

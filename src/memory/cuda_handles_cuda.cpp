@@ -69,7 +69,6 @@ int export_vmm(const PointerInfo &info, RegionPost *post) {
     driver().mem_release(allocation);
     check_driver(result, "cuMemExportToShareableHandle");
     post->kind = HandleKind::vmm_fd;
-    post->map_size = info.size;
     return fd;
 }
 
@@ -78,28 +77,28 @@ void *import_vmm(const RegionPost &post, int fd, int device) {
     check_driver(driver().mem_import_from_shareable_handle(&allocation, fd_as_handle(fd), by_fd),
                  "cuMemImportFromShareableHandle");
     CUdeviceptr address = 0;
-    CUresult result = driver().mem_address_reserve(&address, post.map_size, 0, 0, 0);
+    CUresult result = driver().mem_address_reserve(&address, post.size, 0, 0, 0);
     const char *what = "cuMemAddressReserve";
     if (result == CUDA_SUCCESS) {
         what = "cuMemMap";
-        result = driver().mem_map(address, post.map_size, 0, allocation, 0);
+        result = driver().mem_map(address, post.size, 0, allocation, 0);
         if (result == CUDA_SUCCESS) {
             what = "cuMemSetAccess";
             const CUmemAccessDesc access = read_and_write(device);
-            result = driver().mem_set_access(address, post.map_size, &access, 1);
-            if (result != CUDA_SUCCESS) driver().mem_unmap(address, post.map_size);
+            result = driver().mem_set_access(address, post.size, &access, 1);
+            if (result != CUDA_SUCCESS) driver().mem_unmap(address, post.size);
         }
-        if (result != CUDA_SUCCESS) driver().mem_address_free(address, post.map_size);
+        if (result != CUDA_SUCCESS) driver().mem_address_free(address, post.size);
     }
     driver().mem_release(allocation);  // a mapping keeps it
-    check_driver(result, "{} of {} bytes", what, post.map_size);
+    check_driver(result, "{} of {} bytes", what, post.size);
     return reinterpret_cast<void *>(address);
 }
 
 void unimport_vmm(const RegionPost &post, void *address) {
     const auto start = reinterpret_cast<CUdeviceptr>(address);
-    check_driver(driver().mem_unmap(start, post.map_size), "cuMemUnmap");
-    check_driver(driver().mem_address_free(start, post.map_size), "cuMemAddressFree");
+    check_driver(driver().mem_unmap(start, post.size), "cuMemUnmap");
+    check_driver(driver().mem_address_free(start, post.size), "cuMemAddressFree");
 }
 
 int PoolHandles::export_pointer(const PointerInfo &info, RegionPost *post) {

@@ -85,7 +85,6 @@ public:
         if (!result.reason.empty()) return result;
         result.post.base = info.base;
         result.post.size = info.size;
-        result.post.map_size = info.size;
         try {
             const OnDevice here(device_);
             if (info.legacy_ipc) {

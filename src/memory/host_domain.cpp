@@ -166,7 +166,6 @@ public:
         }
         result.post.base = info.base;
         result.post.size = found->second.size;
-        result.post.map_size = found->second.size;
         if (same_process_) {
             result.post.kind = HandleKind::same_address;
             return result;
@@ -188,15 +187,15 @@ public:
         }
         struct stat status = {};
         if (::fstat(fd.get(), &status) != 0) fail(BATON_ERR_SYSTEM, "fstat: {}", errno_text(errno));
-        if (static_cast<std::uint64_t>(status.st_size) < post.map_size) {
-            fail(BATON_ERR_SYSTEM, "rank {} exported {} bytes, but its descriptor has {}", owner, post.map_size,
+        if (static_cast<std::uint64_t>(status.st_size) < post.size) {
+            fail(BATON_ERR_SYSTEM, "rank {} exported {} bytes, but its descriptor has {}", owner, post.size,
                  status.st_size);
         }
-        return map_shared(fd.get(), post.map_size);
+        return map_shared(fd.get(), post.size);
     }
 
     void unimport_region(int, const RegionPost &post, void *address) override {
-        if (post.kind == HandleKind::memfd || let_go(post)) ::munmap(address, post.map_size);
+        if (post.kind == HandleKind::memfd || let_go(post)) ::munmap(address, post.size);
     }
 
     void *allocate_shared_with_kernels(std::size_t bytes) override { return allocate(bytes); }

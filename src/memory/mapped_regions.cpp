@@ -39,7 +39,7 @@ void MappedRegions::map(int owner, const RegionPost &post, int fd) {
 void MappedRegions::set_own(const RegionPost &post) { store(rank_, post, reinterpret_cast<void *>(post.base)); }
 
 void MappedRegions::store(int owner, const RegionPost &post, void *address) {
-    const RegionEntry entry{reinterpret_cast<std::uintptr_t>(address), post.size, post.generation, 0};
+    const RegionEntry entry{reinterpret_cast<std::uintptr_t>(address), post.generation};
     write_entry(table_[static_cast<std::size_t>(owner) * region_slots + post.slot], entry);
     const std::lock_guard lock(mutex_);
     Mapping &mapping = current_[key(owner, post.slot)];

@@ -24,8 +24,7 @@ struct RegionPost {
     std::uint32_t slot = 0;
     std::uint64_t generation = 0;  // never 0 for a live region; a slot's generations grow by one
     std::uint64_t base = 0;        // in the owner's address space
-    std::uint64_t size = 0;        // bytes from base that peers may touch
-    std::uint64_t map_size = 0;    // bytes to map (vmm_fd, memfd), >= size
+    std::uint64_t size = 0;        // bytes from base: what peers map and may touch
     std::uint64_t pool_id = 0;     // pool_fd: the owner's number of the pool, so that importers open it once
     std::uint64_t process = 0;     // cuda_ipc: the owner's process_number()
     unsigned char opaque[64] = {};
@@ -37,9 +36,7 @@ struct RegionPost {
 /// all acknowledgements: so no read can race with the write.
 struct RegionEntry {
     std::uint64_t address = 0;
-    std::uint64_t size = 0;
     std::uint64_t generation = 0;
-    std::uint64_t reserved = 0;  // keeps a line at 32 bytes: two 16-byte loads
 };
 
 }  // namespace baton::core

@@ -12,7 +12,6 @@ namespace baton::core {
 inline void write_entry(RegionEntry &line, const RegionEntry &entry) {
     std::atomic_ref(line.generation).store(0, std::memory_order_relaxed);
     std::atomic_ref(line.address).store(entry.address, std::memory_order_relaxed);
-    std::atomic_ref(line.size).store(entry.size, std::memory_order_relaxed);
     std::atomic_ref(line.generation).store(entry.generation, std::memory_order_release);
 }
 

@@ -27,11 +27,12 @@ struct CommView {
 };
 
 /// Ends this rank's waits, and its peers', with an error. Several threads may fail at once: the first writes the
-/// record, all store the abort word (any of them will do).
-BATON_HD inline void give_up(const CommView &view, const ErrorRecord &record) {
-    const std::uint64_t word = AbortWord::make(static_cast<int>(record.code), view.rank, static_cast<int>(record.peer));
+/// record, all store the abort word (any of them will do). `theirs`: what the peer does, where that is the error.
+BATON_HD inline void give_up(const CommView &view, baton_result code, const OperationPoint &point,
+                             const Signature &theirs = Signature{}) {
+    const std::uint64_t word = AbortWord::make(code, view.rank, point.peer);
     if (claim_once(&view.own().header()->claim)) {
-        view.control->record = record;
+        view.control->record = {static_cast<std::uint64_t>(code), point, theirs};
         store_release(&view.control->recorded, 1);
     }
     for (int peer = 0; peer < view.size; ++peer) store_relaxed(&view.arena(peer).header()->abort, word);
@@ -45,21 +46,20 @@ BATON_HD inline bool told_to_give_up(const CommView &view) {
     return true;
 }
 
+/// The peer of a wait for the data of all peers at once.
+inline constexpr std::int32_t any_peer = -1;
+
 /// Passed to every polling loop. Called after a poll that failed; false means that the wait must end. Looks at the
 /// clock and the abort words once in `interval` polls: a look costs as much as some polls.
 class Spin {
 public:
-    BATON_HD Spin(const CommView &view, WaitFor wait_for, int peer, int channel, std::uint64_t epoch, Signature mine)
-        : view_(view), epoch_(epoch), mine_(mine), wait_for_(wait_for), peer_(peer), channel_(channel) {}
+    BATON_HD Spin(const CommView &view, const OperationPoint &point) : view_(view), point_(point) {}
 
     BATON_HD bool operator()() {
         ++polls_;
         relax_between_polls(polls_);
         return polls_ % interval != 0 || look();
     }
-
-    /// The peer that the next polls wait for, where one loop waits for several.
-    BATON_HD void waiting_for(int peer) { peer_ = peer; }
 
 private:
 #if defined(__CUDA_ARCH__)
@@ -75,26 +75,27 @@ private:
         if (deadline_ == 0) {
             deadline_ = now + view_.timeout_ns;
         } else if (now > deadline_) {
-            ErrorRecord record{};
-            record.code = BATON_ERR_TIMEOUT;
-            record.peer = static_cast<std::uint64_t>(peer_);
-            record.epoch = epoch_;
-            record.channel = static_cast<std::uint64_t>(channel_);
-            record.wait_for = static_cast<std::uint64_t>(wait_for_);
-            record.mine = mine_;
-            give_up(view_, record);
+            if (point_.peer == any_peer) point_.peer = missing_peer();
+            give_up(view_, BATON_ERR_TIMEOUT, point_);
             return false;
         }
         return true;
     }
 
+    /// A rank stores its arrival before its data: who has not arrived is who is waited for. If all have, one is stuck
+    /// in between, and this rank does not know which.
+    BATON_HD std::int32_t missing_peer() const {
+        Arrival theirs;
+        for (std::int32_t peer = 0; peer < view_.size; ++peer) {
+            const ArrivalLine *line = view_.own().arrival(point_.epoch, point_.channel, peer);
+            if (peer != view_.rank && !load_arrival(line, point_.epoch, &theirs)) return peer;
+        }
+        return view_.rank;
+    }
+
     const CommView &view_;
     std::uint64_t deadline_ = 0;
-    std::uint64_t epoch_ = 0;
-    Signature mine_;
-    WaitFor wait_for_;
-    std::int32_t peer_;
-    std::int32_t channel_;
+    OperationPoint point_;
     std::uint32_t polls_ = 0;
 };
 

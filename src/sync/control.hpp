@@ -31,13 +31,18 @@ enum class WaitFor : std::uint64_t {
     signal
 };
 
-struct ErrorRecord {
-    std::uint64_t code;   // baton_result
-    std::uint64_t peer;   // the rank waited for, or that disagrees
-    std::uint64_t epoch;  // operation number on the channel, or message number of the pair
-    std::uint64_t channel;
-    std::uint64_t wait_for;  // WaitFor
+/// Where an operation is: what it says of itself when it cannot go on.
+struct OperationPoint {
+    std::int32_t peer = 0;  // the rank waited for, or that disagrees
+    std::int32_t channel = 0;
+    std::uint64_t epoch = 0;  // operation number on the channel, or message number of the pair
+    WaitFor wait_for = WaitFor::arrival;
     Signature mine;
+};
+
+struct ErrorRecord {
+    std::uint64_t code;  // baton_result
+    OperationPoint point;
     Signature theirs;  // mismatch only
 };
 

@@ -154,7 +154,7 @@ TEST(HostDomain, ATruncatedOrMissingDescriptorIsRefused) {
     void *memory = domain->allocate(8192);
     Export exported = domain->export_region(domain->classify(memory));
     RegionPost longer = exported.post;
-    longer.map_size *= 2;
+    longer.size *= 2;
     EXPECT_THROW(domain->import_region(3, longer, exported.fd), Failure);
     EXPECT_THROW(domain->import_region(3, exported.post, -1), Failure);
     RegionPost device = exported.post;

@@ -60,7 +60,6 @@ TEST(PeerMemory, EveryRankSeesEveryRegion) {
                     rank.peers.table()[static_cast<std::size_t>(r) * region_slots + named.place.slot];
                 EXPECT_EQ(line.address, reinterpret_cast<std::uintptr_t>(named.address));
                 EXPECT_EQ(line.generation, named.place.generation);
-                EXPECT_GE(line.size, 5000U);
             }
             EXPECT_EQ(rank.domain.imported, bootstrap.size() - 1);
             bootstrap.barrier();

@@ -42,7 +42,7 @@ public:
     bool await(int peer) {
         if (failed_) return false;
         const ArrivalLine *line = view_.own().arrival(epoch_, channel, peer);
-        Spin spin(view_, WaitFor::arrival, peer, channel, epoch_, mine_);
+        Spin spin(view_, at(WaitFor::arrival, peer));
         Arrival theirs;
         while (!load_arrival(line, epoch_, &theirs)) {
             if (!spin()) return fail();
@@ -120,7 +120,7 @@ public:
     }
     void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
         if (failed_) return;
-        Spin spin(view_, WaitFor::data, peer, channel, epoch_, mine_);
+        Spin spin(view_, at(WaitFor::data, peer));
         if (!take_packets(destination, view_.own().packets(epoch_, channel, peer), bytes, epoch_, spin)) fail();
     }
     template <class T>
@@ -130,7 +130,7 @@ public:
         for (int peer = 0; peer < size(); ++peer) {
             if (peer != rank()) sources[static_cast<std::size_t>(peer)] = view_.own().packets(epoch_, channel, peer);
         }
-        Spin spin(view_, WaitFor::data, rank(), channel, epoch_, mine_);
+        Spin spin(view_, at(WaitFor::data, any_peer));
         if (!reduce_packets<T>(reinterpret_cast<T *>(destination), sources.data(), reinterpret_cast<const T *>(own),
                                size(), count, op, epoch_, spin)) {
             fail();
@@ -150,15 +150,15 @@ private:
 
     void post(std::uint64_t step, Words words) {
         if (failed_) return;
-        for (int at = 1; at < size(); ++at) {
-            store_release((view_.arena(peer_at(at)).*words)(channel, rank()), step_value(epoch_, step));
+        for (int index = 1; index < size(); ++index) {
+            store_release((view_.arena(peer_at(index)).*words)(channel, rank()), step_value(epoch_, step));
         }
     }
     bool wait(std::uint64_t step, Words words, WaitFor wait_for) {
-        for (int at = 1; at < size() && !failed_; ++at) {
-            const int peer = peer_at(at);
+        for (int index = 1; index < size() && !failed_; ++index) {
+            const int peer = peer_at(index);
             const std::uint64_t *word = (view_.own().*words)(channel, peer);
-            Spin spin(view_, wait_for, peer, channel, epoch_, mine_);
+            Spin spin(view_, at(wait_for, peer));
             while (load_acquire(word) < step_value(epoch_, step)) {
                 if (!spin()) return fail();
             }
@@ -173,21 +173,16 @@ private:
         return false;
     }
 
-    bool report(int code, int peer, const Signature &theirs) {
-        ErrorRecord record{};
-        record.code = static_cast<std::uint64_t>(code);
-        record.peer = static_cast<std::uint64_t>(peer);
-        record.epoch = epoch_;
-        record.wait_for = static_cast<std::uint64_t>(WaitFor::arrival);
-        record.mine = mine_;
-        record.theirs = theirs;
-        give_up(view_, record);
+    OperationPoint at(WaitFor wait_for, int peer) const { return {peer, channel, epoch_, wait_for, mine_}; }
+
+    bool report(baton_result code, int peer, const Signature &theirs) {
+        give_up(view_, code, at(WaitFor::arrival, peer), theirs);
         return fail();
     }
 
     /// A single copy fails only when the other process has gone (ESRCH) or has freed the buffer (EFAULT).
     void report_unreachable(const Remote &remote) {
-        const int code = errno == ESRCH ? BATON_ERR_PEER_DEAD : BATON_ERR_SYSTEM;
+        const baton_result code = errno == ESRCH ? BATON_ERR_PEER_DEAD : BATON_ERR_SYSTEM;
         const auto at = std::find(reach_.pids.begin(), reach_.pids.end(), remote.process);
         report(code, static_cast<int>(at - reach_.pids.begin()), mine_);
     }

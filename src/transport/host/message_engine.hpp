@@ -27,7 +27,7 @@ public:
     Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
 
     bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for) {
-        Spin spin(view_, wait_for, peer_, 0, number_, mine_.signature);
+        Spin spin(view_, at(wait_for));
         while (!failed_ && load_acquire(word) < value) {
             if (!spin()) failed_ = true;
         }
@@ -40,7 +40,7 @@ public:
         for (int word = 0; word < Arrival::words && !failed_; ++word) store_arrival_word(line, mine_, word, number_);
     }
     bool compare_line(const ArrivalLine *line, Remote *buffer) {
-        Spin spin(view_, WaitFor::reply, peer_, 0, number_, mine_.signature);
+        Spin spin(view_, at(WaitFor::reply));
         Arrival theirs;
         while (!failed_ && !load_arrival(line, number_, &theirs)) {
             if (!spin()) failed_ = true;
@@ -62,22 +62,17 @@ public:
     }
     bool take(std::byte *destination, const Packet *source, std::uint64_t bytes, std::uint64_t epoch) {
         if (failed_) return false;
-        Spin spin(view_, WaitFor::data, peer_, 0, number_, mine_.signature);
+        Spin spin(view_, at(WaitFor::data));
         if (!take_packets(destination, source, bytes, epoch, spin)) failed_ = true;
         return !failed_;
     }
     bool last_part(std::uint64_t * /*parts*/) { return !failed_; }
 
 private:
-    bool report(int code, const Signature &theirs) {
-        ErrorRecord record{};
-        record.code = static_cast<std::uint64_t>(code);
-        record.peer = static_cast<std::uint64_t>(peer_);
-        record.epoch = number_;
-        record.wait_for = static_cast<std::uint64_t>(WaitFor::header);
-        record.mine = mine_.signature;
-        record.theirs = theirs;
-        give_up(view_, record);
+    OperationPoint at(WaitFor wait_for) const { return {peer_, channel(), number_, wait_for, mine_.signature}; }
+
+    bool report(baton_result code, const Signature &theirs) {
+        give_up(view_, code, at(WaitFor::header), theirs);
         failed_ = true;
         return false;
     }

@@ -136,7 +136,7 @@ public:
         put_packets(destinations, 1, source, bytes, epoch_);
     }
     __device__ void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
-        Spin spin(view_, WaitFor::data, peer, channel_, epoch_, mine_);
+        Spin spin(view_, at(WaitFor::data, peer));
         if (!take_packets(destination, view_.own().packets(epoch_, channel_, peer), bytes, epoch_, spin))
             shared_.failed = 1;
     }
@@ -146,7 +146,7 @@ public:
         for (int peer = 0; peer < view_.size; ++peer) {
             sources[peer] = peer == view_.rank ? nullptr : view_.own().packets(epoch_, channel_, peer);
         }
-        Spin spin(view_, WaitFor::data, view_.rank, channel_, epoch_, mine_);
+        Spin spin(view_, at(WaitFor::data, any_peer));
         if (!reduce_packets<T>(reinterpret_cast<T *>(destination), sources, reinterpret_cast<const T *>(own),
                                view_.size, count, op, epoch_, spin)) {
             shared_.failed = 1;
@@ -171,7 +171,7 @@ private:
     __device__ Packet *packets_at(int peer) const { return view_.arena(peer).packets(epoch_, channel_, view_.rank); }
 
     __device__ void poll(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for, int peer) {
-        Spin spin(view_, wait_for, peer, channel_, epoch_, mine_);
+        Spin spin(view_, at(wait_for, peer));
         while (load_acquire(word) < value) {
             if (!spin()) {
                 shared_.failed = 1;
@@ -183,7 +183,7 @@ private:
     /// One thread: waits for the peer's arrival and looks its buffers up.
     __device__ void meet(int peer) {
         const ArrivalLine *line = view_.own().arrival(epoch_, channel_, peer);
-        Spin spin(view_, WaitFor::arrival, peer, channel_, epoch_, mine_);
+        Spin spin(view_, at(WaitFor::arrival, peer));
         Arrival theirs;
         while (!load_arrival(line, epoch_, &theirs)) {
             if (!spin()) {
@@ -206,16 +206,10 @@ private:
         return address;
     }
 
-    __device__ void report(int code, int peer, const Signature &theirs) {
-        ErrorRecord record{};
-        record.code = static_cast<std::uint64_t>(code);
-        record.peer = static_cast<std::uint64_t>(peer);
-        record.epoch = epoch_;
-        record.channel = static_cast<std::uint64_t>(channel_);
-        record.wait_for = static_cast<std::uint64_t>(WaitFor::arrival);
-        record.mine = mine_;
-        record.theirs = theirs;
-        give_up(view_, record);
+    __device__ OperationPoint at(WaitFor wait_for, int peer) const { return {peer, channel_, epoch_, wait_for, mine_}; }
+
+    __device__ void report(baton_result code, int peer, const Signature &theirs) {
+        give_up(view_, code, at(WaitFor::arrival, peer), theirs);
         shared_.failed = 1;
     }
 

@@ -54,7 +54,7 @@ __global__ void wait_signal_kernel(const __grid_constant__ CommView view, int wi
     Signature mine;
     mine.what = BATON_WAIT_SIGNAL;
     mine.count = signals;
-    Spin spin(view, WaitFor::signal, source, 0, until, mine);
+    Spin spin(view, OperationPoint{source, 0, until, WaitFor::signal, mine});
     while (load_acquire(word) < until) {
         if (!spin()) return;
     }

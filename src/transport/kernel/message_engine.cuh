@@ -43,7 +43,7 @@ public:
     /// True once a word that the peer (or this rank) raises has reached `value`.
     __device__ bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for) {
         if (threadIdx.x == 0 && !shared_.failed) {
-            Spin spin(view_, wait_for, peer_, channel_, number_, mine_.signature);
+            Spin spin(view_, at(wait_for));
             while (load_acquire(word) < value) {
                 if (!spin()) {
                     shared_.failed = 1;
@@ -83,7 +83,7 @@ public:
         put_packets(destinations, 1, source, bytes, epoch);
     }
     __device__ bool take(std::byte *destination, const Packet *source, std::uint64_t bytes, std::uint64_t epoch) {
-        Spin spin(view_, WaitFor::data, peer_, channel_, number_, mine_.signature);
+        Spin spin(view_, at(WaitFor::data));
         if (!take_packets(destination, source, bytes, epoch, spin)) shared_.failed = 1;
         __syncthreads();
         return shared_.failed == 0;
@@ -106,7 +106,7 @@ public:
 
 private:
     __device__ void read_line(const ArrivalLine *line) {
-        Spin spin(view_, WaitFor::reply, peer_, channel_, number_, mine_.signature);
+        Spin spin(view_, at(WaitFor::reply));
         Arrival theirs;
         while (!load_arrival(line, number_, &theirs)) {
             if (!spin()) {
@@ -121,16 +121,12 @@ private:
         if (shared_.remote == nullptr) report(BATON_ERR_INTERNAL, theirs.signature);
     }
 
-    __device__ void report(int code, const Signature &theirs) {
-        ErrorRecord record{};
-        record.code = static_cast<std::uint64_t>(code);
-        record.peer = static_cast<std::uint64_t>(peer_);
-        record.epoch = number_;
-        record.channel = static_cast<std::uint64_t>(channel_);
-        record.wait_for = static_cast<std::uint64_t>(WaitFor::header);
-        record.mine = mine_.signature;
-        record.theirs = theirs;
-        give_up(view_, record);
+    __device__ OperationPoint at(WaitFor wait_for) const {
+        return {peer_, channel_, number_, wait_for, mine_.signature};
+    }
+
+    __device__ void report(baton_result code, const Signature &theirs) {
+        give_up(view_, code, at(WaitFor::header), theirs);
         shared_.failed = 1;
     }
 

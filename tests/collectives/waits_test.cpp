@@ -1,0 +1,80 @@
+// Waits of one rank in arenas that the test fills in: what is recorded when one ends with an error.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "sync/comm_view.hpp"
+
+namespace baton::core {
+namespace {
+
+/// A communicator of `size` ranks as rank 0 sees it, with nobody behind the others.
+class Ranks {
+public:
+    explicit Ranks(int size) {
+        view.size = size;
+        view.control = &control;
+        view.layout = ArenaLayout::make(size, 2, 64, 256);
+        for (int rank = 0; rank < size; ++rank) {
+            memory_.emplace_back(::operator new (view.layout.total_bytes, std::align_val_t{256}));
+            std::memset(memory_.back().get(), 0, view.layout.total_bytes);
+            view.arenas[rank] = static_cast<std::byte *>(memory_.back().get());
+        }
+    }
+
+    void arrive(int rank, int channel, std::uint64_t epoch) {
+        for (int word = 0; word < Arrival::words; ++word)
+            store_arrival_word(view.own().arrival(epoch, channel, rank), Arrival{}, word, epoch);
+    }
+
+    CommView view;
+    Control control{};
+
+private:
+    struct Free {
+        void operator()(void *memory) const { ::operator delete (memory, std::align_val_t{256}); }
+    };
+    std::vector<std::unique_ptr<void, Free>> memory_;
+};
+
+TEST(Waits, TheFirstErrorIsRecordedAndEveryRankIsTold) {
+    Ranks ranks(3);
+    const Signature mine = Signature::make(BATON_ALLREDUCE, BATON_INT32, BATON_SUM, 10);
+    const Signature theirs = Signature::make(BATON_ALLREDUCE, BATON_INT32, BATON_SUM, 11);
+    give_up(ranks.view, BATON_ERR_MISMATCH, {2, 1, 77, WaitFor::arrival, mine}, theirs);
+    give_up(ranks.view, BATON_ERR_TIMEOUT, {1, 0, 78, WaitFor::done, mine});
+    EXPECT_EQ(ranks.control.recorded, 1U);
+    const ErrorRecord &record = ranks.control.record;
+    EXPECT_EQ(record.code, static_cast<std::uint64_t>(BATON_ERR_MISMATCH));
+    EXPECT_EQ(record.point.peer, 2);
+    EXPECT_EQ(record.point.channel, 1);
+    EXPECT_EQ(record.point.epoch, 77U);
+    EXPECT_EQ(record.point.wait_for, WaitFor::arrival);
+    EXPECT_TRUE(record.point.mine == mine);
+    EXPECT_TRUE(record.theirs == theirs);
+    for (int rank = 0; rank < 3; ++rank) EXPECT_NE(ranks.view.arena(rank).header()->abort, 0U) << rank;
+}
+
+/// A reduction of packets polls all peers at once; its timeout must not name this rank.
+TEST(Waits, AWaitForAllPeersNamesTheOneThatHasNotArrived) {
+    Ranks ranks(4);
+    ranks.view.timeout_ns = 1000;
+    constexpr int channel = 1;
+    constexpr std::uint64_t epoch = 6;
+    ranks.arrive(1, channel, epoch);
+    ranks.arrive(2, channel, epoch - 2);  // the operation of this parity before
+    ranks.arrive(3, channel, epoch);
+    Spin spin(ranks.view, {any_peer, channel, epoch, WaitFor::data, {}});
+    while (spin()) {
+    }
+    EXPECT_EQ(ranks.control.record.code, static_cast<std::uint64_t>(BATON_ERR_TIMEOUT));
+    EXPECT_EQ(ranks.control.record.point.peer, 2);
+    EXPECT_EQ(ranks.control.record.point.wait_for, WaitFor::data);
+    EXPECT_EQ(AbortWord::culprit(ranks.view.arena(3).header()->abort), 2);
+}
+
+}  // namespace
+}  // namespace baton::core
