@@ -14,21 +14,21 @@ struct AllgatherPacket {
     static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) { allgather_packet(engine, args); }
 };
 struct AllgatherPush {
-    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) { allgather_push(engine, args); }
+    static __device__ void run(BulkKernelEngine &engine, const CollectiveArgs &args) { allgather_push(engine, args); }
 };
 
 }  // namespace
 
-const void *barrier_kernel() { return kernel_of<Barrier>(); }
+KernelChoice barrier_kernel() { return kernel_of<Barrier>(); }
 
-const void *allgather_kernel(Algorithm algorithm) {
+KernelChoice allgather_kernel(Algorithm algorithm) {
     switch (algorithm) {
         case Algorithm::packet:
             return kernel_of<AllgatherPacket>();
         case Algorithm::push:
-            return kernel_of<AllgatherPush>();
+            return bulk_kernel_of<AllgatherPush>();
         default:
-            return nullptr;
+            return {};
     }
 }
 

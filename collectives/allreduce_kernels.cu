@@ -22,15 +22,15 @@ struct AllreduceTwoShot {
 
 }  // namespace
 
-const void *allreduce_kernel(Algorithm algorithm, baton_type type) {
-    return dispatch_type(type, [&]<class T>() -> const void * {
+KernelChoice allreduce_kernel(Algorithm algorithm, baton_type type) {
+    return dispatch_type(type, [&]<class T>() -> KernelChoice {
         switch (algorithm) {
             case Algorithm::packet:
                 return kernel_of<AllreduceOneShot<T>>();
             case Algorithm::two_shot:
                 return kernel_of<AllreduceTwoShot<T>>();
             default:
-                return nullptr;
+                return {};
         }
     });
 }

@@ -21,7 +21,7 @@ namespace {
 
 cudaStream_t as_stream(void *stream) { return static_cast<cudaStream_t>(stream); }
 
-const void *kernel_for(const Request &request, const Plan &plan) {
+KernelChoice kernel_for(const Request &request, const Plan &plan) {
     switch (request.operation) {
         case BATON_ALLGATHER:
             return allgather_kernel(plan.algorithm);
@@ -97,13 +97,14 @@ GpuExecutor::~GpuExecutor() {
 
 void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args,
                              cudaStream_t stream) {
-    const void *kernel = kernel_for(request, plan);
-    if (kernel == nullptr) {
+    const KernelChoice choice = kernel_for(request, plan);
+    if (choice.kernel == nullptr) {
         fail(BATON_ERR_INTERNAL, "{}: no kernel runs the algorithm {}", baton_operation_name(request.operation),
              algorithm_name(plan.algorithm));
     }
     void *arguments[] = {const_cast<CommView *>(&view_), const_cast<CollectiveArgs *>(&args)};
-    launch(kernel, plan.channels, block_threads, arguments, stream, "launching a collective");
+    launch(choice.kernel, plan.channels, block_threads, choice.shared_bytes, arguments, stream,
+           "launching a collective");
 }
 
 void GpuExecutor::collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) {
@@ -190,22 +191,31 @@ void GpuExecutor::launch_messages(const std::vector<MessageCall> &calls, cudaStr
     const auto batch = std::make_unique<MessageBatch<capacity>>();
     // All blocks must be resident together, since they wait for each other across ranks. So many messages share the
     // blocks (a block works through several parts of its message), and blocks of many messages are small.
-    const int most = std::max(1, 2 * capabilities_.channels / static_cast<int>(calls.size()));
+    const auto sends = static_cast<int>(
+        std::count_if(calls.begin(), calls.end(), [](const MessageCall &call) { return call.message.is_send; }));
+    const int recvs = static_cast<int>(calls.size()) - sends;
+    const int most_of_a_send = std::max(1, send_channels(capabilities_.channels) / std::max(1, sends));
+    const int most_of_a_recv = std::max(1, recv_channels(capabilities_.channels) / std::max(1, recvs));
     std::map<std::pair<bool, int>, std::uint64_t> numbers;
     int blocks = 0;
+    bool pushes = false;
     for (const MessageCall &call : calls) {
         LaunchedMessage &launched = batch->messages[batch->count++];
         launched.message = call.message;
         launched.message.number = ++numbers[{call.message.is_send, call.message.peer}];
         launched.first_block = blocks;
         launched.push = call.plan.algorithm == Algorithm::push;
+        pushes = pushes || launched.push;
         launched.parts = call.plan.channels;
-        launched.blocks = std::min(launched.parts, most);
+        launched.blocks = std::min(launched.parts, launched.message.is_send ? most_of_a_send : most_of_a_recv);
         blocks += launched.blocks;
     }
+    // With the tiles of bulk copies one block fits a multiprocessor.
+    batch->bulk = pushes && blocks <= std::max(capabilities_.channels, 2);
+    const KernelChoice choice = message_kernel(capacity > 4);
     void *arguments[] = {const_cast<CommView *>(&view_), batch.get()};
-    launch(message_kernel(capacity > 4), blocks, capacity > 4 ? group_block_threads : block_threads, arguments, stream,
-           "launching sends and recvs");
+    launch(choice.kernel, blocks, capacity > 4 ? group_block_threads : block_threads,
+           batch->bulk ? choice.shared_bytes : 0, arguments, stream, "launching sends and recvs");
 }
 
 void GpuExecutor::messages(std::vector<MessageCall> calls, void *stream) {
@@ -280,11 +290,16 @@ int probe_peers(const CommView &view, const std::function<void()> &barrier) {
 }
 
 void preload_kernels() {
-    for (const auto &kernels : {transport_kernels(), collective_kernels()}) {
-        for (const void *kernel : kernels) {
-            cudaFuncAttributes attributes;
-            check_cuda(cudaFuncGetAttributes(&attributes, kernel), "loading a kernel");
-        }
+    cudaFuncAttributes attributes;
+    for (const void *kernel : transport_kernels()) {
+        check_cuda(cudaFuncGetAttributes(&attributes, kernel), "loading a kernel");
+    }
+    for (const KernelChoice &choice : collective_kernels()) {
+        check_cuda(cudaFuncGetAttributes(&attributes, choice.kernel), "loading a kernel");
+        if (choice.shared_bytes == 0) continue;
+        check_cuda(
+            cudaFuncSetAttribute(choice.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, choice.shared_bytes),
+            "giving a kernel shared memory");
     }
 }
 

@@ -2,12 +2,17 @@
 
 #include <cuda_runtime_api.h>
 
+#include <vector>
+
 namespace baton::core {
 
-/// Keeps the operations of a communicator in issue order across streams, eager and captured (decision 9): an event is
-/// recorded after every operation, and an operation on another stream than the last waits for it first. Under capture
-/// both become external event nodes, so a graph's launch is ordered after eager calls before it, and calls after it;
-/// between streams of one capture an ordinary event makes the edge.
+/// Keeps the operations of a communicator in issue order across streams, eager and captured (decision 9). An event is
+/// recorded after every eager operation, and an operation on another stream than the last waits for it first.
+///
+/// In a capture, the first operation waits for that event as it stands when the graph is launched, and the event is
+/// recorded by a node of its own that follows the last operation: a launch is ordered after the eager calls before it,
+/// and eager calls after it. The node hangs beside the chain of operations, where it costs them nothing; it moves on
+/// with every operation. An operation on another stream of the capture becomes dependent on the one before.
 class GpuOrder {
 public:
     GpuOrder();
@@ -21,18 +26,23 @@ public:
     void drain() const; /* waits until it has */
 
 private:
-    struct Place {
-        unsigned long long stream =
-            0;  // cudaStreamGetId: unique for the process, unlike the handle; capturing: the handle
-        unsigned long long capture = 0;  // 0: eager
-        bool operator==(const Place &other) const { return stream == other.stream && capture == other.capture; }
+    /// What a stream that captures will make its next node depend on.
+    struct Tail {
+        unsigned long long capture = 0;  // 0: the stream does not capture
+        cudaGraph_t graph = nullptr;
+        std::vector<cudaGraphNode_t> nodes;
     };
-    static Place place_of(cudaStream_t stream);
+    static Tail tail_of(cudaStream_t stream);
+
+    void before_captured(cudaStream_t stream, const Tail &tail);
+    void after_captured(Tail tail);
 
     cudaEvent_t last_ = nullptr;
-    cudaEvent_t last_in_capture_ = nullptr;
-    Place place_;
     bool any_ = false;
+    bool capturing_ = false;            // between before() and after()
+    unsigned long long stream_ = 0;     // of the last eager operation: cudaStreamGetId, unlike the handle never reused
+    Tail operation_;                    // of the last operation, if it was captured
+    cudaGraphNode_t record_ = nullptr;  // of last_, in the same capture
 };
 
 }  // namespace baton::core

@@ -1,50 +1,92 @@
-#include "collectives/gpu_order.hpp"
+#include <algorithm>
 
+#include "collectives/gpu_order.hpp"
 #include "cuda/check.hpp"
 #include "cuda/guard.hpp"
 
 namespace baton::core {
+namespace {
+
+/// The edges from each of `nodes` to `to`.
+struct Edges {
+    Edges(const std::vector<cudaGraphNode_t> &nodes, cudaGraphNode_t target) : from(nodes), to(nodes.size(), target) {}
+    std::vector<cudaGraphNode_t> from;
+    std::vector<cudaGraphNode_t> to;
+};
+
+}  // namespace
 
 GpuOrder::GpuOrder() {
     check_cuda(cudaEventCreateWithFlags(&last_, cudaEventDisableTiming), "creating the order event");
-    check_cuda(cudaEventCreateWithFlags(&last_in_capture_, cudaEventDisableTiming), "creating the order event");
 }
 
-GpuOrder::~GpuOrder() {
-    cudaEventDestroy(last_);
-    cudaEventDestroy(last_in_capture_);
-}
+GpuOrder::~GpuOrder() { cudaEventDestroy(last_); }
 
-GpuOrder::Place GpuOrder::place_of(cudaStream_t stream) {
-    Place place;
+GpuOrder::Tail GpuOrder::tail_of(cudaStream_t stream) {
+    Tail tail;
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    check_cuda(cudaStreamGetCaptureInfo(stream, &status, &place.capture, nullptr, nullptr, nullptr, nullptr),
+    const cudaGraphNode_t *nodes = nullptr;
+    const cudaGraphEdgeData *edges = nullptr;
+    std::size_t count = 0;
+    check_cuda(cudaStreamGetCaptureInfo(stream, &status, &tail.capture, &tail.graph, &nodes, &edges, &count),
                "cudaStreamGetCaptureInfo");
-    if (status == cudaStreamCaptureStatusActive) {
-        place.stream = reinterpret_cast<unsigned long long>(stream);  // cudaStreamGetId refuses while capturing
-        return place;
-    }
-    place.capture = 0;
-    check_cuda(cudaStreamGetId(stream, &place.stream), "cudaStreamGetId");
-    return place;
+    if (status != cudaStreamCaptureStatusActive) return {};
+    tail.nodes.assign(nodes, nodes + count);
+    return tail;
 }
 
 void GpuOrder::before(cudaStream_t stream) {
-    const Place place = place_of(stream);
-    if (any_ && !(place == place_)) {
-        const bool same_capture = place.capture != 0 && place.capture == place_.capture;
-        const unsigned flags = place.capture != 0 && !same_capture ? cudaEventWaitExternal : cudaEventWaitDefault;
-        check_cuda(cudaStreamWaitEvent(stream, same_capture ? last_in_capture_ : last_, flags),
+    const Tail tail = tail_of(stream);
+    capturing_ = tail.capture != 0;
+    if (capturing_) return before_captured(stream, tail);
+    unsigned long long id = 0;
+    check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
+    if (any_ && (operation_.capture != 0 || id != stream_)) {
+        check_cuda(cudaStreamWaitEvent(stream, last_, cudaEventWaitDefault),
                    "ordering a stream after the last operation");
     }
-    place_ = place;
-    any_ = true;
+    operation_ = {};
+    stream_ = id;
+}
+
+void GpuOrder::before_captured(cudaStream_t stream, const Tail &tail) {
+    if (operation_.capture != tail.capture) {
+        if (any_) {
+            check_cuda(cudaStreamWaitEvent(stream, last_, cudaEventWaitExternal),
+                       "ordering a graph after the last operation");
+        }
+        record_ = nullptr;
+        return;
+    }
+    std::vector<cudaGraphNode_t> missing;
+    for (cudaGraphNode_t node : operation_.nodes) {
+        if (std::find(tail.nodes.begin(), tail.nodes.end(), node) == tail.nodes.end()) missing.push_back(node);
+    }
+    if (missing.empty()) return;
+    check_cuda(cudaStreamUpdateCaptureDependencies(stream, missing.data(), nullptr, missing.size(),
+                                                   cudaStreamAddCaptureDependencies),
+               "ordering a captured stream after the last operation");
 }
 
 void GpuOrder::after(cudaStream_t stream) {
-    const unsigned flags = place_.capture != 0 ? cudaEventRecordExternal : cudaEventRecordDefault;
-    check_cuda(cudaEventRecordWithFlags(last_, stream, flags), "recording the order event");
-    if (place_.capture != 0) check_cuda(cudaEventRecord(last_in_capture_, stream), "recording the order event");
+    any_ = true;
+    if (capturing_) return after_captured(tail_of(stream));
+    check_cuda(cudaEventRecord(last_, stream), "recording the order event");
+}
+
+void GpuOrder::after_captured(Tail tail) {
+    if (record_ == nullptr) {
+        check_cuda(cudaGraphAddEventRecordNode(&record_, tail.graph, tail.nodes.data(), tail.nodes.size(), last_),
+                   "recording the order event in a graph");
+    } else {
+        const Edges old(operation_.nodes, record_);
+        const Edges now(tail.nodes, record_);
+        check_cuda(cudaGraphRemoveDependencies(tail.graph, old.from.data(), old.to.data(), nullptr, old.from.size()),
+                   "moving the order event in a graph");
+        check_cuda(cudaGraphAddDependencies(tail.graph, now.from.data(), now.to.data(), nullptr, now.from.size()),
+                   "moving the order event in a graph");
+    }
+    operation_ = std::move(tail);
 }
 
 bool GpuOrder::idle() const {

@@ -10,12 +10,16 @@
 
 namespace baton::core {
 
-/// The kernels that run an algorithm with one block per channel; arguments: CommView, CollectiveArgs. nullptr where the
-/// kernel transport has no such algorithm.
-const void *barrier_kernel();
-const void *allgather_kernel(Algorithm algorithm);
-const void *reduce_scatter_kernel(Algorithm algorithm, baton_type type);
-const void *allreduce_kernel(Algorithm algorithm, baton_type type);
+struct KernelChoice {
+    const void *kernel = nullptr;  // nullptr: the kernel transport has no such algorithm
+    int shared_bytes = 0;          // dynamic shared memory to launch with
+};
+
+/// The kernels that run an algorithm with one block per channel; arguments: CommView, CollectiveArgs.
+KernelChoice barrier_kernel();
+KernelChoice allgather_kernel(Algorithm algorithm);
+KernelChoice reduce_scatter_kernel(Algorithm algorithm, baton_type type);
+KernelChoice allreduce_kernel(Algorithm algorithm, baton_type type);
 
 /// One of the sends and recvs of a launch, which run side by side.
 struct LaunchedMessage {
@@ -31,12 +35,13 @@ struct LaunchedMessage {
 template <int capacity>
 struct MessageBatch {
     std::int32_t count = 0;
+    bool bulk = false;  // launched with the kernel's shared memory, for copies in bulk
     LaunchedMessage messages[capacity];
 };
 
 /// Arguments: CommView, the batch.
-const void *message_kernel(bool large);
+KernelChoice message_kernel(bool large);
 
-std::vector<const void *> collective_kernels();
+std::vector<KernelChoice> collective_kernels();
 
 }  // namespace baton::core

@@ -1,6 +1,7 @@
 #include "collectives/kernels.hpp"
 #include "collectives/p2p/packet.hpp"
 #include "collectives/p2p/push.hpp"
+#include "transport/kernel/grid.cuh"
 #include "transport/kernel/launch.hpp"
 #include "transport/kernel/message_engine.cuh"
 
@@ -56,28 +57,35 @@ __device__ void run(KernelMessageEngine &engine, const Message &message, bool pu
 template <int capacity>
 __global__ void __launch_bounds__(block_threads)
     messages_kernel(const __grid_constant__ CommView view, const __grid_constant__ MessageBatch<capacity> batch) {
+    wait_for_kernel_before();
+    extern __shared__ __align__(128) std::byte tiles[];
     __shared__ MessageShared shared;
+    __shared__ BulkShared bulk;
+    BulkCopier copier(bulk, tiles);
+    if (batch.bulk && threadIdx.x == 0) copier.start();
     const int block = static_cast<int>(blockIdx.x);
     const LaunchedMessage &launched = batch.messages[message_of(batch, block)];
     Message message = launched.message;
     message.number += message.is_send ? *view.own().send_number(message.peer) : *view.own().recv_number(message.peer);
     for (int part = block - launched.first_block; part < launched.parts; part += launched.blocks) {
-        KernelMessageEngine engine(view, shared, launched.message.arrival, message.peer, message.number, part,
-                                   launched.parts);
+        KernelMessageEngine engine(view, shared, batch.bulk ? &copier : nullptr, launched.message.arrival, message.peer,
+                                   message.number, part, launched.parts);
         run(engine, message, launched.push);
     }
+    let_kernel_after_launch();
     raise_counts(view, batch);
 }
 
 }  // namespace
 
-const void *message_kernel(bool large) {
-    return large ? reinterpret_cast<const void *>(&messages_kernel<BATON_GROUP_LIMIT>)
-                 : reinterpret_cast<const void *>(&messages_kernel<4>);
+KernelChoice message_kernel(bool large) {
+    return {large ? reinterpret_cast<const void *>(&messages_kernel<BATON_GROUP_LIMIT>)
+                  : reinterpret_cast<const void *>(&messages_kernel<4>),
+            bulk_shared_bytes};
 }
 
-std::vector<const void *> collective_kernels() {
-    std::vector<const void *> kernels{barrier_kernel(), allgather_kernel(Algorithm::packet),
+std::vector<KernelChoice> collective_kernels() {
+    std::vector<KernelChoice> kernels{barrier_kernel(), allgather_kernel(Algorithm::packet),
                                       allgather_kernel(Algorithm::push), message_kernel(false), message_kernel(true)};
     for (int index = 0; index < BATON_TYPE_COUNT; ++index) {
         const auto type = static_cast<baton_type>(index);

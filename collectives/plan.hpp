@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "baton/baton.h"
 
@@ -23,6 +22,18 @@ enum class Mover {
     copy_engine
 };
 
+/// Why a plan is what it is; describe() has the words. A call that nobody asks pays for no text.
+enum class Reason {
+    no_data,              // a barrier
+    fits_packets,         // at most Capabilities::packet_bytes
+    buffered,             // a message of at most BATON_EAGER_BYTES
+    reach,                // Capabilities::reach_reason
+    copy_engine_limit,    // at least Capabilities::copy_engine_limit
+    transport_asked_for,  // by the setting
+    zero_sm,              // the same
+    window,               // its addresses are known
+};
+
 /// What a communicator can do; the same on all ranks.
 struct Capabilities {
     int size = 1;
@@ -37,6 +48,10 @@ struct Capabilities {
     std::uint64_t copy_engine_limit = 0;
 };
 
+/// Blocks of all sends of a launch together, and of all recvs: senders move the data, receivers only wait for it.
+inline int send_channels(int channels) { return channels > 1 ? channels * 3 / 4 : 1; }
+inline int recv_channels(int channels) { return channels > 3 ? channels / 4 : 1; }
+
 /// How a call runs. The same on all ranks: it depends on what all ranks know alike. (Which engine moves a rank's data
 /// in `push` is each rank's own business: kernels and copy engines speak the same protocol.)
 struct Plan {
@@ -45,7 +60,7 @@ struct Plan {
     bool stream_words = false;  // order by stream memory operations (zero-SM)
     int channels = 1;
     std::uint64_t segment_bytes = 0;
-    std::string reason;
+    Reason reason = Reason::no_data;
 };
 
 const char *algorithm_name(Algorithm algorithm);

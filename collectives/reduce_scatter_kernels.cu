@@ -22,15 +22,15 @@ struct ReduceScatterPull {
 
 }  // namespace
 
-const void *reduce_scatter_kernel(Algorithm algorithm, baton_type type) {
-    return dispatch_type(type, [&]<class T>() -> const void * {
+KernelChoice reduce_scatter_kernel(Algorithm algorithm, baton_type type) {
+    return dispatch_type(type, [&]<class T>() -> KernelChoice {
         switch (algorithm) {
             case Algorithm::packet:
                 return kernel_of<ReduceScatterPacket<T>>();
             case Algorithm::pull:
                 return kernel_of<ReduceScatterPull<T>>();
             default:
-                return nullptr;
+                return {};
         }
     });
 }

@@ -8,6 +8,8 @@ namespace baton::core {
 namespace {
 
 constexpr std::uint64_t kib = 1024;
+/// Bytes for each peer that a channel sends as packets, before another channel is worth its arrivals.
+constexpr std::uint64_t packet_grain = 256;
 
 std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) { return (value + by - 1) / by; }
 
@@ -15,6 +17,29 @@ std::string size_text(std::uint64_t bytes) {
     if (bytes >= kib * kib && bytes % (kib * kib) == 0) return fmt::format("{} MiB", bytes / (kib * kib));
     if (bytes >= kib && bytes % kib == 0) return fmt::format("{} KiB", bytes / kib);
     return fmt::format("{} bytes", bytes);
+}
+
+std::string words(Reason reason, const Request &request, const Capabilities &capabilities) {
+    switch (reason) {
+        case Reason::no_data:
+            return "a barrier moves no data";
+        case Reason::fits_packets:
+            return fmt::format("{} fit the packet buffers ({})", size_text(request.bytes),
+                               size_text(capabilities.packet_bytes));
+        case Reason::buffered:
+            return fmt::format("at most {}: buffered at the receiver", size_text(BATON_EAGER_BYTES));
+        case Reason::reach:
+            return capabilities.reach_reason;
+        case Reason::copy_engine_limit:
+            return fmt::format("{} or more per rank", size_text(capabilities.copy_engine_limit));
+        case Reason::transport_asked_for:
+            return "asked for by the transport setting";
+        case Reason::zero_sm:
+            return "zero-SM mode: copy engines ordered by stream memory operations";
+        case Reason::window:
+            return "a window's addresses are known to all ranks";
+    }
+    return "unknown";
 }
 
 class Selector {
@@ -44,17 +69,17 @@ public:
                 one_sided();
                 break;
             default:
-                choose(Algorithm::arrive, 1, "a barrier moves no data");
+                choose(Algorithm::arrive, 1, Reason::no_data);
                 break;
         }
         return plan_;
     }
 
 private:
-    void choose(Algorithm algorithm, int channels, std::string reason) {
+    void choose(Algorithm algorithm, int channels, Reason reason) {
         plan_.algorithm = algorithm;
         plan_.channels = std::clamp(channels, 1, capabilities_.channels);
-        plan_.reason = std::move(reason);
+        plan_.reason = reason;
     }
 
     bool copy_engine_wanted() const {
@@ -69,11 +94,9 @@ private:
                 return request_.bytes >= capabilities_.copy_engine_limit;
         }
     }
-    std::string copy_engine_reason() const {
-        if (capabilities_.transport == BATON_TRANSPORT_AUTO) {
-            return fmt::format("{} or more per rank", size_text(capabilities_.copy_engine_limit));
-        }
-        return "asked for by the transport setting";
+    Reason copy_engine_reason() const {
+        return capabilities_.transport == BATON_TRANSPORT_AUTO ? Reason::copy_engine_limit
+                                                               : Reason::transport_asked_for;
     }
 
     /// Enough blocks to fill the links at large sizes, few at small ones: `grain` bytes a block at least.
@@ -84,15 +107,16 @@ private:
 
     bool fits_packets(std::uint64_t bytes) const { return bytes <= capabilities_.packet_bytes; }
     void packets(std::uint64_t bytes) {
-        // Shares are rounded up to 16 bytes, and so is a channel's capacity: each fits.
-        const int channels = bytes == 0 ? 1 : static_cast<int>(divide_up(bytes, capabilities_.packet_channel_bytes));
-        choose(Algorithm::packet, channels,
-               fmt::format("{} fit the packet buffers ({})", size_text(bytes), size_text(capabilities_.packet_bytes)));
+        // A multiprocessor stores packets one by one, so they are spread; a warp's worth each. Shares are rounded up to
+        // 16 bytes, and so is a channel's capacity: each fits.
+        const std::uint64_t grain = std::min<std::uint64_t>(packet_grain, capabilities_.packet_channel_bytes);
+        const int channels = bytes == 0 ? 1 : static_cast<int>(divide_up(bytes, grain));
+        choose(Algorithm::packet, channels, Reason::fits_packets);
     }
 
     void allgather() {
         if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && copy_engine_wanted()) {
-            choose(Algorithm::push, 1, "zero-SM mode: copy engines ordered by stream memory operations");
+            choose(Algorithm::push, 1, Reason::zero_sm);
             plan_.mover = Mover::copy_engine;
             plan_.stream_words = true;
             return;
@@ -104,7 +128,7 @@ private:
         }
         if (!capabilities_.reaches_buffers) return staged();
         choose(Algorithm::push, channels_for(request_.bytes * static_cast<std::uint64_t>(capabilities_.size), 64 * kib),
-               by_copy_engine ? copy_engine_reason() : capabilities_.reach_reason);
+               by_copy_engine ? copy_engine_reason() : Reason::reach);
         if (by_copy_engine) plan_.mover = Mover::copy_engine;
     }
 
@@ -119,33 +143,33 @@ private:
         if (fits_packets(request_.bytes)) return packets(request_.bytes);
         if (!capabilities_.reaches_buffers) return staged();
         choose(Algorithm::pull, channels_for(request_.bytes * static_cast<std::uint64_t>(capabilities_.size), 64 * kib),
-               capabilities_.reach_reason);
+               Reason::reach);
     }
 
     void allreduce() {
         // One shot sends the vector n-1 times, two shots 2 (n-1)/n of it twice with two flights.
         if (fits_packets(request_.bytes)) return packets(request_.bytes);
         if (!capabilities_.reaches_buffers) return staged();
-        choose(Algorithm::two_shot, channels_for(request_.bytes, 64 * kib), capabilities_.reach_reason);
+        choose(Algorithm::two_shot, channels_for(request_.bytes, 64 * kib), Reason::reach);
     }
 
     void message() {
         if (request_.bytes <= BATON_EAGER_BYTES) {
-            return choose(Algorithm::packet, 1,
-                          fmt::format("at most {}: buffered at the receiver", size_text(BATON_EAGER_BYTES)));
+            return choose(Algorithm::packet, 1, Reason::buffered);
         }
-        if (!capabilities_.reaches_buffers) return choose(Algorithm::packet, 1, capabilities_.reach_reason);
-        choose(Algorithm::push, channels_for(request_.bytes, 64 * kib), capabilities_.reach_reason);
+        if (!capabilities_.reaches_buffers) return choose(Algorithm::packet, 1, Reason::reach);
+        choose(Algorithm::push, std::min(channels_for(request_.bytes, 64 * kib), send_channels(capabilities_.channels)),
+               Reason::reach);
     }
 
     void one_sided() {
         const bool by_copy_engine = copy_engine_wanted();
         choose(Algorithm::direct, capabilities_.on_gpu ? channels_for(request_.bytes, 64 * kib) : 1,
-               by_copy_engine ? copy_engine_reason() : "a window's addresses are known to all ranks");
+               by_copy_engine ? copy_engine_reason() : Reason::window);
         if (by_copy_engine) plan_.mover = Mover::copy_engine;
     }
 
-    void staged() { choose(Algorithm::staged, 1, capabilities_.reach_reason); }
+    void staged() { choose(Algorithm::staged, 1, Reason::reach); }
 
     const Request &request_;
     const Capabilities &capabilities_;
@@ -188,10 +212,10 @@ const char *mover_name(Mover mover) {
 
 Plan select(const Request &request, const Capabilities &capabilities) { return Selector(request, capabilities).run(); }
 
-std::string describe(const Plan &plan) {
+std::string describe(const Plan &plan, const Request &request, const Capabilities &capabilities) {
     return fmt::format("{} by {}{}, {} channel{}: {}", algorithm_name(plan.algorithm), mover_name(plan.mover),
                        plan.stream_words ? " (zero-SM)" : "", plan.channels, plan.channels == 1 ? "" : "s",
-                       plan.reason);
+                       words(plan.reason, request, capabilities));
 }
 
 }  // namespace baton::core

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "collectives/plan.hpp"
 #include "collectives/request.hpp"
 
@@ -10,6 +12,6 @@ namespace baton::core {
 Plan select(const Request &request, const Capabilities &capabilities);
 
 /// One line: "push by copy engine, 32 channels: <reason>".
-std::string describe(const Plan &plan);
+std::string describe(const Plan &plan, const Request &request, const Capabilities &capabilities);
 
 }  // namespace baton::core

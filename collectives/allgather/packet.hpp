@@ -16,12 +16,9 @@ BATON_HD void allgather_packet(Engine &engine, const CollectiveArgs &args) {
     const Range part = engine.share(args.chunk, 16);
     engine.put_packets_to_all(args.send + part.begin, part.bytes);
     engine.verify_arrivals();
-    const auto at = [&](int rank) { return args.recv + static_cast<std::uint64_t>(rank) * args.chunk + part.begin; };
-    engine.copy(engine.local(at(engine.rank())), args.send + part.begin, part.bytes);
-    for (int step = 1; step < engine.size(); ++step) {
-        const int peer = engine.peer_at(step);
-        engine.take_packets_from(peer, at(peer), part.bytes);
-    }
+    std::byte *own = args.recv + static_cast<std::uint64_t>(engine.rank()) * args.chunk + part.begin;
+    engine.copy(engine.local(own), args.send + part.begin, part.bytes);
+    engine.take_packets_from_each(args.recv + part.begin, args.chunk, part.bytes);
     engine.finish();
 }
 

@@ -13,7 +13,7 @@ namespace baton::core {
 template <class Engine>
 BATON_HD void allgather_push(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival)) return;
-    const Range part = engine.share(args.chunk, 16);
+    const Range part = engine.share(args.chunk, line_bytes);
     const std::uint64_t place = static_cast<std::uint64_t>(engine.rank()) * args.chunk + part.begin;
     engine.copy(engine.local(args.recv + place), args.send + part.begin, part.bytes);
     for (int step = 1; step < engine.size(); ++step) {

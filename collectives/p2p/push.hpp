@@ -19,7 +19,7 @@ BATON_HD void send_push(Engine &engine, const Message &message) {
     if (engine.channel() == 0) engine.post_line(&in->header);
     typename Engine::Remote destination{};
     if (!engine.compare_line(&out->reply, &destination)) return;
-    const Range part = engine.share(message.bytes, 16);
+    const Range part = engine.share(message.bytes, line_bytes);
     engine.copy(destination + part.begin, message.buffer + part.begin, part.bytes);
     engine.post_word(&in->done[engine.channel()].value, message.number);
 }

@@ -13,13 +13,10 @@ template <class T, class Engine>
 BATON_HD void reduce_scatter_packet(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival)) return;
     const Range part = engine.share(args.chunk, 16);
-    const auto block = [&](int of) { return args.send + static_cast<std::uint64_t>(of) * args.chunk + part.begin; };
-    for (int step = 1; step < engine.size(); ++step) {
-        const int peer = engine.peer_at(step);
-        engine.put_packets_to(peer, block(peer), part.bytes);
-    }
+    const std::byte *own = args.send + static_cast<std::uint64_t>(engine.rank()) * args.chunk + part.begin;
+    engine.put_packets_to_each(args.send + part.begin, args.chunk, part.bytes);
     engine.verify_arrivals();
-    engine.template reduce_packets_to<T>(args.recv + part.begin, block(engine.rank()), part.bytes / sizeof(T), args.op);
+    engine.template reduce_packets_to<T>(args.recv + part.begin, own, part.bytes / sizeof(T), args.op);
     engine.finish();
 }
 

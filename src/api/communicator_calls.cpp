@@ -138,7 +138,7 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
                            capabilities_.on_gpu ? "kernel" : "host");
     }
     const Plan how = plan(request);
-    std::string text = describe(how) + "\n" +
+    std::string text = describe(how, request, capabilities_) + "\n" +
                        fmt::format("{} of {} {} ({} bytes), {} ranks\n", baton_operation_name(operation), count,
                                    baton_type_name(type), request.bytes, view_.size);
     if (how.algorithm == Algorithm::staged) text += fmt::format("segments of {} bytes per peer\n", how.segment_bytes);

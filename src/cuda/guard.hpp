@@ -4,14 +4,18 @@
 
 namespace baton::core {
 
-/// Makes a device current for the calling thread and restores what was before. By its primary context, pushed:
-/// switching back with cudaSetDevice() would create a context on device 0 for threads that never chose a device.
+/// Makes a device current for the calling thread, unless it is, and restores what was before. By its primary context,
+/// pushed: switching back with cudaSetDevice() would create a context on device 0 for threads that never chose a
+/// device.
 class DeviceGuard {
 public:
     explicit DeviceGuard(int device); /* throws Failure */
     ~DeviceGuard();
     DeviceGuard(const DeviceGuard &) = delete;
     DeviceGuard &operator=(const DeviceGuard &) = delete;
+
+private:
+    bool pushed_ = false;
 };
 
 /// Lets the calling thread make calls that stream capture in global mode (in any thread) forbids, such as cudaMalloc:

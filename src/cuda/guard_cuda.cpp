@@ -24,10 +24,15 @@ CUcontext primary_context(int device) {
 }  // namespace
 
 DeviceGuard::DeviceGuard(int device) {
-    check_driver(driver().ctx_push_current(primary_context(device)), "cuCtxPushCurrent for device {}", device);
+    const CUcontext context = primary_context(device);
+    CUcontext current = nullptr;
+    if (driver().ctx_get_current(&current) == CUDA_SUCCESS && current == context) return;
+    check_driver(driver().ctx_push_current(context), "cuCtxPushCurrent for device {}", device);
+    pushed_ = true;
 }
 
 DeviceGuard::~DeviceGuard() {
+    if (!pushed_) return;
     CUcontext popped = nullptr;
     driver().ctx_pop_current(&popped);
 }

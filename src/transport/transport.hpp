@@ -48,6 +48,9 @@
 /// packets and arrivals order anything.
 namespace baton::core {
 
+/// Shares of large copies start at multiples of this: a line that two channels write halves of crosses the links twice.
+inline constexpr std::uint64_t line_bytes = 128;
+
 struct Range {
     std::uint64_t begin = 0;
     std::uint64_t bytes = 0;

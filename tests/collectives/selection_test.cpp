@@ -74,7 +74,9 @@ TEST(Selection, WhatCannotBeReachedIsStaged) {
     host.reach_reason = "refused";
     EXPECT_EQ(select(request(BATON_ALLGATHER, 8193), host).algorithm, Algorithm::staged);
     EXPECT_EQ(select(request(BATON_SEND, 1 << 20), host).algorithm, Algorithm::packet);
-    EXPECT_NE(describe(select(request(BATON_ALLGATHER, 8193), host)).find("refused"), std::string::npos);
+    EXPECT_NE(
+        describe(select(request(BATON_ALLGATHER, 8193), host), request(BATON_ALLGATHER, 8193), host).find("refused"),
+        std::string::npos);
     host.reaches_buffers = true;
     EXPECT_EQ(select(request(BATON_ALLGATHER, 8193), host).algorithm, Algorithm::push);
 }

@@ -113,15 +113,20 @@ public:
             destinations[static_cast<std::size_t>(step - 1)] = packets_at(peer_at(step));
         put_packets(destinations.data(), size() - 1, source, bytes, epoch_);
     }
-    void put_packets_to(int peer, const std::byte *source, std::uint64_t bytes) {
-        if (failed_) return;
-        Packet *const destinations[1] = {packets_at(peer)};
-        put_packets(destinations, 1, source, bytes, epoch_);
+    void put_packets_to_each(const std::byte *source, std::uint64_t stride, std::uint64_t bytes) {
+        for (int step = 1; step < size() && !failed_; ++step) {
+            const int peer = peer_at(step);
+            Packet *const destinations[1] = {packets_at(peer)};
+            put_packets(destinations, 1, source + static_cast<std::uint64_t>(peer) * stride, bytes, epoch_);
+        }
     }
-    void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
-        if (failed_) return;
-        Spin spin(view_, at(WaitFor::data, peer));
-        if (!take_packets(destination, view_.own().packets(epoch_, channel, peer), bytes, epoch_, spin)) fail();
+    void take_packets_from_each(std::byte *destination, std::uint64_t stride, std::uint64_t bytes) {
+        for (int step = 1; step < size() && !failed_; ++step) {
+            const int peer = peer_at(step);
+            Spin spin(view_, at(WaitFor::data, peer));
+            std::byte *to = destination + static_cast<std::uint64_t>(peer) * stride;
+            if (!take_packets(to, view_.own().packets(epoch_, channel, peer), bytes, epoch_, spin)) fail();
+        }
     }
     template <class T>
     void reduce_packets_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {

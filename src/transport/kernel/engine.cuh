@@ -1,6 +1,8 @@
 #pragma once
 
 #include "sync/region_lookup.hpp"
+#include "transport/kernel/bulk_copy.cuh"
+#include "transport/kernel/grid.cuh"
 #include "transport/kernel/move.cuh"
 #include "transport/kernel/packet_move.cuh"
 #include "transport/transport.hpp"
@@ -131,14 +133,21 @@ public:
         for (int step = 1; step < view_.size; ++step) destinations[count++] = packets_at(peer_at(step));
         if (count > 0) put_packets(destinations, count, source, bytes, epoch_);
     }
-    __device__ void put_packets_to(int peer, const std::byte *source, std::uint64_t bytes) {
-        Packet *const destinations[1] = {packets_at(peer)};
-        put_packets(destinations, 1, source, bytes, epoch_);
+    __device__ void put_packets_to_each(const std::byte *source, std::uint64_t stride, std::uint64_t bytes) {
+        if (bytes == 0) return;
+        core::put_packets_to_each(
+            view_.size - 1, [&](int part) { return packets_at(peer_at(part + 1)); },
+            [&](int part) { return reinterpret_cast<const char *>(source + peer_at(part + 1) * stride); }, bytes,
+            epoch_);
     }
-    __device__ void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
-        Spin spin(view_, at(WaitFor::data, peer));
-        if (!take_packets(destination, view_.own().packets(epoch_, channel_, peer), bytes, epoch_, spin))
-            shared_.failed = 1;
+    __device__ void take_packets_from_each(std::byte *destination, std::uint64_t stride, std::uint64_t bytes) {
+        if (bytes == 0) return;
+        Spin spin(view_, at(WaitFor::data, any_peer));
+        const bool taken = core::take_packets_from_each(
+            view_.size - 1, [&](int part) { return view_.own().packets(epoch_, channel_, peer_at(part + 1)); },
+            [&](int part) { return reinterpret_cast<char *>(destination + peer_at(part + 1) * stride); }, bytes, epoch_,
+            spin);
+        if (!taken) shared_.failed = 1;
     }
     template <class T>
     __device__ void reduce_packets_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
@@ -154,6 +163,7 @@ public:
     }
 
     __device__ bool finish() {
+        let_kernel_after_launch();
         __syncthreads();
         if (shared_.failed) return false;
         if (threadIdx.x == 0) *view_.own().epoch(channel_) = epoch_;
@@ -219,6 +229,41 @@ private:
     Signature mine_;
     int channel_;
     int channels_;
+};
+
+/// The same, with copies of some size in bulk by one thread. See bulk_copy.cuh.
+class BulkKernelEngine : public KernelEngine {
+public:
+    __device__ BulkKernelEngine(const CommView &view, KernelShared &shared, BulkShared &bulk, std::byte *tiles,
+                                int channel, int channels)
+        : KernelEngine(view, shared, channel, channels), copier_(bulk, tiles) {
+        if (threadIdx.x == 0) copier_.start();
+    }
+
+    __device__ void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
+        if (destination == source) return;
+        if (!BulkCopier::suits(destination, source, bytes)) return KernelEngine::copy(destination, source, bytes);
+        if (threadIdx.x == 0) copier_.add(destination, source, bytes);
+    }
+    __device__ void signal_all(std::uint64_t step) {
+        flush();
+        KernelEngine::signal_all(step);
+    }
+    __device__ void credit_all(std::uint64_t step) {
+        flush();
+        KernelEngine::credit_all(step);
+    }
+    __device__ bool finish() {
+        flush();
+        return KernelEngine::finish();
+    }
+
+private:
+    __device__ void flush() {
+        if (threadIdx.x == 0) copier_.flush();
+    }
+
+    BulkCopier copier_;
 };
 
 }  // namespace baton::core

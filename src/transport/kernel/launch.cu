@@ -4,6 +4,7 @@
 
 #include "transport/element/dispatch.hpp"
 #include "transport/kernel/engine.cuh"
+#include "transport/kernel/grid.cuh"
 
 namespace baton::core {
 
@@ -15,6 +16,7 @@ namespace {
 __global__ void __launch_bounds__(block_threads)
     sync_kernel(const __grid_constant__ CommView view, const __grid_constant__ Arrival mine,
                 const __grid_constant__ SyncActions actions) {
+    wait_for_kernel_before();
     __shared__ KernelShared shared;
     KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     if (actions.begin) {
@@ -32,6 +34,7 @@ __global__ void __launch_bounds__(block_threads)
 
 __global__ void __launch_bounds__(block_threads)
     copy_kernel(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
+    wait_for_kernel_before();
     const Range part = split(bytes, 16, static_cast<int>(gridDim.x), static_cast<int>(blockIdx.x));
     void *const destinations[1] = {destination + part.begin};
     copy_block(destinations, 1, source + part.begin, part.bytes);
@@ -39,6 +42,7 @@ __global__ void __launch_bounds__(block_threads)
 
 /// The fence makes the signal cover what earlier kernels and copies of the stream have put into the window.
 __global__ void signal_kernel(const __grid_constant__ CommView view, int window, int target) {
+    wait_for_kernel_before();
     if (told_to_give_up(view)) return;
     std::uint64_t *given = view.own().signals_given(window, target);
     *given += 1;
@@ -48,6 +52,7 @@ __global__ void signal_kernel(const __grid_constant__ CommView view, int window,
 
 __global__ void wait_signal_kernel(const __grid_constant__ CommView view, int window, int source,
                                    std::uint64_t signals) {
+    wait_for_kernel_before();
     std::uint64_t *taken = view.own().signals_taken(window, source);
     const std::uint64_t until = *taken + signals;
     const std::uint64_t *word = view.own().signal_word(window, source);
@@ -63,6 +68,7 @@ __global__ void wait_signal_kernel(const __grid_constant__ CommView view, int wi
 
 __global__ void probe_kernel(const __grid_constant__ CommView view, std::uint64_t value, bool verify,
                              std::uint64_t *failures) {
+    wait_for_kernel_before();
     const int peer = static_cast<int>(threadIdx.x);
     if (peer >= view.size) return;
     if (!verify) {
@@ -78,6 +84,7 @@ template <class T>
 __global__ void __launch_bounds__(block_threads)
     reduce_kernel(std::byte *destination, const __grid_constant__ ReduceSources sources, int ranks, std::uint64_t count,
                   int op) {
+    wait_for_kernel_before();
     const Range part = split(count * sizeof(T), 16, static_cast<int>(gridDim.x), static_cast<int>(blockIdx.x));
     const T *inputs[max_ranks];
     for (int rank = 0; rank < ranks; ++rank) inputs[rank] = reinterpret_cast<const T *>(sources.at[rank] + part.begin);
@@ -97,9 +104,19 @@ const void *address_of(Kernel *kernel) {
 
 }  // namespace
 
-void launch(const void *kernel, int blocks, int threads, void **arguments, cudaStream_t stream, const char *name) {
-    const cudaError_t error = cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)),
-                                               dim3(static_cast<unsigned>(threads)), arguments, 0, stream);
+void launch(const void *kernel, int blocks, int threads, int shared_bytes, void **arguments, cudaStream_t stream,
+            const char *name) {
+    cudaLaunchAttribute overlap{};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.blockDim = dim3(static_cast<unsigned>(threads));
+    config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
+    config.stream = stream;
+    config.attrs = &overlap;
+    config.numAttrs = 1;
+    const cudaError_t error = cudaLaunchKernelExC(&config, kernel, arguments);
     if (error == cudaSuccess) return;
     cudaGetLastError();
     fail_cuda(error, name);
@@ -109,36 +126,37 @@ void launch_sync(const CommView &view, const Arrival &mine, const SyncActions &a
                  cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), const_cast<Arrival *>(&mine),
                          const_cast<SyncActions *>(&actions)};
-    launch(address_of(&sync_kernel), channels, block_threads, arguments, stream, "launching a synchronisation kernel");
+    launch(address_of(&sync_kernel), channels, block_threads, 0, arguments, stream,
+           "launching a synchronisation kernel");
 }
 
 void launch_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, int blocks,
                  cudaStream_t stream) {
     void *arguments[] = {&destination, &source, &bytes};
-    launch(address_of(&copy_kernel), blocks, block_threads, arguments, stream, "launching a copy kernel");
+    launch(address_of(&copy_kernel), blocks, block_threads, 0, arguments, stream, "launching a copy kernel");
 }
 
 void launch_signal(const CommView &view, int window, int target, cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &window, &target};
-    launch(address_of(&signal_kernel), 1, 1, arguments, stream, "launching a signal kernel");
+    launch(address_of(&signal_kernel), 1, 1, 0, arguments, stream, "launching a signal kernel");
 }
 
 void launch_wait_signal(const CommView &view, int window, int source, std::uint64_t signals, cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &window, &source, &signals};
-    launch(address_of(&wait_signal_kernel), 1, 1, arguments, stream, "launching a wait kernel");
+    launch(address_of(&wait_signal_kernel), 1, 1, 0, arguments, stream, "launching a wait kernel");
 }
 
 void launch_reduce(std::byte *destination, const ReduceSources &sources, int ranks, std::uint64_t count,
                    baton_type type, baton_op op, int blocks, cudaStream_t stream) {
     int op_value = op;
     void *arguments[] = {&destination, const_cast<ReduceSources *>(&sources), &ranks, &count, &op_value};
-    launch(reduce_kernel_of(type), blocks, block_threads, arguments, stream, "launching a reduction kernel");
+    launch(reduce_kernel_of(type), blocks, block_threads, 0, arguments, stream, "launching a reduction kernel");
 }
 
 void launch_probe(const CommView &view, std::uint64_t value, bool verify, std::uint64_t *failures,
                   cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &value, &verify, &failures};
-    launch(address_of(&probe_kernel), 1, max_ranks, arguments, stream, "launching the probe kernel");
+    launch(address_of(&probe_kernel), 1, max_ranks, 0, arguments, stream, "launching the probe kernel");
 }
 
 std::vector<const void *> transport_kernels() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sync/region_lookup.hpp"
+#include "transport/kernel/bulk_copy.cuh"
 #include "transport/kernel/move.cuh"
 #include "transport/kernel/packet_move.cuh"
 #include "transport/transport.hpp"
@@ -14,15 +15,17 @@ struct MessageShared {
 };
 
 /// One block's part of one send or recv: the primitives that collectives/p2p is written with. All threads of the block
-/// call every method together; thread 0 polls and posts, as KernelEngine's threads do.
+/// call every method together; thread 0 polls and posts, as KernelEngine's threads do, and copies in bulk where it is
+/// given the means.
 class KernelMessageEngine {
 public:
     using Remote = std::byte *;
 
-    __device__ KernelMessageEngine(const CommView &view, MessageShared &shared, const Arrival &mine, int peer,
-                                   std::uint64_t number, int channel, int channels)
+    __device__ KernelMessageEngine(const CommView &view, MessageShared &shared, BulkCopier *copier, const Arrival &mine,
+                                   int peer, std::uint64_t number, int channel, int channels)
         : view_(view),
           shared_(shared),
+          copier_(copier),
           mine_(mine),
           number_(number),
           peer_(peer),
@@ -56,6 +59,7 @@ public:
     }
     /// Raises a word after everything that the block has stored and read so far.
     __device__ void post_word(std::uint64_t *word, std::uint64_t value) {
+        if (copier_ != nullptr && threadIdx.x == 0) copier_->flush();
         __syncthreads();
         if (threadIdx.x == 0 && !shared_.failed) store_release(word, value);
     }
@@ -74,6 +78,10 @@ public:
 
     __device__ void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
         if (bytes == 0 || shared_.failed) return;
+        if (copier_ != nullptr && BulkCopier::suits(destination, source, bytes)) {
+            if (threadIdx.x == 0) copier_->add(destination, source, bytes);
+            return;
+        }
         void *const destinations[1] = {destination};
         copy_block(destinations, 1, source, bytes);
     }
@@ -132,6 +140,7 @@ private:
 
     const CommView &view_;
     MessageShared &shared_;
+    BulkCopier *const copier_;
     const Arrival &mine_;
     std::uint64_t number_;
     int peer_;

@@ -68,6 +68,50 @@ __device__ inline bool take_packets(void *destination, const Packet *source, std
     return true;
 }
 
+/// put_packets() with a part of the source for each of `peers` destinations, take_packets() from each of them: part k
+/// belongs to packets_of(k) and lies at address_of_part(k). All parts together are spread over the threads: one after
+/// the other, each would cost a flight to memory of its own.
+template <class PacketsOf, class AddressOf>
+__device__ inline void put_packets_to_each(int peers, const PacketsOf &packets_of, const AddressOf &address_of_part,
+                                           std::size_t bytes, std::uint64_t epoch) {
+    const auto packets = static_cast<unsigned>(packets_for(bytes));
+    const unsigned all = packets * static_cast<unsigned>(peers);
+    for (unsigned i = threadIdx.x; i < all; i += blockDim.x) {
+        const unsigned part = i / packets;
+        const unsigned index = i % packets;
+        const char *from = address_of_part(static_cast<int>(part)) + index * packet_payload;
+        store_packet(packets_of(static_cast<int>(part)) + index, load_bytes(from, payload_bytes(index, bytes)), epoch);
+    }
+}
+
+template <class PacketsOf, class AddressOf, class Spin>
+__device__ inline bool take_packets_from_each(int peers, const PacketsOf &packets_of, const AddressOf &address_of_part,
+                                              std::size_t bytes, std::uint64_t epoch, Spin &spin) {
+    constexpr int unroll = 4;
+    const auto packets = static_cast<unsigned>(packets_for(bytes));
+    const unsigned all = packets * static_cast<unsigned>(peers);
+    const unsigned stride = blockDim.x;
+    for (unsigned base = threadIdx.x; base < all; base += unroll * stride) {
+        const Packet *where[unroll];
+        std::uint64_t held[unroll];
+#pragma unroll
+        for (int k = 0; k < unroll; ++k) {
+            const unsigned i = base + k * stride;
+            where[k] = i < all ? packets_of(static_cast<int>(i / packets)) + i % packets : nullptr;
+        }
+        if (!poll_packets(where, held, epoch, spin)) return false;
+#pragma unroll
+        for (int k = 0; k < unroll; ++k) {
+            const unsigned i = base + k * stride;
+            if (i >= all) continue;
+            const unsigned index = i % packets;
+            char *to = address_of_part(static_cast<int>(i / packets)) + index * packet_payload;
+            store_bytes(to, held[k], payload_bytes(index, bytes));
+        }
+    }
+    return true;
+}
+
 /// Reduces `count` elements of all ranks, in their order: sources[r] are the packets of rank r, or null for this rank,
 /// whose elements are `own`. `destination` may equal `own`; both may have any alignment. False if `spin` ended a wait.
 template <class T, class Spin>
