@@ -28,12 +28,11 @@ public:
 
 private:
     void submit(void *stream, std::function<void()> work);
-    void run_message(const MessageCall &call);
+    void run_messages(const std::vector<MessageCall> &calls);
 
     const CommView &view_;
     const HostReach reach_;
     TurnOrder order_;
-    WorkerPool pool_;
     // Messages of each ordered pair so far. The arena has words for these counts too: kernels need them in device
     // memory.
     std::vector<std::uint64_t> sent_;

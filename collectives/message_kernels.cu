@@ -46,10 +46,11 @@ __device__ void raise_counts(const CommView &view, const MessageBatch<capacity> 
 }
 
 __device__ void run(KernelMessageEngine &engine, const Message &message, bool push) {
+    MessageProgress progress;
     if (push) {
-        message.is_send ? send_push(engine, message) : recv_push(engine, message);
+        message.is_send ? send_push(engine, message, progress) : recv_push(engine, message, progress);
     } else {
-        message.is_send ? send_packet(engine, message) : recv_packet(engine, message);
+        message.is_send ? send_packet(engine, message, progress) : recv_packet(engine, message, progress);
     }
 }
 

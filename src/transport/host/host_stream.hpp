@@ -49,22 +49,4 @@ private:
     std::uint64_t finished_ = 0;
 };
 
-/// Threads that run the messages of a group side by side: each may wait for another rank, so each has a thread.
-class WorkerPool {
-public:
-    ~WorkerPool();
-    /// Runs all, the last one on the calling thread, and returns when all are done.
-    void run_all(std::vector<std::function<void()>> works);
-
-private:
-    void serve();
-
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::deque<std::function<void()>> queue_;
-    std::size_t running_ = 0;
-    bool stopping_ = false;
-    std::vector<std::thread> threads_;
-};
-
 }  // namespace baton::core
