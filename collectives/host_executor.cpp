@@ -99,9 +99,10 @@ bool broken(const CommView &view) { return told_to_give_up(view) || load_relaxed
 
 }  // namespace
 
-HostExecutor::HostExecutor(const CommView &view, HostReach reach)
+HostExecutor::HostExecutor(const CommView &view, HostReach reach, std::function<void()> throw_if_broken)
     : view_(view),
       reach_(std::move(reach)),
+      throw_if_broken_(std::move(throw_if_broken)),
       sent_(static_cast<std::size_t>(view.size)),
       received_(static_cast<std::size_t>(view.size)) {}
 
@@ -111,13 +112,17 @@ void HostExecutor::submit(void *stream, std::function<void()> work) {
     const std::uint64_t ticket = order_.issue();
     if (stream == nullptr) return order_.run(ticket, work);
     static_cast<HostStream *>(stream)->enqueue([this, ticket, work = std::move(work)] {
-        try {
-            order_.run(ticket, work);
-        } catch (const std::bad_alloc &) {  // the only exception of an operation; there is no caller to take it
-            OperationPoint point;
-            point.peer = view_.rank;
-            give_up(view_, BATON_ERR_MEMORY, point);
-        }
+        // All inside the turn: until it has passed, the communicator is not destroyed.
+        order_.run(ticket, [&] {
+            try {
+                work();
+            } catch (const std::bad_alloc &) {  // the only exception of an operation; there is no caller to take it
+                OperationPoint point;
+                point.peer = view_.rank;
+                give_up(view_, BATON_ERR_MEMORY, point);
+            }
+            throw_if_broken_();
+        });
     });
 }
 

@@ -23,9 +23,15 @@ void HostStream::enqueue(std::function<void()> work) {
     changed_.notify_all();
 }
 
-void HostStream::synchronize() {
+void HostStream::wait() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return queue_.empty() && !busy_; });
+}
+
+void HostStream::synchronize() {
+    wait();
+    const std::unique_lock lock(mutex_);
+    if (first_error_) std::rethrow_exception(std::exchange(first_error_, nullptr));
 }
 
 void HostStream::serve() {
@@ -37,8 +43,14 @@ void HostStream::serve() {
         queue_.pop_front();
         busy_ = true;
         lock.unlock();
-        work();
+        std::exception_ptr error;
+        try {
+            work();
+        } catch (...) {
+            error = std::current_exception();
+        }
         lock.lock();
+        if (!first_error_) first_error_ = error;
         busy_ = false;
         changed_.notify_all();
     }

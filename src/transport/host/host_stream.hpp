@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -19,6 +20,9 @@ public:
     HostStream &operator=(const HostStream &) = delete;
 
     void enqueue(std::function<void()> work);
+    /// Waits until what has been queued is done.
+    void wait();
+    /// The same, then throws the first thing that work has thrown since the last synchronize().
     void synchronize();
 
 private:
@@ -27,6 +31,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<std::function<void()>> queue_;
+    std::exception_ptr first_error_;
     bool busy_ = false;
     bool stopping_ = false;
     std::thread thread_;
