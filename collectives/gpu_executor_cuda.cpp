@@ -210,6 +210,7 @@ void GpuExecutor::launch_messages(const std::vector<MessageCall> &calls, cudaStr
         launched.blocks = std::min(launched.parts, launched.message.is_send ? most_of_a_send : most_of_a_recv);
         blocks += launched.blocks;
     }
+    batch->separate = numbers.size() == calls.size() && blocks == static_cast<int>(calls.size());
     // With the tiles of bulk copies one block fits a multiprocessor.
     batch->bulk = pushes && blocks <= std::max(capabilities_.channels, 2);
     const KernelChoice choice = message_kernel(capacity > 4);

@@ -71,13 +71,38 @@ void run_collective(HostEngine &engine, const Request &request, Algorithm algori
     }
 }
 
+/// A message under way.
+class RunningMessage {
+public:
+    RunningMessage(const CommView &view, const HostReach &reach, const MessageCall &call)
+        : message_(call.message),
+          push_(call.plan.algorithm == Algorithm::push),
+          engine_(view, reach, message_.arrival, message_.peer, message_.number) {}
+
+    /// Goes as far as it can now; true when the message is done or has failed.
+    bool advance() {
+        const bool done =
+            push_ ? message_.is_send ? send_push(engine_, message_, progress_) : recv_push(engine_, message_, progress_)
+            : message_.is_send ? send_packet(engine_, message_, progress_)
+                               : recv_packet(engine_, message_, progress_);
+        return done || engine_.failed();
+    }
+
+private:
+    const Message &message_;
+    const bool push_;
+    HostMessageEngine engine_;
+    MessageProgress progress_;
+};
+
 bool broken(const CommView &view) { return told_to_give_up(view) || load_relaxed(&view.control->abort) != 0; }
 
 }  // namespace
 
-HostExecutor::HostExecutor(const CommView &view, HostReach reach)
+HostExecutor::HostExecutor(const CommView &view, HostReach reach, std::function<void()> throw_if_broken)
     : view_(view),
       reach_(std::move(reach)),
+      throw_if_broken_(std::move(throw_if_broken)),
       sent_(static_cast<std::size_t>(view.size)),
       received_(static_cast<std::size_t>(view.size)) {}
 
@@ -87,13 +112,17 @@ void HostExecutor::submit(void *stream, std::function<void()> work) {
     const std::uint64_t ticket = order_.issue();
     if (stream == nullptr) return order_.run(ticket, work);
     static_cast<HostStream *>(stream)->enqueue([this, ticket, work = std::move(work)] {
-        try {
-            order_.run(ticket, work);
-        } catch (const std::bad_alloc &) {  // the only exception of an operation; there is no caller to take it
-            OperationPoint point;
-            point.peer = view_.rank;
-            give_up(view_, BATON_ERR_MEMORY, point);
-        }
+        // All inside the turn: until it has passed, the communicator is not destroyed.
+        order_.run(ticket, [&] {
+            try {
+                work();
+            } catch (const std::bad_alloc &) {  // the only exception of an operation; there is no caller to take it
+                OperationPoint point;
+                point.peer = view_.rank;
+                give_up(view_, BATON_ERR_MEMORY, point);
+            }
+            throw_if_broken_();
+        });
     });
 }
 
@@ -109,21 +138,24 @@ void HostExecutor::messages(std::vector<MessageCall> calls, void *stream) {
         auto &numbers = call.message.is_send ? sent_ : received_;
         call.message.number = ++numbers[static_cast<std::size_t>(call.message.peer)];
     }
-    submit(stream, [this, calls = std::move(calls)] {
-        std::vector<std::function<void()>> works;
-        works.reserve(calls.size());
-        for (const MessageCall &call : calls) works.emplace_back([this, &call] { run_message(call); });
-        pool_.run_all(std::move(works));
-    });
+    submit(stream, [this, calls = std::move(calls)] { run_messages(calls); });
 }
 
-void HostExecutor::run_message(const MessageCall &call) {
-    const Message &message = call.message;
-    HostMessageEngine engine(view_, reach_, message.arrival, message.peer, message.number);
-    if (call.plan.algorithm == Algorithm::push) {
-        message.is_send ? send_push(engine, message) : recv_push(engine, message);
-    } else {
-        message.is_send ? send_packet(engine, message) : recv_packet(engine, message);
+/// All of them on this thread, in turns: each may have to wait for any of the others, here or on its peer, and none
+/// blocks.
+void HostExecutor::run_messages(const std::vector<MessageCall> &calls) {
+    std::vector<RunningMessage> messages;
+    std::vector<RunningMessage *> running;
+    messages.reserve(calls.size());
+    running.reserve(calls.size());
+    for (const MessageCall &call : calls) running.push_back(&messages.emplace_back(view_, reach_, call));
+    std::uint32_t polls = 0;
+    while (!running.empty()) {
+        std::erase_if(running, [&](RunningMessage *message) {
+            const bool ended = message->advance();
+            if (!ended) relax_between_polls(++polls);
+            return ended;
+        });
     }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -9,10 +10,11 @@
 
 namespace baton::core {
 
-/// Operations on host memory, run by the calling thread or by a host stream's.
+/// Operations on host memory, run by the calling thread or by a host stream's. `throw_if_broken` throws what broke the
+/// communicator, if anything did: how a stream learns of the failure of what it has run.
 class HostExecutor final : public Executor {
 public:
-    HostExecutor(const CommView &view, HostReach reach);
+    HostExecutor(const CommView &view, HostReach reach, std::function<void()> throw_if_broken);
     ~HostExecutor() override;
 
     void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) override;
@@ -28,12 +30,12 @@ public:
 
 private:
     void submit(void *stream, std::function<void()> work);
-    void run_message(const MessageCall &call);
+    void run_messages(const std::vector<MessageCall> &calls);
 
     const CommView &view_;
     const HostReach reach_;
+    const std::function<void()> throw_if_broken_;
     TurnOrder order_;
-    WorkerPool pool_;
     // Messages of each ordered pair so far. The arena has words for these counts too: kernels need them in device
     // memory.
     std::vector<std::uint64_t> sent_;

@@ -35,7 +35,8 @@ struct LaunchedMessage {
 template <int capacity>
 struct MessageBatch {
     std::int32_t count = 0;
-    bool bulk = false;  // launched with the kernel's shared memory, for copies in bulk
+    bool bulk = false;      // launched with the kernel's shared memory, for copies in bulk
+    bool separate = false;  // one block a message, one message a pair and direction
     LaunchedMessage messages[capacity];
 };
 

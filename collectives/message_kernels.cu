@@ -24,10 +24,20 @@ __device__ int message_of(const MessageBatch<capacity> &batch, int block) {
     return low;
 }
 
-/// The pairs' counts lie in device memory and are read by every block at its start, so the last block to end may raise
-/// them: a captured launch counts right at every replay.
+__device__ std::uint64_t *count_of(const CommView &view, const Message &message) {
+    return message.is_send ? view.own().send_number(message.peer) : view.own().recv_number(message.peer);
+}
+
+/// The pairs' counts lie in device memory, so that a captured launch counts right at every replay. Every block reads
+/// those of its message at its start, so the last block to end may raise them; a block that is alone with a count need
+/// not wait for the others.
 template <int capacity>
-__device__ void raise_counts(const CommView &view, const MessageBatch<capacity> &batch) {
+__device__ void raise_counts(const CommView &view, const MessageBatch<capacity> &batch, const Message &mine) {
+    if (batch.separate) {
+        __syncthreads();
+        if (threadIdx.x == 0) *count_of(view, mine) = mine.number;
+        return;
+    }
     __shared__ int last;
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -39,18 +49,17 @@ __device__ void raise_counts(const CommView &view, const MessageBatch<capacity> 
     __syncthreads();
     if (!last) return;
     for (int index = static_cast<int>(threadIdx.x); index < batch.count; index += static_cast<int>(blockDim.x)) {
-        const Message &message = batch.messages[index].message;
-        std::uint64_t *count =
-            message.is_send ? view.own().send_number(message.peer) : view.own().recv_number(message.peer);
+        std::uint64_t *count = count_of(view, batch.messages[index].message);
         atomicAdd(reinterpret_cast<unsigned long long *>(count), 1ULL);
     }
 }
 
 __device__ void run(KernelMessageEngine &engine, const Message &message, bool push) {
+    MessageProgress progress;
     if (push) {
-        message.is_send ? send_push(engine, message) : recv_push(engine, message);
+        message.is_send ? send_push(engine, message, progress) : recv_push(engine, message, progress);
     } else {
-        message.is_send ? send_packet(engine, message) : recv_packet(engine, message);
+        message.is_send ? send_packet(engine, message, progress) : recv_packet(engine, message, progress);
     }
 }
 
@@ -66,14 +75,14 @@ __global__ void __launch_bounds__(block_threads)
     const int block = static_cast<int>(blockIdx.x);
     const LaunchedMessage &launched = batch.messages[message_of(batch, block)];
     Message message = launched.message;
-    message.number += message.is_send ? *view.own().send_number(message.peer) : *view.own().recv_number(message.peer);
+    message.number += *count_of(view, message);
     for (int part = block - launched.first_block; part < launched.parts; part += launched.blocks) {
         KernelMessageEngine engine(view, shared, batch.bulk ? &copier : nullptr, launched.message.arrival, message.peer,
                                    message.number, part, launched.parts);
         run(engine, message, launched.push);
     }
     let_kernel_after_launch();
-    raise_counts(view, batch);
+    raise_counts(view, batch, message);
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ private:
             return choose(Algorithm::packet, 1, Reason::buffered);
         }
         if (!capabilities_.reaches_buffers) return choose(Algorithm::packet, 1, Reason::reach);
-        choose(Algorithm::push, std::min(channels_for(request_.bytes, 64 * kib), send_channels(capabilities_.channels)),
+        choose(Algorithm::push, std::min(channels_for(request_.bytes, 16 * kib), send_channels(capabilities_.channels)),
                Reason::reach);
     }
 

@@ -21,4 +21,12 @@ struct Message {
     BATON_HD std::uint64_t slot_user_before() const { return number > message_slots ? number - message_slots : 0; }
 };
 
+/// How far a message has come on this rank. The algorithms of this folder are called until they return true. A kernel's
+/// waits block, so there one call is all it takes, and false means failure; a host thread's waits only look, so that
+/// one thread progresses all messages of a group, and false means "not yet" or failure.
+struct MessageProgress {
+    bool begun = false;
+    std::uint64_t pieces = 0;  // done
+};
+
 }  // namespace baton::core

@@ -12,31 +12,37 @@
 namespace baton::core {
 
 template <class Engine>
-BATON_HD void send_push(Engine &engine, const Message &message) {
+BATON_HD bool send_push(Engine &engine, const Message &message, MessageProgress &progress) {
     MessageOutbox *out = engine.own().outbox(message.peer, message.slot());
     MessageInbox *in = engine.arena(message.peer).inbox(engine.rank(), message.slot());
-    if (!engine.wait_word(&out->consumed.value, message.slot_user_before(), WaitFor::consumed)) return;
-    if (engine.channel() == 0) engine.post_line(&in->header);
+    if (!progress.begun) {
+        if (!engine.wait_word(&out->consumed.value, message.slot_user_before(), WaitFor::consumed)) return false;
+        if (engine.channel() == 0) engine.post_line(&in->header);
+        progress.begun = true;
+    }
     typename Engine::Remote destination{};
-    if (!engine.compare_line(&out->reply, &destination)) return;
+    if (!engine.compare_line(&out->reply, &destination)) return false;
     const Range part = engine.share(message.bytes, line_bytes);
     engine.copy(destination + part.begin, message.buffer + part.begin, part.bytes);
     engine.post_word(&in->done[engine.channel()].value, message.number);
+    return true;
 }
 
 template <class Engine>
-BATON_HD void recv_push(Engine &engine, const Message &message) {
+BATON_HD bool recv_push(Engine &engine, const Message &message, MessageProgress &progress) {
     MessageInbox *in = engine.own().inbox(message.peer, message.slot());
     MessageOutbox *out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
-    if (!engine.wait_word(&in->received, message.slot_user_before(), WaitFor::consumed)) return;
-    if (engine.channel() == 0) {
-        engine.post_line(&out->reply);
-        if (!engine.compare_line(&in->header, nullptr)) return;
+    if (!progress.begun) {
+        if (!engine.wait_word(&in->received, message.slot_user_before(), WaitFor::consumed)) return false;
+        if (engine.channel() == 0) engine.post_line(&out->reply);
+        progress.begun = true;
     }
-    if (!engine.wait_word(&in->done[engine.channel()].value, message.number, WaitFor::data)) return;
-    if (!engine.last_part(&in->parts)) return;
-    engine.post_word(&in->received, message.number);
-    engine.post_word(&out->consumed.value, message.number);
+    // The header stays until the slot is handed back, so looking at it again gives the same answer.
+    if (engine.channel() == 0 && !engine.compare_line(&in->header, nullptr)) return false;
+    if (!engine.wait_word(&in->done[engine.channel()].value, message.number, WaitFor::data)) return false;
+    if (!engine.last_part(&in->parts)) return true;
+    engine.post_words(&in->received, &out->consumed.value, message.number);
+    return true;
 }
 
 }  // namespace baton::core

@@ -219,6 +219,8 @@ BATON_API baton_result baton_comm_info(baton_comm_t comm, baton_info *info);
 
 /* An ordered queue of calls on host communicators, run by a thread of its own. */
 BATON_API baton_result baton_host_stream_create(baton_host_stream_t *stream);
+/* Waits for what is queued. Returns the first error of the calls that have run on the stream since the last
+ * synchronize: that of the communicator which broke. */
 BATON_API baton_result baton_host_stream_synchronize(baton_host_stream_t stream);
 BATON_API baton_result baton_host_stream_destroy(baton_host_stream_t stream); /* waits for what is queued */
 

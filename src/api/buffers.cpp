@@ -45,10 +45,11 @@ PointerInfo Buffers::check(const void *pointer, std::uint64_t bytes, const char 
             }
             break;
     }
-    const auto address = reinterpret_cast<std::uint64_t>(pointer);
-    if (info.size != 0 && (address < info.base || bytes > info.base + info.size - address)) {
-        fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, which leaves its allocation of {} bytes by {} bytes", name,
-             pointer, bytes, info.size, address + bytes - info.base - info.size);
+    const std::uint64_t usable = info.size != 0 ? usable_bytes(domain_, info, pointer, bytes) : bytes;
+    if (bytes > usable) {
+        fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, which leaves {} by {} bytes", name, pointer, bytes,
+             info.chunk ? "what is mapped there" : fmt::format("its allocation of {} bytes", info.size),
+             bytes - usable);
     }
     if (info.size == 0 &&
         domain_.classify(static_cast<const std::byte *>(pointer) + bytes - 1).kind == PointerInfo::Kind::invalid) {
@@ -104,7 +105,7 @@ std::string Buffers::describe(const void *pointer, std::uint64_t bytes, bool raw
     const PointerInfo info = domain_.classify(pointer);
     if (raw && info.size == 0) return "reached by its address (single copy)";
     bool known = false;
-    const RegionRegistry::Location location = registry_.peek(info, pointer, &known);
+    const RegionRegistry::Location location = registry_.peek(info, pointer, bytes, &known);
     if (!known) return "zero copy once registered (at first use)";
     if (location.direct) return fmt::format("zero copy (region {}, generation {})", location.slot, location.generation);
     return "staged through Baton's memory: " + location.reason;

@@ -140,7 +140,7 @@ baton_result baton_host_stream_destroy(baton_host_stream_t stream) {
         const auto found = host_streams().remove(stream);
         if (!found)
             fail(BATON_ERR_ARGUMENT, "stream is {}, which is no host stream", static_cast<const void *>(stream));
-        found->synchronize();
+        found->wait();
     });
 }
 

@@ -92,7 +92,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
         reach.same_process = bootstrap_->same_process();
         reach.single_copy = single_copy_;
         reach.pids = bootstrap_->allgather(static_cast<std::int32_t>(getpid()));
-        executor_ = std::make_unique<HostExecutor>(view_, std::move(reach));
+        executor_ = std::make_unique<HostExecutor>(view_, std::move(reach), [this] { throw_if_broken(); });
     });
     live_communicators.fetch_add(1);
     ready_.store(true, std::memory_order_release);

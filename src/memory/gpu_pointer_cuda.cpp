@@ -10,13 +10,15 @@
 namespace baton::core {
 namespace {
 
-/// Sub-ranges of one address reservation (VMM, pools) may be several allocations; a region is one of them.
+/// Sub-ranges of one address reservation (VMM, pools) may be several allocations; a region is one of them. Pools hand
+/// out allocations, so a buffer lies in one; chunks of VMM are mapped side by side to be used as one.
 void narrow_to_mapping(CUdeviceptr address, PointerInfo *info) {
     CUdeviceptr base = 0;
     std::size_t size = 0;
     if (driver().mem_get_address_range(&base, &size, address) == CUDA_SUCCESS) {
         info->base = base;
         info->size = size;
+        info->chunk = info->pool == nullptr;
     }
 }
 

@@ -27,6 +27,7 @@ struct PointerInfo {
     bool legacy_ipc = false;      // cudaIpcGetMemHandle works
     bool posix_fd = false;        // exports as a file descriptor (VMM, pool)
     void *pool = nullptr;         // CUmemoryPool of stream-ordered memory
+    bool chunk = false;           // one mapping in reserved address space (VMM): a buffer may go on in the next one
 };
 
 /// A region as its owner exports it: the post that peers read and a descriptor to send beside it (-1 if none; owned by
@@ -64,6 +65,11 @@ public:
     virtual void *allocate_shared_with_kernels(std::size_t bytes) = 0;
     virtual void release_shared_with_kernels(void *memory) = 0;
 };
+
+/// Bytes from `pointer` on that are mapped: to the end of its allocation, and on through chunks of the same device that
+/// lie side by side with it (PyTorch's expandable segments). May stop looking once it is past `wanted`.
+std::uint64_t usable_bytes(const MemoryDomain &domain, const PointerInfo &info, const void *pointer,
+                           std::uint64_t wanted);
 
 std::unique_ptr<MemoryDomain> make_host_domain(bool same_process);
 

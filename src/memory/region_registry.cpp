@@ -12,6 +12,12 @@ namespace {
 
 std::uint64_t address_of(const void *pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
+constexpr const char *spans_chunks = "it spans several mappings of reserved address space, which are exported singly";
+
+bool leaves_allocation(const PointerInfo &info, const void *pointer, std::size_t bytes) {
+    return bytes > info.base + info.size - address_of(pointer);
+}
+
 }  // namespace
 
 struct RegionRegistry::Impl {
@@ -176,17 +182,20 @@ RegionRegistry::~RegionRegistry() {
     }
 }
 
-RegionRegistry::Location RegionRegistry::locate(const PointerInfo &info, const void *pointer, std::size_t) {
+RegionRegistry::Location RegionRegistry::locate(const PointerInfo &info, const void *pointer, std::size_t bytes) {
     if (info.base == 0) return {.reason = impl_->domain.export_region(info).reason};
+    if (leaves_allocation(info, pointer, bytes)) return {.reason = spans_chunks};
     const std::lock_guard lock(impl_->mutex);
     return Impl::locate(impl_->region_of(info), info.base, pointer);
 }
 
-RegionRegistry::Location RegionRegistry::peek(const PointerInfo &info, const void *pointer, bool *known) const {
+RegionRegistry::Location RegionRegistry::peek(const PointerInfo &info, const void *pointer, std::size_t bytes,
+                                              bool *known) const {
     *known = true;
     // Memory that no handle can be had of: asking for one has no effect but to learn the reason.
     if (info.base == 0 || (!info.legacy_ipc && !info.posix_fd))
         return {.reason = impl_->domain.export_region(info).reason};
+    if (leaves_allocation(info, pointer, bytes)) return {.reason = spans_chunks};
     const std::lock_guard lock(impl_->mutex);
     const auto found = impl_->find_current(info);
     if (found != impl_->regions.end()) return Impl::locate(found->second, info.base, pointer);
@@ -198,10 +207,11 @@ void RegionRegistry::add(const void *pointer, std::size_t bytes) {
     const PointerInfo info = impl_->domain.classify(pointer);
     if (info.kind == PointerInfo::Kind::invalid) fail(BATON_ERR_ARGUMENT, "pointer {} is not mapped memory", pointer);
     if (info.base == 0) throw Failure(BATON_ERR_UNSUPPORTED, impl_->domain.export_region(info).reason);
-    const std::uint64_t offset = address_of(pointer) - info.base;
-    if (bytes > info.size - offset) {
+    if (leaves_allocation(info, pointer, bytes)) {
+        const std::uint64_t usable = usable_bytes(impl_->domain, info, pointer, bytes);
+        if (bytes <= usable) throw Failure(BATON_ERR_UNSUPPORTED, spans_chunks);
         fail(BATON_ERR_ARGUMENT, "[{}, +{}) leaves its allocation, which has {} bytes from there", pointer, bytes,
-             info.size - offset);
+             usable);
     }
     const std::lock_guard lock(impl_->mutex);
     Impl::Region &region = impl_->region_of(info);

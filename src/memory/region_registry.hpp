@@ -28,11 +28,12 @@ public:
     };
 
     /// Finds the region of [pointer, pointer + bytes), publishing its allocation at first use (which waits for the
-    /// peers' service threads). `info` is the classification of `pointer`; the range must lie inside the allocation.
+    /// peers' service threads). `info` is the classification of `pointer`; the range must be mapped (usable_bytes). A
+    /// range over several chunks has no region: a chunk is exported alone.
     Location locate(const PointerInfo &info, const void *pointer, std::size_t bytes);
 
     /// locate() without publishing: what explain may look at. known = false if the region would have to be published.
-    Location peek(const PointerInfo &info, const void *pointer, bool *known) const;
+    Location peek(const PointerInfo &info, const void *pointer, std::size_t bytes, bool *known) const;
 
     /// baton_register / baton_deregister: counted; throw BATON_ERR_UNSUPPORTED with the reason where the memory cannot
     /// be exported, BATON_ERR_ARGUMENT for a deregister without a register.

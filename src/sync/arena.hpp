@@ -67,8 +67,7 @@ struct ArenaLayout {
     std::uint64_t arrivals = 0;             // [parity][channel][from] ArrivalLine
     std::uint64_t done = 0;                 // [channel][from] SemaphoreWord
     std::uint64_t credit = 0;               // [channel][from] SemaphoreWord
-    std::uint64_t region_cache =
-        0;  // [owner][slot] RegionEntry; this rank only: lines of the region table seen by kernels
+    std::uint64_t region_cache = 0;  // [owner][slot] Packet; this rank only: address and generation, as kernels saw them
     std::uint64_t idle_words = 0;  // [2][from] SemaphoreWord: zero-SM mode, 1 or 0 (copy_engine/stream_words)
     std::uint64_t inboxes = 0;     // [from][slot] MessageInbox
     std::uint64_t outboxes = 0;    // [to][slot] MessageOutbox
@@ -108,9 +107,9 @@ struct Arena {
     BATON_HD std::uint64_t *credit(int channel, int from) const {
         return &at<SemaphoreWord>(layout->credit, channel * layout->size + from)->value;
     }
-    BATON_HD RegionEntry *cached_region(int owner, std::uint64_t slot) const {
-        return at<RegionEntry>(layout->region_cache,
-                               static_cast<std::int64_t>(owner) * region_slots + static_cast<std::int64_t>(slot));
+    BATON_HD Packet *cached_region(int owner, std::uint64_t slot) const {
+        return at<Packet>(layout->region_cache,
+                          static_cast<std::int64_t>(owner) * region_slots + static_cast<std::int64_t>(slot));
     }
     BATON_HD std::uint64_t *idle_word(int phase, int from) const {
         return &at<SemaphoreWord>(layout->idle_words, phase * layout->size + from)->value;

@@ -56,10 +56,11 @@ public:
     BATON_HD Spin(const CommView &view, const OperationPoint &point) : view_(view), point_(point) {}
 
     BATON_HD bool operator()() {
-        ++polls_;
-        relax_between_polls(polls_);
-        return polls_ % interval != 0 || look();
+        relax_between_polls(polls_ + 1);
+        return keep_waiting();
     }
+    /// The same without giving up the processor: for a loop over several waits, which does that itself.
+    BATON_HD bool keep_waiting() { return ++polls_ % interval != 0 || look(); }
 
 private:
 #if defined(__CUDA_ARCH__)

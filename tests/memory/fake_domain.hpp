@@ -21,7 +21,12 @@ public:
     void pretend(std::uint64_t base, std::uint64_t size, std::uint64_t buffer_id, const std::string &refusal = "") {
         const std::lock_guard lock(mutex_);
         pretended_.erase(base);
-        if (buffer_id != 0) pretended_[base] = {size, buffer_id, refusal};
+        if (buffer_id != 0) pretended_[base] = {size, buffer_id, refusal, false, -1};
+    }
+    /// The same for one mapping in reserved address space of a device.
+    void pretend_chunk(std::uint64_t base, std::uint64_t size, std::uint64_t buffer_id, int device = 0) {
+        const std::lock_guard lock(mutex_);
+        pretended_[base] = {size, buffer_id, "", true, device};
     }
 
     /// Called in place of every import with the post; what it throws is what the import throws.
@@ -43,6 +48,8 @@ public:
             info.size = memory.size;
             info.buffer_id = memory.buffer_id;
             info.posix_fd = memory.refusal.empty();
+            info.chunk = memory.chunk;
+            info.device = memory.device;
             return info;
         }
         return host_->classify(pointer);
@@ -87,6 +94,8 @@ private:
         std::uint64_t size;
         std::uint64_t buffer_id;
         std::string refusal;
+        bool chunk;
+        int device;
     };
     std::unique_ptr<MemoryDomain> host_;
     mutable std::mutex mutex_;

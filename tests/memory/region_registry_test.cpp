@@ -18,13 +18,17 @@ struct Rank {
     explicit Rank(Bootstrap &bootstrap)
         : domain(true), peers(bootstrap, domain, {}), registry(domain, peers, patience) {}
 
-    RegionRegistry::Location locate(std::uint64_t address) {
+    RegionRegistry::Location locate(std::uint64_t address, std::size_t bytes = 1) {
         const auto *pointer = reinterpret_cast<const void *>(address);
-        return registry.locate(domain.classify(pointer), pointer, 1);
+        return registry.locate(domain.classify(pointer), pointer, bytes);
     }
-    RegionRegistry::Location peek(std::uint64_t address, bool *known) {
+    RegionRegistry::Location peek(std::uint64_t address, bool *known, std::size_t bytes = 1) {
         const auto *pointer = reinterpret_cast<const void *>(address);
-        return registry.peek(domain.classify(pointer), pointer, known);
+        return registry.peek(domain.classify(pointer), pointer, bytes, known);
+    }
+    std::uint64_t usable(std::uint64_t address, std::uint64_t wanted) {
+        const auto *pointer = reinterpret_cast<const void *>(address);
+        return usable_bytes(domain, domain.classify(pointer), pointer, wanted);
     }
 
     FakeDomain domain;
@@ -74,6 +78,41 @@ TEST(RegionRegistry, PublishesAnAllocationOnceAndFindsItAgain) {
         EXPECT_TRUE(known);
         EXPECT_TRUE(peeked.direct);
         EXPECT_EQ(peeked.offset, 7U);
+    });
+}
+
+TEST(RegionRegistry, ChunksSideBySideAreUsedAsOneAndExportedSingly) {
+    with_a_peer([](Rank &rank, Rank *peer) {
+        constexpr std::uint64_t start = place_of_memory + 5;
+        for (std::uint64_t i = 0; i < 3; ++i) rank.domain.pretend_chunk(place_of_memory + i * page, page, i + 1);
+        EXPECT_EQ(rank.usable(start, 3 * page), 3 * page - 5) << "to the end of the last chunk";
+        EXPECT_GE(rank.usable(start, page), page) << "as far as it was asked for";
+        bool known = false;
+        EXPECT_FALSE(rank.peek(start, &known, 2 * page).direct);
+        EXPECT_TRUE(known);
+        const auto across = rank.locate(start, 2 * page);
+        EXPECT_FALSE(across.direct);
+        EXPECT_NE(across.reason.find("several mappings"), std::string::npos) << across.reason;
+        EXPECT_EQ(peer->domain.imported, 0);
+        const auto within = rank.locate(place_of_memory + page + 7, page - 7);
+        EXPECT_TRUE(within.direct);
+        EXPECT_EQ(within.offset, 7U);
+        const auto *pointer = reinterpret_cast<const void *>(start);
+        EXPECT_EQ(code_of([&] { rank.registry.add(pointer, 2 * page); }), BATON_ERR_UNSUPPORTED);
+        EXPECT_EQ(code_of([&] { rank.registry.add(pointer, 3 * page); }), BATON_ERR_ARGUMENT);
+    });
+}
+
+TEST(RegionRegistry, AChunkEndsWhereTheNextOneIsAnotherDevicesOrNone) {
+    with_a_peer([](Rank &rank, Rank *) {
+        rank.domain.pretend_chunk(place_of_memory, page, 1);
+        EXPECT_EQ(rank.usable(place_of_memory, 2 * page), page) << "nothing there";
+        rank.domain.pretend_chunk(place_of_memory + page, page, 2, 1);
+        EXPECT_EQ(rank.usable(place_of_memory, 2 * page), page) << "another device";
+        rank.domain.pretend(place_of_memory + page, page, 3);
+        EXPECT_EQ(rank.usable(place_of_memory, 2 * page), page) << "an allocation";
+        rank.domain.pretend(place_of_memory, page, 4);
+        EXPECT_EQ(rank.usable(place_of_memory, 2 * page), page) << "two allocations that happen to be neighbours";
     });
 }
 
@@ -181,7 +220,7 @@ TEST(RegionRegistry, OrdinaryMemoryIsNotDirect) {
         EXPECT_FALSE(place.direct);
         EXPECT_EQ(place.reason, "ordinary host memory is not shared between processes");
         bool known = false;
-        EXPECT_EQ(rank.registry.peek(rank.domain.classify(&stack), &stack, &known).reason, place.reason);
+        EXPECT_EQ(rank.registry.peek(rank.domain.classify(&stack), &stack, sizeof(stack), &known).reason, place.reason);
         EXPECT_TRUE(known);
         EXPECT_EQ(code_of([&] { rank.registry.add(&stack, sizeof(stack)); }), BATON_ERR_UNSUPPORTED);
         EXPECT_EQ(code_of([&] { rank.registry.add(nullptr, 1); }), BATON_ERR_ARGUMENT);

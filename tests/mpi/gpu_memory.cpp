@@ -98,10 +98,11 @@ Function driver(const char *name) {
     return reinterpret_cast<Function>(function);
 }
 
-/// A range mapped from a physical allocation, shareable by file descriptor or not at all.
+/// A range mapped from physical allocations side by side, shareable by file descriptor or not at all. A chunk's worth
+/// of address space behind it is reserved and not mapped.
 class VmmRange {
 public:
-    VmmRange(std::size_t bytes, CUmemAllocationHandleType type) {
+    VmmRange(std::size_t bytes, CUmemAllocationHandleType type, std::size_t chunks = 1) : handles_(chunks) {
         CUmemAllocationProp property{};
         property.type = CU_MEM_ALLOCATION_TYPE_PINNED;
         property.requestedHandleTypes = type;
@@ -109,30 +110,53 @@ public:
         std::size_t granularity = 0;
         EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemGetAllocationGranularity)>("cuMemGetAllocationGranularity")(
                                     &granularity, &property, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-        size_ = (bytes + granularity - 1) / granularity * granularity;
-        EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemCreate)>("cuMemCreate")(&handle_, size_, &property, 0));
+        chunk_ = (bytes / chunks + granularity) / granularity * granularity;
         EXPECT_EQ(CUDA_SUCCESS,
-                  driver<decltype(&cuMemAddressReserve)>("cuMemAddressReserve")(&address_, size_, 0, 0, 0));
-        EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemMap)>("cuMemMap")(address_, size_, 0, handle_, 0));
+                  driver<decltype(&cuMemAddressReserve)>("cuMemAddressReserve")(&address_, size() + chunk_, 0, 0, 0));
+        for (std::size_t i = 0; i < chunks; ++i) {
+            EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemCreate)>("cuMemCreate")(&handles_[i], chunk_, &property, 0));
+            EXPECT_EQ(CUDA_SUCCESS,
+                      driver<decltype(&cuMemMap)>("cuMemMap")(address_ + i * chunk_, chunk_, 0, handles_[i], 0));
+        }
         CUmemAccessDesc access{};
         access.location = property.location;
         access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-        EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemSetAccess)>("cuMemSetAccess")(address_, size_, &access, 1));
+        EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemSetAccess)>("cuMemSetAccess")(address_, size(), &access, 1));
     }
     ~VmmRange() {
-        EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemUnmap)>("cuMemUnmap")(address_, size_));
-        EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemRelease)>("cuMemRelease")(handle_));
-        EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemAddressFree)>("cuMemAddressFree")(address_, size_));
+        for (std::size_t i = 0; i < handles_.size(); ++i) {
+            EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemUnmap)>("cuMemUnmap")(address_ + i * chunk_, chunk_));
+            EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemRelease)>("cuMemRelease")(handles_[i]));
+        }
+        EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemAddressFree)>("cuMemAddressFree")(address_, size() + chunk_));
     }
     VmmRange(const VmmRange &) = delete;
     VmmRange &operator=(const VmmRange &) = delete;
     void *data() const { return reinterpret_cast<void *>(address_); }
+    std::size_t size() const { return handles_.size() * chunk_; }
 
 private:
-    CUmemGenericAllocationHandle handle_ = 0;
+    std::vector<CUmemGenericAllocationHandle> handles_;
     CUdeviceptr address_ = 0;
-    std::size_t size_ = 0;
+    std::size_t chunk_ = 0;
 };
+
+/// As PyTorch's expandable segments are: chunks of address space, mapped side by side, used as one buffer.
+TEST_F(GpuMemory, VirtualInSeveralChunks) {
+    for (CUmemAllocationHandleType type : {CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, CU_MEM_HANDLE_TYPE_NONE}) {
+        for (std::size_t chunks : {2, 3, 7}) {
+            const std::size_t count = 900000 + chunks;
+            VmmRange range(room(count), type, chunks);
+            expect_usable(range.data(), count, chunks, std::to_string(chunks) + " chunks");
+            EXPECT_ERROR(BATON_ERR_UNSUPPORTED, baton_register(comm(), range.data(), range.size()));
+            EXPECT_ERROR(BATON_ERR_ARGUMENT,
+                         baton_allreduce(BATON_IN_PLACE, range.data(), range.size() / 4 + 1, BATON_FLOAT32, BATON_SUM,
+                                         comm(), stream_),
+                         "recvbuf");
+            if (HasFailure()) return;
+        }
+    }
+}
 
 TEST_F(GpuMemory, VirtualShareable) {
     for (std::size_t count : {1000, 700000}) {

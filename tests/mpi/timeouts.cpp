@@ -68,6 +68,22 @@ TEST_P(NobodyComes, DoneOnReturn) {
     expect_works(fresh);
 }
 
+/// As cudaStreamSynchronize does: the error of what was queued, once.
+TEST_P(NobodyComes, SynchronizingAHostStreamReturnsTheError) {
+    FragileComm comm(patience);
+    if (on_gpu(comm)) GTEST_SKIP() << "a GPU's streams are CUDA's";
+    Buffer buffer(comm, GetParam() * 4);
+    if (world_rank() != absent()) {
+        Stream stream(comm, Stream::Kind::own);
+        const auto queue = static_cast<baton_host_stream_t>(stream.get());
+        EXPECT_OK(baton_barrier(comm, stream)) << "a queued call does not wait";
+        const std::string missing = "rank " + std::to_string(absent());
+        EXPECT_ERROR(BATON_ERR_TIMEOUT, baton_host_stream_synchronize(queue), "barrier", missing.c_str());
+        EXPECT_OK(baton_host_stream_synchronize(queue)) << "the error has been returned";
+    }
+    rejoin(comm);
+}
+
 INSTANTIATE_TEST_SUITE_P(Counts, NobodyComes, ::testing::Values(64, 500000));
 
 class Waits : public NobodyComes {};

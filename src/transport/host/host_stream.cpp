@@ -23,9 +23,15 @@ void HostStream::enqueue(std::function<void()> work) {
     changed_.notify_all();
 }
 
-void HostStream::synchronize() {
+void HostStream::wait() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return queue_.empty() && !busy_; });
+}
+
+void HostStream::synchronize() {
+    wait();
+    const std::unique_lock lock(mutex_);
+    if (first_error_) std::rethrow_exception(std::exchange(first_error_, nullptr));
 }
 
 void HostStream::serve() {
@@ -37,8 +43,14 @@ void HostStream::serve() {
         queue_.pop_front();
         busy_ = true;
         lock.unlock();
-        work();
+        std::exception_ptr error;
+        try {
+            work();
+        } catch (...) {
+            error = std::current_exception();
+        }
         lock.lock();
+        if (!first_error_) first_error_ = error;
         busy_ = false;
         changed_.notify_all();
     }
@@ -76,46 +88,6 @@ void TurnOrder::drain() {
 bool TurnOrder::idle() {
     const std::lock_guard lock(mutex_);
     return finished_ == issued_;
-}
-
-WorkerPool::~WorkerPool() {
-    {
-        const std::lock_guard lock(mutex_);
-        stopping_ = true;
-    }
-    changed_.notify_all();
-    for (std::thread &thread : threads_) thread.join();
-}
-
-void WorkerPool::run_all(std::vector<std::function<void()>> works) {
-    if (works.empty()) return;
-    const std::function<void()> last = std::move(works.back());
-    works.pop_back();
-    {
-        const std::lock_guard lock(mutex_);
-        for (std::function<void()> &work : works) queue_.push_back(std::move(work));
-        while (threads_.size() < works.size()) threads_.emplace_back([this] { serve(); });
-    }
-    changed_.notify_all();
-    last();
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return queue_.empty() && running_ == 0; });
-}
-
-void WorkerPool::serve() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-        changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-        if (queue_.empty()) return;
-        const std::function<void()> work = std::move(queue_.front());
-        queue_.pop_front();
-        ++running_;
-        lock.unlock();
-        work();
-        lock.lock();
-        --running_;
-        changed_.notify_all();
-    }
 }
 
 }  // namespace baton::core

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -19,6 +20,9 @@ public:
     HostStream &operator=(const HostStream &) = delete;
 
     void enqueue(std::function<void()> work);
+    /// Waits until what has been queued is done.
+    void wait();
+    /// The same, then throws the first thing that work has thrown since the last synchronize().
     void synchronize();
 
 private:
@@ -27,6 +31,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<std::function<void()>> queue_;
+    std::exception_ptr first_error_;
     bool busy_ = false;
     bool stopping_ = false;
     std::thread thread_;
@@ -47,24 +52,6 @@ private:
     std::condition_variable changed_;
     std::uint64_t issued_ = 0;
     std::uint64_t finished_ = 0;
-};
-
-/// Threads that run the messages of a group side by side: each may wait for another rank, so each has a thread.
-class WorkerPool {
-public:
-    ~WorkerPool();
-    /// Runs all, the last one on the calling thread, and returns when all are done.
-    void run_all(std::vector<std::function<void()>> works);
-
-private:
-    void serve();
-
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::deque<std::function<void()>> queue_;
-    std::size_t running_ = 0;
-    bool stopping_ = false;
-    std::vector<std::thread> threads_;
 };
 
 }  // namespace baton::core

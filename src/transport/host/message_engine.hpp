@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "transport/host/move.hpp"
 #include "transport/host/remote_memory.hpp"
@@ -9,8 +10,9 @@
 
 namespace baton::core {
 
-/// One host thread's send or recv: the primitives that collectives/p2p is written with, as in
-/// kernel/message_engine.cuh.
+/// One send or recv of a host thread that has others to progress as well: the primitives that collectives/p2p is
+/// written with, as in kernel/message_engine.cuh, but waits only look. They return false where a kernel's would go on
+/// polling; the algorithm is then called again later.
 class HostMessageEngine {
 public:
     using Remote = HostRemote;
@@ -25,31 +27,33 @@ public:
     Arena own() const { return view_.own(); }
     Arena arena(int peer) const { return view_.arena(peer); }
     Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
+    /// Nothing more will happen: the communicator is broken.
+    bool failed() const { return failed_; }
 
     bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for) {
-        Spin spin(view_, at(wait_for));
-        while (!failed_ && load_acquire(word) < value) {
-            if (!spin()) failed_ = true;
-        }
-        return !failed_;
+        if (failed_) return false;
+        return load_acquire(word) >= value || not_yet(wait_for, value);
     }
     void post_word(std::uint64_t *word, std::uint64_t value) {
         if (!failed_) store_release(word, value);
+    }
+    void post_words(std::uint64_t *own, std::uint64_t *peers, std::uint64_t value) {
+        post_word(own, value);
+        post_word(peers, value);
     }
     void post_line(ArrivalLine *line) {
         for (int word = 0; word < Arrival::words && !failed_; ++word) store_arrival_word(line, mine_, word, number_);
     }
     bool compare_line(const ArrivalLine *line, Remote *buffer) {
-        Spin spin(view_, at(WaitFor::reply));
-        Arrival theirs;
-        while (!failed_ && !load_arrival(line, number_, &theirs)) {
-            if (!spin()) failed_ = true;
-        }
         if (failed_) return false;
+        Arrival theirs;
+        if (!load_arrival(line, number_, &theirs)) return not_yet(WaitFor::reply, number_);
         if (!(theirs.signature == mine_.signature)) return report(BATON_ERR_MISMATCH, theirs.signature);
         if (buffer != nullptr) *buffer = reach_.resolve(view_, peer_, theirs.recv);
         return true;
     }
+
+    bool check_line(const ArrivalLine *line) { return compare_line(line, nullptr); }
 
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
         if (failed_ || host_write(destination, source, bytes)) return;
@@ -62,13 +66,26 @@ public:
     }
     bool take(std::byte *destination, const Packet *source, std::uint64_t bytes, std::uint64_t epoch) {
         if (failed_) return false;
-        Spin spin(view_, at(WaitFor::data));
-        if (!take_packets(destination, source, bytes, epoch, spin)) failed_ = true;
-        return !failed_;
+        auto only_look = [] { return false; };
+        for (; taken_ < packets_for(bytes); ++taken_) {
+            const std::size_t from = taken_ * packet_payload;
+            const std::size_t size = std::min<std::size_t>(packet_payload, bytes - from);
+            if (!take_packets(destination + from, source + taken_, size, epoch, only_look))
+                return not_yet(WaitFor::data, epoch);
+        }
+        taken_ = 0;
+        return true;
     }
     bool last_part(std::uint64_t * /*parts*/) { return !failed_; }
 
 private:
+    /// A wait that has not been satisfied: false, and the message fails when this very wait has lasted too long.
+    bool not_yet(WaitFor wait_for, std::uint64_t value) {
+        if (!wait_ || wait_->wait_for != wait_for || wait_->value != value)
+            wait_.emplace(Wait{wait_for, value, Spin(view_, at(wait_for))});
+        if (!wait_->spin.keep_waiting()) failed_ = true;
+        return false;
+    }
     OperationPoint at(WaitFor wait_for) const { return {peer_, channel(), number_, wait_for, mine_.signature}; }
 
     bool report(baton_result code, const Signature &theirs) {
@@ -83,6 +100,13 @@ private:
     std::uint64_t number_;
     int peer_;
     bool failed_ = false;
+    std::size_t taken_ = 0;  // packets of the piece that take() is at
+    struct Wait {
+        WaitFor wait_for;
+        std::uint64_t value;
+        Spin spin;
+    };
+    std::optional<Wait> wait_;  // the last one that was not satisfied
 };
 
 }  // namespace baton::core

@@ -30,7 +30,7 @@ bool in_pieces(std::uint64_t bytes, const Transfer &transfer) {
 
 HostRemote HostReach::resolve(const CommView &view, int owner, const BufferRef &buffer) const {
     if (buffer.slot() != BufferRef::raw_slot) {
-        return {region_address(view, owner, buffer), 0};
+        return {region_address(view, owner, buffer, {}), 0};
     }
     auto *address = reinterpret_cast<std::byte *>(buffer.offset());
     return {address, same_process || owner == view.rank ? 0 : pids[static_cast<std::size_t>(owner)]};

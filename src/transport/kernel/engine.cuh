@@ -128,10 +128,7 @@ public:
     }
 
     __device__ void put_packets_to_all(const std::byte *source, std::uint64_t bytes) {
-        Packet *destinations[max_ranks];
-        int count = 0;
-        for (int step = 1; step < view_.size; ++step) destinations[count++] = packets_at(peer_at(step));
-        if (count > 0) put_packets(destinations, count, source, bytes, epoch_);
+        put_packets_to_each(source, 0, bytes);
     }
     __device__ void put_packets_to_each(const std::byte *source, std::uint64_t stride, std::uint64_t bytes) {
         if (bytes == 0) return;
@@ -205,13 +202,15 @@ private:
             report(BATON_ERR_MISMATCH, peer, theirs.signature);
             return;
         }
-        shared_.send_of[peer] = address_of(peer, theirs.send);
-        shared_.recv_of[peer] = address_of(peer, theirs.recv);
+        const Packet send_line = cached_region(view_, peer, theirs.send);
+        const Packet recv_line = cached_region(view_, peer, theirs.recv);
+        shared_.send_of[peer] = address_of(peer, theirs.send, send_line);
+        shared_.recv_of[peer] = address_of(peer, theirs.recv, recv_line);
     }
 
-    __device__ Remote address_of(int owner, const BufferRef &buffer) {
+    __device__ Remote address_of(int owner, const BufferRef &buffer, const Packet &cached) {
         if (buffer.slot() == BufferRef::raw_slot) return nullptr;
-        Remote address = region_address(view_, owner, buffer);
+        Remote address = region_address(view_, owner, buffer, cached);
         if (address == nullptr) report(BATON_ERR_INTERNAL, owner, mine_);
         return address;
     }

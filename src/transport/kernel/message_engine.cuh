@@ -63,6 +63,14 @@ public:
         __syncthreads();
         if (threadIdx.x == 0 && !shared_.failed) store_release(word, value);
     }
+    /// The same for a word of this rank and one of the peer's, behind one fence.
+    __device__ void post_words(std::uint64_t *own, std::uint64_t *peers, std::uint64_t value) {
+        __syncthreads();
+        if (threadIdx.x != 0 || shared_.failed) return;
+        __threadfence_system();
+        store_relaxed(own, value);
+        store_relaxed(peers, value);
+    }
     __device__ void post_line(ArrivalLine *line) {
         if (threadIdx.x < Arrival::words && !shared_.failed) {
             store_arrival_word(line, mine_, static_cast<int>(threadIdx.x), number_);
@@ -74,6 +82,13 @@ public:
         __syncthreads();
         if (buffer != nullptr) *buffer = shared_.remote;
         return shared_.failed == 0;
+    }
+
+    /// Compares signatures only, by a thread of the last warp while the others go on: a method that gathers the block
+    /// tells the result.
+    __device__ bool check_line(const ArrivalLine *line) {
+        if (threadIdx.x == blockDim.x - 1 && !shared_.failed) read_line(line);
+        return true;
     }
 
     __device__ void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
@@ -125,7 +140,7 @@ private:
         if (!(theirs.signature == mine_.signature)) return report(BATON_ERR_MISMATCH, theirs.signature);
         shared_.remote = nullptr;
         if (theirs.recv.slot() == BufferRef::raw_slot) return;
-        shared_.remote = region_address(view_, peer_, theirs.recv);
+        shared_.remote = region_address(view_, peer_, theirs.recv, cached_region(view_, peer_, theirs.recv));
         if (shared_.remote == nullptr) report(BATON_ERR_INTERNAL, theirs.signature);
     }
 
