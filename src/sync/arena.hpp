@@ -67,7 +67,8 @@ struct ArenaLayout {
     std::uint64_t arrivals = 0;             // [parity][channel][from] ArrivalLine
     std::uint64_t done = 0;                 // [channel][from] SemaphoreWord
     std::uint64_t credit = 0;               // [channel][from] SemaphoreWord
-    std::uint64_t region_cache = 0;  // [owner][slot] Packet; this rank only: address and generation, as kernels saw them
+    std::uint64_t region_cache =
+        0;                         // [owner][slot] Packet; this rank only: address and generation, as kernels saw them
     std::uint64_t idle_words = 0;  // [2][from] SemaphoreWord: zero-SM mode, 1 or 0 (copy_engine/stream_words)
     std::uint64_t inboxes = 0;     // [from][slot] MessageInbox
     std::uint64_t outboxes = 0;    // [to][slot] MessageOutbox
