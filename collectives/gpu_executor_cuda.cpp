@@ -194,8 +194,7 @@ void GpuExecutor::launch_messages(const std::vector<MessageCall> &calls, cudaStr
     const auto sends = static_cast<int>(
         std::count_if(calls.begin(), calls.end(), [](const MessageCall &call) { return call.message.is_send; }));
     const int recvs = static_cast<int>(calls.size()) - sends;
-    const int most_of_a_send = std::max(1, send_channels(capabilities_.channels) / std::max(1, sends));
-    const int most_of_a_recv = std::max(1, recv_channels(capabilities_.channels) / std::max(1, recvs));
+    const int most_of_a_send = std::max(1, (capabilities_.channels - recvs) / std::max(1, sends));
     std::map<std::pair<bool, int>, std::uint64_t> numbers;
     int blocks = 0;
     bool pushes = false;
@@ -207,7 +206,7 @@ void GpuExecutor::launch_messages(const std::vector<MessageCall> &calls, cudaStr
         launched.push = call.plan.algorithm == Algorithm::push;
         pushes = pushes || launched.push;
         launched.parts = call.plan.channels;
-        launched.blocks = std::min(launched.parts, launched.message.is_send ? most_of_a_send : most_of_a_recv);
+        launched.blocks = launched.message.is_send ? std::min(launched.parts, most_of_a_send) : 1;
         blocks += launched.blocks;
     }
     batch->separate = numbers.size() == calls.size() && blocks == static_cast<int>(calls.size());

@@ -76,7 +76,8 @@ __global__ void __launch_bounds__(block_threads)
     const LaunchedMessage &launched = batch.messages[message_of(batch, block)];
     Message message = launched.message;
     message.number += *count_of(view, message);
-    for (int part = block - launched.first_block; part < launched.parts; part += launched.blocks) {
+    const int parts = message.is_send ? launched.parts : 1;  // a recv's block waits for all of the sender's channels
+    for (int part = block - launched.first_block; part < parts; part += launched.blocks) {
         KernelMessageEngine engine(view, shared, batch.bulk ? &copier : nullptr, launched.message.arrival, message.peer,
                                    message.number, part, launched.parts);
         run(engine, message, launched.push);

@@ -48,10 +48,6 @@ struct Capabilities {
     std::uint64_t copy_engine_limit = 0;
 };
 
-/// Blocks of all sends of a launch together, and of all recvs: senders move the data, receivers only wait for it.
-inline int send_channels(int channels) { return channels > 1 ? channels * 3 / 4 : 1; }
-inline int recv_channels(int channels) { return channels > 3 ? channels / 4 : 1; }
-
 /// How a call runs. The same on all ranks: it depends on what all ranks know alike. (Which engine moves a rank's data
 /// in `push` is each rank's own business: kernels and copy engines speak the same protocol.)
 struct Plan {

@@ -158,7 +158,9 @@ private:
             return choose(Algorithm::packet, 1, Reason::buffered);
         }
         if (!capabilities_.reaches_buffers) return choose(Algorithm::packet, 1, Reason::reach);
-        choose(Algorithm::push, std::min(channels_for(request_.bytes, 16 * kib), send_channels(capabilities_.channels)),
+        // A block is left for a recv, which runs beside a send.
+        choose(Algorithm::push,
+               std::min(channels_for(request_.bytes, 16 * kib), std::max(1, capabilities_.channels - 1)),
                Reason::reach);
     }
 

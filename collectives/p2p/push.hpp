@@ -6,8 +6,8 @@
 /// Send and recv straight into the receiver's buffer.
 ///   Sender:   1. Wait until the slot's message before has left.  2. Channel 0 posts the signature.
 ///             3. Wait for the receiver's reply with its buffer, push this channel's share, signal.
-///   Receiver: 1. Channel 0 posts where the buffer is and compares the signature.
-///             2. Every channel waits for its share; the last one hands the slot back.
+///   Receiver, one channel: 1. Post where the buffer is, compare the signature.
+///             2. Wait for the shares of all channels of the sender; hand the slot back.
 /// The sender completes when the receiver has come. Steps: 2 flights and the data. Wire: message bytes. Scratch: none.
 namespace baton::core {
 
@@ -34,13 +34,12 @@ BATON_HD bool recv_push(Engine &engine, const Message &message, MessageProgress 
     MessageOutbox *out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
     if (!progress.begun) {
         if (!engine.wait_word(&in->received, message.slot_user_before(), WaitFor::consumed)) return false;
-        if (engine.channel() == 0) engine.post_line(&out->reply);
+        engine.post_line(&out->reply);
         progress.begun = true;
     }
     // The header stays until the slot is handed back, so looking at it again gives the same answer.
-    if (engine.channel() == 0 && !engine.compare_line(&in->header, nullptr)) return false;
-    if (!engine.wait_word(&in->done[engine.channel()].value, message.number, WaitFor::data)) return false;
-    if (!engine.last_part(&in->parts)) return true;
+    if (!engine.compare_line(&in->header, nullptr)) return false;
+    if (!engine.wait_parts(in->done, message.number)) return false;
     engine.post_words(&in->received, &out->consumed.value, message.number);
     return true;
 }

@@ -34,7 +34,6 @@ struct alignas(128) ArenaHeader {
 struct alignas(128) MessageInbox {
     ArrivalLine header;                // sender -> receiver: signature of message k (epoch k)
     SemaphoreWord done[max_channels];  // sender -> receiver: channel c has stored its part of message k (value k)
-    std::uint64_t parts;               // receiver only: channels that have finished the message
     std::uint64_t received;            // receiver only: number of the last message that has left this slot
 };
 

@@ -40,8 +40,9 @@ __global__ void take_only(void *destination, const Packet *wire, std::size_t byt
 template <class T>
 __global__ void reduce_kernel(T *destination, const Packet *const *sources, const T *own, int ranks, std::size_t count,
                               int op, std::uint64_t epoch, int *gave_up) {
+    __shared__ std::uint64_t room[core::on_device::reduce_packets_room];
     Limited spin{patience};
-    if (!core::on_device::reduce_packets<T>(destination, sources, own, ranks, count, op, epoch, spin)) {
+    if (!core::on_device::reduce_packets<T>(destination, sources, own, ranks, count, op, epoch, room, spin)) {
         atomicAdd(gave_up, 1);
     }
 }

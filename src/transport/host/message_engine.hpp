@@ -76,7 +76,9 @@ public:
         taken_ = 0;
         return true;
     }
-    bool last_part(std::uint64_t * /*parts*/) { return !failed_; }
+    bool wait_parts(const SemaphoreWord *parts, std::uint64_t value) {
+        return wait_word(&parts[0].value, value, WaitFor::data);
+    }
 
 private:
     /// A wait that has not been satisfied: false, and the message fails when this very wait has lasted too long.

@@ -10,8 +10,8 @@
 /// 339 GB/s instead of 317 to 331 at 16 MiB a peer, 267 to 279 instead of 250 to 270 at 1 MiB (docs/performance.md).
 namespace baton::core {
 
-/// Less than this a block copies with its threads: the pipeline takes longer to fill.
-inline constexpr std::uint64_t bulk_least_bytes = 4096;
+/// Less than this a block copies with its threads: the pipeline takes longer to fill and to drain.
+inline constexpr std::uint64_t bulk_least_bytes = 4 * bulk_tile_bytes;
 
 /// Lies in static shared memory, one per block.
 struct BulkShared {
@@ -38,8 +38,8 @@ public:
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
 
-    /// Pointers and size are multiples of 16, better of 128. The source is older than this kernel: what threads or peers
-    /// have written since is not ordered before the loads, which go through the asynchronous proxy.
+    /// Pointers and size are multiples of 16, better of 128. The source is older than this kernel: what threads or
+    /// peers have written since is not ordered before the loads, which go through the asynchronous proxy.
     __device__ void add(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
         for (std::uint64_t at = 0; at < bytes; at += bulk_tile_bytes) {
             if (issued_ - stored_ == ahead) store_next();

@@ -148,13 +148,14 @@ public:
     }
     template <class T>
     __device__ void reduce_packets_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
+        __shared__ std::uint64_t room[reduce_packets_room];
         const Packet *sources[max_ranks];
         for (int peer = 0; peer < view_.size; ++peer) {
             sources[peer] = peer == view_.rank ? nullptr : view_.own().packets(epoch_, channel_, peer);
         }
         Spin spin(view_, at(WaitFor::data, any_peer));
         if (!reduce_packets<T>(reinterpret_cast<T *>(destination), sources, reinterpret_cast<const T *>(own),
-                               view_.size, count, op, epoch_, spin)) {
+                               view_.size, count, op, epoch_, room, spin)) {
             shared_.failed = 1;
         }
     }

@@ -11,7 +11,6 @@ namespace baton::core {
 struct MessageShared {
     std::byte *remote;
     int failed;
-    int last;
 };
 
 /// One block's part of one send or recv: the primitives that collectives/p2p is written with. All threads of the block
@@ -112,19 +111,20 @@ public:
         return shared_.failed == 0;
     }
 
-    /// True for the block that is the last of the message's to get here; it sees what the others have done. `parts` is
-    /// this rank's own word, 0 between messages.
-    __device__ bool last_part(std::uint64_t *parts) {
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            __threadfence();
-            const auto before = atomicAdd(reinterpret_cast<unsigned long long *>(parts), 1ULL);
-            shared_.last = before + 1 == static_cast<unsigned long long>(channels_);
-            if (shared_.last) *parts = 0;
-            __threadfence();
+    /// True once all channels of the sender have raised their word to `value`; a thread polls for each.
+    __device__ bool wait_parts(const SemaphoreWord *parts, std::uint64_t value) {
+        for (int part = static_cast<int>(threadIdx.x); part < channels_ && !shared_.failed;
+             part += static_cast<int>(blockDim.x)) {
+            Spin spin(view_, at(WaitFor::data));
+            while (load_acquire(&parts[part].value) < value) {
+                if (!spin()) {
+                    shared_.failed = 1;
+                    break;
+                }
+            }
         }
         __syncthreads();
-        return shared_.last != 0;
+        return shared_.failed == 0;
     }
 
 private:

@@ -112,20 +112,64 @@ __device__ inline bool take_packets_from_each(int peers, const PacketsOf &packet
     return true;
 }
 
+/// Words that reduce_packets() collects at a time, from all peers together.
+inline constexpr unsigned reduce_packets_room = 2048;
+
 /// Reduces `count` elements of all ranks, in their order: sources[r] are the packets of rank r, or null for this rank,
-/// whose elements are `own`. `destination` may equal `own`; both may have any alignment. False if `spin` ended a wait.
+/// whose elements are `own`. `destination` may equal `own`; both may have any alignment. False, for the whole block, if
+/// `spin` ended a wait.
+///
+/// Every thread polls packets of its own, as many together as there are: a thread that polled all ranks' packets of one
+/// word would wait for a round trip to memory for each. They meet in `room`, reduce_packets_room words of shared
+/// memory.
 template <class T, class Spin>
 __device__ inline bool reduce_packets(T *destination, const Packet *const *sources, const T *own, int ranks,
-                                      std::size_t count, int op, std::uint64_t epoch, Spin &spin) {
+                                      std::size_t count, int op, std::uint64_t epoch, std::uint64_t *room, Spin &spin) {
+    constexpr int unroll = 4;
     const std::size_t bytes = count * sizeof(T);
-    const auto *mine = reinterpret_cast<const char *>(own);
-    auto *to = reinterpret_cast<char *>(destination);
-    for (std::size_t i = threadIdx.x; i < packets_for(bytes); i += blockDim.x) {
-        const std::size_t size = payload_bytes(i, bytes);
-        const std::uint64_t own_word = own != nullptr ? load_bytes(mine + i * packet_payload, size) : 0;
-        std::uint64_t result;
-        if (!reduce_packet_word<T>(sources, ranks, i, own_word, op, epoch, spin, result)) return false;
-        store_bytes(to + i * packet_payload, result, size);
+    const std::size_t packets = packets_for(bytes);
+    const unsigned at_a_time = reduce_packets_room / static_cast<unsigned>(ranks);
+    bool complete = true;
+    for (std::size_t first = 0; first < packets; first += at_a_time) {
+        const auto words = static_cast<unsigned>(packets - first < at_a_time ? packets - first : at_a_time);
+        const unsigned all = words * static_cast<unsigned>(ranks);
+        for (unsigned base = threadIdx.x; base < all && complete; base += unroll * blockDim.x) {
+            const Packet *where[unroll];
+            std::uint64_t held[unroll] = {};
+#pragma unroll
+            for (int k = 0; k < unroll; ++k) {
+                const unsigned i = base + k * blockDim.x;
+                where[k] = nullptr;
+                if (i >= all) continue;
+                const std::size_t index = first + i % words;
+                const Packet *source = sources[i / words];
+                where[k] = source != nullptr ? source + index : nullptr;
+                if (source == nullptr && own != nullptr) {
+                    held[k] = load_bytes(reinterpret_cast<const char *>(own) + index * packet_payload,
+                                         payload_bytes(index, bytes));
+                }
+            }
+            complete = poll_packets(where, held, epoch, spin);
+#pragma unroll
+            for (int k = 0; k < unroll; ++k) {
+                const unsigned i = base + k * blockDim.x;
+                if (i < all) room[i] = held[k];
+            }
+        }
+        complete = __syncthreads_and(complete) != 0;
+        if (!complete) return false;
+        for (unsigned i = threadIdx.x; i < words; i += blockDim.x) {
+            Lanes<T, std::uint64_t> lanes;
+            lanes.start(room[i]);
+            with_op(op, [&](auto constant) {
+                for (int rank = 1; rank < ranks; ++rank)
+                    lanes.join(constant, room[static_cast<unsigned>(rank) * words + i]);
+            });
+            const std::size_t index = first + i;
+            store_bytes(reinterpret_cast<char *>(destination) + index * packet_payload, lanes.result(op, ranks),
+                        payload_bytes(index, bytes));
+        }
+        __syncthreads();
     }
     return true;
 }
