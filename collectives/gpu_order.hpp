@@ -17,7 +17,8 @@ public:
 
     void before(cudaStream_t stream);
     void after(cudaStream_t stream);
-    bool idle() const;  /* everything recorded has finished */
+    /// Everything recorded has finished. Never true once an operation was captured: replays come without notice.
+    bool idle() const;
     void drain() const; /* waits until it has */
 
 private:
@@ -33,6 +34,7 @@ private:
     cudaEvent_t last_in_capture_ = nullptr;
     Place place_;
     bool any_ = false;
+    bool captured_ = false;
 };
 
 }  // namespace baton::core

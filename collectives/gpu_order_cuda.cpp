@@ -39,6 +39,7 @@ void GpuOrder::before(cudaStream_t stream) {
     }
     place_ = place;
     any_ = true;
+    captured_ = captured_ || place.capture != 0;
 }
 
 void GpuOrder::after(cudaStream_t stream) {
@@ -48,6 +49,7 @@ void GpuOrder::after(cudaStream_t stream) {
 }
 
 bool GpuOrder::idle() const {
+    if (captured_) return false;
     const RelaxedCaptureGuard relaxed;  // a query is forbidden while this thread captures, and would end the capture
     const cudaError_t state = cudaEventQuery(last_);
     if (state == cudaErrorNotReady) cudaGetLastError();

@@ -7,6 +7,7 @@
 
 #include "api/config.hpp"
 #include "collectives/host_executor.hpp"
+#include "memory/reclaimer.hpp"
 #include "transport/host/remote_memory.hpp"
 #include "util/log.hpp"
 
@@ -24,8 +25,6 @@ struct Status {
 };
 
 }  // namespace
-
-std::atomic<int> Communicator::live_communicators{0};
 
 void Communicator::together(const std::function<void()> &body) {
     Status mine;
@@ -94,7 +93,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
         reach.pids = bootstrap_->allgather(static_cast<std::int32_t>(getpid()));
         executor_ = std::make_unique<HostExecutor>(view_, std::move(reach), [this] { throw_if_broken(); });
     });
-    live_communicators.fetch_add(1);
+    Reclaimer::of_process().join(this, {[this] { return executor_->idle(); }, [this] { peers_->reclaim(); }});
     ready_.store(true, std::memory_order_release);
     bootstrap_->barrier();
 }
@@ -235,8 +234,8 @@ bool Communicator::probe_single_copy() {
 void Communicator::shut_down() {
     if (shut_down_) return;
     shut_down_ = true;
-    live_communicators.fetch_sub(1);
-    if (executor_) executor_->drain();
+    executor_->drain();
+    Reclaimer::of_process().leave(this);
     // A broken communicator waits for nobody, except for threads of its own process: they use each other's memory
     // directly.
     const bool together = !broken_.load() || bootstrap_->same_process();

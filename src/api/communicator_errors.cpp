@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "memory/reclaimer.hpp"
 #include "util/log.hpp"
 
 namespace baton::core {
@@ -133,6 +134,8 @@ void Communicator::throw_if_broken() {
 }
 
 void Communicator::guard(const std::function<void()> &body) {
+    if (peers_->has_retired()) Reclaimer::of_process().unmap_if_idle();
+    const auto issuing = Reclaimer::of_process().issue();
     try {
         body();
     } catch (const Failure &failure) {
