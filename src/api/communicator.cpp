@@ -65,9 +65,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     callbacks.peer_dead = [this](int peer, const std::string &how) {
         break_with(BATON_ERR_PEER_DEAD, fmt::format("rank {} has died: {}", peer, how), true);
     };
-    callbacks.tick = [this] {
-        if (ready_.load(std::memory_order_acquire)) look_for_errors();
-    };
+    callbacks.tick = [this] { on_tick(); };
     peers_ = std::make_unique<PeerMemory>(*bootstrap_, *domain_, std::move(callbacks));
     registry_ = std::make_unique<RegionRegistry>(*domain_, *peers_, timeout_);
     buffers_ = std::make_unique<Buffers>(*domain_, *registry_, device_);
@@ -82,9 +80,11 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     verify_reach(config);
     if (capabilities_.on_gpu && view_.size > 1)
         rendezvous_ = std::make_unique<Rendezvous>(*bootstrap_, view_.rank, view_.size);
+    if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && view_.size > 1)
+        idle_words_ = std::make_unique<IdleWords>(*bootstrap_, std::chrono::nanoseconds(view_.timeout_ns));
     together([&] {
         if (capabilities_.on_gpu) {
-            executor_ = make_gpu_executor(view_, device_, capabilities_, *peers_, rendezvous_.get());
+            executor_ = make_gpu_executor(view_, device_, capabilities_, *peers_, rendezvous_.get(), idle_words_.get());
             return;
         }
         HostReach reach;
@@ -257,6 +257,7 @@ void Communicator::shut_down() {
     registry_.reset();
     peers_.reset();
     rendezvous_.reset();
+    idle_words_.reset();
     if (!together) bootstrap_->abandon();
     free_control();
     bootstrap_.reset();

@@ -17,6 +17,7 @@
 #include "memory/region_registry.hpp"
 #include "memory/rendezvous.hpp"
 #include "sync/comm_view.hpp"
+#include "sync/idle_words.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
@@ -92,6 +93,7 @@ private:
     void guard(const std::function<void()> &body);
     void break_with(baton_result code, const std::string &text, bool tell_others);
     void look_for_errors();
+    void on_tick();
     std::string describe_record(const ErrorRecord &record) const;
 
     std::unique_ptr<Bootstrap> bootstrap_;
@@ -109,6 +111,7 @@ private:
     std::unique_ptr<PeerMemory> peers_;
     std::unique_ptr<RegionRegistry> registry_;
     std::unique_ptr<Rendezvous> rendezvous_;
+    std::unique_ptr<IdleWords> idle_words_;
     std::unique_ptr<Executor> executor_;
     std::unique_ptr<Buffers> buffers_;
     std::vector<std::shared_ptr<Window>> windows_;
