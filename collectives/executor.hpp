@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "collectives/args.hpp"
 #include "collectives/p2p/message.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/request.hpp"
+#include "sync/control.hpp"
 
 namespace baton::core {
 
@@ -42,8 +44,16 @@ public:
     virtual void drain() = 0;
     /// True if everything issued has finished. Never waits.
     virtual bool idle() = 0;
-    /// Stops running operations: the communicator is broken.
+    /// Ends the waits of running operations: the communicator is broken. Called again at every tick of the service
+    /// thread, for what is queued behind. Any thread; never waits for the GPU.
     virtual void interrupt() = 0;
+
+    struct OverdueWait {
+        int peer;
+        WaitFor wait_for;
+    };
+    /// A wait that has no deadline of its own and has lasted too long. Called at every tick.
+    virtual std::optional<OverdueWait> overdue() = 0;
 };
 
 }  // namespace baton::core

@@ -8,13 +8,14 @@
 #include "memory/peer_memory.hpp"
 #include "memory/rendezvous.hpp"
 #include "sync/comm_view.hpp"
+#include "sync/idle_words.hpp"
 
 namespace baton::core {
 
 /// Operations on device memory: kernels and copy engines on the caller's streams, in issue order whatever the streams.
-/// `rendezvous` may be null (one rank).
+/// `rendezvous` may be null (one rank), and so may `idle_words` (unless zero-SM mode is asked for, with several ranks).
 std::unique_ptr<Executor> make_gpu_executor(const CommView &view, int device, const Capabilities &capabilities,
-                                            const PeerMemory &peers, Rendezvous *rendezvous);
+                                            const PeerMemory &peers, Rendezvous *rendezvous, IdleWords *idle_words);
 
 /// Collective, at creation: proves with written and verified words that this rank's kernels reach every peer's memory
 /// and back. Returns the number of peers that it does not reach. `barrier` brings the ranks together.

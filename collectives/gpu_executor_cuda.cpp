@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "collectives/allgather/push.hpp"
 #include "collectives/gpu_order.hpp"
@@ -18,6 +19,10 @@
 
 namespace baton::core {
 namespace {
+
+// The two phases of a zero-SM operation (sync/idle_words.hpp).
+constexpr int ready_phase = 0;
+constexpr int complete_phase = 1;
 
 cudaStream_t as_stream(void *stream) { return static_cast<cudaStream_t>(stream); }
 
@@ -37,7 +42,7 @@ KernelChoice kernel_for(const Request &request, const Plan &plan) {
 class GpuExecutor final : public Executor {
 public:
     GpuExecutor(const CommView &view, int device, const Capabilities &capabilities, const PeerMemory &peers,
-                Rendezvous *rendezvous);
+                Rendezvous *rendezvous, IdleWords *idle_words);
     ~GpuExecutor() override;
 
     void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) override;
@@ -49,7 +54,11 @@ public:
     void local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) override;
     void drain() override { order_.drain(); }
     bool idle() override { return order_.idle(); }
-    void interrupt() override;
+    // Kernels read Control::abort and the clock; stream waits do not.
+    void interrupt() override {
+        if (idle_words_ != nullptr) idle_words_->release();
+    }
+    std::optional<OverdueWait> overdue() override;
 
 private:
     /// Device, capture mode and issue order around the enqueueing of one operation.
@@ -73,16 +82,22 @@ private:
     const Capabilities capabilities_;
     const PeerMemory &peers_;
     Rendezvous *const rendezvous_;
+    IdleWords *const idle_words_;
+    std::optional<StreamWords> stream_words_;
     GpuOrder order_;
     CopyEngineLane lane_;
-    cudaStream_t release_stream_ = nullptr;
 };
 
 GpuExecutor::GpuExecutor(const CommView &view, int device, const Capabilities &capabilities, const PeerMemory &peers,
-                         Rendezvous *rendezvous)
-    : view_(view), device_(device), capabilities_(capabilities), peers_(peers), rendezvous_(rendezvous) {
+                         Rendezvous *rendezvous, IdleWords *idle_words)
+    : view_(view),
+      device_(device),
+      capabilities_(capabilities),
+      peers_(peers),
+      rendezvous_(rendezvous),
+      idle_words_(idle_words) {
+    if (idle_words_ != nullptr) stream_words_.emplace(*idle_words_);
     check_cuda(cudaStreamCreateWithFlags(&lane_.pushes, cudaStreamNonBlocking), "creating the push stream");
-    check_cuda(cudaStreamCreateWithFlags(&release_stream_, cudaStreamNonBlocking), "creating the release stream");
     check_cuda(cudaEventCreateWithFlags(&lane_.fork, cudaEventDisableTiming), "creating an event");
     check_cuda(cudaEventCreateWithFlags(&lane_.join, cudaEventDisableTiming), "creating an event");
 }
@@ -90,7 +105,6 @@ GpuExecutor::GpuExecutor(const CommView &view, int device, const Capabilities &c
 GpuExecutor::~GpuExecutor() {
     order_.drain();
     cudaStreamDestroy(lane_.pushes);
-    cudaStreamDestroy(release_stream_);
     cudaEventDestroy(lane_.fork);
     cudaEventDestroy(lane_.join);
 }
@@ -180,9 +194,9 @@ bool GpuExecutor::push_by_copy_engine(const Plan &plan, const CollectiveArgs &ar
         const int peer = (view_.rank + step) % view_.size;
         if (args.chunk > 0) batch.add(recv_of[static_cast<std::size_t>(peer)] + place, args.send, args.chunk);
     }
-    enqueue_phase(view_, 0, stream);
+    stream_words_->enqueue_phase(ready_phase, stream);
     batch.flush(stream);
-    enqueue_phase(view_, 1, stream);
+    stream_words_->enqueue_phase(complete_phase, stream);
     return true;
 }
 
@@ -252,18 +266,18 @@ void GpuExecutor::wait_signal(int window, int source, std::uint64_t signals, voi
     ordered(stream, [&](cudaStream_t on) { launch_wait_signal(view_, window, source, signals, on); });
 }
 
-void GpuExecutor::interrupt() {
-    if (capabilities_.transport != BATON_TRANSPORT_ZERO_SM) return;  // kernels read Control::abort
-    const DeviceGuard device(device_);
-    const RelaxedCaptureGuard relaxed;
-    release_phases(view_, release_stream_);
+std::optional<Executor::OverdueWait> GpuExecutor::overdue() {
+    if (idle_words_ == nullptr) return std::nullopt;
+    const std::optional<IdleWords::Overdue> wait = idle_words_->overdue(std::chrono::steady_clock::now());
+    if (!wait) return std::nullopt;
+    return OverdueWait{wait->peer, wait->phase == ready_phase ? WaitFor::arrival : WaitFor::done};
 }
 
 }  // namespace
 
 std::unique_ptr<Executor> make_gpu_executor(const CommView &view, int device, const Capabilities &capabilities,
-                                            const PeerMemory &peers, Rendezvous *rendezvous) {
-    return std::make_unique<GpuExecutor>(view, device, capabilities, peers, rendezvous);
+                                            const PeerMemory &peers, Rendezvous *rendezvous, IdleWords *idle_words) {
+    return std::make_unique<GpuExecutor>(view, device, capabilities, peers, rendezvous, idle_words);
 }
 
 int probe_peers(const CommView &view, const std::function<void()> &barrier) {

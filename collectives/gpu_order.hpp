@@ -22,7 +22,8 @@ public:
 
     void before(cudaStream_t stream);
     void after(cudaStream_t stream);
-    bool idle() const;  /* everything recorded has finished */
+    /// Everything recorded has finished. Never true once an operation was captured: replays come without notice.
+    bool idle() const;
     void drain() const; /* waits until it has */
 
 private:
@@ -43,6 +44,7 @@ private:
     unsigned long long stream_ = 0;     // of the last eager operation: cudaStreamGetId, unlike the handle never reused
     Tail operation_;                    // of the last operation, if it was captured
     cudaGraphNode_t record_ = nullptr;  // of last_, in the same capture
+    bool captured_ = false;             // ever
 };
 
 }  // namespace baton::core

@@ -38,6 +38,7 @@ GpuOrder::Tail GpuOrder::tail_of(cudaStream_t stream) {
 void GpuOrder::before(cudaStream_t stream) {
     const Tail tail = tail_of(stream);
     capturing_ = tail.capture != 0;
+    captured_ = captured_ || capturing_;
     if (capturing_) return before_captured(stream, tail);
     unsigned long long id = 0;
     check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
@@ -90,6 +91,7 @@ void GpuOrder::after_captured(Tail tail) {
 }
 
 bool GpuOrder::idle() const {
+    if (captured_) return false;
     const RelaxedCaptureGuard relaxed;  // a query is forbidden while this thread captures, and would end the capture
     const cudaError_t state = cudaEventQuery(last_);
     if (state == cudaErrorNotReady) cudaGetLastError();

@@ -26,7 +26,9 @@ public:
     void local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) override;
     void drain() override { order_.drain(); }
     bool idle() override { return order_.idle(); }
-    void interrupt() override {}  // host waits read Control::abort
+    // Host waits read Control::abort and the clock.
+    void interrupt() override {}
+    std::optional<OverdueWait> overdue() override { return std::nullopt; }
 
 private:
     void submit(void *stream, std::function<void()> work);

@@ -49,12 +49,9 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         const std::shared_ptr<WindowHandle> found = find_window(window);
         const std::lock_guard lock(found->comm->mutex());
         found->comm->throw_if_broken();
-        const std::function<void(void *)> work = make(*found->comm, found->window);
         void *on = find_stream(*found->comm, stream);
-        const auto run = [comm = found->comm, work, on] {
-            work(on);
-            if (!comm->on_gpu() && on == nullptr) comm->throw_if_broken();
-        };
+        const std::function<void(Executor &)> work = make(*found->comm, *found->window, on);
+        const auto run = [comm = found->comm, work, on] { comm->run_one_sided(work, on); };
         Group &group = Group::of_this_thread();
         if (!group.open()) return run();
         group.add_call([found, run] {
@@ -186,46 +183,42 @@ baton_result baton_window_pointer(baton_window_t window, int peer, void **pointe
 
 baton_result baton_put(const void *source, size_t bytes, int target, size_t offset, baton_window_t window,
                        baton_stream_t stream) {
-    return one_sided(
-        "baton_put", window, stream,
-        [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
-            std::byte *destination = window_range(comm, *on, target, offset, bytes);
-            comm.buffers().check(source, bytes, "source");
-            return [&comm, destination, source, bytes, plan = transfer_plan(comm, BATON_PUT, bytes)](void *queue) {
-                comm.executor().transfer(destination, static_cast<const std::byte *>(source), bytes, plan, queue);
-            };
-        });
+    return one_sided("baton_put", window, stream,
+                     [&](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
+                         std::byte *destination = window_range(comm, on, target, offset, bytes);
+                         comm.buffers().check(source, bytes, "source");
+                         return [=, plan = transfer_plan(comm, BATON_PUT, bytes)](Executor &executor) {
+                             executor.transfer(destination, static_cast<const std::byte *>(source), bytes, plan, queue);
+                         };
+                     });
 }
 
 baton_result baton_get(void *destination, size_t bytes, int target, size_t offset, baton_window_t window,
                        baton_stream_t stream) {
-    return one_sided(
-        "baton_get", window, stream,
-        [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
-            const std::byte *source = window_range(comm, *on, target, offset, bytes);
-            comm.buffers().check(destination, bytes, "destination");
-            return [&comm, destination, source, bytes, plan = transfer_plan(comm, BATON_GET, bytes)](void *queue) {
-                comm.executor().transfer(static_cast<std::byte *>(destination), source, bytes, plan, queue);
-            };
-        });
+    return one_sided("baton_get", window, stream,
+                     [&](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
+                         const std::byte *source = window_range(comm, on, target, offset, bytes);
+                         comm.buffers().check(destination, bytes, "destination");
+                         return [=, plan = transfer_plan(comm, BATON_GET, bytes)](Executor &executor) {
+                             executor.transfer(static_cast<std::byte *>(destination), source, bytes, plan, queue);
+                         };
+                     });
 }
 
 baton_result baton_signal(int target, baton_window_t window, baton_stream_t stream) {
     return one_sided("baton_signal", window, stream,
-                     [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
+                     [&](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
                          require_rank(comm, target, "target");
-                         return [&comm, target, index = on->index](void *queue) {
-                             comm.executor().signal(index, target, queue);
-                         };
+                         return [=, index = on.index](Executor &executor) { executor.signal(index, target, queue); };
                      });
 }
 
 baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t window, baton_stream_t stream) {
     return one_sided("baton_wait_signal", window, stream,
-                     [&](Communicator &comm, const std::shared_ptr<Window> &on) -> std::function<void(void *)> {
+                     [&](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
                          require_rank(comm, source, "source");
-                         return [&comm, source, signals, index = on->index](void *queue) {
-                             comm.executor().wait_signal(index, source, signals, queue);
+                         return [=, index = on.index](Executor &executor) {
+                             executor.wait_signal(index, source, signals, queue);
                          };
                      });
 }

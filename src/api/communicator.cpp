@@ -7,6 +7,7 @@
 
 #include "api/config.hpp"
 #include "collectives/host_executor.hpp"
+#include "memory/reclaimer.hpp"
 #include "transport/host/remote_memory.hpp"
 #include "util/log.hpp"
 
@@ -24,8 +25,6 @@ struct Status {
 };
 
 }  // namespace
-
-std::atomic<int> Communicator::live_communicators{0};
 
 void Communicator::together(const std::function<void()> &body) {
     Status mine;
@@ -66,9 +65,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     callbacks.peer_dead = [this](int peer, const std::string &how) {
         break_with(BATON_ERR_PEER_DEAD, fmt::format("rank {} has died: {}", peer, how), true);
     };
-    callbacks.tick = [this] {
-        if (ready_.load(std::memory_order_acquire)) look_for_errors();
-    };
+    callbacks.tick = [this] { on_tick(); };
     peers_ = std::make_unique<PeerMemory>(*bootstrap_, *domain_, std::move(callbacks));
     registry_ = std::make_unique<RegionRegistry>(*domain_, *peers_, timeout_);
     buffers_ = std::make_unique<Buffers>(*domain_, *registry_, device_);
@@ -83,9 +80,11 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     verify_reach(config);
     if (capabilities_.on_gpu && view_.size > 1)
         rendezvous_ = std::make_unique<Rendezvous>(*bootstrap_, view_.rank, view_.size);
+    if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && view_.size > 1)
+        idle_words_ = std::make_unique<IdleWords>(*bootstrap_, std::chrono::nanoseconds(view_.timeout_ns));
     together([&] {
         if (capabilities_.on_gpu) {
-            executor_ = make_gpu_executor(view_, device_, capabilities_, *peers_, rendezvous_.get());
+            executor_ = make_gpu_executor(view_, device_, capabilities_, *peers_, rendezvous_.get(), idle_words_.get());
             return;
         }
         HostReach reach;
@@ -94,7 +93,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
         reach.pids = bootstrap_->allgather(static_cast<std::int32_t>(getpid()));
         executor_ = std::make_unique<HostExecutor>(view_, std::move(reach), [this] { throw_if_broken(); });
     });
-    live_communicators.fetch_add(1);
+    Reclaimer::of_process().join(this, {[this] { return executor_->idle(); }, [this] { peers_->reclaim(); }});
     ready_.store(true, std::memory_order_release);
     bootstrap_->barrier();
 }
@@ -235,8 +234,8 @@ bool Communicator::probe_single_copy() {
 void Communicator::shut_down() {
     if (shut_down_) return;
     shut_down_ = true;
-    live_communicators.fetch_sub(1);
-    if (executor_) executor_->drain();
+    executor_->drain();
+    Reclaimer::of_process().leave(this);
     // A broken communicator waits for nobody, except for threads of its own process: they use each other's memory
     // directly.
     const bool together = !broken_.load() || bootstrap_->same_process();
@@ -258,6 +257,7 @@ void Communicator::shut_down() {
     registry_.reset();
     peers_.reset();
     rendezvous_.reset();
+    idle_words_.reset();
     if (!together) bootstrap_->abandon();
     free_control();
     bootstrap_.reset();

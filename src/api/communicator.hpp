@@ -17,6 +17,7 @@
 #include "memory/region_registry.hpp"
 #include "memory/rendezvous.hpp"
 #include "sync/comm_view.hpp"
+#include "sync/idle_words.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
@@ -46,7 +47,6 @@ public:
     bool on_gpu() const { return capabilities_.on_gpu; }
     std::mutex &mutex() { return mutex_; }
     Buffers &buffers() { return *buffers_; }
-    Executor &executor() { return *executor_; }
     RegionRegistry &registry() { return *registry_; }
     void fill_info(baton_info *info) const;
 
@@ -58,6 +58,8 @@ public:
     void run(const Request &request, void *stream);
     /// Runs checked sends and recvs together.
     void run_messages(const std::vector<Request> &requests, void *stream);
+    /// Runs a checked one-sided call: `work` issues it.
+    void run_one_sided(const std::function<void(Executor &)> &work, void *stream);
     Plan plan(const Request &request) const { return select(request, capabilities_); }
     std::string explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op, const void *send,
                         const void *recv);
@@ -83,17 +85,16 @@ private:
                        std::byte **recv, void *stream);
     void issue(const Request &request, void *stream);
     void issue_messages(const std::vector<Request> &requests, void *stream);
-    void reclaim_if_idle();
     void after_call(void *stream);
     void clear_signals(int index);
 
-    /// Runs a part of a call: a failure whose code breaks communicators (MISMATCH, TIMEOUT, PEER_DEAD) breaks this one.
+    /// Runs what a call issues: a failure whose code breaks communicators (MISMATCH, TIMEOUT, PEER_DEAD) breaks this
+    /// one.
     void guard(const std::function<void()> &body);
     void break_with(baton_result code, const std::string &text, bool tell_others);
     void look_for_errors();
+    void on_tick();
     std::string describe_record(const ErrorRecord &record) const;
-
-    static std::atomic<int> live_communicators;
 
     std::unique_ptr<Bootstrap> bootstrap_;
     std::unique_ptr<MemoryDomain> domain_;
@@ -110,6 +111,7 @@ private:
     std::unique_ptr<PeerMemory> peers_;
     std::unique_ptr<RegionRegistry> registry_;
     std::unique_ptr<Rendezvous> rendezvous_;
+    std::unique_ptr<IdleWords> idle_words_;
     std::unique_ptr<Executor> executor_;
     std::unique_ptr<Buffers> buffers_;
     std::vector<std::shared_ptr<Window>> windows_;

@@ -59,14 +59,14 @@ void Communicator::run_messages(const std::vector<Request> &requests, void *stre
     guard([&] { issue_messages(requests, stream); });
 }
 
-/// Unmaps what peers have freed. Closing waits for running kernels, and one of them may wait for this rank: so only
-/// when nothing runs, and with one communicator in the process, since another's kernels are not seen from here.
-void Communicator::reclaim_if_idle() {
-    if (peers_->has_retired() && live_communicators.load() == 1 && executor_->idle()) peers_->reclaim();
+void Communicator::run_one_sided(const std::function<void(Executor &)> &work, void *stream) {
+    guard([&] {
+        work(*executor_);
+        after_call(stream);
+    });
 }
 
 void Communicator::issue(const Request &request, void *stream) {
-    reclaim_if_idle();
     const Plan how = plan(request);
     Buffers::Use use(*buffers_);
     const std::byte *send = nullptr;

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "memory/reclaimer.hpp"
 #include "util/log.hpp"
 
 namespace baton::core {
@@ -92,11 +93,27 @@ void Communicator::break_with(baton_result code, const std::string &text, bool t
     if (tell_others) peers_->post_error(code, text);
     store_relaxed(&control_->abort, AbortWord::make(code, view_.rank, view_.rank));
     peers_->interrupt(text);
-    try {
-        executor_->interrupt();
-    } catch (const Failure &failure) {
-        log(LogLevel::warn, view_.rank, "could not release waiting streams: {}", failure.what());
+    executor_->interrupt();
+}
+
+/// From the service thread, ten times a second.
+void Communicator::on_tick() {
+    if (!ready_.load(std::memory_order_acquire)) return;
+    look_for_errors();
+    std::optional<Executor::OverdueWait> wait;
+    {
+        const std::lock_guard lock(teardown_mutex_);
+        if (!ready_.load(std::memory_order_acquire)) return;
+        if (broken_.load()) return executor_->interrupt();
+        wait = executor_->overdue();
     }
+    if (!wait) return;
+    break_with(
+        BATON_ERR_TIMEOUT,
+        fmt::format("rank {} waited {:.1f} s for rank {} in a zero-SM allgather, for {}; a rank that is only "
+                    "slow needs a larger timeout (BATON_TIMEOUT)",
+                    view_.rank, static_cast<double>(view_.timeout_ns) * 1e-9, wait->peer, wait_text(wait->wait_for)),
+        true);
 }
 
 /// From the service thread and from calls. The first rank to find an error posts its words; the others take them over.
@@ -133,6 +150,8 @@ void Communicator::throw_if_broken() {
 }
 
 void Communicator::guard(const std::function<void()> &body) {
+    if (peers_->has_retired()) Reclaimer::of_process().unmap_if_idle();
+    const auto issuing = Reclaimer::of_process().issue();
     try {
         body();
     } catch (const Failure &failure) {

@@ -55,7 +55,7 @@ public:
     /// True if there may be something to reclaim(). Cheap.
     bool has_retired() const;
 
-    /// Unmaps peers' retired regions. REQUIRES: no operation of any communicator of this process in flight.
+    /// Unmaps peers' retired regions. REQUIRES: no operation of any communicator of this process in flight (Reclaimer).
     void reclaim();
 
     /// Ends the service thread: no callback runs after this, and peers' posts are not answered any more. Local.

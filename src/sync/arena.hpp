@@ -67,13 +67,12 @@ struct ArenaLayout {
     std::uint64_t done = 0;                 // [channel][from] SemaphoreWord
     std::uint64_t credit = 0;               // [channel][from] SemaphoreWord
     std::uint64_t region_cache =
-        0;                         // [owner][slot] Packet; this rank only: address and generation, as kernels saw them
-    std::uint64_t idle_words = 0;  // [2][from] SemaphoreWord: zero-SM mode, 1 or 0 (copy_engine/stream_words)
-    std::uint64_t inboxes = 0;     // [from][slot] MessageInbox
-    std::uint64_t outboxes = 0;    // [to][slot] MessageOutbox
-    std::uint64_t eager = 0;       // [from][slot][eager_packets] Packet
-    std::uint64_t packets = 0;     // [parity][channel][from][packets_per_channel] Packet
-    std::uint64_t staging = 0;     // [2][from][segment_bytes]
+        0;                       // [owner][slot] Packet; this rank only: address and generation, as kernels saw them
+    std::uint64_t inboxes = 0;   // [from][slot] MessageInbox
+    std::uint64_t outboxes = 0;  // [to][slot] MessageOutbox
+    std::uint64_t eager = 0;     // [from][slot][eager_packets] Packet
+    std::uint64_t packets = 0;   // [parity][channel][from][packets_per_channel] Packet
+    std::uint64_t staging = 0;   // [2][from][segment_bytes]
     std::uint64_t total_bytes = 0;
 
     static ArenaLayout make(int size, int channels, std::uint64_t packet_limit, std::uint64_t segment_bytes);
@@ -110,9 +109,6 @@ struct Arena {
     BATON_HD Packet *cached_region(int owner, std::uint64_t slot) const {
         return at<Packet>(layout->region_cache,
                           static_cast<std::int64_t>(owner) * region_slots + static_cast<std::int64_t>(slot));
-    }
-    BATON_HD std::uint64_t *idle_word(int phase, int from) const {
-        return &at<SemaphoreWord>(layout->idle_words, phase * layout->size + from)->value;
     }
     BATON_HD MessageInbox *inbox(int from, int slot) const {
         return at<MessageInbox>(layout->inboxes, from * message_slots + slot);

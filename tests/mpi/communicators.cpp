@@ -153,6 +153,34 @@ TEST(Communicators, CreatedAndDestroyedManyTimes) {
     EXPECT_EQ(named_segments(), "");
 }
 
+std::size_t mappings_of_baton_memory() {
+    std::ifstream maps("/proc/self/maps");
+    std::size_t found = 0;
+    for (std::string line; std::getline(maps, line);) found += line.find("memfd:baton") != std::string::npos ? 1 : 0;
+    return found;
+}
+
+/// What a rank has freed is unmapped by its peers, not only while a communicator is alone in its process.
+TEST(Communicators, FreedMemoryIsUnmappedBesideOtherCommunicators) {
+    Communicator first, second;
+    if (on_gpu(first)) GTEST_SKIP() << "a map of the process does not show it; gpu_memory looks at the GPU's memory";
+    for (baton_comm_t comm : {first.get(), second.get()}) expect_works(comm);
+    const std::size_t before = mappings_of_baton_memory();
+    constexpr std::size_t rounds = 20;
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+        for (baton_comm_t comm : {first.get(), second.get()}) {
+            void *memory = nullptr;
+            ASSERT_OK(baton_malloc(comm, 10000, &memory));
+            barrier();
+            ASSERT_OK(baton_free(comm, memory));
+            barrier();
+            expect_works(comm, i);
+        }
+    }
+    // Two regions per peer and round, and what the last calls have given up may still be mapped.
+    EXPECT_LT(mappings_of_baton_memory(), before + rounds * static_cast<std::size_t>(world_size()) / 2);
+}
+
 /// Two threads of each rank, each with a communicator of its own.
 TEST(Communicators, OneForEachThread) {
     int provided = 0;

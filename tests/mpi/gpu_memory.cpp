@@ -63,6 +63,30 @@ TEST_F(GpuMemory, RegionsOfFreedMemoryAreGivenUp) {
     expect_works(comm());
 }
 
+/// Freed memory is kept alive by the peers that have it mapped: they must let go of it, beside another communicator
+/// too.
+TEST_F(GpuMemory, FreedMemoryComesBackBesideAnotherCommunicator) {
+    Communicator other;
+    expect_works(other);
+    baton_info info{};
+    info.struct_size = sizeof(info);
+    ASSERT_OK(baton_comm_info(comm(), &info));
+    barrier();
+    std::size_t available = 0, all = 0;
+    ASSERT_CUDA(cudaMemGetInfo(&available, &all));
+    barrier();
+    const std::size_t bytes = available / static_cast<std::size_t>(info.ranks_on_device) / 8;
+    for (std::uint64_t i = 0; i < 24; ++i) {
+        void *memory = nullptr;
+        ASSERT_CUDA(cudaMalloc(&memory, bytes)) << "round " << i << " of " << bytes << " bytes";
+        ASSERT_OK(baton_allreduce(BATON_IN_PLACE, memory, 1 << 20, BATON_FLOAT32, BATON_MAX, comm(), stream_));
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        barrier();
+        ASSERT_CUDA(cudaFree(memory));
+        expect_works(other, i);
+    }
+}
+
 TEST_F(GpuMemory, OfAPool) {
     int supported = 0;
     EXPECT_CUDA(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, environment().device));

@@ -35,9 +35,10 @@ inline Breakage await_breakage(baton_comm_t comm, baton_result call, Stream *str
 /// A communicator that is expected to break: destruction must work and must not wait for anybody.
 class FragileComm {
 public:
-    explicit FragileComm(double timeout_seconds, MPI_Comm mpi_comm = MPI_COMM_WORLD) {
+    explicit FragileComm(double timeout_seconds, MPI_Comm mpi_comm = MPI_COMM_WORLD, int transport = -1) {
         baton_config config = default_config();
         config.timeout_seconds = timeout_seconds;
+        config.transport = transport;
         EXPECT_OK(baton_comm_create(mpi_comm, &config, &handle_));
     }
     ~FragileComm() { EXPECT_OK(baton_comm_destroy(handle_)); }

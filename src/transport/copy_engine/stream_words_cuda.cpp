@@ -8,53 +8,39 @@
 #include "cuda/driver.hpp"
 
 namespace baton::core {
-namespace {
 
-CUstreamBatchMemOpParams write(std::uint64_t *word, std::uint64_t value) {
-    CUstreamBatchMemOpParams operation{};
-    operation.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
-    operation.writeValue.address = reinterpret_cast<CUdeviceptr>(word);
-    operation.writeValue.value64 = value;
-    operation.writeValue.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
-    return operation;
+StreamWords::StreamWords(const IdleWords &words) : words_(words) {
+    check_cuda(cudaHostRegister(words_.memory(), words_.bytes(), cudaHostRegisterPortable | cudaHostRegisterMapped),
+               "registering {} bytes of shared memory", words_.bytes());
+    void *address = nullptr;
+    const cudaError_t result = cudaHostGetDevicePointer(&address, words_.memory(), 0);
+    if (result != cudaSuccess) cudaHostUnregister(words_.memory());
+    check_cuda(result, "cudaHostGetDevicePointer");
+    on_device_ = static_cast<std::byte *>(address);
 }
 
-CUstreamBatchMemOpParams wait_until(std::uint64_t *word, std::uint64_t value) {
-    CUstreamBatchMemOpParams operation{};
-    operation.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_64;
-    operation.waitValue.address = reinterpret_cast<CUdeviceptr>(word);
-    operation.waitValue.value64 = value;
-    operation.waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
-    return operation;
-}
+StreamWords::~StreamWords() { cudaHostUnregister(words_.memory()); }
 
-void enqueue(std::vector<CUstreamBatchMemOpParams> &operations, cudaStream_t stream) {
-    if (operations.empty()) return;
-    check_driver(driver().stream_batch_mem_op(stream, static_cast<unsigned>(operations.size()), operations.data(), 0),
-                 "cuStreamBatchMemOp");
-}
-
-template <class Make>
-void for_each_peer(const CommView &view, std::vector<CUstreamBatchMemOpParams> &operations, const Make &make) {
-    for (int step = 1; step < view.size; ++step) operations.push_back(make((view.rank + step) % view.size));
-}
-
-}  // namespace
-
-void enqueue_phase(const CommView &view, int phase, cudaStream_t stream) {
-    std::vector<CUstreamBatchMemOpParams> operations;
-    for_each_peer(view, operations, [&](int peer) { return write(view.arena(peer).idle_word(phase, view.rank), 1); });
-    for_each_peer(view, operations, [&](int peer) { return wait_until(view.own().idle_word(phase, peer), 1); });
-    for_each_peer(view, operations, [&](int peer) { return write(view.own().idle_word(phase, peer), 0); });
-    enqueue(operations, stream);
-}
-
-void release_phases(const CommView &view, cudaStream_t stream) {
-    std::vector<CUstreamBatchMemOpParams> operations;
-    for (int phase = 0; phase < 2; ++phase) {
-        for_each_peer(view, operations, [&](int peer) { return write(view.own().idle_word(phase, peer), 1); });
+void StreamWords::enqueue_phase(int phase, cudaStream_t stream) const {
+    std::vector<CUstreamBatchMemOpParams> batch;
+    for (const IdleWords::Operation &operation : words_.operations(phase)) {
+        const std::ptrdiff_t offset = reinterpret_cast<std::byte *>(operation.word) - words_.memory();
+        const auto address = reinterpret_cast<CUdeviceptr>(on_device_ + offset);
+        CUstreamBatchMemOpParams &next = batch.emplace_back();
+        if (operation.kind == IdleWords::Operation::Kind::write) {
+            next.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
+            next.writeValue.address = address;
+            next.writeValue.value64 = operation.value;
+            next.writeValue.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
+        } else {
+            next.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_64;
+            next.waitValue.address = address;
+            next.waitValue.value64 = operation.value;
+            next.waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
+        }
     }
-    enqueue(operations, stream);
+    check_driver(driver().stream_batch_mem_op(stream, static_cast<unsigned>(batch.size()), batch.data(), 0),
+                 "cuStreamBatchMemOp");
 }
 
 }  // namespace baton::core

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+
+namespace baton::core {
+
+/// Unmaps what peers have given up, when no communicator of the process runs anything. Closing an IPC mapping waits for
+/// every running kernel of the process, also for another communicator's, and that kernel may wait, by way of its peers,
+/// for what the closing thread does next. So it is done only while everybody is idle, and nothing is issued meanwhile.
+///
+/// Thread-safe. Nobody waits for an operation here: issue() waits for an unmapping, which finds nothing running.
+class Reclaimer {
+public:
+    /// One for all communicators of the process.
+    static Reclaimer &of_process();
+
+    /// What a communicator lets the others ask and do. Called by threads of other communicators, between its own calls.
+    struct Member {
+        std::function<bool()> idle;   // everything that it has issued is done
+        std::function<void()> unmap;  // PeerMemory::reclaim()
+    };
+    void join(const void *who, Member member);
+    /// When `who` has nothing in flight any more; no function of it runs after this.
+    void leave(const void *who);
+
+    /// Held while a call issues operations.
+    [[nodiscard]] std::shared_lock<std::shared_mutex> issue() { return std::shared_lock(issuing_); }
+
+    /// Lets all members unmap, unless one of them runs or issues something: then another time. Never waits for that.
+    /// REQUIRES: the caller does not hold issue().
+    void unmap_if_idle();
+
+private:
+    std::shared_mutex issuing_;  // shared: calls that issue; exclusive: unmapping
+    std::mutex mutex_;           // guards what follows
+    std::map<const void *, Member> members_;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,110 @@
+#include "memory/reclaimer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "fake_domain.hpp"
+#include "memory/peer_memory.hpp"
+#include "ranks.hpp"
+
+namespace baton::core::testing {
+namespace {
+
+/// One communicator of a rank: its mappings counted, and idle as the test says.
+struct FakeCommunicator {
+    FakeCommunicator(Bootstrap &bootstrap, Reclaimer &the_reclaimer)
+        : domain(bootstrap.same_process()), peers(bootstrap, domain, {}), reclaimer(the_reclaimer) {
+        reclaimer.join(this, {[this] { return idle.load(); }, [this] { peers.reclaim(); }});
+    }
+    ~FakeCommunicator() { reclaimer.leave(this); }
+
+    /// Publishes memory that the peers map, and gives it up.
+    void publish_and_retire(Bootstrap &bootstrap) {
+        void *memory = domain.allocate(100);
+        const auto place = peers.publish(domain.export_region(domain.classify(memory)), std::chrono::seconds(30));
+        bootstrap.barrier();
+        peers.retire(place.slot);
+        domain.release(memory);
+        bootstrap.barrier();
+    }
+
+    FakeDomain domain;
+    PeerMemory peers;
+    Reclaimer &reclaimer;
+    std::atomic<bool> idle{true};
+};
+
+TEST(Reclaimer, UnmapsForAllCommunicatorsOnceAllAreIdle) {
+    run_threads(2, [](Bootstrap &bootstrap) {
+        Reclaimer reclaimer;  // the thread stands for a process
+        FakeCommunicator first(bootstrap, reclaimer), second(bootstrap, reclaimer), third(bootstrap, reclaimer);
+        first.publish_and_retire(bootstrap);
+        second.publish_and_retire(bootstrap);
+        third.idle = false;  // and has nothing to unmap
+        reclaimer.unmap_if_idle();
+        EXPECT_EQ(first.domain.unimported, 0);
+        EXPECT_EQ(second.domain.unimported, 0);
+        third.idle = true;
+        reclaimer.unmap_if_idle();
+        EXPECT_EQ(first.domain.unimported, 1);
+        EXPECT_EQ(second.domain.unimported, 1);
+        reclaimer.unmap_if_idle();
+        EXPECT_EQ(first.domain.unimported, 1);
+        bootstrap.barrier();
+    });
+}
+
+TEST(Reclaimer, AnOperationThatIsBeingIssuedPutsItOff) {
+    run_threads(2, [](Bootstrap &bootstrap) {
+        Reclaimer reclaimer;
+        FakeCommunicator comm(bootstrap, reclaimer);
+        comm.publish_and_retire(bootstrap);
+        {
+            const auto issuing = reclaimer.issue();
+            std::thread([&] { reclaimer.unmap_if_idle(); }).join();
+            EXPECT_EQ(comm.domain.unimported, 0);
+        }
+        reclaimer.unmap_if_idle();
+        EXPECT_EQ(comm.domain.unimported, 1);
+        bootstrap.barrier();
+    });
+}
+
+TEST(Reclaimer, NothingIsIssuedWhileItUnmaps) {
+    Reclaimer reclaimer;
+    std::atomic<bool> started{false}, issued{false};
+    std::thread issuer;
+    const auto unmap = [&] {
+        issuer = std::thread([&] {
+            started = true;
+            const auto issuing = reclaimer.issue();
+            issued = true;
+        });
+        while (!started) std::this_thread::yield();
+        for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+        EXPECT_FALSE(issued);
+    };
+    reclaimer.join(&reclaimer, {[] { return true; }, unmap});
+    reclaimer.unmap_if_idle();
+    issuer.join();
+    EXPECT_TRUE(issued);
+}
+
+TEST(Reclaimer, WhoHasLeftIsNotAsked) {
+    Reclaimer reclaimer;
+    int asked = 0, unmapped = 0;
+    reclaimer.join(&asked, {[&] { return ++asked == 0; }, [] {}});
+    reclaimer.join(&unmapped, {[] { return true; }, [&] { ++unmapped; }});
+    reclaimer.unmap_if_idle();
+    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(unmapped, 0);
+    reclaimer.leave(&asked);
+    reclaimer.unmap_if_idle();
+    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(unmapped, 1);
+}
+
+}  // namespace
+}  // namespace baton::core::testing
