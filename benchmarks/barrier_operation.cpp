@@ -12,7 +12,8 @@ namespace {
 
 class Barrier final : public Operation {
 public:
-    explicit Barrier(const Communicator &communicator) : communicator_(communicator) {
+    Barrier(const Communicator &communicator, Library &library) : communicator_(communicator), library_(library) {
+        call_.shape.kind = Kind::barrier;
         Counter *mine = nullptr;
         MPI_Win_allocate_shared(sizeof(Counter), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &window_);
         new (mine) Counter;
@@ -37,7 +38,7 @@ public:
     void poison() override {}
     void issue() override {
         count(1);
-        check(baton_barrier(communicator_.handle(), communicator_.stream()), "baton_barrier");
+        library_.issue(call_);
     }
     void replay(int calls) override { count(calls); }
     Check verify(int /*calls*/) override {
@@ -54,13 +55,7 @@ public:
         result.add(look());
         return result;
     }
-    std::string explain() const override {
-        char text[4096] = "";
-        check(baton_explain(communicator_.handle(), BATON_BARRIER, 0, BATON_UINT8, BATON_SUM, nullptr, nullptr, text,
-                            sizeof(text)),
-              "baton_explain");
-        return text;
-    }
+    std::string explain() const override { return library_.explain(call_); }
 
 private:
     /// Written by its rank before it issues a barrier, read by the others after they have passed it. Relaxed: the order
@@ -86,6 +81,8 @@ private:
     }
 
     const Communicator &communicator_;
+    Library &library_;
+    Call call_;
     MPI_Win window_ = MPI_WIN_NULL;
     std::vector<Counter *> counters_;
     std::uint64_t calls_ = 0;
@@ -93,8 +90,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Operation> make_barrier_operation(const Communicator &communicator) {
-    return std::make_unique<Barrier>(communicator);
+std::unique_ptr<Operation> make_barrier_operation(const Communicator &communicator, Library &library) {
+    return std::make_unique<Barrier>(communicator, library);
 }
 
 }  // namespace baton::bench

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace baton::bench::gpu {
 
@@ -22,6 +24,15 @@ void release(void *pointer);
 void set_bytes(void *pointer, int value, std::size_t bytes, void *stream);
 /// Device to host, complete on return; after the work on `stream`.
 void copy_out(void *host, const void *device, std::size_t bytes, void *stream);
+
+/// An empty kernel: what a launch costs at least.
+void launch_empty(void *stream);
+/// Copy engines write `bytes` from `source` to each destination, which may be another rank's memory: one call for all.
+void push(const std::vector<void *> &destinations, const void *source, std::size_t bytes, void *stream);
+/// A flag flies between two ranks' kernels (bare_kernels.hpp). `mine` holds flag + trips afterwards, or less
+/// after flag_timeout_seconds.
+inline constexpr double flag_timeout_seconds = 20;
+void ping_pong(void *mine, void *theirs, std::uint64_t flag, std::uint64_t trips, bool starts, void *stream);
 
 /// "NVIDIA H200, GPU-uuid, PCI 0000:1b:00.0" of the current device.
 std::string describe_device();

@@ -1,6 +1,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include "bare_kernels.hpp"
 #include "environment.hpp"
 #include "gpu.hpp"
 
@@ -71,6 +72,41 @@ void set_bytes(void *pointer, int value, std::size_t bytes, void *stream) {
 void copy_out(void *host, const void *device, std::size_t bytes, void *stream) {
     check_cuda(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, as_stream(stream)), "cudaMemcpyAsync");
     synchronize(stream);
+}
+
+void launch_empty(void *stream) { launch_empty_kernel(as_stream(stream)); }
+
+void push(const std::vector<void *> &destinations, const void *source, std::size_t bytes, void *stream) {
+    if (destinations.empty()) {
+        return;
+    }
+    if (destinations.size() == 1) {
+        return check_cuda(cudaMemcpyAsync(destinations[0], source, bytes, cudaMemcpyDeviceToDevice, as_stream(stream)),
+                          "cudaMemcpyAsync");
+    }
+    std::vector<void *> targets = destinations;
+    std::vector<std::size_t> sizes(targets.size(), bytes);
+    cudaMemcpyAttributes attributes{};
+    attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    attributes.flags = cudaMemcpyFlagPreferOverlapWithCompute;
+    std::size_t first = 0;
+#if CUDART_VERSION >= 13000
+    std::vector<const void *> sources(targets.size(), source);
+    check_cuda(cudaMemcpyBatchAsync(targets.data(), sources.data(), sizes.data(), sizes.size(), &attributes, &first, 1,
+                                    as_stream(stream)),
+               "cudaMemcpyBatchAsync");
+#else
+    std::vector<void *> sources(targets.size(), const_cast<void *>(source));
+    std::size_t failed = 0;
+    check_cuda(cudaMemcpyBatchAsync(targets.data(), sources.data(), sizes.data(), sizes.size(), &attributes, &first, 1,
+                                    &failed, as_stream(stream)),
+               "cudaMemcpyBatchAsync");
+#endif
+}
+
+void ping_pong(void *mine, void *theirs, std::uint64_t flag, std::uint64_t trips, bool starts, void *stream) {
+    launch_ping_pong(static_cast<std::uint64_t *>(mine), static_cast<std::uint64_t *>(theirs), flag, trips, starts,
+                     flag_timeout_seconds, as_stream(stream));
 }
 
 std::string describe_device() {

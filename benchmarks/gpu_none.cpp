@@ -18,6 +18,9 @@ void *allocate(std::size_t) { missing(); }
 void release(void *) {}
 void set_bytes(void *, int, std::size_t, void *) { missing(); }
 void copy_out(void *, const void *, std::size_t, void *) { missing(); }
+void launch_empty(void *) { missing(); }
+void push(const std::vector<void *> &, const void *, std::size_t, void *) { missing(); }
+void ping_pong(void *, void *, std::uint64_t, std::uint64_t, bool, void *) { missing(); }
 std::string describe_device() { missing(); }
 std::string versions() { return "built without CUDA"; }
 std::unique_ptr<Graph> capture(void *, const std::function<void()> &) { missing(); }

@@ -1,18 +1,27 @@
 #include "operation.hpp"
 
-#include <exception>
-
 #include "barrier_operation.hpp"
 
 namespace baton::bench {
 
 namespace {
 
-/// What the data-moving operations share: the shape in bytes, the round, and the patterns of a rank's inputs.
+/// What the data-moving operations share: the call, the shape in bytes, the round, and the patterns of a rank's inputs.
 class DataOperation : public Operation {
 public:
-    DataOperation(const Shape &shape, const Communicator &communicator, const Verifier &verifier, Workspace &workspace)
-        : shape_(shape), communicator_(communicator), verifier_(verifier), workspace_(workspace) {}
+    DataOperation(const Shape &shape, const Communicator &communicator, const Verifier &verifier, Library &library)
+        : shape_(shape),
+          communicator_(communicator),
+          verifier_(verifier),
+          library_(library),
+          buffers_(library.buffers()) {
+        call_.shape = shape;
+        call_.send = buffers_.send;
+        call_.recv = buffers_.recv;
+    }
+
+    void issue() final { library_.issue(call_); }
+    std::string explain() const final { return library_.explain(call_); }
 
 protected:
     std::size_t bytes(std::size_t elements) const { return elements * baton_type_size(shape_.type); }
@@ -28,268 +37,200 @@ protected:
         Reduction reduction = make_reduction(shape_.type, shape_.op, communicator_.size(), round_);
         reduction.repeats = calls;
         reduction.replaced = in_place() ? replaced : Reduction::nobody;
+        reduction.any_order = library_.sums_in_any_order();
         return reduction;
-    }
-    std::string explain_as(baton_operation operation, const void *send, const void *recv, std::size_t count,
-                           baton_type type) const {
-        char text[4096] = "";
-        check(baton_explain(communicator_.handle(), operation, count, type, shape_.op, send, recv, text, sizeof(text)),
-              "baton_explain");
-        return text;
     }
 
     const Shape shape_;
     const Communicator &communicator_;
     const Verifier &verifier_;
-    Workspace &workspace_;
+    Library &library_;
+    const Buffers buffers_;
+    Call call_;
     std::uint64_t round_ = 0;
 };
 
 class Allgather final : public DataOperation {
 public:
-    using DataOperation::DataOperation;
+    template <class... Arguments>
+    explicit Allgather(Arguments &&...arguments) : DataOperation(arguments...) {
+        own_block_ = in_place() ? buffers_.recv + rank() * block() : buffers_.send;
+        call_.send = shape_.in_place == InPlace::mpi ? BATON_IN_PLACE : own_block_;
+    }
 
     void prepare(std::uint64_t round) override {
         round_ = round;
-        verifier_.poison(workspace_.recv.data(), ranks() * block());
-        verifier_.fill(own_pattern(), in_place() ? own_block() : workspace_.send.data(), block());
+        verifier_.poison(buffers_.recv, ranks() * block());
+        verifier_.fill(own_pattern(), own_block_, block());
     }
     void poison() override {
         if (!in_place()) {
-            verifier_.poison(workspace_.recv.data(), ranks() * block());
+            verifier_.poison(buffers_.recv, ranks() * block());
         }
-    }
-    void issue() override {
-        check(baton_allgather(send(), workspace_.recv.data(), shape_.count, shape_.type, communicator_.handle(),
-                              communicator_.stream()),
-              "baton_allgather");
     }
     Check verify(int /*calls*/) override {
         Check result;
         for (int rank = 0; rank < communicator_.size(); ++rank) {
             const std::size_t first = static_cast<std::size_t>(rank) * shape_.count;
             Check part =
-                verifier_.check_copy(pattern_of(rank), shape_.type, 0, workspace_.recv.at(bytes(first)), shape_.count);
+                verifier_.check_copy(pattern_of(rank), shape_.type, 0, buffers_.recv + bytes(first), shape_.count);
             part.first += part.wrong > 0 ? first : 0;
             result.add(part);
         }
         return result;
     }
-    std::string explain() const override {
-        return explain_as(BATON_ALLGATHER, send(), workspace_.recv.data(), shape_.count, shape_.type);
-    }
 
 private:
-    void *own_block() const { return workspace_.recv.at(rank() * block()); }
-    const void *send() const {
-        switch (shape_.in_place) {
-            case InPlace::pointers:
-                return own_block();
-            case InPlace::mpi:
-                return BATON_IN_PLACE;
-            default:
-                return workspace_.send.data();
-        }
-    }
+    std::byte *own_block_;
 };
 
 class ReduceScatter final : public DataOperation {
 public:
-    using DataOperation::DataOperation;
+    template <class... Arguments>
+    explicit ReduceScatter(Arguments &&...arguments) : DataOperation(arguments...) {
+        switch (shape_.in_place) {
+            case InPlace::pointers:
+                call_.recv = buffers_.send + rank() * block();
+                break;
+            case InPlace::mpi:
+                call_.send = BATON_IN_PLACE;
+                call_.recv = buffers_.send;
+                break;
+            default:
+                break;
+        }
+    }
 
     void prepare(std::uint64_t round) override {
         round_ = round;
-        verifier_.poison(workspace_.recv.data(), in_place() ? 0 : block());
-        verifier_.fill(own_pattern(), workspace_.send.data(), ranks() * block());
+        poison();
+        verifier_.fill(own_pattern(), buffers_.send, ranks() * block());
     }
-    void poison() override { verifier_.poison(workspace_.recv.data(), in_place() ? 0 : block()); }
-    void issue() override {
-        check(baton_reduce_scatter(send(), result(), shape_.count, shape_.type, shape_.op, communicator_.handle(),
-                                   communicator_.stream()),
-              "baton_reduce_scatter");
-    }
+    void poison() override { verifier_.poison(buffers_.recv, in_place() ? 0 : block()); }
     Check verify(int calls) override {
         return verifier_.check_reduction(reduction(calls, communicator_.rank()), shape_.type, rank() * shape_.count,
-                                         result(), shape_.count);
-    }
-    std::string explain() const override {
-        return explain_as(BATON_REDUCE_SCATTER, send(), result(), shape_.count, shape_.type);
-    }
-
-private:
-    const void *send() const { return shape_.in_place == InPlace::mpi ? BATON_IN_PLACE : workspace_.send.data(); }
-    void *result() const {
-        switch (shape_.in_place) {
-            case InPlace::pointers:
-                return workspace_.send.at(rank() * block());
-            case InPlace::mpi:
-                return workspace_.send.data();
-            default:
-                return workspace_.recv.data();
-        }
+                                         call_.recv, shape_.count);
     }
 };
 
 class Allreduce final : public DataOperation {
 public:
-    using DataOperation::DataOperation;
+    template <class... Arguments>
+    explicit Allreduce(Arguments &&...arguments) : DataOperation(arguments...) {
+        input_ = in_place() ? buffers_.recv : buffers_.send;
+        call_.send = shape_.in_place == InPlace::mpi ? BATON_IN_PLACE : input_;
+    }
 
     void prepare(std::uint64_t round) override {
         round_ = round;
         poison();
-        verifier_.fill(own_pattern(), in_place() ? workspace_.recv.data() : workspace_.send.data(), block());
+        verifier_.fill(own_pattern(), input_, block());
     }
-    void poison() override { verifier_.poison(workspace_.recv.data(), in_place() ? 0 : block()); }
-    void issue() override {
-        check(baton_allreduce(send(), workspace_.recv.data(), shape_.count, shape_.type, shape_.op,
-                              communicator_.handle(), communicator_.stream()),
-              "baton_allreduce");
-    }
+    void poison() override { verifier_.poison(buffers_.recv, in_place() ? 0 : block()); }
     Check verify(int calls) override {
-        return verifier_.check_reduction(reduction(calls, Reduction::everybody), shape_.type, 0, workspace_.recv.data(),
+        return verifier_.check_reduction(reduction(calls, Reduction::everybody), shape_.type, 0, buffers_.recv,
                                          shape_.count);
-    }
-    std::string explain() const override {
-        return explain_as(BATON_ALLREDUCE, send(), workspace_.recv.data(), shape_.count, shape_.type);
     }
 
 private:
-    const void *send() const {
-        switch (shape_.in_place) {
-            case InPlace::pointers:
-                return workspace_.recv.data();
-            case InPlace::mpi:
-                return BATON_IN_PLACE;
-            default:
-                return workspace_.send.data();
-        }
-    }
+    std::byte *input_;
 };
 
-class Sendrecv final : public DataOperation {
+/// A message to one rank, and one from another: a ring or pairs.
+class Messages final : public DataOperation {
 public:
-    using DataOperation::DataOperation;
+    template <class... Arguments>
+    explicit Messages(Arguments &&...arguments) : DataOperation(arguments...) {
+        if (shape_.kind == Kind::sendrecv) {
+            call_.to = right();
+            call_.from = left();
+            return;
+        }
+        const int rank = communicator_.rank();
+        const bool sends = rank % 2 == 0;
+        call_.to = sends && rank + 1 < communicator_.size() ? rank + 1 : Call::nobody;
+        call_.from = sends ? Call::nobody : rank - 1;
+    }
 
     void prepare(std::uint64_t round) override {
         round_ = round;
         poison();
-        verifier_.fill(own_pattern(), workspace_.send.data(), block());
+        verifier_.fill(own_pattern(), buffers_.send, block());
     }
-    void poison() override { verifier_.poison(workspace_.recv.data(), block()); }
-    void issue() override {
-        check(baton_sendrecv(workspace_.send.data(), shape_.count, right(), workspace_.recv.data(), shape_.count,
-                             left(), shape_.type, communicator_.handle(), communicator_.stream()),
-              "baton_sendrecv");
-    }
+    void poison() override { verifier_.poison(buffers_.recv, block()); }
     Check verify(int /*calls*/) override {
-        return verifier_.check_copy(pattern_of(left()), shape_.type, 0, workspace_.recv.data(), shape_.count);
-    }
-    std::string explain() const override {
-        return explain_as(BATON_SEND, workspace_.send.data(), nullptr, shape_.count, shape_.type);
+        if (call_.from == Call::nobody) {
+            return {};
+        }
+        return verifier_.check_copy(pattern_of(call_.from), shape_.type, 0, buffers_.recv, shape_.count);
     }
 };
 
 class Put final : public DataOperation {
 public:
-    using DataOperation::DataOperation;
+    template <class... Arguments>
+    explicit Put(Arguments &&...arguments) : DataOperation(arguments...) {
+        call_.recv = nullptr;
+        call_.to = right();
+        call_.from = left();
+    }
 
     void prepare(std::uint64_t round) override {
         round_ = round;
         poison();
-        verifier_.fill(own_pattern(), workspace_.send.data(), block());
+        verifier_.fill(own_pattern(), buffers_.send, block());
         communicator_.world().barrier();  // nobody puts into a window that its owner is still poisoning
     }
     /// Own puts have arrived when wait_signal() is passed, so poisoning cannot meet the left neighbour's last round.
-    void poison() override { verifier_.poison(workspace_.window_base, block()); }
-    void issue() override {
-        check(baton_put(workspace_.send.data(), block(), right(), 0, workspace_.window, communicator_.stream()),
-              "baton_put");
-        check(baton_signal(right(), workspace_.window, communicator_.stream()), "baton_signal");
-        check(baton_wait_signal(left(), 1, workspace_.window, communicator_.stream()), "baton_wait_signal");
-    }
+    void poison() override { verifier_.poison(buffers_.window, block()); }
     Check verify(int /*calls*/) override {
-        return verifier_.check_copy(pattern_of(left()), shape_.type, 0, workspace_.window_base, shape_.count);
-    }
-    std::string explain() const override {
-        return explain_as(BATON_PUT, workspace_.send.data(), nullptr, block(), BATON_UINT8);
+        return verifier_.check_copy(pattern_of(left()), shape_.type, 0, buffers_.window, shape_.count);
     }
 };
 
 class Get final : public DataOperation {
 public:
-    using DataOperation::DataOperation;
+    template <class... Arguments>
+    explicit Get(Arguments &&...arguments) : DataOperation(arguments...) {
+        call_.send = nullptr;
+        call_.from = right();
+    }
 
     void prepare(std::uint64_t round) override {
         communicator_.world().barrier();  // the left neighbour may still be getting the last round's data
         round_ = round;
         poison();
-        verifier_.fill(own_pattern(), workspace_.window_base, block());
+        verifier_.fill(own_pattern(), buffers_.window, block());
         communicator_.world().barrier();
     }
-    void poison() override { verifier_.poison(workspace_.recv.data(), block()); }
-    void issue() override {
-        check(baton_get(workspace_.recv.data(), block(), right(), 0, workspace_.window, communicator_.stream()),
-              "baton_get");
-    }
+    void poison() override { verifier_.poison(buffers_.recv, block()); }
     Check verify(int /*calls*/) override {
-        return verifier_.check_copy(pattern_of(right()), shape_.type, 0, workspace_.recv.data(), shape_.count);
-    }
-    std::string explain() const override {
-        return explain_as(BATON_GET, nullptr, workspace_.recv.data(), block(), BATON_UINT8);
+        return verifier_.check_copy(pattern_of(right()), shape_.type, 0, buffers_.recv, shape_.count);
     }
 };
 
 }  // namespace
 
-const char *kind_name(Kind kind) {
-    constexpr const char *names[] = {"allgather", "reduce_scatter", "allreduce", "sendrecv", "put", "get", "barrier"};
-    return names[static_cast<int>(kind)];
-}
-
-bool has_reduction(Kind kind) { return kind == Kind::reduce_scatter || kind == Kind::allreduce; }
-bool has_in_place(Kind kind) { return kind == Kind::allgather || has_reduction(kind); }
-
-std::size_t send_elements(const Shape &shape, int ranks) {
-    return shape.kind == Kind::reduce_scatter ? shape.count * static_cast<std::size_t>(ranks) : shape.count;
-}
-
-std::size_t recv_elements(const Shape &shape, int ranks) {
-    return shape.kind == Kind::allgather ? shape.count * static_cast<std::size_t>(ranks) : shape.count;
-}
-
-Workspace::Workspace(const Communicator &communicator, std::size_t send_bytes, std::size_t recv_bytes,
-                     std::size_t window_bytes, Memory memory)
-    : send(communicator, send_bytes, memory), recv(communicator, recv_bytes, memory) {
-    if (window_bytes > 0) {
-        check(baton_window_create(communicator.handle(), window_bytes, &window, &window_base), "baton_window_create");
-    }
-}
-
-Workspace::~Workspace() {
-    // With an exception under way other ranks may not come; the communicator frees the window then.
-    if (window != nullptr && std::uncaught_exceptions() == 0) {
-        baton_window_destroy(window);
-    }
-}
-
 std::unique_ptr<Operation> make_operation(const Shape &shape, const Communicator &communicator,
-                                          const Verifier &verifier, Workspace &workspace) {
+                                          const Verifier &verifier, Library &library) {
     switch (shape.kind) {
         case Kind::allgather:
-            return std::make_unique<Allgather>(shape, communicator, verifier, workspace);
+            return std::make_unique<Allgather>(shape, communicator, verifier, library);
         case Kind::reduce_scatter:
-            return std::make_unique<ReduceScatter>(shape, communicator, verifier, workspace);
+            return std::make_unique<ReduceScatter>(shape, communicator, verifier, library);
         case Kind::allreduce:
-            return std::make_unique<Allreduce>(shape, communicator, verifier, workspace);
+            return std::make_unique<Allreduce>(shape, communicator, verifier, library);
         case Kind::sendrecv:
-            return std::make_unique<Sendrecv>(shape, communicator, verifier, workspace);
+        case Kind::pair:
+            return std::make_unique<Messages>(shape, communicator, verifier, library);
         case Kind::put:
-            return std::make_unique<Put>(shape, communicator, verifier, workspace);
+            return std::make_unique<Put>(shape, communicator, verifier, library);
         case Kind::get:
-            return std::make_unique<Get>(shape, communicator, verifier, workspace);
-        default:
-            return make_barrier_operation(communicator);
+            return std::make_unique<Get>(shape, communicator, verifier, library);
+        case Kind::barrier:
+            break;
     }
+    return make_barrier_operation(communicator, library);
 }
 
 }  // namespace baton::bench

@@ -1,66 +1,16 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "buffer.hpp"
+#include "library.hpp"
 #include "verifier.hpp"
 
 namespace baton::bench {
 
-enum class Kind {
-    allgather,
-    reduce_scatter,
-    allreduce,
-    sendrecv,  // a ring: to rank + 1, from rank - 1
-    put,       // a ring: into rank + 1's window, then a signal there and a wait for rank - 1's
-    get,       // from rank + 1's window
-    barrier
-};
-
-const char *kind_name(Kind kind);
-bool has_reduction(Kind kind);
-bool has_in_place(Kind kind);
-
-/// In place as NCCL defines it (equal pointers) or as MPI does (BATON_IN_PLACE); baton.h says where inputs and results
-/// lie.
-enum class InPlace {
-    no,
-    pointers,
-    mpi
-};
-
-/// One call: what the API is asked to do. `count` is the call's own count argument.
-struct Shape {
-    Kind kind = Kind::allgather;
-    baton_type type = BATON_INT8;
-    baton_op op = BATON_SUM;
-    std::size_t count = 0;
-    InPlace in_place = InPlace::no;
-};
-
-/// Elements that a call reads from its send buffer and writes to its receive buffer, on `ranks` ranks.
-std::size_t send_elements(const Shape &shape, int ranks);
-std::size_t recv_elements(const Shape &shape, int ranks);
-
-/// Buffers for operations up to a size, allocated once so that all sizes of a table use the same ones. Collective where
-/// window_bytes is not 0. Address space only where a shape does not use a buffer.
-struct Workspace {
-    Workspace(const Communicator &communicator, std::size_t send_bytes, std::size_t recv_bytes,
-              std::size_t window_bytes, Memory memory);
-    ~Workspace();
-    Workspace(const Workspace &) = delete;
-    Workspace &operator=(const Workspace &) = delete;
-
-    Buffer send;
-    Buffer recv;
-    baton_window_t window = nullptr;
-    void *window_base = nullptr;
-};
-
-/// An operation with buffers that is run many times: prepare(), then issue() one or more times, wait, verify().
+/// An operation of one shape on a library's memory that is run many times: prepare(), then issue() one or more times,
+/// wait, verify(). What the data are and must become; the call itself is the library's.
 class Operation {
 public:
     virtual ~Operation() = default;
@@ -77,11 +27,12 @@ public:
     /// Judges every element of this rank's outputs after `calls` calls since prepare(), the stream being idle.
     /// Collective for barrier. REQUIRES: calls == 1 for InPlace::mpi.
     virtual Check verify(int calls) = 0;
-    /// baton_explain's text for this call.
+    /// What the library says about this call.
     virtual std::string explain() const = 0;
 };
 
+/// REQUIRES: `verifier` works on the library's kind of memory, which is large enough for the shape.
 std::unique_ptr<Operation> make_operation(const Shape &shape, const Communicator &communicator,
-                                          const Verifier &verifier, Workspace &workspace);
+                                          const Verifier &verifier, Library &library);
 
 }  // namespace baton::bench

@@ -19,8 +19,11 @@ constexpr int poison_byte = 0xDB;
 
 }  // namespace
 
-Verifier::Verifier(const Communicator &communicator) : communicator_(communicator) {
-    if (communicator.on_gpu()) {
+Verifier::Verifier(const Communicator &communicator)
+    : Verifier(communicator, communicator.on_gpu() ? Place::gpu : Place::host) {}
+
+Verifier::Verifier(const Communicator &communicator, Place place) : communicator_(communicator) {
+    if (place == Place::gpu) {
         result_ = gpu::allocate(sizeof(Check));
         try {
             compare_kernels_with_host();
@@ -111,6 +114,9 @@ void Verifier::compare_kernels_with_host() const {
                 throw Error(fmt::format("the GPU's reference for {} of {} differs from the host's at element {}",
                                         baton_op_name(op), baton_type_name(type), check.first));
             }
+            if (is_floating(type) && baton_type_size(type) > 1) {
+                compare_any_order(reduction, type, device, host.data(), count);
+            }
         }
         const Pattern pattern = make_pattern(type, 3, 7);
         const std::size_t bytes = count * baton_type_size(type);
@@ -128,6 +134,23 @@ void Verifier::compare_kernels_with_host() const {
         if (found.wrong != 1 || found.first != damaged) {
             throw Error(fmt::format("the GPU's check for {} misses a wrong element", baton_type_name(type)));
         }
+    }
+}
+
+/// Sums in any order: right ones pass, and those of other elements are as wrong for the GPU as for the host.
+void Verifier::compare_any_order(Reduction reduction, baton_type type, void *device, void *host,
+                                 std::size_t count) const {
+    reduction.replaced = Reduction::nobody;
+    reduction.any_order = true;
+    write_reduction_device(reduction, type, 11, device, count, stream_of(communicator_));
+    const std::uint64_t refused = check_reduction(reduction, type, 11, device, count).wrong;
+    gpu::copy_out(host, device, count * baton_type_size(type), communicator_.stream());
+    const std::uint64_t expected = check_reduction_host(reduction, type, 12, host, count).wrong;
+    const std::uint64_t found = check_reduction(reduction, type, 12, device, count).wrong;
+    if (refused != 0 || found == 0 || found != expected) {
+        throw Error(fmt::format(
+            "the GPU's check for {} of {} in any order refuses {} right elements and finds {} of {} wrong",
+            baton_op_name(static_cast<baton_op>(reduction.op)), baton_type_name(type), refused, found, expected));
     }
 }
 

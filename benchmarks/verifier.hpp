@@ -8,12 +8,14 @@
 
 namespace baton::bench {
 
-/// Writes inputs into and judges results in memory of a communicator's kind: by loops on the host, by kernels on a GPU.
+/// Writes inputs into and judges results in memory of one kind: by loops on the host, by kernels on a GPU.
 /// The kernels are themselves compared with the host's loops when a Verifier is made. Calls wait for the communicator's
 /// stream before and after, so they never overlap with an operation.
 class Verifier {
 public:
+    /// For memory of one kind, by default the communicator's own. REQUIRES: Place::host where the communicator is.
     explicit Verifier(const Communicator &communicator);
+    Verifier(const Communicator &communicator, Place place);
     ~Verifier();
     Verifier(const Verifier &) = delete;
     Verifier &operator=(const Verifier &) = delete;
@@ -29,6 +31,7 @@ public:
 
 private:
     void compare_kernels_with_host() const;
+    void compare_any_order(Reduction reduction, baton_type type, void *device, void *host, std::size_t count) const;
     Check read_result() const;
 
     const Communicator &communicator_;

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "baton_library.hpp"
+
 namespace baton::bench::osu {
 
 namespace {
@@ -13,8 +15,9 @@ public:
           kind_(kind),
           type_(type),
           ranks_(static_cast<std::size_t>(context.world.size())),
-          workspace_(context.communicator, context.max_bytes,
-                     kind == Kind::allgather ? ranks_ * context.max_bytes : context.max_bytes, 0, Memory::malloc) {}
+          baton_(context.communicator,
+                 {context.max_bytes, kind == Kind::allgather ? ranks_ * context.max_bytes : context.max_bytes, 0},
+                 Memory::malloc) {}
 
     /// The size column holds bytes per rank for allgather, and the whole vector's bytes for the reductions.
     std::size_t count_for(std::size_t bytes) const override {
@@ -27,7 +30,7 @@ public:
     Measurement measure(std::size_t count) override {
         const Shape shape{kind_, type_, BATON_SUM, kind_ == Kind::barrier ? 0 : count,
                           context_.options.in_place ? InPlace::mpi : InPlace::no};
-        const auto operation = make_operation(shape, context_.communicator, context_.verifier, workspace_);
+        const auto operation = make_operation(shape, context_.communicator, context_.verifier, baton_);
         const std::size_t bytes = shape.count * baton_type_size(type_) * (kind_ == Kind::reduce_scatter ? ranks_ : 1);
         operation->prepare(0);
         context_.world.barrier();
@@ -95,7 +98,7 @@ private:
     const Kind kind_;
     const baton_type type_;
     const std::size_t ranks_;
-    Workspace workspace_;
+    BatonLibrary baton_;
 };
 
 }  // namespace

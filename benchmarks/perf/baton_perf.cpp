@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
-#include "names.hpp"
 #include "perf/measure.hpp"
 #include "perf/report.hpp"
+#include "perf/sweep.hpp"
 
 namespace baton::bench::perf {
 
@@ -17,85 +18,32 @@ Place choose_place(const World &world, Device device) {
     return device == Device::cuda ? Place::gpu : Place::host;
 }
 
-/// Fills in the sizes that depend on where the buffers are.
-void complete(Options &options, Place place) {
-    constexpr std::size_t default_min = 1024;
-    const std::size_t default_max = std::size_t{place == Place::gpu ? 64U : 4U} << 20;
-    if (options.max_bytes == 0) {
-        options.max_bytes = std::max(default_max, options.min_bytes);
-    }
-    if (options.min_bytes == 0) {
-        options.min_bytes = std::min(default_min, options.max_bytes);
-    }
-}
-
-std::vector<TableKey> tables(const Options &options, Place place, Report &report) {
-    std::vector<TableKey> keys;
-    for (const Kind kind : options.operations) {
-        for (const Memory memory : options.memories) {
-            for (const InPlace in_place : options.in_place) {
-                for (const Mode mode : options.modes) {
-                    const bool exists = (in_place == InPlace::no || has_in_place(kind)) &&
-                                        (kind != Kind::barrier || memory == options.memories.front());
-                    if (exists && (mode == Mode::eager || place == Place::gpu)) {
-                        keys.push_back({kind, mode, in_place, memory});
-                    }
-                }
-            }
-        }
-    }
-    if (place == Place::host && std::count(options.modes.begin(), options.modes.end(), Mode::graph) > 0) {
-        report.note("graph mode is left out: CUDA graphs need GPUs");
-    }
-    return keys;
-}
-
-std::vector<Shape> shapes(const TableKey &key, const Options &options, int ranks) {
-    if (key.kind == Kind::barrier) {
-        return {{key.kind, BATON_UINT8, BATON_SUM, 0, InPlace::no}};
-    }
+/// The peers, with buffers for the largest shapes of all tables.
+Peers find_peers(const Options &options, const std::vector<TableKey> &keys, const Communicator &communicator,
+                 const Verifier &verifier) {
     std::vector<Shape> all;
-    for (const baton_type type : options.types) {
-        for (const baton_op op : has_reduction(key.kind) ? options.ops : std::vector<baton_op>{BATON_SUM}) {
-            for (std::size_t bytes = options.min_bytes; is_defined(op, type) && bytes <= options.max_bytes;
-                 bytes *= options.factor) {
-                const std::size_t count = count_for(key.kind, type, bytes, ranks);
-                if (count > 0) {
-                    all.push_back({key.kind, type, op, count, key.in_place});
-                }
-                if (bytes > options.max_bytes / options.factor) {
-                    break;
-                }
-            }
-        }
+    for (const TableKey &key : keys) {
+        const std::vector<Shape> more = shapes(key, options, communicator.size());
+        all.insert(all.end(), more.begin(), more.end());
     }
-    return all;
+    return make_peers({options.against, options.nccl_library, options.mpi_max}, communicator, verifier,
+                      needed(all, communicator.size()));
 }
 
-void run_table(const TableKey &key, const Options &options, const Communicator &communicator, const Verifier &verifier,
-               Report &report) {
-    const std::vector<Shape> all = shapes(key, options, communicator.size());
+void run_table(const TableKey &key, const Bench &bench, const Limits &limits, Report &report) {
+    const int ranks = bench.communicator.size();
+    const std::vector<Shape> all = shapes(key, bench.options, ranks);
     if (all.empty()) {
         return report.note(fmt::format("{}: no size from {} to {} bytes holds an element per rank", kind_name(key.kind),
-                                       options.min_bytes, options.max_bytes));
+                                       bench.options.min_bytes, bench.options.max_bytes));
     }
-    std::size_t send = 0;
-    std::size_t recv = 0;
-    for (const Shape &shape : all) {
-        send = std::max(send, send_elements(shape, communicator.size()) * baton_type_size(shape.type));
-        recv = std::max(recv, recv_elements(shape, communicator.size()) * baton_type_size(shape.type));
-    }
-    const std::size_t window = key.kind == Kind::put || key.kind == Kind::get ? send : 0;
-    Workspace workspace(communicator, send, recv, window, key.memory);
+    BatonLibrary baton(bench.communicator, needed(all, ranks), key.memory);
     report.begin_table(key);
-    for (const Buffer *buffer : {&workspace.send, &workspace.recv}) {
-        if (!buffer->refusal().empty()) {
-            report.note("not registered: " + buffer->refusal());
-            break;
-        }
+    if (!baton.refusal().empty()) {
+        report.note("not registered: " + baton.refusal());
     }
     for (const Shape &shape : all) {
-        report.add(measure(shape, key.mode, options, communicator, verifier, workspace));
+        report.add(measure(bench, shape, key.mode, limits, baton));
     }
     report.end_table();
 }
@@ -110,9 +58,22 @@ int run(const World &world, int argc, char **argv) {
     complete(*options, place);
     const Communicator communicator(world, place);
     const Verifier verifier(communicator);
-    Report report(*options, communicator);
-    for (const TableKey &key : tables(*options, place, report)) {
-        run_table(key, *options, communicator, verifier, report);
+    const std::vector<TableKey> keys = tables(*options, place);
+    const Peers peers = find_peers(*options, keys, communicator, verifier);
+    Report report(*options, communicator, peers);
+    if (place == Place::host && std::count(options->modes.begin(), options->modes.end(), Mode::graph) > 0) {
+        report.note("graph mode is left out: CUDA graphs need GPUs");
+    }
+    std::map<Mode, Limits> limits;
+    for (const TableKey &key : keys) {
+        if (!options->against.empty() && limits.count(key.mode) == 0) {
+            limits[key.mode] = measure_limits(communicator, key.mode == Mode::graph);
+            report.limits(key.mode, limits[key.mode]);
+        }
+    }
+    const Bench bench{*options, communicator, verifier, peers.present};
+    for (const TableKey &key : keys) {
+        run_table(key, bench, limits[key.mode], report);
     }
     report.finish();
     return report.wrong() == 0 ? 0 : 1;

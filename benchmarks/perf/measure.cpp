@@ -1,132 +1,103 @@
 #include "perf/measure.hpp"
 
 #include <algorithm>
-#include <cmath>
 
-#include "gpu.hpp"
-#include "statistics.hpp"
+#include "perf/comparison.hpp"
+#include "perf/side.hpp"
 
 namespace baton::bench::perf {
 
 namespace {
 
-/// The calls of a round: issued one after the other, or captured once and launched.
-class Calls {
-public:
-    Calls(Operation &operation, Mode mode, int number, void *stream)
-        : operation_(operation), number_(number), stream_(stream) {
-        if (mode == Mode::graph) {
-            graph_ = gpu::capture(stream, [this] { issue(); });
-        }
-    }
+/// Seconds for a round's calls; 0: as many calls as --iters says, also where no call has been timed yet.
+double round_seconds(const Options &options) { return options.warmup > 0 ? options.budget / options.rounds : 0; }
 
-    void run() {
-        if (graph_ == nullptr) {
-            issue();
-        } else {
-            operation_.replay(number_);
-            graph_->launch(stream_);
-        }
-    }
-
-private:
-    void issue() {
-        for (int call = 0; call < number_; ++call) {
-            operation_.issue();
-        }
-    }
-
-    Operation &operation_;
-    const int number_;
-    void *stream_;
-    std::unique_ptr<gpu::Graph> graph_;
-};
-
-/// Seconds a call of the untimed calls, the slowest rank's.
-double warm_up(Operation &operation, int calls, const Communicator &communicator) {
-    communicator.world().barrier();
-    const double start = seconds_now();
-    for (int call = 0; call < calls; ++call) {
-        operation.issue();
-    }
-    communicator.synchronize();
-    return communicator.world().max(seconds_now() - start) / std::max(1, calls);
+int own_calls(const Options &options, Mode mode, double call_seconds) {
+    const double round = round_seconds(options);
+    const int most = most_calls(options, mode);
+    return round > 0 ? calls_for(round, call_seconds, most) : most;
 }
 
-int affordable_iterations(const Options &options, double call_seconds) {
-    const double most = options.budget / options.rounds / std::max(call_seconds, 1e-9);
-    return options.budget > 0 && options.warmup > 0
-               ? static_cast<int>(std::clamp(std::floor(most), 1.0, static_cast<double>(options.iterations)))
-               : options.iterations;
+int peer_calls(const Options &options, double call_seconds, int own) {
+    const double round = round_seconds(options);
+    return round > 0 ? calls_of_peer(round, call_seconds, own) : own;
+}
+
+/// A side of a row, where its timing goes, and whose it is: Baton's (no peer) or a peer's.
+struct Entry {
+    std::unique_ptr<Side> side;
+    Timing *timing;
+    const Peer *peer;
+};
+
+/// Baton first; a peer without a result for this shape is left out.
+std::vector<Entry> enter(Row &row, const Bench &bench, Mode mode, BatonLibrary &baton) {
+    std::vector<Entry> entries;
+    entries.push_back({std::make_unique<Side>(bench, row.shape, mode, bench.verifier, baton), &row.own, nullptr});
+    row.peers.resize(bench.peers.size());
+    for (std::size_t i = 0; i < bench.peers.size(); ++i) {
+        Peer &peer = *bench.peers[i];
+        row.peers[i].absent = peer.refusal(row.shape, mode == Mode::graph);
+        if (row.peers[i].absent.empty()) {
+            entries.push_back(
+                {std::make_unique<Side>(bench, row.shape, mode, peer.verifier(), peer), &row.peers[i], &peer});
+        }
+    }
+    return entries;
+}
+
+/// Host costs are of eager calls that return before they are complete: of Baton's and NCCL's.
+bool has_host_cost(const Bench &bench, Mode mode, const Peer *peer) {
+    return !bench.options.against.empty() && mode == Mode::eager && bench.communicator.on_gpu() &&
+           (peer == nullptr || peer->kind() != PeerKind::mpi);
+}
+
+/// Untimed calls, from which the numbers of the timed ones follow.
+void warm_up(std::vector<Entry> &entries, const Bench &bench, Mode mode) {
+    int own = 0;
+    for (Entry &entry : entries) {
+        const double seconds = entry.side->warm_up();
+        const bool is_baton = entry.peer == nullptr;
+        const int calls = is_baton ? own_calls(bench.options, mode, seconds) : peer_calls(bench.options, seconds, own);
+        own = is_baton ? calls : own;
+        if (has_host_cost(bench, mode, entry.peer)) {
+            entry.side->measure_host_cost(calls);
+        }
+        entry.side->set_calls(calls);
+    }
+}
+
+void compare(Row &row, const Bench &bench, const Limits &limits) {
+    std::vector<PeerTime> times;
+    for (const Timing &peer : row.peers) {
+        times.push_back(peer.absent.empty() && peer.wrong == 0 ? PeerTime(peer.median) : std::nullopt);
+    }
+    row.best = best_of(times);
+    row.ratio = row.best ? *times[*row.best] / row.own.median : 0;
+    const double sent = static_cast<double>(row.bytes) * bus_factor(row.shape.kind, bench.communicator.size());
+    row.limit = limits.seconds(traits(row.shape.kind).traffic, sent);
 }
 
 }  // namespace
 
-const char *mode_name(Mode mode) { return mode == Mode::graph ? "graph" : "eager"; }
-
-std::size_t table_bytes(const Shape &shape, int ranks) {
-    return std::max(send_elements(shape, ranks), recv_elements(shape, ranks)) * baton_type_size(shape.type);
-}
-
-std::size_t count_for(Kind kind, baton_type type, std::size_t bytes, int ranks) {
-    const bool divided = kind == Kind::allgather || kind == Kind::reduce_scatter;
-    return bytes / baton_type_size(type) / (divided ? static_cast<std::size_t>(ranks) : 1);
-}
-
-double bus_factor(Kind kind, int ranks) {
-    const double share = static_cast<double>(ranks - 1) / ranks;
-    switch (kind) {
-        case Kind::allgather:
-        case Kind::reduce_scatter:
-            return share;
-        case Kind::allreduce:
-            return 2 * share;
-        default:
-            return 1;
-    }
-}
-
-Row measure(const Shape &shape, Mode mode, const Options &options, const Communicator &communicator,
-            const Verifier &verifier, Workspace &workspace) {
-    const World &world = communicator.world();
-    const auto operation = make_operation(shape, communicator, verifier, workspace);
+Row measure(const Bench &bench, const Shape &shape, Mode mode, const Limits &limits, BatonLibrary &baton) {
     Row row;
     row.shape = shape;
-    row.bytes = table_bytes(shape, communicator.size());
-    row.explanation = operation->explain();
-
-    operation->prepare(0);
-    warm_up(*operation, std::min(options.warmup, 1), communicator);  // the first call makes buffers known to the peers
-    const double call_seconds = warm_up(*operation, std::max(options.warmup - 1, 0), communicator);
-    row.iterations = affordable_iterations(options, call_seconds);
-    Calls calls(*operation, mode, row.iterations, communicator.stream());
-
-    if (mode == Mode::graph) {
-        calls.run();  // the first launch uploads the graph
-        communicator.synchronize();
-    }
-
-    std::uint64_t wrong = 0;
-    for (int round = 0; round < options.rounds; ++round) {
-        if (options.check) {
-            operation->prepare(static_cast<std::uint64_t>(round) + 1);
-        }
-        world.barrier();
-        const double start = seconds_now();
-        calls.run();
-        communicator.synchronize();
-        row.times.push_back((seconds_now() - start) / row.iterations);
-        communicator.check_alive();
-        if (options.check) {
-            wrong += operation->verify(row.iterations).wrong;
+    row.bytes = table_bytes(shape, bench.communicator.size());
+    std::vector<Entry> entries = enter(row, bench, mode, baton);
+    row.explanation = entries.front().side->explain();
+    warm_up(entries, bench, mode);
+    for (int round = 0; round < bench.options.rounds; ++round) {
+        for (const std::size_t index : round_order(entries.size(), round)) {
+            entries[index].side->run_round(round);
         }
     }
-    row.times = world.max(std::move(row.times));
-    row.wrong = world.sum(wrong);
-    row.median = median(row.times);
-    row.p99 = percentile(row.times, 99);
-    row.algorithm_bandwidth = static_cast<double>(row.bytes) / row.median;
-    row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(shape.kind, communicator.size());
+    for (Entry &entry : entries) {
+        *entry.timing = entry.side->finish();
+    }
+    row.algorithm_bandwidth = static_cast<double>(row.bytes) / row.own.median;
+    row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(shape.kind, bench.communicator.size());
+    compare(row, bench, limits);
     return row;
 }
 

@@ -1,46 +1,53 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "perf/options.hpp"
+#include "baton_library.hpp"
+#include "limits/limits.hpp"
+#include "peers/peer.hpp"
+#include "perf/sweep.hpp"
+#include "verifier.hpp"
 
 namespace baton::bench::perf {
 
-/// What the rows of a table have in common.
-struct TableKey {
-    Kind kind = Kind::allgather;
-    Mode mode = Mode::eager;
-    InPlace in_place = InPlace::no;
-    Memory memory = Memory::malloc;
-};
-
-const char *mode_name(Mode mode);
-
-struct Row {
-    Shape shape;
-    std::size_t bytes = 0;      // the size column
-    int iterations = 0;         // calls a round
+/// How one side of a row, Baton or a peer, did in its rounds.
+struct Timing {
+    std::string absent;         // a peer's reason for having no figures; empty if it has
+    int calls = 0;              // a round
     std::vector<double> times;  // seconds a call of each round, the largest of the ranks
     double median = 0;          // seconds
     double p99 = 0;
-    double algorithm_bandwidth = 0;  // bytes a second
-    double bus_bandwidth = 0;
+    double host = 0;          // seconds from a call's issue to its return; 0: not measured
     std::uint64_t wrong = 0;  // elements, of all ranks and rounds
-    std::string explanation;  // of rank 0
 };
 
-/// The size column as nccl-tests counts it: the whole vector over all ranks for allgather and reduce_scatter, one
-/// rank's buffer or message for the others.
-std::size_t table_bytes(const Shape &shape, int ranks);
-/// The count argument that makes a call of at most `bytes` in the size column.
-std::size_t count_for(Kind kind, baton_type type, std::size_t bytes, int ranks);
-/// What algbw is multiplied by: the part of the data that must cross a rank's link, as nccl-tests defines it.
-double bus_factor(Kind kind, int ranks);
+struct Row {
+    Shape shape;
+    std::size_t bytes = 0;  // the size column
+    Timing own;
+    double algorithm_bandwidth = 0;  // bytes a second
+    double bus_bandwidth = 0;
+    std::string explanation;  // of rank 0
+    // Of a comparison:
+    std::vector<Timing> peers;        // in the peers' order
+    std::optional<std::size_t> best;  // the fastest of the peers with a right result
+    double ratio = 0;                 // its time / Baton's; 0 where there is none
+    double limit = 0;                 // seconds; 0: not known
+};
 
-/// Times and verifies one shape. Collective; the row is complete on rank 0, and `wrong` on all ranks.
-Row measure(const Shape &shape, Mode mode, const Options &options, const Communicator &communicator,
-            const Verifier &verifier, Workspace &workspace);
+/// What all rows are measured with. Without peers no comparison is made.
+struct Bench {
+    const Options &options;
+    const Communicator &communicator;
+    const Verifier &verifier;
+    const std::vector<std::unique_ptr<Peer>> &peers;
+};
+
+/// Times and verifies one shape by Baton and, in a comparison, by the peers in alternation. Collective; the row is
+/// complete on rank 0, and `wrong` on all ranks.
+Row measure(const Bench &bench, const Shape &shape, Mode mode, const Limits &limits, BatonLibrary &baton);
 
 }  // namespace baton::bench::perf

@@ -70,13 +70,23 @@ std::vector<baton_op> parse_ops(const std::string &text) {
 }
 
 std::vector<Kind> parse_kinds(const std::string &text) {
-    const std::vector<Kind> all{Kind::allgather, Kind::reduce_scatter, Kind::allreduce, Kind::sendrecv, Kind::put,
-                                Kind::get,       Kind::barrier};
-    std::vector<Named<Kind>> known{{"all", all}};
-    for (const Kind kind : all) {
-        known.push_back({kind_name(kind), {kind}});
+    std::vector<Named<Kind>> known{{"all", {}}};
+    for (const KindTraits &kind : all_kinds()) {
+        known.front().values.push_back(kind.kind);
+        known.push_back({kind.name, {kind.kind}});
     }
     return parse_list("--op", text, known);
+}
+
+std::vector<PeerKind> parse_peers(const std::string &text) {
+    std::vector<Named<PeerKind>> known{
+        {"nccl", {PeerKind::nccl, PeerKind::nccl_registered, PeerKind::nccl_symmetric, PeerKind::nccl_zero_cta}},
+        {"nccl_default", {PeerKind::nccl}}};
+    for (const PeerKind kind :
+         {PeerKind::nccl_registered, PeerKind::nccl_symmetric, PeerKind::nccl_zero_cta, PeerKind::mpi}) {
+        known.push_back({peer_name(kind), {kind}});
+    }
+    return parse_list("--against", text, known);
 }
 
 std::size_t parse_bytes(const std::string &option, const std::string &text) {
@@ -90,12 +100,13 @@ std::size_t parse_bytes(const std::string &option, const std::string &text) {
 /// The options as typed; interpreted after CLI11 has read all of them.
 struct Texts {
     std::string operations = "all", min, max, types = "float32", ops = "sum", modes = "eager", in_place = "no";
-    std::string memories = "malloc", device = "auto";
+    std::string memories = "malloc", device = "auto", against, mpi_max;
+    bool graph = false;
 };
 
 void declare(CLI::App &app, Options &options, Texts &texts) {
     app.add_option("--op", texts.operations,
-                   "Comma list: allgather, reduce_scatter, allreduce, sendrecv, put, get, barrier, all")
+                   "Comma list: allgather, reduce_scatter, allreduce, sendrecv, pair, put, get, barrier, all")
         ->capture_default_str();
     app.add_option("--min", texts.min, "Smallest size in bytes, with K, M or G (default 1K)");
     app.add_option("--max", texts.max, "Largest size (default 64M on GPUs, 4M on the host)");
@@ -105,27 +116,36 @@ void declare(CLI::App &app, Options &options, Texts &texts) {
     app.add_option("--type", texts.types, "Comma list of types (int8 ... float64, float16, bfloat16, ...), or all")
         ->capture_default_str();
     app.add_option("--redop", texts.ops, "Comma list: sum, prod, min, max, avg, all")->capture_default_str();
-    app.add_option("--iters", options.iterations, "Calls timed together in a round")
+    app.add_option("--iters", options.iterations,
+                   "Calls timed together in a round, at most (with --against 500, in graphs 100)")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
     app.add_option("--warmup", options.warmup, "Untimed calls before the first round")
         ->check(CLI::Range(0, 1000000))
         ->capture_default_str();
-    app.add_option("--rounds", options.rounds, "Rounds; the time is their median")
+    app.add_option("--rounds", options.rounds, "Rounds; the time is their median (with --against 7)")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
     app.add_option("--budget", options.budget,
-                   "Seconds for a row's timed calls: fewer calls a round where they are slow (0: any)")
+                   "Seconds for a row's timed calls: fewer calls a round where they are slow (0: any; with --against "
+                   "0.14, for each side)")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     app.add_option("--mode", texts.modes, "Comma list: eager, graph (a CUDA graph of --iters calls)")
         ->capture_default_str();
+    app.add_flag("--graph", texts.graph, "Short for --mode graph")->excludes("--mode");
     app.add_option("--inplace", texts.in_place, "no, yes or both (allgather, reduce_scatter and allreduce)")
         ->capture_default_str();
     app.add_option("--memory", texts.memories,
                    "Comma list: malloc (cudaMalloc or malloc), baton (baton_malloc), registered, all")
         ->capture_default_str();
     app.add_option("--device", texts.device, "auto (GPUs where every rank has one), cuda, host")->capture_default_str();
+    app.add_option("--against", texts.against,
+                   "Comma list of libraries to measure in alternation with Baton: nccl (all its modes), nccl_default, "
+                   "nccl_registered, nccl_symmetric, nccl_zero_cta, mpi");
+    app.add_option("--nccl-library", options.nccl_library,
+                   "The NCCL to load (default $BATON_NCCL_LIBRARY, then libnccl.so.2)");
+    app.add_option("--mpi-max", texts.mpi_max, "Largest size for MPI (default 64M on GPUs, --max on the host)");
     app.add_flag("--check,!--no-check", options.check, "Verify every element on every rank after each round (default)");
     app.add_flag("--explain", options.explain, "Print baton_explain's whole text below each row");
     app.add_option("--json", options.json, "Write all results to this file");
@@ -133,11 +153,33 @@ void declare(CLI::App &app, Options &options, Texts &texts) {
         "--version", fmt::format("baton_perf {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR, BATON_VERSION_PATCH));
 }
 
-void interpret(Options &options, const Texts &texts) {
+/// Rounds of about 20 ms, for more sides than one.
+void adapt_to_comparison(const CLI::App &app, Options &options) {
+    if (options.in_place != std::vector<InPlace>{InPlace::no}) {
+        // Repeated calls in place change their inputs, and what a library without a defined order makes of that has no
+        // bound to check it by.
+        throw CLI::ValidationError("--against", "compares out of place only; leave --inplace out");
+    }
+    if (app.count("--iters") == 0) {
+        options.iterations = 500;
+        options.graph_iterations = 100;
+    }
+    if (app.count("--rounds") == 0) {
+        options.rounds = 7;
+    }
+    if (app.count("--budget") == 0) {
+        options.budget = 0.02 * options.rounds;
+    }
+}
+
+void interpret(const CLI::App &app, Options &options, const Texts &texts) {
     options.operations = parse_kinds(texts.operations);
     options.types = parse_types(texts.types);
     options.ops = parse_ops(texts.ops);
     options.modes = parse_list<Mode>("--mode", texts.modes, {{"eager", {Mode::eager}}, {"graph", {Mode::graph}}});
+    if (texts.graph) {
+        options.modes = {Mode::graph};
+    }
     options.in_place = parse_list<InPlace>(
         "--inplace", texts.in_place,
         {{"no", {InPlace::no}}, {"yes", {InPlace::pointers}}, {"both", {InPlace::no, InPlace::pointers}}});
@@ -155,6 +197,12 @@ void interpret(Options &options, const Texts &texts) {
     if (options.max_bytes != 0 && options.min_bytes > options.max_bytes) {
         throw CLI::ValidationError("--min", fmt::format("{} is above --max {}", texts.min, texts.max));
     }
+    options.graph_iterations = options.iterations;
+    options.mpi_max = texts.mpi_max.empty() ? 0 : parse_bytes("--mpi-max", texts.mpi_max);
+    if (!texts.against.empty()) {
+        options.against = parse_peers(texts.against);
+        adapt_to_comparison(app, options);
+    }
 }
 
 }  // namespace
@@ -165,9 +213,13 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
     Options options;
     Texts texts;
     declare(app, options, texts);
+    options.command = "baton_perf";
+    for (int argument = 1; argument < argc; ++argument) {
+        options.command += fmt::format(" {}", argv[argument]);
+    }
     try {
         app.parse(argc, argv);
-        interpret(options, texts);
+        interpret(app, options, texts);
     } catch (const CLI::ParseError &error) {
         std::ostringstream ignored;
         const int code = app.exit(error, print ? std::cout : ignored, print ? std::cerr : ignored);

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "operation.hpp"
+#include "buffer.hpp"
+#include "kinds.hpp"
+#include "peers/peer.hpp"
 
 namespace baton::bench::perf {
 
@@ -28,6 +30,7 @@ struct Options {
     std::vector<baton_type> types;
     std::vector<baton_op> ops;
     int iterations = 20;
+    int graph_iterations = 20;  // the same in graph mode
     int warmup = 5;
     int rounds = 10;
     double budget = 0.5;  // seconds that a row's timed calls may take; 0: any
@@ -38,6 +41,10 @@ struct Options {
     bool explain = false;
     std::string json;
     Device device = Device::automatic;
+    std::vector<PeerKind> against;  // empty: no comparison
+    std::string nccl_library;
+    std::size_t mpi_max = 0;  // 0: the default of the place
+    std::string command;      // the arguments as they were given
 };
 
 /// Nothing where the text was asked for or the arguments are wrong: then it has been printed (on rank 0), and exit_code

@@ -6,98 +6,29 @@
 #include <cstdio>
 #include <numeric>
 
-#include "gpu.hpp"
 #include "names.hpp"
-#include "topology/summary.hpp"
+#include "perf/comparison.hpp"
+#include "perf/json.hpp"
+#include "perf/lines.hpp"
 
 namespace baton::bench::perf {
 
-namespace {
-
-std::string mpi_version() {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    MPI_Get_library_version(text, &length);
-    const std::string version(text);
-    return version.substr(0, version.find_first_of(",\n"));  // what follows names the machine that built it
-}
-
-std::string first_line(const std::string &text) { return text.substr(0, text.find('\n')); }
-
-const char *op_column(const Row &row) { return has_reduction(row.shape.kind) ? baton_op_name(row.shape.op) : "none"; }
-
-nlohmann::ordered_json to_json(const Row &row) {
-    nlohmann::ordered_json json;
-    json["bytes"] = row.bytes;
-    json["count"] = row.shape.count;
-    json["type"] = baton_type_name(row.shape.type);
-    json["redop"] = op_column(row);
-    json["calls_per_round"] = row.iterations;
-    json["median_us"] = row.median * 1e6;
-    json["p99_us"] = row.p99 * 1e6;
-    json["min_us"] = *std::min_element(row.times.begin(), row.times.end()) * 1e6;
-    json["max_us"] = *std::max_element(row.times.begin(), row.times.end()) * 1e6;
-    json["algbw_GBps"] = row.algorithm_bandwidth / 1e9;
-    json["busbw_GBps"] = row.bus_bandwidth / 1e9;
-    json["wrong"] = row.wrong;
-    json["explanation"] = row.explanation;
-    return json;
-}
-
-}  // namespace
-
-std::vector<std::string> describe_run(const Communicator &communicator) {
-    const World &world = communicator.world();
-    const baton_info &info = communicator.info();
-    std::string mine;
-    if (communicator.on_gpu()) {
-        mine = fmt::format("{}, {}", gpu::describe_device(), info.device_uuid);
-        mine += info.ranks_on_device > 1 ? fmt::format(", shared by {} ranks", info.ranks_on_device) : "";
-    }
-    const std::vector<std::string> devices = world.gather(mine);
-    if (world.rank() != 0) {
-        return {};
-    }
-    std::vector<std::string> lines;
-    lines.push_back(fmt::format("Baton {}.{}.{}; {}; {}", baton_version() / 10000, baton_version() / 100 % 100,
-                                baton_version() % 100, gpu::versions(), mpi_version()));
-    if (communicator.on_gpu()) {
-        const char *transport = std::getenv("BATON_TRANSPORT");
-        lines.push_back(fmt::format("{} ranks on GPUs; transport {}; at most {} channels; peer access {}", world.size(),
-                                    transport != nullptr ? transport : "auto", info.channels,
-                                    info.peer_access ? "between all pairs" : "not between all pairs"));
-        for (std::size_t rank = 0; rank < devices.size(); ++rank) {
-            lines.push_back(fmt::format("  rank {}: {}", rank, devices[rank]));
-        }
-    } else {
-        lines.push_back(fmt::format("{} ranks on host memory; transport host; single copy between processes: {}",
-                                    world.size(), info.single_copy ? "yes" : "no"));
-    }
-    for (const std::string &text : split(topology::machine_summary(), '\n')) {
-        lines.push_back(text);
-    }
-    return lines;
-}
-
-Report::Report(const Options &options, const Communicator &communicator)
-    : options_(options), prints_(communicator.rank() == 0) {
+Report::Report(const Options &options, const Communicator &communicator, const Peers &peers)
+    : options_(options), communicator_(communicator), prints_(communicator.rank() == 0) {
     if (prints_ && !options.json.empty()) {
         file_.open(options.json);
         if (!file_) {
             throw Error(fmt::format("cannot write {}", options.json));
         }
     }
-    const std::vector<std::string> lines = describe_run(communicator);
-    for (const std::string &text : lines) {
-        line("# " + text);
+    for (const auto &peer : peers.present) {
+        peers_.push_back(peer->kind());
     }
-    json_["baton_perf"] = fmt::format("{}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR, BATON_VERSION_PATCH);
-    json_["run"] = lines;
-    json_["ranks"] = communicator.size();
-    json_["on_gpu"] = communicator.on_gpu();
-    json_["rounds"] = options.rounds;
-    json_["checked"] = options.check;
-    json_["tables"] = nlohmann::ordered_json::array();
+    const RunInfo run = describe_run(communicator, peers);
+    for (const std::string &text : run.lines) {
+        note(text);
+    }
+    json_ = to_json(run, options, communicator.info(), peers);
 }
 
 void Report::line(const std::string &text) const {
@@ -107,62 +38,107 @@ void Report::line(const std::string &text) const {
     }
 }
 
+void Report::note(const std::string &text) { line("# " + text); }
+
+void Report::limits(Mode mode, const Limits &limits) {
+    for (const std::string &text : limits.how) {
+        note(fmt::format("{}: {}", mode_name(mode), text));
+    }
+    json_["limits"][mode_name(mode)] = to_json(limits);
+}
+
 void Report::begin_table(const TableKey &key) {
-    const char *place = key.in_place == InPlace::no ? "out of place" : "in place";
-    const bool barrier = key.kind == Kind::barrier;
-    line(fmt::format("\n# {}: {}{}, {} rounds of up to {} calls", kind_name(key.kind),
-                     barrier ? std::string() : fmt::format("{}, {} memory, ", place, memory_name(key.memory)),
-                     mode_name(key.mode), options_.rounds, options_.iterations));
-    line(fmt::format("#{:>11}{:>12}{:>14}{:>6}{:>11}{:>11}{:>9}{:>9}{:>8}  {}", "size", "count", "type", "redop",
-                     "time", "p99", "algbw", "busbw", "#wrong", "plan"));
-    line(fmt::format("#{:>11}{:>12}{:>14}{:>6}{:>11}{:>11}{:>9}{:>9}", "(B)", "(elements)", "", "", "(us)", "(us)",
-                     "(GB/s)", "(GB/s)"));
-    nlohmann::ordered_json table;
-    table["operation"] = kind_name(key.kind);
-    table["mode"] = mode_name(key.mode);
-    table["in_place"] = key.in_place != InPlace::no;
-    table["memory"] = memory_name(key.memory);
-    table["rows"] = nlohmann::ordered_json::array();
-    json_["tables"].push_back(table);
-    table_bandwidths_.clear();
+    const bool comparison = !options_.against.empty();
+    line("");
+    note(title(key, options_));
+    for (const std::string &head : comparison ? comparison_heads(peers_) : plain_heads()) {
+        line(head);
+    }
+    json_["tables"].push_back(to_json(key, comparison));
+    bandwidths_.clear();
+    ratios_.clear();
+    refusals_.clear();
 }
 
 void Report::add(const Row &row) {
-    line(fmt::format(" {:>11}{:>12}{:>14}{:>6}{:>11.2f}{:>11.2f}{:>9.2f}{:>9.2f}{:>8}  {}", row.bytes, row.shape.count,
-                     row.shape.kind == Kind::barrier ? "none" : baton_type_name(row.shape.type), op_column(row),
-                     row.median * 1e6, row.p99 * 1e6, row.algorithm_bandwidth / 1e9, row.bus_bandwidth / 1e9,
-                     options_.check ? std::to_string(row.wrong) : "N/A", first_line(row.explanation)));
+    line(options_.against.empty() ? plain_line(row, options_.check) : comparison_line(row, options_.check));
     if (options_.explain) {
         for (const std::string &text : split(row.explanation, '\n')) {
-            line("#     " + text);
+            note("    " + text);
         }
     }
-    json_["tables"].back()["rows"].push_back(to_json(row));
-    table_bandwidths_.push_back(row.bus_bandwidth / 1e9);
-    wrong_ += row.wrong;
+    note_peers(row);
+    json_["tables"].back()["rows"].push_back(to_json(row, peers_, communicator_.size()));
+    bandwidths_.push_back(row.bus_bandwidth / 1e9);
+    if (row.ratio > 0) {
+        ratios_.push_back(row.ratio);
+    }
+    wrong_ += row.own.wrong;
     ++rows_;
 }
 
-void Report::end_table() {
-    if (table_bandwidths_.size() > 1) {
-        const double best = *std::max_element(table_bandwidths_.begin(), table_bandwidths_.end());
-        const double sum = std::accumulate(table_bandwidths_.begin(), table_bandwidths_.end(), 0.0);
-        line(fmt::format("# busbw: largest {:.2f} GB/s, mean of the rows {:.2f} GB/s", best,
-                         sum / static_cast<double>(table_bandwidths_.size())));
+void Report::note_peers(const Row &row) {
+    for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
+        const Timing &timing = row.peers[peer];
+        if (timing.wrong > 0) {
+            note(fmt::format("{}: {} WRONG elements", peer_name(peers_[peer]), timing.wrong));
+        }
+        peers_wrong_ += timing.wrong;
+        const std::string refusal = fmt::format("{}: {}", peer_name(peers_[peer]), timing.absent);
+        if (!timing.absent.empty() && std::count(refusals_.begin(), refusals_.end(), refusal) == 0) {
+            refusals_.push_back(refusal);
+        }
     }
 }
 
-void Report::note(const std::string &text) { line("# " + text); }
+void Report::end_table() {
+    for (const std::string &refusal : refusals_) {
+        note(refusal);
+    }
+    if (!options_.against.empty()) {
+        const double mean = geometric_mean(ratios_);
+        note(ratios_.empty() ? "no ratio: no peer has a right result"
+                             : fmt::format("ratio: geometric mean {:.2f}, smallest {:.2f}, over {} sizes", mean,
+                                           *std::min_element(ratios_.begin(), ratios_.end()), ratios_.size()));
+        if (!ratios_.empty()) {
+            json_["tables"].back()["geometric_mean_ratio"] = mean;
+        }
+    } else if (bandwidths_.size() > 1) {
+        const double best = *std::max_element(bandwidths_.begin(), bandwidths_.end());
+        const double sum = std::accumulate(bandwidths_.begin(), bandwidths_.end(), 0.0);
+        note(fmt::format("busbw: largest {:.2f} GB/s, mean of the rows {:.2f} GB/s", best,
+                         sum / static_cast<double>(bandwidths_.size())));
+    }
+}
 
 void Report::finish() {
+    baton_info info{};
+    info.struct_size = sizeof(info);
+    check(baton_comm_info(communicator_.handle(), &info), "baton_comm_info");
+    const double device = communicator_.world().max(static_cast<double>(info.device_bytes));
+    const double host = communicator_.world().max(static_cast<double>(info.host_bytes));
+    constexpr double mebibyte = 1 << 20;
+    line("");
+    note(fmt::format("Baton's own memory, the most of a rank: {:.1f} MiB on the device, {:.1f} MiB on the host",
+                     device / mebibyte, host / mebibyte));
     if (!options_.check) {
-        line(fmt::format("\n# {} rows, not verified", rows_));
+        note(fmt::format("{} rows, not verified", rows_));
     } else {
-        line(fmt::format(
-            "\n# {} rows verified: {}", rows_,
+        note(fmt::format(
+            "{} rows verified: {}", rows_,
             wrong_ == 0 ? "every element of every rank is right" : fmt::format("{} WRONG elements", wrong_)));
     }
+    if (peers_wrong_ > 0) {
+        note(fmt::format("{} WRONG elements of others, whose times have no part in the ratios", peers_wrong_));
+    }
+    json_["device_bytes"] = device;
+    json_["host_bytes"] = host;
     json_["wrong"] = wrong_;
+    json_["peers_wrong"] = peers_wrong_;
+    write_file();
+}
+
+void Report::write_file() {
     if (prints_ && !options_.json.empty()) {
         file_ << json_.dump(2) << '\n';
         file_.flush();

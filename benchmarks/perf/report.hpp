@@ -6,37 +6,44 @@
 #include <vector>
 
 #include "perf/measure.hpp"
+#include "perf/run_info.hpp"
 
 namespace baton::bench::perf {
-
-/// The lines that say what ran where: versions, ranks, transport, GPUs and links. No host name, no date. Collective;
-/// the lines are on rank 0.
-std::vector<std::string> describe_run(const Communicator &communicator);
 
 /// Prints tables as they grow (on rank 0) and keeps everything for the JSON file.
 class Report {
 public:
-    /// Throws Error if the JSON file cannot be written: before the work, not after it.
-    Report(const Options &options, const Communicator &communicator);
+    /// Throws Error if the JSON file cannot be written: before the work, not after it. Collective.
+    Report(const Options &options, const Communicator &communicator, const Peers &peers);
 
+    void limits(Mode mode, const Limits &limits);
     void begin_table(const TableKey &key);
     void add(const Row &row);
     void end_table();
     /// A table or row that could not be measured, and why.
     void note(const std::string &text);
-    /// The verdict line and the JSON file. Throws Error if the file cannot be written.
+    /// The memory that Baton holds, the verdict line and the JSON file. Throws Error if the file cannot be written.
+    /// Collective.
     void finish();
 
-    std::uint64_t wrong() const { return wrong_; }
+    /// Elements, of Baton and the peers.
+    std::uint64_t wrong() const { return wrong_ + peers_wrong_; }
 
 private:
     void line(const std::string &text) const;
+    void note_peers(const Row &row);
+    void write_file();
 
     const Options &options_;
+    const Communicator &communicator_;
     const bool prints_;
+    std::vector<PeerKind> peers_;
+    std::vector<std::string> refusals_;  // of peers in this table, each said once
     std::uint64_t wrong_ = 0;
+    std::uint64_t peers_wrong_ = 0;
     std::size_t rows_ = 0;
-    std::vector<double> table_bandwidths_;
+    std::vector<double> bandwidths_;  // of this table
+    std::vector<double> ratios_;
     nlohmann::ordered_json json_;
     std::ofstream file_;
 };

@@ -1,0 +1,98 @@
+#include "baton_library.hpp"
+
+#include <exception>
+
+namespace baton::bench {
+
+namespace {
+
+/// What stands for a call in baton_explain: of those that are several calls, the one that moves data.
+baton_operation operation_of(const Call &call) {
+    switch (call.shape.kind) {
+        case Kind::allgather:
+            return BATON_ALLGATHER;
+        case Kind::reduce_scatter:
+            return BATON_REDUCE_SCATTER;
+        case Kind::allreduce:
+            return BATON_ALLREDUCE;
+        case Kind::pair:
+            return call.from == Call::nobody ? BATON_SEND : BATON_RECV;
+        case Kind::put:
+            return BATON_PUT;
+        case Kind::get:
+            return BATON_GET;
+        case Kind::barrier:
+            return BATON_BARRIER;
+        default:
+            return BATON_SEND;
+    }
+}
+
+}  // namespace
+
+BatonLibrary::BatonLibrary(const Communicator &communicator, const BufferBytes &bytes, Memory memory)
+    : communicator_(communicator), send_(communicator, bytes.send, memory), recv_(communicator, bytes.recv, memory) {
+    if (bytes.window > 0) {
+        check(baton_window_create(communicator.handle(), bytes.window, &window_, &window_base_), "baton_window_create");
+    }
+}
+
+BatonLibrary::~BatonLibrary() {
+    // With an exception under way other ranks may not come; the communicator frees the window then.
+    if (window_ != nullptr && std::uncaught_exceptions() == 0) {
+        baton_window_destroy(window_);
+    }
+}
+
+Buffers BatonLibrary::buffers() const { return {send_.at(0), recv_.at(0), static_cast<std::byte *>(window_base_)}; }
+
+void BatonLibrary::issue(const Call &call) {
+    const Shape &shape = call.shape;
+    const baton_comm_t comm = communicator_.handle();
+    const baton_stream_t stream = communicator_.stream();
+    const std::size_t bytes = shape.count * baton_type_size(shape.type);
+    switch (shape.kind) {
+        case Kind::allgather:
+            return check(baton_allgather(call.send, call.recv, shape.count, shape.type, comm, stream),
+                         "baton_allgather");
+        case Kind::reduce_scatter:
+            return check(baton_reduce_scatter(call.send, call.recv, shape.count, shape.type, shape.op, comm, stream),
+                         "baton_reduce_scatter");
+        case Kind::allreduce:
+            return check(baton_allreduce(call.send, call.recv, shape.count, shape.type, shape.op, comm, stream),
+                         "baton_allreduce");
+        case Kind::sendrecv:
+            return check(baton_sendrecv(call.send, shape.count, call.to, call.recv, shape.count, call.from, shape.type,
+                                        comm, stream),
+                         "baton_sendrecv");
+        case Kind::pair:
+            if (call.to != Call::nobody) {
+                check(baton_send(call.send, shape.count, shape.type, call.to, comm, stream), "baton_send");
+            }
+            if (call.from != Call::nobody) {
+                check(baton_recv(call.recv, shape.count, shape.type, call.from, comm, stream), "baton_recv");
+            }
+            return;
+        case Kind::put:
+            check(baton_put(call.send, bytes, call.to, 0, window_, stream), "baton_put");
+            check(baton_signal(call.to, window_, stream), "baton_signal");
+            return check(baton_wait_signal(call.from, 1, window_, stream), "baton_wait_signal");
+        case Kind::get:
+            return check(baton_get(call.recv, bytes, call.from, 0, window_, stream), "baton_get");
+        case Kind::barrier:
+            return check(baton_barrier(comm, stream), "baton_barrier");
+    }
+}
+
+std::string BatonLibrary::explain(const Call &call) const {
+    const baton_operation operation = operation_of(call);
+    const bool in_bytes = operation == BATON_PUT || operation == BATON_GET;
+    const std::size_t count = call.shape.count * (in_bytes ? baton_type_size(call.shape.type) : 1);
+    char text[4096] = "";
+    check(baton_explain(communicator_.handle(), operation, count, in_bytes ? BATON_UINT8 : call.shape.type,
+                        call.shape.op, call.send, call.recv, text, sizeof(text)),
+          "baton_explain");
+    return text;
+}
+
+}  // namespace baton::bench

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "baton/baton.h"
+
+namespace baton::bench {
+
+enum class Kind {
+    allgather,
+    reduce_scatter,
+    allreduce,
+    sendrecv,  // a ring: to rank + 1, from rank - 1
+    pair,      // one way: rank 0 to rank 1, 2 to 3, ...; a last rank without a partner does nothing
+    put,       // a ring: into rank + 1's window, then a signal there and a wait for rank - 1's
+    get,       // from rank + 1's window
+    barrier
+};
+
+/// Who sends to whom while every rank sends: which of the measured limits an operation is held against.
+enum class Traffic {
+    none,
+    all_pairs,
+    ring,
+    pairs
+};
+
+/// All that the sweeps need to know about an operation besides its data (operation.cpp) and its call (the libraries).
+struct KindTraits {
+    Kind kind;
+    const char *name;
+    bool reduces;
+    bool in_place;     // exists in place
+    bool send_blocks;  // the send buffer holds `count` elements for every rank
+    bool recv_blocks;  // likewise the receive buffer
+    Traffic traffic;
+    double (*sent)(double ranks);  // what the busiest rank must send, as a multiple of the size column
+};
+
+/// In the order in which "all" measures them.
+const std::vector<KindTraits> &all_kinds();
+const KindTraits &traits(Kind kind);
+
+inline const char *kind_name(Kind kind) { return traits(kind).name; }
+inline bool has_reduction(Kind kind) { return traits(kind).reduces; }
+inline bool has_in_place(Kind kind) { return traits(kind).in_place; }
+
+/// In place as NCCL defines it (equal pointers) or as MPI does (BATON_IN_PLACE); baton.h says where inputs and results
+/// lie.
+enum class InPlace {
+    no,
+    pointers,
+    mpi
+};
+
+/// One call: what the API is asked to do. `count` is the call's own count argument.
+struct Shape {
+    Kind kind = Kind::allgather;
+    baton_type type = BATON_INT8;
+    baton_op op = BATON_SUM;
+    std::size_t count = 0;
+    InPlace in_place = InPlace::no;
+};
+
+/// Elements that a call reads from its send buffer and writes to its receive buffer, on `ranks` ranks.
+std::size_t send_elements(const Shape &shape, int ranks);
+std::size_t recv_elements(const Shape &shape, int ranks);
+
+/// The size column as nccl-tests counts it: the whole vector over all ranks for allgather and reduce_scatter, one
+/// rank's buffer or message for the others.
+std::size_t table_bytes(const Shape &shape, int ranks);
+/// The count argument that makes a call of at most `bytes` in the size column.
+std::size_t count_for(Kind kind, baton_type type, std::size_t bytes, int ranks);
+/// What algbw is multiplied by: the part of the data that must cross a rank's link, as nccl-tests defines it.
+double bus_factor(Kind kind, int ranks);
+
+}  // namespace baton::bench

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "environment.hpp"
+#include "library.hpp"
+
+namespace baton::bench {
+
+/// Bare copies and flags between the ranks' memory of one Baton window: no protocol, no library. Collective to make and
+/// to destroy.
+class Lanes {
+public:
+    /// Each rank can send up to `bytes` at once.
+    Lanes(const Communicator &communicator, std::size_t bytes);
+    ~Lanes();
+    Lanes(const Lanes &) = delete;
+    Lanes &operator=(const Lanes &) = delete;
+
+    /// Enqueues this rank's sends of a pattern, or makes them on the host: about `bytes`, divided among the receivers.
+    /// Returns the bytes sent, 0 where the rank has nothing to do. REQUIRES: at most the constructor's.
+    std::size_t push(Traffic traffic, std::size_t bytes) const;
+    /// Lets a flag fly `trips` times to the partner (rank 0 and 1, 2 and 3, ...) and back. Complete on return.
+    void ping_pong(std::uint64_t trips);
+
+private:
+    std::byte *data_of(int rank, std::size_t slot, std::size_t slot_bytes) const;
+    int partner() const;
+
+    const Communicator &communicator_;
+    baton_window_t window_ = nullptr;
+    std::vector<std::byte *> bases_;  // of every rank, as this process sees them: one page with the flag, then data
+    std::byte *source_ = nullptr;
+    std::uint64_t flag_ = 0;  // the last value that both sides have seen
+};
+
+}  // namespace baton::bench

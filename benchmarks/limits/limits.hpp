@@ -1,0 +1,38 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "environment.hpp"
+#include "kinds.hpp"
+
+namespace baton::bench {
+
+/// What this machine allows a call, measured in the same run as the calls. Seconds, and bytes a second that each rank
+/// sends while all do; 0 where it was not measured.
+struct Limits {
+    double launch = 0;       // GPU: an empty kernel in a long row of them, or in a graph of them
+    double launch_host = 0;  // GPU: what such a launch costs the host
+    double flight = 0;       // a flag from one rank to another
+    struct Copies {
+        std::size_t bytes = 0;  // that a rank sent at once
+        double bandwidth = 0;
+    };
+    /// By ascending bytes. One size on GPUs; several on the host, where caches make small copies faster.
+    std::map<Traffic, std::vector<Copies>> copies;
+    std::vector<std::string> how;  // lines for people, with the figures
+
+    double latency() const { return launch + flight; }
+    /// Of the smallest copies measured that are not smaller than `bytes`, or of the largest.
+    double bandwidth(Traffic traffic, double bytes) const;
+    /// The least time of a call for which the busiest rank must send `bytes`; 0 where that is not known.
+    double seconds(Traffic traffic, double bytes) const;
+};
+
+const char *traffic_name(Traffic traffic);
+
+/// Collective. `graph`: of launches inside CUDA graphs.
+Limits measure_limits(const Communicator &communicator, bool graph);
+
+}  // namespace baton::bench

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "library.hpp"
+#include "peers/nccl_api.hpp"
+
+namespace baton::bench::nccl {
+
+/// Why NCCL has nothing that does what a call of Baton does; empty if it has.
+std::string missing(const Shape &shape);
+
+/// Enqueues NCCL's form of a call. REQUIRES: missing(call.shape) is empty.
+Result issue(const Functions &nccl, const Call &call, Comm comm, Stream stream);
+
+}  // namespace baton::bench::nccl

@@ -1,0 +1,87 @@
+#include "perf/run_info.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <ctime>
+
+#include "gpu.hpp"
+#include "names.hpp"
+#include "topology/discover.hpp"
+#include "topology/summary.hpp"
+
+namespace baton::bench::perf {
+
+namespace {
+
+std::string mpi_version() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    const std::string version(text);
+    return version.substr(0, version.find_first_of(",\n"));  // what follows names the machine that built it
+}
+
+void add_ranks(RunInfo &run, const Communicator &communicator) {
+    const baton_info &info = communicator.info();
+    if (!communicator.on_gpu()) {
+        run.lines.push_back(fmt::format("{} ranks on host memory; transport host; single copy between processes: {}",
+                                        info.size, info.single_copy ? "yes" : "no"));
+        return;
+    }
+    const char *transport = std::getenv("BATON_TRANSPORT");
+    run.lines.push_back(fmt::format("{} ranks on GPUs; transport {}; at most {} channels; peer access {}", info.size,
+                                    transport != nullptr ? transport : "auto", info.channels,
+                                    info.peer_access ? "between all pairs" : "not between all pairs"));
+    for (std::size_t rank = 0; rank < run.gpus.size(); ++rank) {
+        run.lines.push_back(fmt::format("  rank {}: {}", rank, run.gpus[rank]));
+    }
+}
+
+void add_peers(RunInfo &run, const Peers &peers) {
+    if (!run.nccl.empty()) {
+        const char *nvls = std::getenv("NCCL_NVLS_ENABLE");
+        run.lines.push_back(fmt::format("against NCCL {}; NCCL_NVLS_ENABLE={}", run.nccl, nvls != nullptr ? nvls : ""));
+    }
+    if (!peers.mpi_memory.empty()) {
+        run.lines.push_back(fmt::format("against {} on {}", run.mpi, peers.mpi_memory));
+    }
+    for (const Peers::Absence &absence : peers.absent) {
+        run.lines.push_back(fmt::format("{} is absent: {}", peer_name(absence.kind), absence.reason));
+    }
+}
+
+}  // namespace
+
+RunInfo describe_run(const Communicator &communicator, const Peers &peers) {
+    const baton_info &info = communicator.info();
+    std::string mine;
+    if (communicator.on_gpu()) {
+        mine = fmt::format("{}, {}", gpu::describe_device(), info.device_uuid);
+        mine += info.ranks_on_device > 1 ? fmt::format(", shared by {} ranks", info.ranks_on_device) : "";
+    }
+    RunInfo run;
+    const std::vector<std::string> gpus = communicator.world().gather(mine);
+    if (communicator.rank() != 0) {
+        return run;
+    }
+    run.gpus = communicator.on_gpu() ? gpus : std::vector<std::string>();
+    run.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
+    run.baton = fmt::format("{}.{}.{}", baton_version() / 10000, baton_version() / 100 % 100, baton_version() % 100);
+    run.cuda = gpu::versions();
+    run.mpi = mpi_version();
+    run.nccl = peers.nccl_version;
+    const topology::Snapshot machine = topology::discover();
+    run.driver = machine.driver.known() ? machine.driver.value : "";
+
+    run.lines.push_back(fmt::format("Baton {}; {}; {}", run.baton, run.cuda, run.mpi));
+    add_ranks(run, communicator);
+    for (const std::string &line : split(topology::summarize(machine), '\n')) {
+        run.lines.push_back(line);
+    }
+    add_peers(run, peers);
+    return run;
+}
+
+}  // namespace baton::bench::perf

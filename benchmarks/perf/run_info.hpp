@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "environment.hpp"
+#include "peers/peer.hpp"
+
+namespace baton::bench::perf {
+
+/// What ran where. No host name. Complete on rank 0.
+struct RunInfo {
+    std::string date;  // UTC, "2026-11-20"
+    std::string baton;
+    std::string cuda;    // "CUDA runtime 13.0, driver 13.0"
+    std::string driver;  // of the system, "580.159.04"; empty if unknown
+    std::string mpi;
+    std::string nccl;                // empty unless it was loaded
+    std::vector<std::string> gpus;   // one for each rank; empty on the host
+    std::vector<std::string> lines;  // the same for people, with ranks, transport and links
+};
+
+/// Collective.
+RunInfo describe_run(const Communicator &communicator, const Peers &peers);
+
+}  // namespace baton::bench::perf

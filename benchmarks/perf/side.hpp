@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+
+#include "gpu.hpp"
+#include "operation.hpp"
+#include "perf/measure.hpp"
+
+namespace baton::bench::perf {
+
+/// One side of a row: an operation of Baton's or a peer's, the calls of its rounds, and how they went. Everything is
+/// collective. The timing method for all: a barrier, the calls one after the other or as one graph, one wait.
+class Side {
+public:
+    Side(const Bench &bench, const Shape &shape, Mode mode, const Verifier &verifier, Library &library);
+
+    /// Untimed calls; seconds of one of them, the slowest rank's.
+    double warm_up();
+    /// What a call costs the host; at most `calls` at a time.
+    void measure_host_cost(int calls);
+    /// Fixes the number of calls of a round, and captures them.
+    void set_calls(int calls);
+    void run_round(int round);
+    /// The timing over all ranks.
+    Timing finish();
+
+    std::string explain() const { return operation_->explain(); }
+
+private:
+    double time_calls(int calls);
+    void issue(int calls);
+    void run_calls();
+
+    const Bench &bench_;
+    const Mode mode_;
+    const std::unique_ptr<Operation> operation_;
+    std::unique_ptr<gpu::Graph> graph_;
+    Timing timing_;
+};
+
+}  // namespace baton::bench::perf

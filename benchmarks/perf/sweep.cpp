@@ -1,0 +1,111 @@
+#include "perf/sweep.hpp"
+
+#include <algorithm>
+
+#include "names.hpp"
+
+namespace baton::bench::perf {
+
+namespace {
+
+bool exists(const TableKey &key, const Options &options, Place place) {
+    if ((key.in_place != InPlace::no && !has_in_place(key.kind)) || (key.mode == Mode::graph && place == Place::host)) {
+        return false;
+    }
+    const bool no_data = key.kind == Kind::barrier;  // one table is enough
+    return !no_data || (key.memory == options.memories.front() && key.types.front() == options.types.front());
+}
+
+/// A table has rows of all types and reductions; in a comparison, whose mean is over its rows, it has those of one.
+std::vector<TableKey> typed(const TableKey &key, const Options &options) {
+    const std::vector<baton_op> ops = has_reduction(key.kind) ? options.ops : std::vector<baton_op>{BATON_SUM};
+    std::vector<TableKey> keys;
+    if (options.against.empty()) {
+        keys.push_back(key);
+        keys.back().types = options.types;
+        keys.back().ops = ops;
+        return keys;
+    }
+    for (const baton_type type : options.types) {
+        for (const baton_op op : ops) {
+            if (is_defined(op, type)) {
+                keys.push_back(key);
+                keys.back().types = {type};
+                keys.back().ops = {op};
+            }
+        }
+    }
+    return keys;
+}
+
+}  // namespace
+
+const char *mode_name(Mode mode) { return mode == Mode::graph ? "graph" : "eager"; }
+
+void complete(Options &options, Place place) {
+    constexpr std::size_t default_min = 1024;
+    const std::size_t default_max = std::size_t{place == Place::gpu ? 64U : 4U} << 20;
+    if (options.max_bytes == 0) {
+        options.max_bytes = std::max(default_max, options.min_bytes);
+    }
+    if (options.min_bytes == 0) {
+        options.min_bytes = std::min(default_min, options.max_bytes);
+    }
+    if (options.mpi_max == 0) {
+        options.mpi_max = place == Place::gpu ? default_max : options.max_bytes;
+    }
+}
+
+std::vector<TableKey> tables(const Options &options, Place place) {
+    std::vector<TableKey> keys;
+    for (const Kind kind : options.operations) {
+        for (const Memory memory : options.memories) {
+            for (const InPlace in_place : options.in_place) {
+                for (const Mode mode : options.modes) {
+                    for (const TableKey &key : typed({kind, mode, in_place, memory, {}, {}}, options)) {
+                        if (exists(key, options, place)) {
+                            keys.push_back(key);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    return keys;
+}
+
+std::vector<Shape> shapes(const TableKey &key, const Options &options, int ranks) {
+    if (key.kind == Kind::barrier) {
+        return {{key.kind, BATON_UINT8, BATON_SUM, 0, InPlace::no}};
+    }
+    std::vector<Shape> all;
+    for (const baton_type type : key.types) {
+        for (const baton_op op : key.ops) {
+            for (std::size_t bytes = options.min_bytes; is_defined(op, type) && bytes <= options.max_bytes;
+                 bytes *= options.factor) {
+                const std::size_t count = count_for(key.kind, type, bytes, ranks);
+                if (count > 0) {
+                    all.push_back({key.kind, type, op, count, key.in_place});
+                }
+                if (bytes > options.max_bytes / options.factor) {
+                    break;
+                }
+            }
+        }
+    }
+    return all;
+}
+
+BufferBytes needed(const std::vector<Shape> &shapes, int ranks) {
+    BufferBytes bytes;
+    for (const Shape &shape : shapes) {
+        bytes.send = std::max(bytes.send, send_elements(shape, ranks) * baton_type_size(shape.type));
+        bytes.recv = std::max(bytes.recv, recv_elements(shape, ranks) * baton_type_size(shape.type));
+        if (shape.kind == Kind::put || shape.kind == Kind::get) {
+            bytes.window = std::max(bytes.window, send_elements(shape, ranks) * baton_type_size(shape.type));
+        }
+    }
+    return bytes;
+}
+
+}  // namespace baton::bench::perf

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <vector>
+
+#include "environment.hpp"
+#include "library.hpp"
+#include "perf/options.hpp"
+
+namespace baton::bench::perf {
+
+/// What the rows of a table have in common.
+struct TableKey {
+    Kind kind = Kind::allgather;
+    Mode mode = Mode::eager;
+    InPlace in_place = InPlace::no;
+    Memory memory = Memory::malloc;
+    std::vector<baton_type> types;
+    std::vector<baton_op> ops;
+};
+
+const char *mode_name(Mode mode);
+
+inline int most_calls(const Options &options, Mode mode) {
+    return mode == Mode::graph ? options.graph_iterations : options.iterations;
+}
+
+/// Fills in the sizes that depend on where the buffers are.
+void complete(Options &options, Place place);
+
+/// The tables that the options ask for, without combinations that do not exist.
+std::vector<TableKey> tables(const Options &options, Place place);
+
+/// A table's rows: the sizes at which every rank has an element.
+std::vector<Shape> shapes(const TableKey &key, const Options &options, int ranks);
+
+/// Memory that is enough for each of the shapes.
+BufferBytes needed(const std::vector<Shape> &shapes, int ranks);
+
+}  // namespace baton::bench::perf

@@ -1,0 +1,1 @@
+"""What `plot` is made of: results.py reads, tables.py and pictures.py write."""

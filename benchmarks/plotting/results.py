@@ -1,0 +1,128 @@
+"""Results of baton_perf as its JSON files hold them (perf/json.cpp), checked and grouped into series."""
+import dataclasses
+import json
+import pathlib
+
+
+class Problem(Exception):
+    """Something that the user must mend, in words."""
+
+
+@dataclasses.dataclass
+class Row:
+    bytes: int
+    sent: float  # bytes that a rank must send
+    times: dict  # name of a side -> median in microseconds; sides without a right result are missing
+    p99: float  # of Baton, like the rest
+    limit: float | None
+    host: float | None
+    best: str | None
+    ratio: float | None
+    wrong: int
+
+    def bandwidth(self, microseconds):
+        """Bus bandwidth in GB/s."""
+        return self.sent / microseconds / 1e3
+
+    def wire(self, microseconds):
+        return self.limit / microseconds if self.limit else None
+
+
+@dataclasses.dataclass
+class Table:
+    """The rows of one operation, type and mode: a picture, or a table of a page."""
+
+    operation: str
+    mode: str
+    memory: str
+    in_place: bool
+    type: str
+    redop: str
+    rows: list
+
+    def title(self, ranks):
+        what = "" if self.operation == "barrier" else f", {self.type}"
+        what += "" if self.redop == "none" else f" {self.redop}"
+        place = ", in place" if self.in_place else ""
+        return f"{self.operation}, {ranks} ranks{what}, {self.mode}{place}"
+
+    def name(self):
+        """Part of a file's name."""
+        parts = [self.operation, self.type] + ([self.redop] if self.redop != "none" else []) + [self.mode]
+        return "-".join(parts + (["inplace"] if self.in_place else []) + ([self.memory] if self.memory != "malloc" else []))
+
+    def ratios(self):
+        return [row.ratio for row in self.rows if row.ratio]
+
+
+@dataclasses.dataclass
+class Run:
+    path: pathlib.Path
+    ranks: int
+    on_gpu: bool
+    peers: list  # (name, label) of the sides besides Baton that took part
+    tables: list
+    data: dict  # the rest, as it was read
+
+
+def picture_folder(path):
+    return path.parent / "pictures"
+
+
+def picture_name(run, table):
+    return f"{run.path.stem}-{table.name()}"
+
+
+def read_text(path):
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Problem(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def load(path):
+    try:
+        data = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise Problem(f"{path} is not JSON: {error}") from error
+    try:
+        return _run(path, data)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Problem(f"{path} is not a results file of baton_perf: {type(error).__name__}: {error}") from error
+
+
+def _run(path, data):
+    peers = [(peer["name"], peer["label"]) for peer in data.get("peers", []) if "absent" not in peer]
+    grouped = [table for raw in data["tables"] for table in _tables(raw)]
+    for key in ("date", "command", "versions", "run"):
+        data[key]  # a file without them is none of ours
+    return Run(path, int(data["ranks"]), bool(data["on_gpu"]), peers, grouped, data)
+
+
+def _tables(raw):
+    """A table in the file may hold several types and reductions; each becomes a table of its own."""
+    groups = {}
+    for row in raw["rows"]:
+        groups.setdefault((row["type"], row["redop"]), []).append(_row(row))
+    return [
+        Table(raw["operation"], raw["mode"], raw["memory"], raw["in_place"], type_, redop, rows)
+        for (type_, redop), rows in groups.items()
+    ]
+
+
+def _row(raw):
+    times = {"baton": float(raw["median_us"])}
+    for peer in raw.get("peers", []):
+        if "absent" not in peer and peer["wrong"] == 0:
+            times[peer["name"]] = float(peer["median_us"])
+    if min(times.values()) <= 0:
+        raise ValueError("a time is not positive")
+    return Row(int(raw["bytes"]), float(raw["sent_bytes"]), times, float(raw["p99_us"]), raw.get("limit_us"),
+               raw.get("host_us"), raw.get("best"), raw.get("ratio"), int(raw["wrong"]))
+
+
+def size_text(size):
+    for unit, shift in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >= 1 << shift and size % (1 << shift) == 0:
+            return f"{size >> shift} {unit}"
+    return f"{size} B"

@@ -1,0 +1,177 @@
+// Baton's peers in benchmarks: what they are asked to do is what they are compared by. MPI is the real one; NCCL is the
+// stand-in beside this file, since the real one needs GPUs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "baton_library.hpp"
+#include "operation.hpp"
+#include "peers/mpi_peer.hpp"
+#include "peers/nccl_peer.hpp"
+
+namespace baton::bench {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::size_t count = 1237;
+
+class Environment {
+public:
+    Environment(const char *name, const std::string &value) : name_(name) { setenv(name, value.c_str(), 1); }
+    ~Environment() { unsetenv(name_); }
+    Environment(const Environment &) = delete;
+    Environment &operator=(const Environment &) = delete;
+
+private:
+    const char *name_;
+};
+
+class Peers : public testing::Test {
+protected:
+    BufferBytes bytes() const {
+        const std::size_t all = count * 8 * static_cast<std::size_t>(world_.size());
+        return {all, all, 0};
+    }
+    std::unique_ptr<Peer> nccl(PeerKind mode) const {
+        return make_nccl_peer(std::make_shared<const nccl::Api>(BATON_FAKE_NCCL), mode, communicator_, verifier_,
+                              bytes());
+    }
+    std::unique_ptr<Peer> mpi(std::size_t largest = std::size_t{1} << 30) const {
+        return make_mpi_peer(communicator_, bytes(), largest);
+    }
+
+    /// Wrong elements of all ranks after some calls of the shape.
+    std::uint64_t wrong(Peer &peer, const Shape &shape) const {
+        const auto operation = make_operation(shape, communicator_, peer.verifier(), peer);
+        std::uint64_t wrong = 0;
+        for (const std::uint64_t round : {1U, 2U}) {
+            operation->prepare(round);
+            world_.barrier();
+            operation->issue();
+            operation->issue();
+            wrong += operation->verify(2).wrong;
+            world_.barrier();
+        }
+        return world_.sum(wrong);
+    }
+
+    /// Every operation, type and reduction that the peer has gives a right result; returns how many it has.
+    int expect_right(Peer &peer) const {
+        int number = 0;
+        for (const KindTraits &kind : all_kinds()) {
+            for (const baton_type type : {BATON_INT8, BATON_INT16, BATON_INT32, BATON_UINT64, BATON_BFLOAT16,
+                                          BATON_FLOAT32, BATON_FLOAT64, BATON_FLOAT8_E4M3}) {
+                for (const baton_op op : {BATON_SUM, BATON_PROD, BATON_MIN, BATON_MAX}) {
+                    const Shape shape{kind.kind, type, op, kind.kind == Kind::barrier ? 0 : count, InPlace::no};
+                    if (!peer.refusal(shape, false).empty() || saturates(peer, shape) || !fake_can(peer, shape)) {
+                        continue;
+                    }
+                    ++number;
+                    EXPECT_EQ(wrong(peer, shape), 0U)
+                        << kind.name << " " << baton_type_name(type) << " " << baton_op_name(op);
+                }
+            }
+        }
+        return number;
+    }
+
+    /// Open MPI's vectorised sums of narrow integers saturate, where C's and Baton's wrap.
+    static bool saturates(const Peer &, const Shape &shape) {
+        return has_reduction(shape.kind) && shape.op == BATON_SUM && baton_type_size(shape.type) < 4;
+    }
+    static bool fake_can(const Peer &peer, const Shape &shape) {
+        return peer.kind() == PeerKind::mpi || !has_reduction(shape.kind) || shape.type != BATON_BFLOAT16;
+    }
+
+    const World world_;
+    const Communicator communicator_{world_, Place::host};
+    const Verifier verifier_{communicator_};
+};
+
+TEST_F(Peers, MpiDoesWhatItIsComparedBy) {
+    const auto peer = mpi();
+    // Moves of eight types, four names of a reduction for each; sums, minima and maxima of what MPI has; barriers.
+    EXPECT_GT(expect_right(*peer), 3 * 8 * 4 + 2 * 12);
+}
+
+TEST_F(Peers, NcclDoesWhatItIsComparedByInEveryMode) {
+    for (const PeerKind mode :
+         {PeerKind::nccl, PeerKind::nccl_registered, PeerKind::nccl_symmetric, PeerKind::nccl_zero_cta}) {
+        const auto peer = nccl(mode);
+        EXPECT_EQ(peer->kind(), mode);
+        EXPECT_GT(expect_right(*peer), 3 * 8 * 4 + 2 * 9);
+    }
+}
+
+TEST_F(Peers, DamageIsSeenInEveryResult) {
+    const auto peer = nccl(PeerKind::nccl);
+    const Environment damage("FAKE_NCCL_DAMAGE", "1");
+    for (const Kind kind : {Kind::allgather, Kind::reduce_scatter, Kind::allreduce}) {
+        for (const baton_type type : {BATON_INT32, BATON_FLOAT32, BATON_FLOAT64}) {
+            // One element of each rank and round: two calls leave it damaged once, since the second writes it anew.
+            EXPECT_EQ(wrong(*peer, {kind, type, BATON_SUM, count, InPlace::no}),
+                      2U * static_cast<unsigned>(world_.size()))
+                << kind_name(kind) << " " << baton_type_name(type);
+        }
+    }
+}
+
+TEST_F(Peers, NcclRefusesWhatItHasNot) {
+    const auto peer = nccl(PeerKind::nccl);
+    EXPECT_THAT(peer->refusal({Kind::put, BATON_FLOAT32, BATON_SUM, 1, InPlace::no}, false), HasSubstr("no put"));
+    EXPECT_THAT(peer->refusal({Kind::barrier, BATON_UINT8, BATON_SUM, 0, InPlace::no}, false), HasSubstr("no barrier"));
+    EXPECT_THAT(peer->refusal({Kind::allreduce, BATON_INT16, BATON_SUM, 1, InPlace::no}, false), HasSubstr("int16"));
+    EXPECT_THAT(peer->refusal({Kind::allreduce, BATON_FLOAT32, BATON_PROD, 1, InPlace::no}, false), HasSubstr("order"));
+    EXPECT_EQ(peer->refusal({Kind::allgather, BATON_INT16, BATON_SUM, 1, InPlace::no}, true), "");
+}
+
+TEST_F(Peers, MpiRefusesWhatItHasNot) {
+    const auto peer = mpi(4096);
+    const auto reduction = [](baton_type type, baton_op op) {
+        return Shape{Kind::allreduce, type, op, 8, InPlace::no};
+    };
+    EXPECT_EQ(peer->refusal(reduction(BATON_FLOAT32, BATON_SUM), false), "");
+    EXPECT_THAT(peer->refusal(reduction(BATON_FLOAT32, BATON_SUM), true), HasSubstr("captured"));
+    EXPECT_THAT(peer->refusal(reduction(BATON_BFLOAT16, BATON_SUM), false), HasSubstr("bfloat16"));
+    EXPECT_THAT(peer->refusal(reduction(BATON_FLOAT32, BATON_AVG), false), HasSubstr("avg"));
+    EXPECT_THAT(peer->refusal({Kind::sendrecv, BATON_FLOAT32, BATON_SUM, 1025, InPlace::no}, false),
+                HasSubstr("--mpi-max"));
+}
+
+TEST_F(Peers, AModeThatOneRankCannotHaveIsAbsentOnAll) {
+    const Environment refuse("FAKE_NCCL_REFUSE", std::to_string(world_.size() - 1));
+    try {
+        nccl(PeerKind::nccl);
+        FAIL() << "the last rank has no communicator";
+    } catch (const Error &error) {
+        if (world_.rank() == 0) {
+            EXPECT_THAT(error.what(), HasSubstr("ncclCommInitRank: fake error: details of the fake"));
+        }
+    }
+}
+
+TEST_F(Peers, SymmetricMemoryThatIsNotThereIsAReason) {
+    const Environment none("FAKE_NCCL_NO_WINDOW", "1");
+    try {
+        nccl(PeerKind::nccl_symmetric);
+        FAIL() << "there is no window";
+    } catch (const Error &error) {
+        if (world_.rank() == 0) {
+            EXPECT_THAT(error.what(), HasSubstr("no symmetric window"));
+        }
+    }
+}
+
+TEST_F(Peers, AbsentOnTheHostWithTheReason) {
+    const bench::Peers peers =
+        make_peers({{PeerKind::nccl, PeerKind::mpi}, BATON_FAKE_NCCL, 1 << 20}, communicator_, verifier_, bytes());
+    ASSERT_EQ(peers.present.size(), 1U);
+    EXPECT_EQ(peers.present[0]->kind(), PeerKind::mpi);
+    ASSERT_EQ(peers.absent.size(), 1U);
+    EXPECT_THAT(peers.absent[0].reason, HasSubstr("NCCL needs GPUs"));
+}
+
+}  // namespace
+}  // namespace baton::bench
