@@ -42,12 +42,7 @@ ArenaLayout ArenaLayout::make(int size, int channels, std::uint64_t packet_limit
     layout.arrivals = allocator.take(2 * c * n * sizeof(ArrivalLine));
     layout.done = allocator.take(c * n * sizeof(SemaphoreWord));
     layout.credit = allocator.take(c * n * sizeof(SemaphoreWord));
-<<<<<<< HEAD
     layout.region_cache = allocator.take(n * region_slots * sizeof(Packet));
-    layout.idle_words = allocator.take(2 * n * sizeof(SemaphoreWord));
-=======
-    layout.region_cache = allocator.take(n * region_slots * sizeof(RegionEntry));
->>>>>>> wt-core
     layout.inboxes = allocator.take(n * message_slots * sizeof(MessageInbox));
     layout.outboxes = allocator.take(n * message_slots * sizeof(MessageOutbox));
     layout.eager = allocator.take(n * message_slots * eager_packets * sizeof(Packet));
