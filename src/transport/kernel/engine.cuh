@@ -42,7 +42,7 @@ public:
 
     __device__ bool begin(const Arrival &mine) {
         attach(mine);
-        if (shared_.failed) return false;
+        if (!going_) return false;
         for (int index = static_cast<int>(threadIdx.x); index < view_.size * 8; index += static_cast<int>(blockDim.x)) {
             const int peer = index / 8;
             const int word = index % 8;
@@ -63,39 +63,39 @@ public:
         }
         __syncthreads();
         epoch_ = shared_.epoch;
+        still_going();
     }
 
     __device__ bool await(int peer) {
-        if (threadIdx.x == 0) meet(peer);
+        if (threadIdx.x == 0 && going_) meet(peer);
         __syncthreads();
-        return shared_.failed == 0;
+        return still_going();
     }
     __device__ bool await_all() {
-        for (int peer = static_cast<int>(threadIdx.x); peer < view_.size; peer += static_cast<int>(blockDim.x)) {
-            if (peer != view_.rank) meet(peer);
-        }
+        for_each_peer([&](int peer) { meet(peer); });
         __syncthreads();
-        return shared_.failed == 0;
+        return still_going();
     }
     /// By the last warp alone, while the others go on; finish() tells the result. The barrier keeps a fast thread from
     /// storing a result over input, in place, that a slow one has not yet sent.
     __device__ void verify_arrivals() {
         __syncthreads();
         const int lane = static_cast<int>(threadIdx.x) - (static_cast<int>(blockDim.x) - 32);
-        if (lane < 0) return;
+        if (lane < 0 || !going_) return;
         for (int peer = lane; peer < view_.size; peer += 32) {
             if (peer != view_.rank) meet(peer);
         }
     }
 
     __device__ void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
-        if (destination == source || bytes == 0) return;
+        if (!going_ || destination == source || bytes == 0) return;
         void *const destinations[1] = {destination};
         copy_block(destinations, 1, source, bytes);
     }
     template <class T>
     __device__ void reduce(const Remote *destinations, int destination_count, const Remote *sources,
                            std::uint64_t count, int op) {
+        if (!going_) return;
         reduce_block<T>(reinterpret_cast<T *const *>(destinations), destination_count,
                         reinterpret_cast<const T *const *>(sources), view_.size, count, op, view_.size);
     }
@@ -109,7 +109,7 @@ public:
         for_each_peer(
             [&](int peer) { poll(view_.own().done(channel_, peer), step_value(epoch_, step), WaitFor::done, peer); });
         __syncthreads();
-        return shared_.failed == 0;
+        return still_going();
     }
 
     __device__ void credit_all(std::uint64_t step) {
@@ -122,26 +122,30 @@ public:
             poll(view_.own().credit(channel_, peer), step_value(epoch_, step), WaitFor::credit, peer);
         });
         __syncthreads();
-        return shared_.failed == 0;
+        return still_going();
     }
 
     __device__ void put_packets_to_all(const std::byte *source, std::uint64_t bytes) {
+        if (!going_) return;
         Packet *destinations[max_ranks];
         int count = 0;
         for (int step = 1; step < view_.size; ++step) destinations[count++] = packets_at(peer_at(step));
         if (count > 0) put_packets(destinations, count, source, bytes, epoch_);
     }
     __device__ void put_packets_to(int peer, const std::byte *source, std::uint64_t bytes) {
+        if (!going_) return;
         Packet *const destinations[1] = {packets_at(peer)};
         put_packets(destinations, 1, source, bytes, epoch_);
     }
     __device__ void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
+        if (!going_) return;
         Spin spin(view_, WaitFor::data, peer, channel_, epoch_, mine_);
         if (!take_packets(destination, view_.own().packets(epoch_, channel_, peer), bytes, epoch_, spin))
             shared_.failed = 1;
     }
     template <class T>
     __device__ void reduce_packets_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
+        if (!going_) return;
         const Packet *sources[max_ranks];
         for (int peer = 0; peer < view_.size; ++peer) {
             sources[peer] = peer == view_.rank ? nullptr : view_.own().packets(epoch_, channel_, peer);
@@ -161,8 +165,17 @@ public:
     }
 
 private:
+    /// What the barrier before has made known. A method returns it, and after a false the thread does nothing more for
+    /// the operation but come to the barriers. A thread that fails early may do so before a slow one has looked: then
+    /// they hear of it from different methods.
+    __device__ bool still_going() {
+        going_ = shared_.failed == 0;
+        return going_;
+    }
+
     template <class F>
     __device__ void for_each_peer(const F &act) {
+        if (!going_) return;
         for (int peer = static_cast<int>(threadIdx.x); peer < view_.size; peer += static_cast<int>(blockDim.x)) {
             if (peer != view_.rank) act(peer);
         }
@@ -225,6 +238,7 @@ private:
     Signature mine_;
     int channel_;
     int channels_;
+    bool going_ = false;  // of this thread
 };
 
 }  // namespace baton::core
