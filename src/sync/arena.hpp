@@ -25,7 +25,7 @@ struct alignas(64) SemaphoreWord {
 
 /// First bytes of an arena.
 struct alignas(128) ArenaHeader {
-    std::uint64_t abort;     // written by any rank (see control.hpp), once; read by this rank's waiters
+    std::uint64_t abort;     // an AbortWord, from the waiters of any rank; read by this rank's
     std::uint64_t claim;     // this rank's waiters: the first to fail writes the error record
     std::uint64_t finished;  // blocks of the current point-to-point launch that have ended (this rank only)
 };

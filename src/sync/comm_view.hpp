@@ -71,7 +71,11 @@ private:
 
     BATON_HD bool look() {
         if (told_to_give_up(view_)) return false;
-        if (load_relaxed(&view_.control->abort) != 0) return false;
+        if (const std::uint64_t word = load_relaxed(&view_.control->abort); word != 0) {
+            // For the operation's later kernels and the next ones, which look only at the arena before they begin.
+            store_relaxed(&view_.own().header()->abort, word);
+            return false;
+        }
         const std::uint64_t now = clock_ns();
         if (deadline_ == 0) {
             deadline_ = now + view_.timeout_ns;

@@ -7,45 +7,100 @@
 /// The contract of a transport. An algorithm is written once, as a template over an Engine, and runs as one block of a
 /// GPU kernel (kernel/engine.cuh), as one thread on shared host memory (host/engine.hpp), or as a sequence of
 /// copy-engine transfers enqueued on a stream (copy_engine/engine.hpp). tests/contract checks all of them against this
-/// text.
+/// text; docs/memory_model.md argues why the words behind it suffice.
 ///
-/// An engine is one channel of one operation on one rank. All ranks run the same algorithm with the same channels.
+/// An engine is one channel of one operation on one rank; a host engine is the only channel, a copy engine stands for
+/// all. All ranks run the same operations in the same order, with the same algorithm and the same channels. On a GPU
+/// all threads of the block call every method together.
 ///
-/// begin(arrival)        Starts the operation: takes the channel's next epoch and tells every peer what this rank does
-/// and where
-///                       its buffers are. False if the communicator is broken.
-/// await(peer)           True once `peer` has arrived with the same signature; its buffers are known and its recv
-/// buffer may
-///   await_all()         be written, its send buffer read, its staging written. False ends the operation.
-/// verify_arrivals()     For algorithms that need no address: compares signatures, possibly while the operation goes
-/// on. What
-///                       put_packets_* were given has been read when it returns.
-/// send_of/recv_of(peer) The peer's buffers, after await(peer). Remote + bytes is a Remote.
-/// local(pointer)        A Remote that is this rank's own memory.
-/// share(bytes, granule) The part of [0, bytes) that belongs to this channel; parts start at multiples of granule.
-/// copy(dst, src, n)     Copies n bytes of local memory to a Remote. Zero bytes: nothing. Source and destination must
-/// not
-///                       overlap unless equal.
-/// reduce<T>(...)        Every destination gets, element by element, the sources combined in the order given. A
-/// destination
-///                       may equal a source.
-/// signal_all(step)      Everything that this channel has copied or reduced to peers before is visible to a peer that
-/// has
-///                       seen this signal. Steps of an operation count up from 1.
-/// wait_all(step)        True once every peer's signal of `step` has come.
-/// credit_all/wait_credits(step)  The same pair in the other direction: "I have read what you stored in step".
+/// ## Who and where
+///
+/// rank(), size()
+/// peer_at(step)
+///     For step = 1 .. size() - 1 every peer once, in an order that keeps the ranks from all aiming at one.
+/// share(bytes, granule)
+///     The part of [0, bytes) that belongs to this engine. The engines' parts are all of it, once, and start at
+///     multiples of granule.
+/// local(pointer)
+///     A Remote that is this rank's own memory. A Remote plus bytes is a Remote.
+///
+/// ## An operation
+///
+/// begin(arrival)
+///     Starts it: takes the channel's next epoch and tells every peer what this rank does and where its buffers are.
+///     False if the communicator is broken: a waiter of any rank has given up before, or this rank's host. Kernels
+///     learn of the host's word only while they wait, since it lies in host memory.
+/// await(peer)
+///     True once `peer` has arrived with the same signature and its buffers are found: they may be used from then on,
+///     its recv buffer and staging be written, its send buffer be read. False also where it names a region that is
+///     gone.
+/// await_all()
+///     await() of every peer.
+/// verify_arrivals()
+///     For algorithms that need no address: compares signatures, possibly while the operation goes on; finish() has the
+///     result. What put_packets_* were given has been read when it returns.
+/// send_of(peer), recv_of(peer)
+///     The peer's buffers, after await(peer).
+/// finish()
+///     Ends the operation on this engine; nothing of the peers' memory may be touched after. True if it has completed;
+///     otherwise the epoch stays as it was.
+///
+/// Every operation awaits every peer or verifies the arrivals before it finishes: that is what tells the next ones that
+/// lines, packets and staging are free again.
+///
+/// ## Data
+///
+/// copy(destination, source, bytes)
+///     From local memory to a Remote. Zero bytes: nothing. They must not overlap unless equal: then nothing, too.
+/// reduce<T>(destinations, number of destinations, sources, count, op)
+///     Every destination gets, element by element, the size() sources combined in the order given, with the arithmetic
+///     of element/reduce.hpp. A destination may equal a source. Any alignment will do.
+///
+/// ## Order between ranks
+///
+/// signal_all(step)
+///     Everything that this engine has copied or reduced to peers before is visible to a peer that has seen this
+///     signal. Steps of an operation count up from 1.
+/// wait_all(step)
+///     True once every peer's signal of `step`, or of a later one, has come.
+/// credit_all(step), wait_credits(step)
+///     The same pair in the other direction: "I have read what you stored in step".
 /// segment_bytes(), staging_at(peer, slot), staging_from(peer, slot)
-///                       Staging of this channel: at the peer for this rank's data; here, for the peer's. Two slots.
-///                       Free at the peer once it has arrived; again once it has credited the step that filled the
-///                       slot.
-/// put_packets, take_packets, reduce_packets
-///                       Data that carries its epoch: through the peers' packet buffers, without waiting for anybody.
-/// finish()              Ends the operation on this channel; nothing of the peers' memory may be touched after. True if
-///                       the operation completed.
+///     Staging, two slots per peer: at the peer for this rank's data; here, for the peer's. Free at the peer once it
+///     has arrived; again once it has credited the step that filled the slot.
+/// put_packets_to_all(source, bytes), put_packets_to_each(source, stride, bytes)
+///     Data that carries its epoch, into the peers' packet buffers, without waiting for anybody: the same for all, or
+///     for peer p the bytes at source + p * stride. One of them, once per operation, with at most
+///     packets_per_channel * 8 bytes.
+/// take_packets_from_each(destination, stride, bytes)
+///     What each peer has put here, as many bytes as it has put, to destination + peer * stride. A failed wait shows at
+///     finish().
+/// reduce_packets_to<T>(destination, own, count, op)
+///     What all peers have put and this rank's own elements, combined in the order of ranks. destination may equal own.
 ///
-/// After a method returned false the others may still be called; they do nothing or return false.
-/// Ordering: an engine's methods take effect in program order for this rank; between ranks only signals, credits,
-/// packets and arrivals order anything.
+/// Between ranks only arrivals, signals, credits and packets order anything. Within a rank, what one method has written
+/// or read is ordered before a later method only where a begin, await, verify, signal, credit or wait lies between
+/// them: a block's threads come together there and nowhere else. The host engine happens to keep program order.
+///
+/// ## Failure
+///
+/// Every wait ends: by its condition, by the communicator's deadline, or because a peer's waiter or this rank's host
+/// has given up; a wait whose condition is there may still succeed then. A waiter that finds the cause itself records
+/// it, the first of its rank (Control::record), and tells all ranks; one that is told passes that on to its host
+/// (Control::seen). After a method has returned false the others may still be called: they change nothing at peers or
+/// here, and return false. Threads of a block may learn of one failure from different methods.
+///
+/// ## What an engine leaves out
+///
+/// Kernel: staging_*, segment_bytes. The host engine: nothing.
+/// Copy engine: send_of, verify_arrivals and packets; reduce() has one destination, local, and the constructor's type.
+/// It enqueues, which makes it a narrower contract:
+///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_recv_of) or are staging.
+///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
+///     there; copies that have been enqueued run all the same.
+///   - Copies happen at the next signal_all(), in no order among each other; after the last one, never. They wait for
+///     begin() and for wait_credits() before them, and for nothing else: not for wait_all(), nor for a reduce() whose
+///     result they would read. Nor does reduce() wait for copies within this rank.
 namespace baton::core {
 
 /// Shares of large copies start at multiples of this: a line that two channels write halves of crosses the links twice.

@@ -42,7 +42,7 @@ __global__ void reduce_kernel(T *destination, const Packet *const *sources, cons
                               int op, std::uint64_t epoch, int *gave_up) {
     __shared__ std::uint64_t room[core::on_device::reduce_packets_room];
     Limited spin{patience};
-    if (!core::on_device::reduce_packets<T>(destination, sources, own, ranks, count, op, epoch, room, spin)) {
+    if (!core::on_device::reduce_packets<T>(destination, sources, own, ranks, count, op, epoch, room, true, spin)) {
         atomicAdd(gave_up, 1);
     }
 }

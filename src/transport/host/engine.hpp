@@ -48,9 +48,7 @@ public:
             if (!spin()) return fail();
         }
         if (!(theirs.signature == mine_)) return report(BATON_ERR_MISMATCH, peer, theirs.signature);
-        send_of_[static_cast<std::size_t>(peer)] = reach_.resolve(view_, peer, theirs.send);
-        recv_of_[static_cast<std::size_t>(peer)] = reach_.resolve(view_, peer, theirs.recv);
-        return true;
+        return resolve(peer, theirs.send, &send_of_) && resolve(peer, theirs.recv, &recv_of_);
     }
     bool await_all() {
         for (int step = 1; step < size(); ++step) {
@@ -152,6 +150,15 @@ private:
     static constexpr std::uint64_t scratch_bytes = 32768;
 
     using Words = std::uint64_t *(Arena::*)(int, int) const;
+    using Remotes = std::array<Remote, max_ranks>;
+
+    bool resolve(int peer, const BufferRef &buffer, Remotes *remotes) {
+        const Remote remote = reach_.resolve(view_, peer, buffer);
+        if (buffer.slot() != BufferRef::raw_slot && remote.address == nullptr)
+            return report(BATON_ERR_INTERNAL, peer, mine_);
+        (*remotes)[static_cast<std::size_t>(peer)] = remote;
+        return true;
+    }
 
     void post(std::uint64_t step, Words words) {
         if (failed_) return;
@@ -197,8 +204,8 @@ private:
     std::uint64_t epoch_ = 0;
     Signature mine_;
     bool failed_ = false;
-    std::array<Remote, max_ranks> send_of_{};
-    std::array<Remote, max_ranks> recv_of_{};
+    Remotes send_of_{};
+    Remotes recv_of_{};
     std::vector<std::byte> scratch_;
 };
 

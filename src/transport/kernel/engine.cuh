@@ -44,7 +44,7 @@ public:
 
     __device__ bool begin(const Arrival &mine) {
         attach(mine);
-        if (shared_.failed) return false;
+        if (!going_) return false;
         for (int index = static_cast<int>(threadIdx.x); index < view_.size * 8; index += static_cast<int>(blockDim.x)) {
             const int peer = index / 8;
             const int word = index % 8;
@@ -65,39 +65,39 @@ public:
         }
         __syncthreads();
         epoch_ = shared_.epoch;
+        still_going();
     }
 
     __device__ bool await(int peer) {
-        if (threadIdx.x == 0) meet(peer);
+        if (threadIdx.x == 0 && going_) meet(peer);
         __syncthreads();
-        return shared_.failed == 0;
+        return still_going();
     }
     __device__ bool await_all() {
-        for (int peer = static_cast<int>(threadIdx.x); peer < view_.size; peer += static_cast<int>(blockDim.x)) {
-            if (peer != view_.rank) meet(peer);
-        }
+        for_each_peer([&](int peer) { meet(peer); });
         __syncthreads();
-        return shared_.failed == 0;
+        return still_going();
     }
     /// By the last warp alone, while the others go on; finish() tells the result. The barrier keeps a fast thread from
     /// storing a result over input, in place, that a slow one has not yet sent.
     __device__ void verify_arrivals() {
         __syncthreads();
         const int lane = static_cast<int>(threadIdx.x) - (static_cast<int>(blockDim.x) - 32);
-        if (lane < 0) return;
+        if (lane < 0 || !going_) return;
         for (int peer = lane; peer < view_.size; peer += 32) {
             if (peer != view_.rank) meet(peer);
         }
     }
 
     __device__ void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
-        if (destination == source || bytes == 0) return;
+        if (!going_ || destination == source || bytes == 0) return;
         void *const destinations[1] = {destination};
         copy_block(destinations, 1, source, bytes);
     }
     template <class T>
     __device__ void reduce(const Remote *destinations, int destination_count, const Remote *sources,
                            std::uint64_t count, int op) {
+        if (!going_) return;
         reduce_block<T>(reinterpret_cast<T *const *>(destinations), destination_count,
                         reinterpret_cast<const T *const *>(sources), view_.size, count, op, view_.size);
     }
@@ -111,7 +111,7 @@ public:
         for_each_peer(
             [&](int peer) { poll(view_.own().done(channel_, peer), step_value(epoch_, step), WaitFor::done, peer); });
         __syncthreads();
-        return shared_.failed == 0;
+        return still_going();
     }
 
     __device__ void credit_all(std::uint64_t step) {
@@ -124,21 +124,21 @@ public:
             poll(view_.own().credit(channel_, peer), step_value(epoch_, step), WaitFor::credit, peer);
         });
         __syncthreads();
-        return shared_.failed == 0;
+        return still_going();
     }
 
     __device__ void put_packets_to_all(const std::byte *source, std::uint64_t bytes) {
         put_packets_to_each(source, 0, bytes);
     }
     __device__ void put_packets_to_each(const std::byte *source, std::uint64_t stride, std::uint64_t bytes) {
-        if (bytes == 0) return;
+        if (bytes == 0 || !going_) return;
         core::put_packets_to_each(
             view_.size - 1, [&](int part) { return packets_at(peer_at(part + 1)); },
             [&](int part) { return reinterpret_cast<const char *>(source + peer_at(part + 1) * stride); }, bytes,
             epoch_);
     }
     __device__ void take_packets_from_each(std::byte *destination, std::uint64_t stride, std::uint64_t bytes) {
-        if (bytes == 0) return;
+        if (bytes == 0 || !going_) return;
         Spin spin(view_, at(WaitFor::data, any_peer));
         const bool taken = core::take_packets_from_each(
             view_.size - 1, [&](int part) { return view_.own().packets(epoch_, channel_, peer_at(part + 1)); },
@@ -155,7 +155,7 @@ public:
         }
         Spin spin(view_, at(WaitFor::data, any_peer));
         if (!reduce_packets<T>(reinterpret_cast<T *>(destination), sources, reinterpret_cast<const T *>(own),
-                               view_.size, count, op, epoch_, room, spin)) {
+                               view_.size, count, op, epoch_, room, going_, spin)) {
             shared_.failed = 1;
         }
     }
@@ -168,9 +168,21 @@ public:
         return true;
     }
 
+protected:
+    __device__ bool going() const { return going_; }
+
 private:
+    /// What the barrier before has made known. A method returns it, and after a false the thread does nothing more for
+    /// the operation but come to the barriers. A thread that fails early may do so before a slow one has looked: then
+    /// they hear of it from different methods.
+    __device__ bool still_going() {
+        going_ = shared_.failed == 0;
+        return going_;
+    }
+
     template <class F>
     __device__ void for_each_peer(const F &act) {
+        if (!going_) return;
         for (int peer = static_cast<int>(threadIdx.x); peer < view_.size; peer += static_cast<int>(blockDim.x)) {
             if (peer != view_.rank) act(peer);
         }
@@ -229,6 +241,7 @@ private:
     Signature mine_;
     int channel_;
     int channels_;
+    bool going_ = false;  // of this thread
 };
 
 /// The same, with copies of some size in bulk by one thread. See bulk_copy.cuh.
@@ -241,7 +254,7 @@ public:
     }
 
     __device__ void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
-        if (destination == source) return;
+        if (destination == source || !going()) return;
         if (!BulkCopier::suits(destination, source, bytes)) return KernelEngine::copy(destination, source, bytes);
         if (threadIdx.x == 0) copier_.add(destination, source, bytes);
     }

@@ -117,19 +117,20 @@ inline constexpr unsigned reduce_packets_room = 2048;
 
 /// Reduces `count` elements of all ranks, in their order: sources[r] are the packets of rank r, or null for this rank,
 /// whose elements are `own`. `destination` may equal `own`; both may have any alignment. False, for the whole block, if
-/// `spin` ended a wait.
+/// `spin` ended a wait, or if a thread came with going = false: it has heard of a failure before the others.
 ///
 /// Every thread polls packets of its own, as many together as there are: a thread that polled all ranks' packets of one
 /// word would wait for a round trip to memory for each. They meet in `room`, reduce_packets_room words of shared
 /// memory.
 template <class T, class Spin>
 __device__ inline bool reduce_packets(T *destination, const Packet *const *sources, const T *own, int ranks,
-                                      std::size_t count, int op, std::uint64_t epoch, std::uint64_t *room, Spin &spin) {
+                                      std::size_t count, int op, std::uint64_t epoch, std::uint64_t *room, bool going,
+                                      Spin &spin) {
     constexpr int unroll = 4;
     const std::size_t bytes = count * sizeof(T);
     const std::size_t packets = packets_for(bytes);
     const unsigned at_a_time = reduce_packets_room / static_cast<unsigned>(ranks);
-    bool complete = true;
+    bool complete = going;
     for (std::size_t first = 0; first < packets; first += at_a_time) {
         const auto words = static_cast<unsigned>(packets - first < at_a_time ? packets - first : at_a_time);
         const unsigned all = words * static_cast<unsigned>(ranks);

@@ -1,0 +1,214 @@
+#include <algorithm>
+
+#include "clauses.hpp"
+#include "support/reference.hpp"
+
+namespace baton::core::contract {
+namespace {
+
+std::string named(const char *buffer, std::size_t call) { return buffer + (" of call " + std::to_string(call)); }
+
+/// The channels' parts are [0, bytes) exactly once, in order, and start at multiples of the granule.
+void expect_covered(const std::vector<Observed> &observed, const Call &call) {
+    std::uint64_t next = 0;
+    for (const Observed &one : observed) {
+        if (one.part.bytes == 0) continue;
+        EXPECT_EQ(one.part.begin, next) << call.bytes << " bytes, granule " << call.granule;
+        EXPECT_EQ(one.part.begin % call.granule, 0U) << call.bytes << " bytes";
+        next = one.part.begin + one.part.bytes;
+    }
+    EXPECT_EQ(next, call.bytes) << "granule " << call.granule << ", channels " << call.channels;
+}
+
+/// Channels are used unevenly: each has to count its own operations.
+void expect_epochs(Rank &rank, const std::vector<Call> &calls) {
+    const std::vector<std::uint64_t> epochs = rank.epochs();
+    for (std::size_t channel = 0; channel < epochs.size(); ++channel) {
+        const auto used = std::count_if(calls.begin(), calls.end(), [&](const Call &call) {
+            return static_cast<std::size_t>(call.channels) > channel;
+        });
+        EXPECT_EQ(epochs[channel], static_cast<std::uint64_t>(used)) << "channel " << channel;
+    }
+}
+
+void shares(Rank &rank, int /*variant*/) {
+    std::vector<Call> calls;
+    for (int k = 0; k < rank.rounds(200); ++k) {
+        const std::uint64_t limit = std::uint64_t{1} << rank.common().below(42);
+        Call call = rank.call(BATON_BARRIER, rank.common().below(limit + 1));
+        call.granule = std::uint64_t{1} << rank.common().below(9);
+        if (rank.common().chance(20)) call.granule *= 3;
+        calls.push_back(call);
+    }
+    const Results results = rank.run(Program::meet, calls);
+    expect_success(rank, results);
+    for (std::size_t k = 0; k < calls.size(); ++k) expect_covered(results[k], calls[k]);
+    expect_epochs(rank, calls);
+}
+
+/// One call of Exchange, with all of its buffers and what they must hold. Some are in place: `send` is a part of
+/// `recv`, so that the rank copies it onto itself.
+Call exchange_call(Rank &rank, std::size_t k, std::size_t bytes) {
+    Memory &memory = rank.memory();
+    test::Random &common = rank.common();
+    const auto n = static_cast<std::size_t>(rank.size());
+    const auto me = static_cast<std::size_t>(rank.rank());
+    const std::uint64_t key = common.next();
+    const bool aligned = common.chance(40);
+    const bool in_place = common.chance(25);
+    const Place recv = memory.take(n * bytes, aligned, named("recv", k));
+    const Place send = in_place ? recv.part(me * bytes, bytes) : memory.take(bytes, aligned, named("send", k));
+    const Place out = memory.take(bytes, aligned, named("out", k));
+    Call call = rank.call(BATON_ALLGATHER, bytes, send, recv);
+    call.variant = common.chance(50) ? Exchange::one_by_one : Exchange::together;
+    call.granule = std::uint64_t{1} << common.below(7);
+    call.out = memory.at(out);
+    std::vector<Contents> all;
+    for (std::size_t peer = 0; peer < n; ++peer) {
+        all.push_back(random_bytes(key + peer, bytes));
+        memory.expect(recv.part(peer * bytes, bytes), all.back());
+    }
+    memory.fill(send, all[me]);
+    if (rank.offers().sources) memory.expect(out, sum_of(all));
+    return call;
+}
+
+void run_exchange(Rank &rank, const std::vector<std::size_t> &sizes) {
+    std::vector<Call> calls;
+    for (const std::size_t bytes : sizes) calls.push_back(exchange_call(rank, calls.size(), bytes));
+    const Results results = rank.run(Program::exchange, calls);
+    expect_success(rank, results);
+    for (std::size_t k = 0; k < calls.size(); ++k) expect_covered(results[k], calls[k]);
+    expect_epochs(rank, calls);
+    EXPECT_TRUE(rank.memory_as_expected()) << "rank " << rank.rank();
+}
+
+void addresses_and_epochs(Rank &rank, int /*variant*/) {
+    std::vector<std::size_t> sizes;
+    for (int k = 0; k < rank.rounds(400); ++k) sizes.push_back(draw_size(rank.common(), 3000));
+    run_exchange(rank, sizes);
+}
+
+void copies_of_every_size(Rank &rank, int /*variant*/) {
+    std::vector<std::size_t> sizes;
+    for (int round = 0; round < std::max(2, rank.rounds(6)); ++round) {
+        for (std::size_t bytes = 0; bytes <= 17; ++bytes) sizes.push_back(bytes);
+        for (const std::size_t edge : {32, 64, 128, 256, 1024, 4096, 8192}) {
+            for (const std::size_t bytes : {edge - 1, edge, edge + 1}) sizes.push_back(bytes);
+        }
+    }
+    sizes.push_back(100003);
+    sizes.push_back((std::size_t{1} << 20) / static_cast<std::size_t>(rank.size()) + 5);
+    run_exchange(rank, sizes);
+}
+
+struct Combination {
+    baton_type type;
+    baton_op op;
+};
+
+Combination draw_combination(test::Random &random) {
+    static constexpr Combination all[] = {
+        {BATON_FLOAT32, BATON_SUM},  {BATON_FLOAT32, BATON_SUM}, {BATON_FLOAT32, BATON_PROD},
+        {BATON_FLOAT32, BATON_AVG},  {BATON_FLOAT32, BATON_MIN}, {BATON_BFLOAT16, BATON_SUM},
+        {BATON_BFLOAT16, BATON_MAX}, {BATON_UINT8, BATON_SUM},   {BATON_UINT8, BATON_PROD}};
+    return all[random.below(std::size(all))];
+}
+
+template <class Value>
+std::vector<Value> rotated(std::vector<Value> values, std::size_t by) {
+    std::rotate(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(by), values.end());
+    return values;
+}
+
+/// Sources in this rank's memory; the destination is a buffer of its own or one of them.
+Call reduce_here_call(Rank &rank, std::size_t k) {
+    Memory &memory = rank.memory();
+    const auto n = static_cast<std::size_t>(rank.size());
+    const Combination how = draw_combination(rank.common());
+    const std::size_t width = test::width_of(how.type);
+    const std::size_t count = draw_size(rank.common(), 4000) / width;
+    const std::size_t bytes = count * width;
+    const std::size_t shift = rank.common().below(n);
+    const std::uint64_t key = rank.common().next();
+    const bool aligned = rank.common().chance(50);
+    const bool over_source = rank.common().chance(40);
+    const Place send = memory.take(n * bytes, aligned, named("sources", k));
+    const Place recv = over_source ? send.part(rank.common().below(n) * bytes, bytes)
+                                   : memory.take(bytes, aligned, named("destination", k));
+    Call call = rank.call(BATON_ALLREDUCE, bytes, send, recv);
+    call.variant = Reduce::here;
+    call.type = how.type;
+    call.op = how.op;
+    call.shift = static_cast<int>(shift);
+    std::vector<Contents> inputs;
+    for (std::size_t block = 0; block < n; ++block) {
+        const int source = rank.rank() * rank.size() + static_cast<int>(block);
+        inputs.push_back(test::make_input(how.type, how.op, key, source, count));
+        memory.fill(send.part(block * bytes, bytes), inputs.back());
+    }
+    memory.expect(recv, reduce_in_order(how.type, how.op, rotated(inputs, shift)));
+    return call;
+}
+
+/// Sources and destinations at all ranks, each rank combining its n-th in an order of its own.
+Call reduce_across_call(Rank &rank, std::size_t k) {
+    Memory &memory = rank.memory();
+    const auto n = static_cast<std::size_t>(rank.size());
+    const Combination how = draw_combination(rank.common());
+    const std::size_t width = test::width_of(how.type);
+    const std::size_t count = draw_size(rank.common(), 4000) / width;
+    const std::size_t bytes = count * width;
+    const std::uint64_t key = rank.common().next();
+    const bool aligned = rank.common().chance(50);
+    const Place send = memory.take(bytes, aligned, named("send", k));
+    const Place recv = rank.common().chance(40) ? send : memory.take(bytes, aligned, named("recv", k));
+    const Place out = memory.take(bytes, aligned, named("second destination", k));
+    Call call = rank.call(BATON_ALLREDUCE, bytes, send, recv);
+    call.variant = Reduce::across;
+    call.type = how.type;
+    call.op = how.op;
+    call.out = memory.at(out);
+    std::vector<Contents> inputs;
+    for (int of = 0; of < rank.size(); ++of) inputs.push_back(test::make_input(how.type, how.op, key, of, count));
+    memory.fill(send, inputs[static_cast<std::size_t>(rank.rank())]);
+    for (int owner = 0; owner < rank.size(); ++owner) {
+        const std::size_t shift = rank.common().below(n);
+        const Range owned = split(bytes, 16, rank.size(), owner);
+        std::vector<Contents> parts;
+        for (const Contents &input : inputs) {
+            const auto first = input.begin() + static_cast<std::ptrdiff_t>(owned.begin);
+            parts.emplace_back(first, first + static_cast<std::ptrdiff_t>(owned.bytes));
+        }
+        const Contents result = reduce_in_order(how.type, how.op, rotated(parts, shift));
+        memory.expect(recv.part(owned.begin, owned.bytes), result);
+        if (owner != rank.rank()) continue;
+        memory.expect(out.part(owned.begin, owned.bytes), result);
+        call.shift = static_cast<int>(shift);
+    }
+    return call;
+}
+
+void reductions(Rank &rank, int variant) {
+    std::vector<Call> calls;
+    for (int k = 0; k < rank.rounds(120); ++k) {
+        calls.push_back(variant == Reduce::across ? reduce_across_call(rank, calls.size())
+                                                  : reduce_here_call(rank, calls.size()));
+    }
+    expect_success(rank, rank.run(Program::reduce, calls));
+    EXPECT_TRUE(rank.memory_as_expected()) << "rank " << rank.rank();
+}
+
+}  // namespace
+
+std::vector<Clause> data_clauses() {
+    return {
+        {.name = "shares", .body = shares},
+        {.name = "addresses_and_epochs", .body = addresses_and_epochs},
+        {.name = "copies_of_every_size", .body = copies_of_every_size, .area_bytes = std::size_t{8} << 20},
+        {.name = "reductions_here", .body = reductions, .variant = Reduce::here},
+        {.name = "reductions_across", .body = reductions, .variant = Reduce::across, .needs = {.sources = true}},
+    };
+}
+
+}  // namespace baton::core::contract

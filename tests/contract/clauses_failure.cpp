@@ -1,0 +1,239 @@
+#include <algorithm>
+
+#include "clauses.hpp"
+
+namespace baton::core::contract {
+namespace {
+
+int draw_rank(Rank &rank) { return static_cast<int>(rank.common().below(static_cast<std::size_t>(rank.size()))); }
+
+/// Operations that work, so that what fails after them is not the first.
+void warm_up(Rank &rank) {
+    const std::vector<Call> calls(3, rank.call(BATON_BARRIER, 0));
+    expect_success(rank, rank.run(Program::meet, calls));
+    EXPECT_FALSE(rank.broken());
+}
+
+/// A communicator that is broken on every rank by a waiter: nothing begins any more.
+void expect_no_more(Rank &rank) {
+    EXPECT_TRUE(rank.broken()) << "rank " << rank.rank() << " does not know";
+    const std::vector<std::uint64_t> epochs = rank.epochs();
+    const Results results = rank.run(Program::meet, {rank.call(BATON_BARRIER, 0)});
+    expect_said(rank, results, &Observed::began, Said::no);
+    expect_said(rank, results, &Observed::met, Said::no);
+    expect_said(rank, results, &Observed::finished, Said::no);
+    EXPECT_EQ(rank.epochs(), epochs);
+}
+
+/// Nobody has signalled, credited or put packets on this communicator.
+void expect_silent(Rank &rank) {
+    for (const auto &words : {rank.done_words(), rank.credit_words(), rank.packet_epochs()}) {
+        EXPECT_EQ(*std::max_element(words.begin(), words.end()), 0U) << "rank " << rank.rank();
+    }
+}
+
+/// One rank's signature is another: await is false on every rank, and nothing happens from then on.
+void mismatch_stops_everything(Rank &rank, int /*variant*/) {
+    warm_up(rank);
+    Memory &memory = rank.memory();
+    constexpr std::size_t bytes = 200;
+    const int odd = draw_rank(rank);
+    const Place send = memory.take(bytes, true, "send");
+    const Place recv = memory.take(bytes, true, "recv");
+    const Place out = memory.take(bytes, true, "out");
+    memory.fill(send, random_bytes(rank.common().next(), bytes));
+    Call call = rank.call(BATON_ALLGATHER, bytes, send, recv);
+    call.out = memory.at(out);
+    if (rank.rank() == odd) call.arrival.signature.count += 1;
+    const std::vector<std::uint64_t> epochs = rank.epochs();
+    const Results results = rank.run(Program::go_on_after_failure, {call});  // a late rank does not even begin
+    for (const auto method : {&Observed::met, &Observed::waited, &Observed::credited, &Observed::finished}) {
+        expect_said(rank, results, method, Said::no);
+    }
+    EXPECT_TRUE(rank.memory_as_expected()) << "rank " << rank.rank();
+    EXPECT_EQ(rank.epochs(), epochs);
+    expect_silent(rank);
+    const ErrorRecord record = rank.record();
+    if (record.code != 0) {
+        EXPECT_EQ(record.code, static_cast<std::uint64_t>(BATON_ERR_MISMATCH));
+        EXPECT_TRUE(rank.rank() == odd || record.peer == static_cast<std::uint64_t>(odd)) << record.peer;
+        EXPECT_EQ(record.mine.count, bytes + (rank.rank() == odd ? 1 : 0));
+        EXPECT_EQ(record.theirs.count, bytes + (rank.rank() == odd ? 0 : 1));
+        EXPECT_EQ(record.epoch, epochs[record.channel] + 1);
+    }
+    expect_no_more(rank);
+}
+
+/// Packets do not wait for arrivals, but finish tells: also where a rank has sent fewer than the others wait for.
+void mismatch_among_packets(Rank &rank, int variant) {
+    warm_up(rank);
+    Memory &memory = rank.memory();
+    const int odd = draw_rank(rank);
+    const std::size_t bytes = rank.rank() == odd ? 8 : 64;
+    const Place send = memory.take(bytes, true, "send");
+    const Place recv = memory.take(bytes * static_cast<std::size_t>(rank.size()), true, "recv");
+    Call call = rank.call(BATON_ALLGATHER, bytes, send, recv);
+    call.variant = variant;
+    const std::vector<std::uint64_t> epochs = rank.epochs();
+    const Results results = rank.run(Program::packets, {call});
+    expect_said(rank, results, &Observed::finished, Said::no);
+    EXPECT_EQ(rank.epochs(), epochs);
+    expect_no_more(rank);
+}
+
+/// For every engine: whatever its methods have said, the host and the epochs know.
+void mismatch_is_found(Rank &rank, int /*variant*/) {
+    warm_up(rank);
+    Call call = rank.call(BATON_ALLGATHER, 16);
+    if (draw_rank(rank) == rank.rank()) call.arrival.signature.what += 1;
+    const std::vector<std::uint64_t> epochs = rank.epochs();
+    const Results results = rank.run(Program::meet, {call});
+    expect_said(rank, results, &Observed::met, Said::no);
+    EXPECT_EQ(rank.epochs(), epochs);
+    expect_no_more(rank);
+}
+
+/// An arrival that names a region whose generation is gone is no address.
+void a_region_that_is_gone_is_found(Rank &rank, int /*variant*/) {
+    warm_up(rank);
+    const Place recv = rank.memory().take(16, true, "recv");
+    const int odd = draw_rank(rank);
+    Call call = rank.call(BATON_ALLGATHER, 16, recv, recv);
+    if (rank.rank() == odd) {
+        call.arrival.recv = rank.memory().in_region(recv);
+        call.arrival.recv.generation += 1;
+    }
+    const std::vector<std::uint64_t> epochs = rank.epochs();
+    const Results results = rank.run(Program::meet, {call});
+    // The rank that named it has met peers that are all in order, if it has met them before they gave up.
+    if (rank.rank() != odd) {
+        expect_said(rank, results, &Observed::met, Said::no);
+        expect_said(rank, results, &Observed::finished, Said::no);
+        EXPECT_EQ(rank.epochs(), epochs);
+        EXPECT_TRUE(rank.broken());
+        const ErrorRecord record = rank.record();
+        EXPECT_TRUE(record.code == 0 || record.code == BATON_ERR_INTERNAL) << record.code;
+    }
+}
+
+/// A call of StopShort in which one rank, the same everywhere, does not do its part. One channel: with several, an
+/// abort could end one channel's operation before it has done its part for the peers.
+Call stop_short_call(Rank &rank, int variant, int absent) {
+    Memory &memory = rank.memory();
+    const Place send = memory.take(64, true, "send");
+    const Place recv = memory.take(64, true, "recv");
+    const Place out = memory.take(64, true, "out");
+    Call call = rank.call(BATON_ALLREDUCE, 64, send, recv);
+    call.out = memory.at(out);
+    call.channels = 1;
+    call.variant = variant;
+    call.shift = absent;
+    if (variant == StopShort::arrival && rank.rank() == absent) call.takes_part = 0;
+    return call;
+}
+
+/// What the waiters say who wait in vain.
+void expect_waits_failed(Rank &rank, const Results &results, int variant) {
+    expect_said(rank, results, &Observed::began, Said::yes);
+    expect_said(rank, results, &Observed::finished, Said::no);
+    if (variant == StopShort::arrival) expect_said(rank, results, &Observed::met, Said::no);
+    if (variant == StopShort::signal) expect_said(rank, results, &Observed::waited, Said::no);
+    if (variant == StopShort::credit) expect_said(rank, results, &Observed::credited, Said::no);
+}
+
+void abort_ends_waits(Rank &rank, int variant) {
+    warm_up(rank);
+    const int absent = draw_rank(rank);
+    const std::vector<std::uint64_t> epochs = rank.epochs();
+    const Call call = stop_short_call(rank, variant, absent);
+    const Results results = rank.run(Program::stop_short, {call}, rank.rank() != absent);
+    if (rank.rank() != absent) expect_waits_failed(rank, results, variant);
+    EXPECT_EQ(rank.epochs(), epochs);
+    EXPECT_EQ(rank.record().code, 0U);
+
+    // The rank whose waits have not been ended may not know yet.
+    Call after = rank.call(BATON_BARRIER, 0);
+    after.takes_part = rank.rank() != absent ? 1 : 0;
+    const Results later = rank.run(Program::meet, {after});
+    expect_said(rank, later, &Observed::began, Said::no);
+    expect_said(rank, later, &Observed::met, Said::no);
+    expect_said(rank, later, &Observed::finished, Said::no);
+    EXPECT_EQ(rank.epochs(), epochs);
+}
+
+void timeout_ends_waits(Rank &rank, int variant) {
+    static constexpr WaitFor waits[] = {WaitFor::arrival, WaitFor::done, WaitFor::credit, WaitFor::data, WaitFor::data};
+    warm_up(rank);
+    const int absent = draw_rank(rank);
+    const std::vector<std::uint64_t> epochs = rank.epochs();
+    const Call call = stop_short_call(rank, variant, absent);
+    const Results results = rank.run(Program::stop_short, {call});
+    EXPECT_EQ(rank.epochs(), epochs);
+    const ErrorRecord record = rank.record();
+    if (rank.rank() != absent) expect_waits_failed(rank, results, variant);
+    if (record.code != 0) {
+        EXPECT_EQ(record.code, static_cast<std::uint64_t>(BATON_ERR_TIMEOUT));
+        EXPECT_EQ(record.wait_for, static_cast<std::uint64_t>(waits[variant]));
+        if (variant != StopShort::packets_reduced) {
+            EXPECT_EQ(record.peer, static_cast<std::uint64_t>(absent));
+        }
+    }
+    const Results later = rank.run(Program::meet, {rank.call(BATON_BARRIER, 0)});
+    expect_said(rank, later, &Observed::began, Said::no);
+}
+
+}  // namespace
+
+std::vector<Clause> failure_clauses() {
+    constexpr Offers at_once{.at_once = true};
+    constexpr Offers packets{.packets = true};
+    std::vector<Clause> clauses = {
+        {.name = "mismatch_stops_everything", .body = mismatch_stops_everything, .needs = at_once, .fewest_ranks = 2},
+        {.name = "mismatch_among_packets_taken",
+         .body = mismatch_among_packets,
+         .variant = Packets::take,
+         .needs = packets,
+         .fewest_ranks = 2},
+        {.name = "mismatch_among_packets_reduced",
+         .body = mismatch_among_packets,
+         .variant = Packets::gather,
+         .needs = packets,
+         .fewest_ranks = 2},
+        {.name = "mismatch_is_found", .body = mismatch_is_found, .fewest_ranks = 2},
+        {.name = "a_region_that_is_gone_is_found", .body = a_region_that_is_gone_is_found, .fewest_ranks = 2},
+    };
+    struct Wait {
+        int variant;
+        Offers needs;
+        const char *abort;
+        const char *timeout;
+    };
+    const Wait waits[] = {
+        {StopShort::arrival, {}, "abort_ends_await", "timeout_ends_await"},
+        {StopShort::signal, {}, "abort_ends_wait_all", "timeout_ends_wait_all"},
+        {StopShort::credit, {}, "abort_ends_wait_credits", "timeout_ends_wait_credits"},
+        {StopShort::packets, packets, "abort_ends_take_packets", "timeout_ends_take_packets"},
+        {StopShort::packets_reduced, packets, "abort_ends_reduce_packets", "timeout_ends_reduce_packets"},
+    };
+    for (const Wait &wait : waits) {
+        // An engine that enqueues starts before it has met the others: one that acts at once would wait for it in vain.
+        Offers uniform = wait.needs;
+        uniform.uniform = true;
+        clauses.push_back({.name = wait.abort,
+                           .body = abort_ends_waits,
+                           .variant = wait.variant,
+                           .needs = uniform,
+                           .fewest_ranks = 2});
+        // Few ranks, so that all get to run within the deadline, however slow they are.
+        clauses.push_back({.name = wait.timeout,
+                           .body = timeout_ends_waits,
+                           .variant = wait.variant,
+                           .needs = wait.needs,
+                           .fewest_ranks = 2,
+                           .most_ranks = 3,
+                           .timeout_seconds = 1});
+    }
+    return clauses;
+}
+
+}  // namespace baton::core::contract

@@ -1,0 +1,97 @@
+#include <algorithm>
+
+#include "clauses.hpp"
+
+namespace baton::core::contract {
+namespace {
+
+/// Blocks of all ranks in all steps of a call: [step][rank].
+std::vector<std::vector<Contents>> draw_blocks(Rank &rank, int steps, std::size_t bytes) {
+    const std::uint64_t key = rank.common().next();
+    std::vector<std::vector<Contents>> blocks;
+    for (int step = 0; step < steps; ++step) {
+        blocks.emplace_back();
+        for (int of = 0; of < rank.size(); ++of) {
+            blocks.back().push_back(random_bytes(key + static_cast<std::uint64_t>(step * max_ranks + of), bytes));
+        }
+    }
+    return blocks;
+}
+
+/// What Rounds and Credits have in common: `send` holds this rank's blocks, `out` gets the sums.
+Call stepped_call(Rank &rank, std::size_t k, const std::vector<std::vector<Contents>> &blocks, const Place &recv) {
+    Memory &memory = rank.memory();
+    const std::size_t bytes = blocks[0][0].size();
+    const bool aligned = rank.common().chance(50);
+    const Place send = memory.take(blocks.size() * bytes, aligned, "send of call " + std::to_string(k));
+    const Place out = memory.take(blocks.size() * bytes, aligned, "sums of call " + std::to_string(k));
+    Call call = rank.call(BATON_ALLREDUCE, bytes, send, recv);
+    call.steps = static_cast<int>(blocks.size());
+    call.out = memory.at(out);
+    for (std::size_t step = 0; step < blocks.size(); ++step) {
+        memory.fill(send.part(step * bytes, bytes), blocks[step][static_cast<std::size_t>(rank.rank())]);
+        memory.expect(out.part(step * bytes, bytes), sum_of(blocks[step]));
+    }
+    return call;
+}
+
+void finish(Rank &rank, Program program, const std::vector<Call> &calls) {
+    expect_success(rank, rank.run(program, calls));
+    EXPECT_TRUE(rank.memory_as_expected()) << "rank " << rank.rank();
+}
+
+/// Many operations of many steps over the same `recv`, so that what is not there yet is what was there before.
+void signals_make_data_visible(Rank &rank, int /*variant*/) {
+    constexpr int steps = 24;
+    constexpr std::size_t most = 400;
+    const auto n = static_cast<std::size_t>(rank.size());
+    const Place recv = rank.memory().take(steps * n * most, true, "recv");
+    std::vector<Call> calls;
+    for (int k = 0; k < rank.rounds(30); ++k) {
+        const std::size_t bytes = 1 + rank.common().below(most);
+        const auto blocks = draw_blocks(rank, steps, bytes);
+        calls.push_back(stepped_call(rank, calls.size(), blocks, recv));
+        for (std::size_t step = 0; step < steps; ++step) {
+            for (std::size_t of = 0; of < n; ++of) {
+                rank.memory().expect(recv.part((step * n + of) * bytes, bytes), blocks[step][of]);
+            }
+        }
+    }
+    finish(rank, Program::rounds, calls);
+}
+
+void credits_keep_slots(Rank &rank, int variant) {
+    const auto n = static_cast<std::size_t>(rank.size());
+    const std::size_t most = variant == Credits::in_staging ? rank.view().layout.segment_bytes : 900;
+    const Place recv = rank.memory().take(2 * n * most, true, "slots");
+    std::vector<Call> calls;
+    for (int k = 0; k < rank.rounds(40); ++k) {
+        const int steps = 1 + static_cast<int>(rank.common().below(40));
+        const std::size_t bytes = k == 0 ? most : 1 + draw_size(rank.common(), most / 8);
+        const auto blocks = draw_blocks(rank, steps, bytes);
+        calls.push_back(stepped_call(rank, calls.size(), blocks, recv));
+        calls.back().variant = variant;
+        for (std::size_t step = 1; variant == Credits::in_recv && step <= blocks.size(); ++step) {
+            for (std::size_t of = 0; of < n; ++of) {
+                if (of == static_cast<std::size_t>(rank.rank())) continue;  // own blocks are not sent
+                rank.memory().expect(recv.part(((step & 1) * n + of) * bytes, bytes), blocks[step - 1][of]);
+            }
+        }
+    }
+    finish(rank, Program::credits, calls);
+}
+
+}  // namespace
+
+std::vector<Clause> order_clauses() {
+    return {
+        {.name = "signals_make_data_visible", .body = signals_make_data_visible},
+        {.name = "credits_keep_slots", .body = credits_keep_slots, .variant = Credits::in_recv},
+        {.name = "credits_keep_staging",
+         .body = credits_keep_slots,
+         .variant = Credits::in_staging,
+         .needs = {.staging = true}},
+    };
+}
+
+}  // namespace baton::core::contract

@@ -1,0 +1,132 @@
+#include <algorithm>
+
+#include "clauses.hpp"
+#include "support/reference.hpp"
+#include "transport/element/packets.hpp"
+
+namespace baton::core::contract {
+namespace {
+
+std::string named(const char *buffer, std::size_t call) { return buffer + (" of call " + std::to_string(call)); }
+
+/// Bytes that one channel's packets hold, and so the most that a rank may put to another on that many channels.
+std::size_t packet_limit(const Rank &rank, int channels) {
+    const std::size_t one = rank.view().layout.packets_per_channel * packet_payload;
+    return channels == 1 ? one : static_cast<std::size_t>(channels) * (one / 16 * 16);
+}
+
+/// Around the limits and the packets' edges as often as in between.
+std::size_t draw_packet_size(Rank &rank, int channels) {
+    const std::size_t limit = packet_limit(rank, channels);
+    const std::size_t around[] = {0, 1, 7, 8, 9, 15, 16, 17, 24, limit / 2, limit - 9, limit - 8, limit - 1, limit};
+    return rank.common().chance(50) ? around[rank.common().below(std::size(around))] : rank.common().below(limit + 1);
+}
+
+/// A call with its number of channels and a size for it.
+Call packet_call(Rank &rank, bool floats) {
+    Call call = rank.call(BATON_ALLREDUCE, 0);
+    call.bytes = draw_packet_size(rank, call.channels);
+    if (floats) call.bytes = call.bytes / sizeof(float) * sizeof(float);
+    call.arrival.signature.count = call.bytes;
+    call.type = floats ? BATON_FLOAT32 : BATON_UINT8;
+    call.op = floats && rank.common().chance(30) ? BATON_AVG : BATON_SUM;
+    return call;
+}
+
+Call take_call(Rank &rank, std::size_t k) {
+    Memory &memory = rank.memory();
+    Call call = packet_call(rank, false);
+    const bool aligned = rank.common().chance(30);
+    const std::uint64_t key = rank.common().next();
+    const Place send = memory.take(call.bytes, aligned, named("send", k));
+    const Place recv = memory.take(call.bytes * static_cast<std::size_t>(rank.size()), aligned, named("recv", k));
+    call.variant = Packets::take;
+    call.send = memory.at(send);
+    call.recv = memory.at(recv);
+    for (std::size_t of = 0; of < static_cast<std::size_t>(rank.size()); ++of) {
+        const Contents data = random_bytes(key + of, call.bytes);
+        if (of == static_cast<std::size_t>(rank.rank())) memory.fill(send, data);
+        memory.expect(recv.part(of * call.bytes, call.bytes), data);
+    }
+    return call;
+}
+
+/// Block `to` of what rank `from` sends; gather has one block for all.
+Contents block_of(const Call &call, std::uint64_t key, int from, int to) {
+    const std::size_t count = call.bytes / test::width_of(static_cast<baton_type>(call.type));
+    return test::make_input(static_cast<baton_type>(call.type), static_cast<baton_op>(call.op),
+                            key + static_cast<std::uint64_t>(to), from, count);
+}
+
+/// What comes to rank `to`, combined in the order of ranks.
+Contents combined(const Rank &rank, const Call &call, std::uint64_t key, int to) {
+    std::vector<Contents> inputs;
+    for (int from = 0; from < rank.size(); ++from) inputs.push_back(block_of(call, key, from, to));
+    return reduce_in_order(static_cast<baton_type>(call.type), static_cast<baton_op>(call.op), inputs);
+}
+
+/// The result goes to a buffer of its own, over the own block, or over a block that has been sent to a peer: put has
+/// read it when verify_arrivals returns.
+Call scatter_call(Rank &rank, std::size_t k) {
+    Memory &memory = rank.memory();
+    Call call = packet_call(rank, rank.common().chance(70));
+    const auto n = static_cast<std::size_t>(rank.size());
+    const bool aligned = rank.common().chance(30);
+    const std::uint64_t key = rank.common().next();
+    const Place send = memory.take(call.bytes * n, aligned, named("send", k));
+    for (int to = 0; to < rank.size(); ++to) {
+        memory.fill(send.part(static_cast<std::size_t>(to) * call.bytes, call.bytes),
+                    block_of(call, key, rank.rank(), to));
+    }
+    const bool over_input = rank.common().chance(60);
+    const std::size_t block = (static_cast<std::size_t>(rank.rank()) + rank.common().below(n)) % n;
+    const Place recv =
+        over_input ? send.part(block * call.bytes, call.bytes) : memory.take(call.bytes, aligned, named("recv", k));
+    memory.expect(recv, combined(rank, call, key, rank.rank()));
+    call.variant = Packets::scatter;
+    call.send = memory.at(send);
+    call.recv = memory.at(recv);
+    return call;
+}
+
+Call gather_call(Rank &rank, std::size_t k) {
+    Memory &memory = rank.memory();
+    Call call = packet_call(rank, rank.common().chance(70));
+    const bool aligned = rank.common().chance(30);
+    const std::uint64_t key = rank.common().next();
+    const Place send = memory.take(call.bytes, aligned, named("send", k));
+    const Place recv = rank.common().chance(50) ? send : memory.take(call.bytes, aligned, named("recv", k));
+    memory.fill(send, block_of(call, key, rank.rank(), 0));
+    memory.expect(recv, combined(rank, call, key, 0));
+    call.variant = Packets::gather;
+    call.send = memory.at(send);
+    call.recv = memory.at(recv);
+    return call;
+}
+
+/// Nothing but the packets orders these operations, and a fast rank is two epochs ahead of what a slow one reads.
+void packets(Rank &rank, int variant) {
+    std::vector<Call> calls;
+    for (int k = 0; k < rank.rounds(500); ++k) {
+        const std::size_t number = calls.size();
+        calls.push_back(variant == Packets::take      ? take_call(rank, number)
+                        : variant == Packets::scatter ? scatter_call(rank, number)
+                                                      : gather_call(rank, number));
+    }
+    const Results results = rank.run(Program::packets, calls);
+    expect_success(rank, results);
+    EXPECT_TRUE(rank.memory_as_expected()) << "rank " << rank.rank();
+}
+
+}  // namespace
+
+std::vector<Clause> packet_clauses() {
+    constexpr Offers needs{.packets = true};
+    return {
+        {.name = "packets_taken", .body = packets, .variant = Packets::take, .needs = needs},
+        {.name = "packets_scattered", .body = packets, .variant = Packets::scatter, .needs = needs},
+        {.name = "packets_gathered", .body = packets, .variant = Packets::gather, .needs = needs},
+    };
+}
+
+}  // namespace baton::core::contract

@@ -1,0 +1,28 @@
+#include "kernels.hpp"
+#include "transport/kernel/engine.cuh"
+#include "transport/kernel/launch.hpp"
+
+namespace baton::core::contract {
+
+static_assert(Engine<KernelEngine> && HasSources<KernelEngine> && HasPackets<KernelEngine>);
+static_assert(!HasStaging<KernelEngine>, "the contract says that kernels have no staging methods");
+
+namespace {
+
+template <class P>
+__global__ void __launch_bounds__(block_threads)
+    program_kernel(const __grid_constant__ CommView view, const __grid_constant__ Call call) {
+    __shared__ KernelShared shared;
+    KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    P::run(engine, call, call.observed[blockIdx.x]);
+}
+
+}  // namespace
+
+const void *kernel_of(Program program) {
+    return dispatch_program(program, [&]<class P>() { return reinterpret_cast<const void *>(&program_kernel<P>); });
+}
+
+Offers kernel_offers() { return offers_of<KernelEngine>(); }
+
+}  // namespace baton::core::contract

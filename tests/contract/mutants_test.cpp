@@ -1,0 +1,146 @@
+// Engines that break a clause each, to show that the contract test notices: whatever the order in which threads run.
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "clauses.hpp"
+#include "host_runner.hpp"
+#include "launch.hpp"
+
+namespace baton::core::contract {
+namespace {
+
+/// The shares leave out the last byte.
+struct TornShare : HostEngine {
+    using HostEngine::HostEngine;
+    Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes > 0 ? bytes - 1 : 0}; }
+};
+
+/// Signals overtake the data that they stand for: it is copied at the end.
+struct LateData : HostEngine {
+    using HostEngine::HostEngine;
+    void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
+        late.push_back({destination, source, bytes});
+    }
+    bool finish() {
+        for (const Copy &one : late) HostEngine::copy(one.destination, one.source, one.bytes);
+        return HostEngine::finish();
+    }
+    struct Copy {
+        Remote destination;
+        const std::byte *source;
+        std::uint64_t bytes;
+    };
+    std::vector<Copy> late;
+};
+
+/// Takes one byte more than it was asked to.
+struct StrayByte : HostEngine {
+    using HostEngine::HostEngine;
+    void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
+        HostEngine::copy(destination, source, bytes > 0 ? bytes + 1 : 0);
+    }
+};
+
+struct ReversedSources : HostEngine {
+    using HostEngine::HostEngine;
+    template <class T>
+    void reduce(const Remote *destinations, int destination_count, const Remote *sources, std::uint64_t count, int op) {
+        Remote reversed[max_ranks];
+        for (int at = 0; at < size(); ++at) reversed[at] = sources[size() - 1 - at];
+        HostEngine::reduce<T>(destinations, destination_count, reversed, count, op);
+    }
+};
+
+/// Serves only the first destination.
+struct OneDestination : HostEngine {
+    using HostEngine::HostEngine;
+    template <class T>
+    void reduce(const Remote *destinations, int /*count*/, const Remote *sources, std::uint64_t count, int op) {
+        HostEngine::reduce<T>(destinations, 1, sources, count, op);
+    }
+};
+
+/// The next operation takes the same epoch again.
+struct StuckEpoch : HostEngine {
+    StuckEpoch(const CommView &its_view, const HostReach &reach) : HostEngine(its_view, reach), view(its_view) {}
+    bool finish() {
+        const bool finished = HostEngine::finish();
+        if (finished) *view.own().epoch(channel) -= 1;
+        return finished;
+    }
+    const CommView &view;
+};
+
+/// Copies whatever has happened before.
+struct CopiesAfterFailure : HostEngine {
+    using HostEngine::HostEngine;
+    void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
+        if (destination.address != nullptr && bytes > 0) host_write(destination, source, bytes);
+    }
+};
+
+struct FinishesAnyway : HostEngine {
+    using HostEngine::HostEngine;
+    bool finish() {
+        HostEngine::finish();
+        return true;
+    }
+};
+
+struct Mutant {
+    Transport transport;
+    const char *clause;
+    bool races = false;
+};
+
+std::vector<Mutant> mutants() {
+    return {
+        {transport_on_host<TornShare>("TornShare"), "shares"},
+        {transport_on_host<TornShare>("TornShare"), "addresses_and_epochs"},
+        {transport_on_host<LateData>("LateData"), "signals_make_data_visible", true},
+        {transport_on_host<StrayByte>("StrayByte"), "copies_of_every_size", true},
+        {transport_on_host<ReversedSources>("ReversedSources"), "reductions_here"},
+        {transport_on_host<ReversedSources>("ReversedSources"), "reductions_across"},
+        {transport_on_host<OneDestination>("OneDestination"), "reductions_across"},
+        {transport_on_host<StuckEpoch>("StuckEpoch"), "addresses_and_epochs", true},
+        {transport_on_host<CopiesAfterFailure>("CopiesAfterFailure"), "mismatch_stops_everything"},
+        {transport_on_host<FinishesAnyway>("FinishesAnyway"), "mismatch_stops_everything"},
+        {transport_on_host<FinishesAnyway>("FinishesAnyway"), "abort_ends_wait_all"},
+    };
+}
+
+std::string text(const Mutant &mutant) { return std::string(mutant.transport.name) + "_" + mutant.clause; }
+std::string name_of(const ::testing::TestParamInfo<Mutant> &info) { return text(info.param); }
+void PrintTo(const Mutant &mutant, std::ostream *out) { *out << text(mutant); }
+
+class Mutants : public ::testing::TestWithParam<Mutant> {};
+
+TEST_P(Mutants, AreNoticed) {
+#if defined(__SANITIZE_THREAD__)
+    if (GetParam().races) GTEST_SKIP() << "this engine races, as it is meant to";
+#endif
+    const Mutant &mutant = GetParam();
+    const std::vector<Clause> clauses = all_clauses();
+    const auto found = std::find_if(clauses.begin(), clauses.end(),
+                                    [&](const Clause &one) { return one.name == std::string(mutant.clause); });
+    ASSERT_NE(found, clauses.end());
+    const Clause &clause = *found;
+    const Settings settings{clause.timeout_seconds, clause.area_bytes, seed()};
+    ::testing::TestPartResultArray failures;
+    {
+        const ::testing::ScopedFakeTestPartResultReporter keep(
+            ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &failures);
+        with_ranks(3, [&](Bootstrap &bootstrap) {
+            Rank rank(bootstrap, mutant.transport, settings);
+            clause.body(rank, clause.variant);
+        });
+    }
+    EXPECT_GT(failures.size(), 0) << mutant.transport.name << " passed " << clause.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, Mutants, ::testing::ValuesIn(mutants()), name_of);
+
+}  // namespace
+}  // namespace baton::core::contract

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/transport.hpp"
+
+/// What of the contract an engine offers, as facts of its class that the compiler checks.
+namespace baton::core::contract {
+
+/// What every engine has.
+template <class E>
+concept Engine = requires(E engine, const Arrival &arrival, typename E::Remote remote, std::byte *here,
+                          const std::byte *source, std::uint64_t n, int peer) {
+    { engine.rank() } -> std::same_as<int>;
+    { engine.size() } -> std::same_as<int>;
+    { engine.peer_at(1) } -> std::same_as<int>;
+    { engine.share(n, n) } -> std::same_as<Range>;
+    { engine.begin(arrival) } -> std::same_as<bool>;
+    { engine.await(peer) } -> std::same_as<bool>;
+    { engine.await_all() } -> std::same_as<bool>;
+    { engine.recv_of(peer) + n } -> std::same_as<typename E::Remote>;
+    { engine.local(source) } -> std::same_as<typename E::Remote>;
+    engine.copy(remote, source, n);
+    engine.template reduce<float>(&remote, 1, &remote, n, 0);
+    engine.signal_all(n);
+    { engine.wait_all(n) } -> std::same_as<bool>;
+    engine.credit_all(n);
+    { engine.wait_credits(n) } -> std::same_as<bool>;
+    { engine.finish() } -> std::same_as<bool>;
+};
+
+/// The peers' send buffers: sources of reduce() that lie at a peer.
+template <class E>
+concept HasSources = requires(E engine, int peer) {
+    { engine.send_of(peer) } -> std::same_as<typename E::Remote>;
+};
+
+template <class E>
+concept HasStaging = requires(E engine, int peer) {
+    { engine.segment_bytes() } -> std::same_as<std::uint64_t>;
+    { engine.staging_at(peer, 0) } -> std::same_as<typename E::Remote>;
+    { engine.staging_from(peer, 0) } -> std::same_as<std::byte *>;
+};
+
+template <class E>
+concept HasPackets = requires(E engine, std::byte *here, const std::byte *source, std::uint64_t n) {
+    engine.verify_arrivals();
+    engine.put_packets_to_all(source, n);
+    engine.put_packets_to_each(source, n, n);
+    engine.take_packets_from_each(here, n, n);
+    engine.template reduce_packets_to<float>(here, source, n, 0);
+};
+
+/// Methods act when they are called. Otherwise they are enqueued: they return true whatever happens later, and only
+/// what the contract names is ordered.
+template <class E>
+inline constexpr bool acts_at_once = true;
+
+/// The same for tests that are not templates.
+struct Offers {
+    bool sources = false;
+    bool staging = false;
+    bool packets = false;
+    bool at_once = false;
+    bool uniform = false;  // all ranks have the same engine
+
+    constexpr bool covers(const Offers &needed) const {
+        return (sources || !needed.sources) && (staging || !needed.staging) && (packets || !needed.packets) &&
+               (at_once || !needed.at_once) && (uniform || !needed.uniform);
+    }
+    /// What ranks with different engines have in common.
+    constexpr Offers operator&(const Offers &other) const {
+        return {sources && other.sources, staging && other.staging, packets && other.packets, at_once && other.at_once,
+                false};
+    }
+};
+
+template <Engine E>
+constexpr Offers offers_of() {
+    return {HasSources<E>, HasStaging<E>, HasPackets<E>, acts_at_once<E>, true};
+}
+
+}  // namespace baton::core::contract

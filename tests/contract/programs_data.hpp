@@ -1,0 +1,125 @@
+#pragma once
+
+#include "call.hpp"
+#include "offers.hpp"
+#include "transport/element/types.hpp"
+
+/// Programs that move data: arrivals, shares, copies, reductions.
+namespace baton::core::contract {
+
+/// Arrivals and nothing else.
+struct Meet {
+    template <class E>
+    static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
+        observe(observed.began, engine.begin(call.arrival));
+        observe(observed.met, engine.await_all());
+        observed.part = engine.share(call.bytes, call.granule);
+        observe(observed.finished, engine.finish());
+    }
+};
+
+/// Every rank copies `send` to its place in everybody's `recv`; where the engine has the peers' send buffers, `out`
+/// becomes the sum of all `send`, element by element.
+struct Exchange {
+    static constexpr int one_by_one = 0, together = 1;  // variants: how the peers are awaited
+
+    template <class E>
+    static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
+        const bool began = engine.begin(call.arrival);
+        const Range part = engine.share(call.bytes, call.granule);
+        const std::uint64_t place = static_cast<std::uint64_t>(engine.rank()) * call.bytes + part.begin;
+        bool met = call.variant == together ? engine.await_all() : began;
+        engine.copy(engine.local(call.recv + place), call.send + part.begin, part.bytes);
+        for (int step = 1; step < engine.size(); ++step) {
+            const int peer = engine.peer_at(step);
+            if (call.variant == one_by_one) met = engine.await(peer) && met;
+            engine.copy(engine.recv_of(peer) + place, call.send + part.begin, part.bytes);
+        }
+        if constexpr (HasSources<E>) {
+            typename E::Remote sources[max_ranks];
+            for (int of = 0; of < engine.size(); ++of) {
+                sources[of] = (of == engine.rank() ? engine.local(call.send) : engine.send_of(of)) + part.begin;
+            }
+            const typename E::Remote destination[1] = {engine.local(call.out + part.begin)};
+            engine.template reduce<std::uint8_t>(destination, 1, sources, part.bytes, BATON_SUM);
+        }
+        engine.signal_all(1);
+        const bool waited = engine.wait_all(1);
+        const bool finished = engine.finish();
+        observed.part = part;
+        observe(observed.began, began);
+        observe(observed.met, met);
+        observe(observed.waited, waited);
+        observe(observed.finished, finished);
+    }
+};
+
+/// Reductions of size() sources in an order that is not the ranks'.
+struct Reduce {
+    static constexpr int here = 0, across = 1;  // variants
+
+    template <class E>
+    static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
+        switch (call.type) {
+            case BATON_FLOAT32:
+                return typed<float>(engine, call, observed);
+            case BATON_BFLOAT16:
+                return typed<BFloat16>(engine, call, observed);
+            default:
+                return typed<std::uint8_t>(engine, call, observed);
+        }
+    }
+
+private:
+    template <class T, class E>
+    static BATON_HD void typed(E &engine, const Call &call, Observed &observed) {
+        const bool began = engine.begin(call.arrival);
+        const bool met = engine.await_all();
+        if constexpr (HasSources<E>) {
+            call.variant == across ? reduce_across<T>(engine, call) : reduce_here<T>(engine, call);
+        } else {
+            reduce_here<T>(engine, call);
+        }
+        engine.signal_all(1);
+        const bool waited = engine.wait_all(1);
+        const bool finished = engine.finish();
+        observe(observed.began, began);
+        observe(observed.met, met);
+        observe(observed.waited, waited);
+        observe(observed.finished, finished);
+    }
+
+    /// Sources are the blocks of `send`, from block `shift` on; the destination is `recv`, which may be one of them.
+    template <class T, class E>
+    static BATON_HD void reduce_here(E &engine, const Call &call) {
+        const Range part = engine.share(call.bytes, 16);
+        typename E::Remote sources[max_ranks];
+        for (int at = 0; at < engine.size(); ++at) {
+            const auto block = static_cast<std::uint64_t>((at + call.shift) % engine.size());
+            sources[at] = engine.local(call.send + block * call.bytes + part.begin);
+        }
+        const typename E::Remote destination[1] = {engine.local(call.recv + part.begin)};
+        engine.template reduce<T>(destination, 1, sources, part.bytes / sizeof(T), call.op);
+    }
+
+    /// Sources are all ranks' `send`, from rank `shift` on; every rank combines its n-th and stores it into all ranks'
+    /// `recv`, which may equal `send`, and into its own `out`.
+    template <class T, class E>
+    static BATON_HD void reduce_across(E &engine, const Call &call) {
+        const Range owned = split(call.bytes, 16, engine.size(), engine.rank());
+        const Range part = engine.share(owned.bytes, 16);
+        const std::uint64_t place = owned.begin + part.begin;
+        typename E::Remote sources[max_ranks];
+        typename E::Remote destinations[max_ranks + 1];
+        for (int at = 0; at < engine.size(); ++at) {
+            const int of = (at + call.shift) % engine.size();
+            sources[at] = (of == engine.rank() ? engine.local(call.send) : engine.send_of(of)) + place;
+            const int to = (at + engine.rank()) % engine.size();
+            destinations[at] = (to == engine.rank() ? engine.local(call.recv) : engine.recv_of(to)) + place;
+        }
+        destinations[engine.size()] = engine.local(call.out + place);
+        engine.template reduce<T>(destinations, engine.size() + 1, sources, part.bytes / sizeof(T), call.op);
+    }
+};
+
+}  // namespace baton::core::contract

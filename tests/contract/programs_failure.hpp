@@ -1,0 +1,88 @@
+#pragma once
+
+#include "call.hpp"
+#include "offers.hpp"
+
+/// Programs that meet failures: what every engine that acts at once does then.
+namespace baton::core::contract {
+
+/// Calls every method of an operation that fails at await. Nothing may happen to `recv`, `out` or any peer's memory.
+struct GoOnAfterFailure {
+    template <class E>
+    static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
+        bool met = true;
+        const bool began = engine.begin(call.arrival);
+        for (int step = 1; step < engine.size(); ++step) met = engine.await(engine.peer_at(step)) && met;
+        observe(observed.began, began);
+        observe(observed.met, met);
+        const int next = engine.size() > 1 ? engine.peer_at(1) : engine.rank();
+        engine.copy(engine.local(call.out), call.send, call.bytes);
+        engine.copy(engine.recv_of(next), call.send, call.bytes);
+        typename E::Remote sources[max_ranks];
+        for (int of = 0; of < engine.size(); ++of) sources[of] = engine.local(call.send);
+        const typename E::Remote destinations[2] = {engine.local(call.out), engine.recv_of(next)};
+        engine.template reduce<std::uint8_t>(destinations, 2, sources, call.bytes, BATON_SUM);
+        engine.signal_all(1);
+        const bool waited = engine.wait_all(1);
+        engine.credit_all(1);
+        const bool credited = engine.wait_credits(1);
+        if constexpr (HasPackets<E>) {
+            engine.put_packets_to_all(call.send, call.bytes);
+            engine.put_packets_to_each(call.send, 0, call.bytes);
+            engine.verify_arrivals();
+            engine.take_packets_from_each(call.out, 0, call.bytes);
+            engine.template reduce_packets_to<std::uint8_t>(call.out, call.send, call.bytes, BATON_SUM);
+        }
+        const bool met_again = engine.await_all();
+        const bool finished = engine.finish();
+        observe(observed.waited, waited || met_again);
+        observe(observed.credited, credited);
+        observe(observed.finished, finished);
+    }
+};
+
+/// Rank `shift` goes no further than to where the others wait for it.
+struct StopShort {
+    // Variants: what the others wait for. For `arrival` rank `shift` does not take part at all.
+    static constexpr int arrival = 0, signal = 1, credit = 2, packets = 3, packets_reduced = 4;
+
+    template <class E>
+    static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
+        const bool stops = engine.rank() == call.shift;
+        observe(observed.began, engine.begin(call.arrival));
+        if (call.variant == arrival) {
+            tell_started(call);
+            observe(observed.met, engine.await_all());
+        } else if (call.variant == signal || call.variant == credit) {
+            observe(observed.met, engine.await_all());
+            if (call.variant == credit || !stops) engine.signal_all(1);
+            if (call.variant == signal && !stops) tell_started(call);
+            if (call.variant == credit || !stops) observe(observed.waited, engine.wait_all(1));
+            if (call.variant == credit && !stops) {
+                engine.credit_all(1);
+                tell_started(call);
+                observe(observed.credited, engine.wait_credits(1));
+            }
+        } else if (!stops) {
+            wait_for_packets(engine, call);
+        }
+        if (!stops) observe(observed.finished, engine.finish());
+    }
+
+private:
+    template <class E>
+    static BATON_HD void wait_for_packets(E &engine, const Call &call) {
+        if constexpr (HasPackets<E>) {
+            engine.put_packets_to_all(call.send, call.bytes);
+            engine.verify_arrivals();
+            tell_started(call);
+            if (call.variant == packets_reduced) {
+                engine.template reduce_packets_to<std::uint8_t>(call.out, call.send, call.bytes, BATON_SUM);
+                return;
+            }
+            engine.take_packets_from_each(call.out, 0, call.bytes);
+        }
+    }
+};
+
+}  // namespace baton::core::contract

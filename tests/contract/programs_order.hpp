@@ -1,0 +1,159 @@
+#pragma once
+
+#include "call.hpp"
+#include "offers.hpp"
+
+/// Programs about what orders data between ranks: signals, credits, packets.
+namespace baton::core::contract {
+
+/// Many steps of one operation. In each, every rank copies its block of the step to a place of its own in everybody's
+/// `recv`, and after the wait sums the blocks of all ranks up into `out`: at once, so that what a signal does not make
+/// visible is missed.
+struct Rounds {
+    template <class E>
+    static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
+        const bool began = engine.begin(call.arrival);
+        const bool met = engine.await_all();
+        const Range part = engine.share(call.bytes, 16);
+        const auto slot = [&](std::uint64_t step, int of) {
+            const std::uint64_t index = (step - 1) * static_cast<std::uint64_t>(engine.size());
+            return (index + static_cast<std::uint64_t>(of)) * call.bytes + part.begin;
+        };
+        bool waited = true;
+        for (std::uint64_t step = 1; step <= static_cast<std::uint64_t>(call.steps); ++step) {
+            std::byte *const block = call.send + (step - 1) * call.bytes + part.begin;
+            for (int at = 1; at < engine.size(); ++at) {
+                engine.copy(engine.recv_of(engine.peer_at(at)) + slot(step, engine.rank()), block, part.bytes);
+            }
+            engine.copy(engine.local(call.recv + slot(step, engine.rank())), block, part.bytes);
+            engine.signal_all(step);
+            waited = engine.wait_all(step) && waited;
+            typename E::Remote sources[max_ranks];
+            for (int of = 0; of < engine.size(); ++of) sources[of] = engine.local(call.recv + slot(step, of));
+            // Enqueued copies within a rank are not ordered before its reductions: the contract says so.
+            if constexpr (!acts_at_once<E>) sources[engine.rank()] = engine.local(block);
+            const typename E::Remote destination[1] = {engine.local(call.out + (step - 1) * call.bytes + part.begin)};
+            engine.template reduce<std::uint8_t>(destination, 1, sources, part.bytes, BATON_SUM);
+        }
+        const bool finished = engine.finish();
+        observe(observed.began, began);
+        observe(observed.met, met);
+        observe(observed.waited, waited);
+        observe(observed.finished, finished);
+    }
+};
+
+/// Steps through two slots, in staging or in `recv`. A rank sends a step before it has read the step before, so only
+/// the credits keep it from writing over a block that a peer has still to read.
+struct Credits {
+    static constexpr int in_recv = 0, in_staging = 1;  // variants
+
+    template <class E>
+    static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
+        const bool began = engine.begin(call.arrival);
+        const bool met = engine.await_all();
+        const Range part = engine.share(call.bytes, 16);
+        const auto steps = static_cast<std::uint64_t>(call.steps);
+        bool waited = true;
+        bool credited = true;
+        for (std::uint64_t step = 1; step <= steps + 1; ++step) {
+            if (step <= steps) {
+                if (step > 2) credited = engine.wait_credits(step - 2) && credited;
+                send(engine, call, part, step);
+                engine.signal_all(step);
+            }
+            if (step == 1) continue;
+            waited = engine.wait_all(step - 1) && waited;
+            combine(engine, call, part, step - 1);
+            engine.credit_all(step - 1);
+        }
+        const bool finished = engine.finish();
+        observe(observed.began, began);
+        observe(observed.met, met);
+        observe(observed.waited, waited);
+        observe(observed.credited, credited);
+        observe(observed.finished, finished);
+    }
+
+private:
+    template <class E>
+    static BATON_HD std::uint64_t slot(const E &engine, const Call &call, std::uint64_t step, int of) {
+        return ((step & 1) * static_cast<std::uint64_t>(engine.size()) + static_cast<std::uint64_t>(of)) * call.bytes;
+    }
+
+    template <class E>
+    static BATON_HD void send(E &engine, const Call &call, const Range &part, std::uint64_t step) {
+        const std::byte *const block = call.send + (step - 1) * call.bytes + part.begin;
+        for (int at = 1; at < engine.size(); ++at) {
+            const int peer = engine.peer_at(at);
+            if constexpr (HasStaging<E>) {
+                if (call.variant == in_staging) {
+                    engine.copy(engine.staging_at(peer, static_cast<int>(step & 1)) + part.begin, block, part.bytes);
+                    continue;
+                }
+            }
+            engine.copy(engine.recv_of(peer) + slot(engine, call, step, engine.rank()) + part.begin, block, part.bytes);
+        }
+    }
+
+    /// Own blocks come straight out of `send`.
+    template <class E>
+    static BATON_HD void combine(E &engine, const Call &call, const Range &part, std::uint64_t step) {
+        typename E::Remote sources[max_ranks];
+        for (int of = 0; of < engine.size(); ++of) {
+            const std::byte *from = call.recv + slot(engine, call, step, of);
+            if constexpr (HasStaging<E>) {
+                if (call.variant == in_staging) from = engine.staging_from(of, static_cast<int>(step & 1));
+            }
+            if (of == engine.rank()) from = call.send + (step - 1) * call.bytes;
+            sources[of] = engine.local(from + part.begin);
+        }
+        const typename E::Remote destination[1] = {engine.local(call.out + (step - 1) * call.bytes + part.begin)};
+        engine.template reduce<std::uint8_t>(destination, 1, sources, part.bytes, BATON_SUM);
+    }
+};
+
+/// Data as packets.
+struct Packets {
+    // Variants. take: `send` to all, taken out into `recv`. scatter: block p of `send` to rank p, `recv` becomes the
+    // reduction of what came and the own block. gather: `send` to all, `recv` becomes the reduction of all `send`.
+    static constexpr int take = 0, scatter = 1, gather = 2;
+
+    template <class E>
+    static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
+        const bool began = engine.begin(call.arrival);
+        if constexpr (HasPackets<E>) move(engine, call);
+        const bool finished = engine.finish();
+        observe(observed.began, began);
+        observe(observed.finished, finished);
+    }
+
+private:
+    template <class E>
+    static BATON_HD void move(E &engine, const Call &call) {
+        const Range part = engine.share(call.bytes, 16);
+        const auto block = [&](std::byte *of, int rank) {
+            return of + static_cast<std::uint64_t>(rank) * call.bytes + part.begin;
+        };
+        if (call.variant == scatter) {
+            engine.put_packets_to_each(call.send + part.begin, call.bytes, part.bytes);
+        } else {
+            engine.put_packets_to_all(call.send + part.begin, part.bytes);
+        }
+        engine.verify_arrivals();
+        if (call.variant != take) {
+            const std::byte *own = call.variant == scatter ? block(call.send, engine.rank()) : call.send + part.begin;
+            if (call.type == BATON_FLOAT32) {
+                engine.template reduce_packets_to<float>(call.recv + part.begin, own, part.bytes / sizeof(float),
+                                                         call.op);
+            } else {
+                engine.template reduce_packets_to<std::uint8_t>(call.recv + part.begin, own, part.bytes, call.op);
+            }
+            return;
+        }
+        engine.take_packets_from_each(call.recv + part.begin, call.bytes, part.bytes);
+        engine.copy(engine.local(block(call.recv, engine.rank())), call.send + part.begin, part.bytes);
+    }
+};
+
+}  // namespace baton::core::contract

@@ -1,0 +1,41 @@
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <thread>
+
+#include "launch.hpp"
+
+namespace baton::core::contract {
+
+std::vector<int> rank_counts() { return {1, 2, 3, 4, 8}; }
+
+std::vector<Transport> transports() { return {host_transport()}; }
+
+void with_ranks(int ranks, const std::function<void(Bootstrap &)> &body) {
+    auto ends = ThreadBootstrap::make(ranks);
+    std::vector<std::thread> threads;
+    for (auto &end : ends) {
+        threads.emplace_back([&body, &end] {
+            try {
+                body(*end);
+            } catch (const std::exception &error) {
+                std::fprintf(stderr, "rank %d: %s\n", end->rank(), error.what());
+                std::_Exit(1);
+            }
+        });
+    }
+    for (std::thread &thread : threads) thread.join();
+}
+
+std::uint64_t seed() {
+    static const std::uint64_t chosen = [] {
+        const char *text = std::getenv("BATON_TEST_SEED");
+        const std::uint64_t value =
+            text != nullptr ? std::strtoull(text, nullptr, 0) : static_cast<std::uint64_t>(std::time(nullptr));
+        std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(value));
+        return value;
+    }();
+    return chosen;
+}
+
+}  // namespace baton::core::contract
