@@ -63,8 +63,15 @@ __device__ void run(KernelMessageEngine &engine, const Message &message, bool pu
     }
 }
 
+/// Where many messages run side by side their blocks are small, and eight fit a multiprocessor: BATON_GROUP_LIMIT
+/// blocks of each of eight ranks fit a GPU together.
 template <int capacity>
-__global__ void __launch_bounds__(block_threads)
+inline constexpr bool is_large = capacity > 4;
+template <int capacity>
+inline constexpr int message_threads = is_large<capacity> ? group_block_threads : block_threads;
+
+template <int capacity>
+__global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> ? 16 : 1)
     messages_kernel(const __grid_constant__ CommView view, const __grid_constant__ MessageBatch<capacity> batch) {
     wait_for_kernel_before();
     extern __shared__ __align__(128) std::byte tiles[];

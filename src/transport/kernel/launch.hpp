@@ -12,7 +12,7 @@ namespace baton::core {
 /// Threads of every kernel's block.
 inline constexpr int block_threads = 512;
 /// Threads of a block where many messages run side by side.
-inline constexpr int group_block_threads = 128;
+inline constexpr int group_block_threads = 64;
 
 /// Dynamic shared memory of a kernel that copies in bulk (bulk_copy.cuh): tiles on their way. One block fits a
 /// multiprocessor.
