@@ -33,13 +33,13 @@ __device__ std::uint64_t *count_of(const CommView &view, const Message &message)
 /// not wait for the others.
 template <int capacity>
 __device__ void raise_counts(const CommView &view, const MessageBatch<capacity> &batch, const Message &mine) {
+    __syncthreads();
+    let_kernel_after_launch();
     if (batch.separate) {
-        __syncthreads();
         if (threadIdx.x == 0) *count_of(view, mine) = mine.number;
         return;
     }
     __shared__ int last;
-    __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
         auto *finished = reinterpret_cast<unsigned long long *>(&view.own().header()->finished);
@@ -89,7 +89,6 @@ __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> 
                                    message.number, part, launched.parts);
         run(engine, message, launched.push);
     }
-    let_kernel_after_launch();
     raise_counts(view, batch, message);
 }
 

@@ -48,8 +48,12 @@ void Communicator::together(const std::function<void()> &body) {
     throw Failure(static_cast<baton_result>(failed->code), fmt::format("rank {}: {}", rank, texts[rank]));
 }
 
+Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap) : bootstrap_(std::move(bootstrap)) {}
+
+// By way of the other constructor the object exists from here on, so that its destructor tidies up what an exception
+// leaves.
 Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_config *given)
-    : bootstrap_(std::move(bootstrap)) {
+    : Communicator(std::move(bootstrap)) {
     view_.rank = bootstrap_->rank();
     view_.size = bootstrap_->size();
     baton_config config{};
@@ -229,63 +233,6 @@ bool Communicator::probe_single_copy() {
         if (peer != view_.rank && words[static_cast<std::size_t>(peer) + 1] != words[0]) works = false;
     }
     return works;
-}
-
-void Communicator::shut_down() {
-    if (shut_down_) return;
-    shut_down_ = true;
-    executor_->drain();
-    Reclaimer::of_process().leave(this);
-    // A broken communicator waits for nobody, except for threads of its own process: they use each other's memory
-    // directly.
-    const bool together = !broken_.load() || bootstrap_->same_process();
-    if (together) bootstrap_->barrier();
-    {
-        const std::lock_guard lock(teardown_mutex_);
-        ready_.store(false, std::memory_order_release);
-    }
-    peers_->leave();
-    peers_->stop();
-    executor_.reset();
-    buffers_.reset();
-    windows_.clear();
-    if (together) {
-        // Importers close before owners free.
-        peers_->unmap_peers();
-        bootstrap_->barrier();
-    }
-    registry_.reset();
-    peers_.reset();
-    rendezvous_.reset();
-    idle_words_.reset();
-    if (!together) bootstrap_->abandon();
-    free_control();
-    bootstrap_.reset();
-}
-
-void Communicator::free_control() {
-    if (control_ == nullptr) return;
-    if (capabilities_.on_gpu) {
-        release_control(control_);
-    } else {
-        delete control_;
-    }
-    control_ = nullptr;
-}
-
-Communicator::~Communicator() {
-    if (shut_down_) return;
-    // Creation failed half-way, on all ranks: nothing is in flight.
-    ready_.store(false, std::memory_order_release);
-    if (peers_) {
-        peers_->leave();
-        peers_->stop();
-    }
-    executor_.reset();
-    buffers_.reset();
-    registry_.reset();
-    peers_.reset();
-    free_control();
 }
 
 void Communicator::fill_info(baton_info *info) const {

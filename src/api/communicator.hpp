@@ -69,6 +69,7 @@ public:
     void destroy_window(const std::shared_ptr<Window> &window);
 
 private:
+    explicit Communicator(std::unique_ptr<Bootstrap> bootstrap);
     void settle_place(const baton_config &config);
     void settle_capabilities(const baton_config &config);
     void map_arenas();

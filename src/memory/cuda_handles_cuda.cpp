@@ -41,7 +41,7 @@ void *import_legacy(const RegionPost &post, int device) {
     cudaIpcMemHandle_t handle;
     std::memcpy(&handle, post.opaque, sizeof(handle));
     cudaError_t result = cudaSuccess;
-    void *const address = ipc_mappings.open({device, post.process, post.base}, [&]() -> void * {
+    void *const address = ipc_mappings.open({device, post.process, post.base}, post.size, [&]() -> void * {
         void *opened = nullptr;
         result = cudaIpcOpenMemHandle(&opened, handle, cudaIpcMemLazyEnablePeerAccess);
         if (result == cudaErrorAlreadyMapped) {

@@ -4,17 +4,18 @@
 
 namespace baton::core {
 
-void *IpcMappings::open(const IpcPlace &place, const Open &open) {
+void *IpcMappings::open(const IpcPlace &place, std::uint64_t size, const Open &open) {
     const std::lock_guard lock(mutex_);
     void *address = open();
     const bool opened = address != nullptr;
     if (!opened) {
         const auto found = newest_.find(place);
-        if (found == newest_.end()) return nullptr;
+        if (found == newest_.end() || mappings_.at(found->second).size < size) return nullptr;
         address = found->second;
     }
     Mapping &mapping = mappings_[address];
     mapping.place = place;
+    if (mapping.users == 0) mapping.size = size;
     ++mapping.users;
     mapping.opened += opened ? 1 : 0;
     newest_[place] = address;

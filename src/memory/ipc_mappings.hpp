@@ -21,7 +21,9 @@ struct IpcPlace {
 /// which several allocations lie, and knows an allocation by its block and its offset there. Measured with CUDA 13.0:
 /// - Opening what is mapped already gives the same address and counts; so does opening an allocation that has taken the
 ///   place of a freed one of the same size.
-/// - If it has taken the place of one of another size, opening fails with "already mapped": the old mapping shows it.
+/// - If it has taken the place of one of another size, opening fails with "already mapped". The old mapping shows it;
+/// the
+///   driver lets copies and memsets reach as far as the size that was opened.
 /// An address is therefore closed when its last user closes it, as often as it was opened, and not in between:
 /// compute-sanitizer takes the first close for the end of the mapping. Thread-safe.
 class IpcMappings {
@@ -31,8 +33,9 @@ public:
     using Open = std::function<void *()>;
     using Close = std::function<void(void *)>;
 
-    /// The address of the memory at `place`, whose handle `open` opens. Null if it is mapped already but not by open().
-    void *open(const IpcPlace &place, const Open &open);
+    /// The address of the `size` bytes at `place`, whose handle `open` opens. Null if they are mapped already, but not
+    /// by open(), or fewer of them.
+    void *open(const IpcPlace &place, std::uint64_t size, const Open &open);
 
     /// For each open(), once. `close` may wait for kernels: it is called without the lock, so that other threads can
     /// open meanwhile.
@@ -41,6 +44,7 @@ public:
 private:
     struct Mapping {
         IpcPlace place;
+        std::uint64_t size = 0;  // when it was opened first
         int users = 0;
         int opened = 0;
     };

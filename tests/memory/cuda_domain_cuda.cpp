@@ -191,7 +191,7 @@ TEST_F(CudaDomain, AnotherSizeInThePlaceOfFreedMemoryOfASharedBlockIsReached) {
         publish(neighbour, 4096);
         check_cuda(cudaFree(between), "cudaFree");
         int value = 0;
-        for (const std::size_t size : {5000, 100000, 150000, 70000}) {
+        for (const std::size_t size : {5000, 100000, 30000, 70000}) {
             check_cuda(cudaFree(memory), "cudaFree");
             check_cuda(cudaMalloc(&memory, size), "cudaMalloc");
             char *theirs = publish(memory, size);
@@ -204,6 +204,12 @@ TEST_F(CudaDomain, AnotherSizeInThePlaceOfFreedMemoryOfASharedBlockIsReached) {
             bootstrap.barrier();
             if (value == 2) rank.peers.reclaim();
         }
+        // More than the peer's mapping shows: a copy, until the old mapping is gone.
+        check_cuda(cudaFree(memory), "cudaFree");
+        check_cuda(cudaMalloc(&memory, 150000), "cudaMalloc");
+        const auto place = rank.registry.locate(rank.domain->classify(memory), memory, 150000);
+        if (!place.direct) EXPECT_NE(place.reason.find("lreadyMapped"), std::string::npos) << place.reason;
+        bootstrap.barrier();
         rank.peers.leave();
         bootstrap.barrier();
     });

@@ -35,7 +35,8 @@ private:
 class IpcMappingsTest : public ::testing::Test {
 protected:
     void *open(std::uint64_t base, char *address, int size, std::uint64_t process = 1) {
-        return mappings_.open({0, process, base}, [&] { return driver_.open(address, size); });
+        return mappings_.open({0, process, base}, static_cast<std::uint64_t>(size),
+                              [&] { return driver_.open(address, size); });
     }
     void close(void *address) {
         mappings_.close(address, [&](void *mapped) { driver_.close(mapped); });
@@ -66,6 +67,18 @@ TEST_F(IpcMappingsTest, AnAllocationOfAnotherSizeInTheSamePlaceIsReachedByTheOld
     EXPECT_EQ(driver_.opened(block_), 0);
     EXPECT_EQ(open(100, block_, 4), block_);  // opened for itself now
     EXPECT_EQ(driver_.opened(block_), 1);
+}
+
+TEST_F(IpcMappingsTest, AnAllocationThatHasOutgrownTheOldMappingIsNotReachedByIt) {
+    EXPECT_EQ(open(100, block_, 8), block_);
+    EXPECT_EQ(open(100, block_, 16), nullptr);
+    EXPECT_EQ(open(100, block_, 4), block_);
+    EXPECT_EQ(open(100, block_, 7), block_);  // as far as the first one reaches
+    close(block_);
+    close(block_);
+    close(block_);
+    EXPECT_EQ(driver_.opened(block_), 0);
+    EXPECT_EQ(open(100, block_, 16), block_);
 }
 
 TEST_F(IpcMappingsTest, TheNewestMappingOfAPlaceIsTheOneThatIsStillThere) {

@@ -1,6 +1,8 @@
 // Communicators: several at once, of parts of the ranks, in other orders, in threads; created and destroyed many times
 // with nothing left behind.
 #include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include <fstream>
 #include <functional>
@@ -151,6 +153,47 @@ TEST(Communicators, CreatedAndDestroyedManyTimes) {
     EXPECT_EQ(entries_of("/proc/self/fd"), files) << "file descriptors leak";
     EXPECT_EQ(entries_of("/proc/self/task"), threads) << "threads leak";
     EXPECT_EQ(named_segments(), "");
+}
+
+/// Files of this process may not grow beyond `bytes`: stands for a machine without that much shared memory.
+class FileSizeLimit {
+public:
+    explicit FileSizeLimit(rlim_t bytes) : handler_(signal(SIGXFSZ, SIG_IGN)) {
+        EXPECT_EQ(0, getrlimit(RLIMIT_FSIZE, &before_));
+        const rlimit now{bytes, before_.rlim_max};
+        EXPECT_EQ(0, setrlimit(RLIMIT_FSIZE, &now));
+    }
+    ~FileSizeLimit() {
+        EXPECT_EQ(0, setrlimit(RLIMIT_FSIZE, &before_));
+        signal(SIGXFSZ, handler_);
+    }
+    FileSizeLimit(const FileSizeLimit &) = delete;
+    FileSizeLimit &operator=(const FileSizeLimit &) = delete;
+
+private:
+    rlimit before_{};
+    void (*handler_)(int);
+};
+
+/// The service thread runs by the time that memory for data is short: it must end, with all else.
+TEST(Communicators, CreationThatFailsLateLeavesNothing) {
+    if (world_size() < 2) GTEST_SKIP() << "one rank needs too little for this";
+    baton_config config = default_config();
+    config.transport = BATON_TRANSPORT_HOST;
+    { const Communicator once(MPI_COMM_WORLD, &config); }
+    const std::size_t files = entries_of("/proc/self/fd"), threads = entries_of("/proc/self/task");
+    for (int i = 0; i < 5; ++i) {
+        baton_comm_t comm = nullptr;
+        {
+            const FileSizeLimit limit(400 << 10);
+            EXPECT_ERROR(BATON_ERR_MEMORY, baton_comm_create(MPI_COMM_WORLD, &config, &comm), "host memory");
+        }
+        barrier();
+    }
+    EXPECT_EQ(entries_of("/proc/self/fd"), files) << "file descriptors leak";
+    EXPECT_EQ(entries_of("/proc/self/task"), threads) << "threads leak";
+    const Communicator comm(MPI_COMM_WORLD, &config);
+    expect_works(comm);
 }
 
 std::size_t mappings_of_baton_memory() {

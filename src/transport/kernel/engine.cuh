@@ -161,8 +161,8 @@ public:
     }
 
     __device__ bool finish() {
-        let_kernel_after_launch();
         __syncthreads();
+        let_kernel_after_launch();
         if (shared_.failed) return false;
         if (threadIdx.x == 0) *view_.own().epoch(channel_) = epoch_;
         return true;

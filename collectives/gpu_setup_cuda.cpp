@@ -1,0 +1,78 @@
+// What a communicator on a GPU needs at its creation: see gpu_executor.hpp.
+#include <cstring>
+
+#include "collectives/gpu_executor.hpp"
+#include "collectives/kernels.hpp"
+#include "cuda/check.hpp"
+#include "transport/kernel/launch.hpp"
+
+namespace baton::core {
+
+int probe_peers(const CommView &view, const std::function<void()> &barrier) {
+    constexpr std::uint64_t value = 0x4261746F6E000000;
+    cudaStream_t stream = nullptr;
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating the probe's stream");
+    Control *result = allocate_control();
+    launch_probe(view, value, false, nullptr, stream);
+    const cudaError_t wrote = cudaStreamSynchronize(stream);
+    barrier();
+    cudaError_t read = wrote;
+    if (wrote == cudaSuccess) {
+        launch_probe(view, value, true, &result->recorded, stream);
+        read = cudaStreamSynchronize(stream);
+    }
+    const int failures = read == cudaSuccess ? static_cast<int>(result->recorded) : view.size;
+    barrier();
+    // The credit words start at 0: this rank's own, after everybody has looked at them.
+    clear_device(view.own().credit(0, 0), sizeof(SemaphoreWord) * static_cast<std::size_t>(view.size));
+    release_control(result);
+    cudaStreamDestroy(stream);
+    barrier();
+    return failures;
+}
+
+void preload_kernels() {
+    cudaFuncAttributes attributes;
+    for (const void *kernel : transport_kernels()) {
+        check_cuda(cudaFuncGetAttributes(&attributes, kernel), "loading a kernel");
+    }
+    for (const KernelChoice &choice : collective_kernels()) {
+        check_cuda(cudaFuncGetAttributes(&attributes, choice.kernel), "loading a kernel");
+        if (choice.shared_bytes == 0) continue;
+        check_cuda(
+            cudaFuncSetAttribute(choice.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, choice.shared_bytes),
+            "giving a kernel shared memory");
+    }
+}
+
+Control *allocate_control() {
+    void *memory = nullptr;
+    check_cuda(cudaHostAlloc(&memory, sizeof(Control), cudaHostAllocPortable | cudaHostAllocMapped),
+               "allocating pinned memory");
+    std::memset(memory, 0, sizeof(Control));
+    return static_cast<Control *>(memory);
+}
+
+void release_control(Control *control) { cudaFreeHost(control); }
+
+DeviceIdentity device_identity(int device) {
+    cudaDeviceProp properties;
+    check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    const auto *bytes = reinterpret_cast<const unsigned char *>(properties.uuid.bytes);
+    std::string uuid = "GPU-";
+    for (int index = 0; index < 16; ++index) {
+        if (index == 4 || index == 6 || index == 8 || index == 10) uuid += '-';
+        uuid += fmt::format("{:02x}", bytes[index]);
+    }
+    return {properties.name, uuid};
+}
+
+void clear_device(void *memory, std::size_t bytes) {
+    cudaStream_t stream = nullptr;
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+    check_cuda(cudaMemsetAsync(memory, 0, bytes, stream), "cudaMemsetAsync");
+    check_cuda(cudaStreamSynchronize(stream), "clearing device memory");
+    cudaStreamDestroy(stream);
+}
+
+}  // namespace baton::core
