@@ -1,5 +1,6 @@
 #include "kernels.hpp"
 #include "transport/kernel/engine.cuh"
+#include "transport/kernel/grid.cuh"
 #include "transport/kernel/launch.hpp"
 
 namespace baton::core::contract {
@@ -12,6 +13,7 @@ namespace {
 template <class P>
 __global__ void __launch_bounds__(block_threads)
     program_kernel(const __grid_constant__ CommView view, const __grid_constant__ Call call) {
+    wait_for_kernel_before();
     __shared__ KernelShared shared;
     KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     P::run(engine, call, call.observed[blockIdx.x]);
