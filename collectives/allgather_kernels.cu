@@ -19,12 +19,12 @@ struct AllgatherPush {
 
 }  // namespace
 
-KernelChoice barrier_kernel() { return kernel_of<Barrier>(); }
+KernelChoice barrier_kernel() { return small_kernel_of<Barrier>(); }
 
 KernelChoice allgather_kernel(Algorithm algorithm) {
     switch (algorithm) {
         case Algorithm::packet:
-            return kernel_of<AllgatherPacket>();
+            return small_kernel_of<AllgatherPacket>();
         case Algorithm::push:
             return bulk_kernel_of<AllgatherPush>();
         default:

@@ -26,7 +26,7 @@ KernelChoice allreduce_kernel(Algorithm algorithm, baton_type type) {
     return dispatch_type(type, [&]<class T>() -> KernelChoice {
         switch (algorithm) {
             case Algorithm::packet:
-                return kernel_of<AllreduceOneShot<T>>();
+                return small_kernel_of<AllreduceOneShot<T>>();
             case Algorithm::two_shot:
                 return kernel_of<AllreduceTwoShot<T>>();
             default:

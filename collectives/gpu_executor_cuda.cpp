@@ -116,7 +116,7 @@ void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const Col
              algorithm_name(plan.algorithm));
     }
     void *arguments[] = {const_cast<CommView *>(&view_), const_cast<CollectiveArgs *>(&args)};
-    launch(choice.kernel, plan.channels, block_threads, choice.shared_bytes, arguments, stream,
+    launch(choice.kernel, plan.channels, choice.threads, choice.shared_bytes, arguments, stream,
            "launching a collective");
 }
 
@@ -227,8 +227,8 @@ void GpuExecutor::launch_messages(const std::vector<MessageCall> &calls, cudaStr
     batch->bulk = pushes && blocks <= std::max(capabilities_.channels, 2);
     const KernelChoice choice = message_kernel(capacity > 4);
     void *arguments[] = {const_cast<CommView *>(&view_), batch.get()};
-    launch(choice.kernel, blocks, capacity > 4 ? group_block_threads : block_threads,
-           batch->bulk ? choice.shared_bytes : 0, arguments, stream, "launching sends and recvs");
+    launch(choice.kernel, blocks, choice.threads, batch->bulk ? choice.shared_bytes : 0, arguments, stream,
+           "launching sends and recvs");
 }
 
 void GpuExecutor::messages(std::vector<MessageCall> calls, void *stream) {

@@ -7,7 +7,8 @@
 namespace baton::core {
 
 /// Keeps the operations of a communicator in issue order across streams, eager and captured (decision 9). An event is
-/// recorded after every eager operation, and an operation on another stream than the last waits for it first.
+/// recorded after every eager operation, and an operation on another stream than the last waits for it first. Once
+/// there are graphs, every eager operation does: launches come without notice.
 ///
 /// In a capture, the first operation waits for that event as it stands when the graph is launched, and the event is
 /// recorded by a node of its own that follows the last operation: a launch is ordered after the eager calls before it,
@@ -39,7 +40,6 @@ private:
     void after_captured(Tail tail);
 
     cudaEvent_t last_ = nullptr;
-    bool any_ = false;
     bool capturing_ = false;            // between before() and after()
     unsigned long long stream_ = 0;     // of the last eager operation: cudaStreamGetId, unlike the handle never reused
     Tail operation_;                    // of the last operation, if it was captured

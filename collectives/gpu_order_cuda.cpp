@@ -18,6 +18,11 @@ struct Edges {
 
 GpuOrder::GpuOrder() {
     check_cuda(cudaEventCreateWithFlags(&last_, cudaEventDisableTiming), "creating the order event");
+    // A graph whose first operation is the communicator's first waits for this record.
+    cudaStream_t stream = nullptr;
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+    check_cuda(cudaEventRecord(last_, stream), "recording the order event");
+    check_cuda(cudaStreamDestroy(stream), "destroying a stream");
 }
 
 GpuOrder::~GpuOrder() { cudaEventDestroy(last_); }
@@ -42,7 +47,7 @@ void GpuOrder::before(cudaStream_t stream) {
     if (capturing_) return before_captured(stream, tail);
     unsigned long long id = 0;
     check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
-    if (any_ && (operation_.capture != 0 || id != stream_)) {
+    if (captured_ || id != stream_) {
         check_cuda(cudaStreamWaitEvent(stream, last_, cudaEventWaitDefault),
                    "ordering a stream after the last operation");
     }
@@ -52,10 +57,8 @@ void GpuOrder::before(cudaStream_t stream) {
 
 void GpuOrder::before_captured(cudaStream_t stream, const Tail &tail) {
     if (operation_.capture != tail.capture) {
-        if (any_) {
-            check_cuda(cudaStreamWaitEvent(stream, last_, cudaEventWaitExternal),
-                       "ordering a graph after the last operation");
-        }
+        check_cuda(cudaStreamWaitEvent(stream, last_, cudaEventWaitExternal),
+                   "ordering a graph after the last operation");
         record_ = nullptr;
         return;
     }
@@ -70,7 +73,6 @@ void GpuOrder::before_captured(cudaStream_t stream, const Tail &tail) {
 }
 
 void GpuOrder::after(cudaStream_t stream) {
-    any_ = true;
     if (capturing_) return after_captured(tail_of(stream));
     check_cuda(cudaEventRecord(last_, stream), "recording the order event");
 }

@@ -9,8 +9,9 @@
 namespace baton::core {
 
 /// One block per channel runs `Body` on an engine. Body: struct with static void run(engine, const CollectiveArgs &).
-template <class Body>
-__global__ void __launch_bounds__(block_threads)
+/// `resident` blocks fit a multiprocessor.
+template <class Body, int threads, int resident>
+__global__ void __launch_bounds__(threads, resident)
     collective_kernel(const __grid_constant__ CommView view, const __grid_constant__ CollectiveArgs args) {
     wait_for_kernel_before();
     __shared__ KernelShared shared;
@@ -28,16 +29,23 @@ __global__ void __launch_bounds__(block_threads)
     __shared__ BulkShared bulk;
     BulkKernelEngine engine(view, shared, bulk, tiles, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     Body::run(engine, args);
+    engine.leave();
 }
 
 template <class Body>
 KernelChoice kernel_of() {
-    return {reinterpret_cast<const void *>(&collective_kernel<Body>), 0};
+    return {reinterpret_cast<const void *>(&collective_kernel<Body, block_threads, 1>), block_threads, 0};
+}
+
+/// For operations that are small, and may be many at once: packets, barriers.
+template <class Body>
+KernelChoice small_kernel_of() {
+    return {reinterpret_cast<const void *>(&collective_kernel<Body, small_block_threads, 3>), small_block_threads, 0};
 }
 
 template <class Body>
 KernelChoice bulk_kernel_of() {
-    return {reinterpret_cast<const void *>(&bulk_collective_kernel<Body>), bulk_shared_bytes};
+    return {reinterpret_cast<const void *>(&bulk_collective_kernel<Body>), block_threads, bulk_shared_bytes};
 }
 
 }  // namespace baton::core

@@ -12,6 +12,7 @@ namespace baton::core {
 
 struct KernelChoice {
     const void *kernel = nullptr;  // nullptr: the kernel transport has no such algorithm
+    int threads = 0;               // of a block
     int shared_bytes = 0;          // dynamic shared memory to launch with
 };
 

@@ -89,6 +89,7 @@ __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> 
                                    message.number, part, launched.parts);
         run(engine, message, launched.push);
     }
+    if (batch.bulk && threadIdx.x == 0) copier.leave();
     raise_counts(view, batch, message);
 }
 
@@ -97,7 +98,7 @@ __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> 
 KernelChoice message_kernel(bool large) {
     return {large ? reinterpret_cast<const void *>(&messages_kernel<BATON_GROUP_LIMIT>)
                   : reinterpret_cast<const void *>(&messages_kernel<4>),
-            bulk_shared_bytes};
+            large ? group_block_threads : block_threads, bulk_shared_bytes};
 }
 
 std::vector<KernelChoice> collective_kernels() {

@@ -26,7 +26,7 @@ KernelChoice reduce_scatter_kernel(Algorithm algorithm, baton_type type) {
     return dispatch_type(type, [&]<class T>() -> KernelChoice {
         switch (algorithm) {
             case Algorithm::packet:
-                return kernel_of<ReduceScatterPacket<T>>();
+                return small_kernel_of<ReduceScatterPacket<T>>();
             case Algorithm::pull:
                 return kernel_of<ReduceScatterPull<T>>();
             default:

@@ -113,6 +113,28 @@ TEST_P(CudaGraphs, OnTwoStreams) {
     EXPECT_CUDA(cudaEventDestroy(passed));
 }
 
+/// The streams know nothing of each other: the order of issue is the communicator's to keep.
+TEST_P(CudaGraphs, LaunchedBetweenEagerCallsOnAnotherStream) {
+    Buffer a(comm(), bytes()), b(comm(), bytes()), c(comm(), bytes() * n());
+    Buffer d(comm(), bytes()), e(comm(), bytes()), f(comm(), bytes() * n());
+    Buffer g(comm(), bytes()), h(comm(), bytes()), i(comm(), bytes() * n());
+    const Graph graph(stream_, cudaStreamCaptureModeThreadLocal, [&] { enqueue(a, b, c, stream_); });
+    for (std::uint64_t round = 0; round < 15; ++round) {
+        fill(a, round);
+        fill(d, round + 100);
+        fill(g, round + 200);
+        enqueue(d, e, f, second_);
+        graph.launch(stream_);
+        enqueue(g, h, i, second_);
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        ASSERT_CUDA(cudaStreamSynchronize(second_));
+        expect(c, round);
+        expect(f, round + 100);
+        expect(i, round + 200);
+        if (HasFailure()) return;
+    }
+}
+
 TEST_P(CudaGraphs, TwoCommunicatorsOnTwoStreams) {
     Communicator other;
     Buffer a(comm(), bytes()), b(comm(), bytes()), d(comm(), bytes()), e(comm(), bytes());

@@ -59,6 +59,12 @@ public:
         asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
     }
 
+    /// Before the block ends: tiles that a failure has left under way land in its shared memory, and are dropped.
+    __device__ void leave() {
+        for (; stored_ < issued_; ++stored_) wait_for_tile();
+        asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    }
+
 private:
     static constexpr std::uint32_t ahead = bulk_stages / 2;
 
@@ -80,9 +86,9 @@ private:
                      : "memory");
     }
 
-    __device__ void store_next() {
-        const std::uint32_t stage = stored_ % bulk_stages;
-        const std::uint32_t barrier = shared_address(&shared_.loaded[stage]);
+    /// For the oldest tile that is not stored.
+    __device__ void wait_for_tile() {
+        const std::uint32_t barrier = shared_address(&shared_.loaded[stored_ % bulk_stages]);
         const std::uint32_t parity = stored_ / bulk_stages & 1;
         std::uint32_t there = 0;
         while (there == 0) {
@@ -96,6 +102,11 @@ private:
                 : "r"(barrier), "r"(parity)
                 : "memory");
         }
+    }
+
+    __device__ void store_next() {
+        wait_for_tile();
+        const std::uint32_t stage = stored_ % bulk_stages;
         asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(shared_.to[stage]),
                      "r"(shared_address(tiles_ + stage * bulk_tile_bytes)), "r"(shared_.bytes[stage])
                      : "memory");

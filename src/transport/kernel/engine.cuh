@@ -270,6 +270,10 @@ public:
         flush();
         return KernelEngine::finish();
     }
+    /// Last in the kernel, however the operation has ended.
+    __device__ void leave() {
+        if (threadIdx.x == 0) copier_.leave();
+    }
 
 private:
     __device__ void flush() {

@@ -9,8 +9,10 @@
 
 namespace baton::core {
 
-/// Threads of every kernel's block.
+/// Threads of most kernels' blocks.
 inline constexpr int block_threads = 512;
+/// Threads of a block of operations on packets.
+inline constexpr int small_block_threads = 256;
 /// Threads of a block where many messages run side by side.
 inline constexpr int group_block_threads = 64;
 
