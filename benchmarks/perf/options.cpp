@@ -46,19 +46,18 @@ std::vector<T> parse_list(const std::string &option, const std::string &text, co
 }
 
 std::vector<baton_type> parse_types(const std::string &text) {
-    // parse_type() knows more names than a message should list.
-    std::vector<baton_type> types;
-    for (const std::string &name : split(text, ',')) {
-        if (lower(name) == "all") {
-            return all_types();
-        }
-        const auto type = parse_type(name);
-        if (!type) {
-            throw CLI::ValidationError("--type", fmt::format("does not know \"{}\"", name));
-        }
-        types.push_back(*type);
+    std::vector<Named<baton_type>> known{{"all", all_types()}};
+    for (const baton_type type : all_types()) {
+        known.push_back({baton_type_name(type), {type}});
     }
-    return types;
+    // parse_type() knows more names than a message should list.
+    std::vector<std::string> names = split(text, ',');
+    for (std::string &name : names) {
+        if (const auto type = parse_type(name)) {
+            name = baton_type_name(*type);
+        }
+    }
+    return parse_list("--type", fmt::format("{}", fmt::join(names, ",")), known);
 }
 
 std::vector<baton_op> parse_ops(const std::string &text) {

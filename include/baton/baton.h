@@ -12,6 +12,10 @@
  *  - Calls on one communicator run in issue order, on every rank in the same order. Calls on different streams are
  *    ordered by Baton; calls on different communicators are not ordered. A communicator may be used by several
  *    threads, one call at a time.
+ *  - Kernels of one operation wait for each other, so they must all be resident on the GPUs together. Baton leaves room
+ *    for the large operations of about four communicators per GPU at once. Keep no more in flight: beyond that, ranks
+ *    may run them in different orders and each wait for kernels that find no room, until BATON_ERR_TIMEOUT breaks the
+ *    communicators. Order the streams by events then, in the same way on every rank, or set a smaller max_channels.
  *  - A call that returns BATON_ERR_ARGUMENT or BATON_ERR_UNSUPPORTED has started nothing and changed nothing.
  *    BATON_ERR_MISMATCH, _TIMEOUT, _PEER_DEAD and _ABORTED break the communicator: every later call returns the same
  *    code at once, and baton_comm_destroy() is the only useful call left.
@@ -116,8 +120,8 @@ typedef struct baton_config {
     size_t struct_size;       /* set by baton_config_init(); lets later versions add fields */
     int transport;            /* a baton_transport; -1 = unset. BATON_TRANSPORT=auto|host|kernel|copy_engine|zero_sm */
     double timeout_seconds;   /* how long to wait for a rank; < 0 = unset. BATON_TIMEOUT, default 60 */
-    int max_channels;         /* CTAs of a kernel, 1..64; 0 = unset. BATON_MAX_CHANNELS, default 32, fewer when ranks
-                                 share a GPU (32 divided by their number): all blocks must be resident together */
+    int max_channels;         /* most CTAs of a kernel, 1..64; 0 = unset. BATON_MAX_CHANNELS, default 32. Lowered to
+                                 32 divided by the ranks that share a GPU: all blocks must be resident together */
     size_t packet_limit;      /* bytes per rank up to which data travels with its flags; SIZE_MAX = unset.
                                  BATON_PACKET_LIMIT, default 65536; values above are lowered to what staging holds */
     size_t copy_engine_limit; /* bytes per rank from which copy engines move unreduced data; SIZE_MAX = unset.
@@ -207,8 +211,9 @@ BATON_API baton_result baton_comm_destroy(baton_comm_t comm);
  * Local; may be called from any thread at any time. */
 BATON_API baton_result baton_comm_abort(baton_comm_t comm);
 
-/* BATON_SUCCESS while the communicator works, else what broke it, with the message in baton_last_error(). Never waits.
- */
+/* BATON_SUCCESS while the communicator works, else what broke it, with the message in baton_last_error(). Local, and at
+ * once, but for one case: where this rank has learned only that another one gave up, it waits for that rank's reason,
+ * at most half a second and once in a communicator's life, so that all ranks report the same one. */
 BATON_API baton_result baton_comm_check(baton_comm_t comm);
 
 BATON_API baton_result baton_comm_rank(baton_comm_t comm, int *rank);
@@ -292,6 +297,8 @@ BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int
  * group, per communicator and stream, progress together, in any order and of any size; collectives and one-sided
  * calls of the group follow in issue order. Groups nest; the outermost end enqueues. At most BATON_GROUP_LIMIT sends
  * and recvs per communicator. An error of a collected call is returned by that call and leaves it out of the group.
+ * Communicators, windows and streams of collected calls must be alive at the end: for a communicator, window or host
+ * stream that is not, it returns BATON_ERR_ARGUMENT and starts nothing of the group. Either way the group is over.
  */
 #define BATON_GROUP_LIMIT 256
 BATON_API baton_result baton_group_begin(void);

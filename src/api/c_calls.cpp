@@ -6,6 +6,23 @@
 namespace baton::core {
 namespace {
 
+/// Looks for a collected call's objects again: they may have been destroyed since the call was made.
+template <class Find>
+Group::Check still_there(const char *name, const Find &find) {
+    return [name, find] {
+        try {
+            find();
+        } catch (const Failure &failure) {
+            fail(failure.code(), "{} was collected, but now its {}; nothing of the group was started", name,
+                 failure.what());
+        }
+    };
+}
+
+Group::Check still_there(const char *name, baton_comm_t comm, baton_stream_t stream) {
+    return still_there(name, [comm, stream] { find_stream(*find_comm(comm), stream); });
+}
+
 /// One call on a communicator that works: checks under the lock, then runs or joins this thread's group.
 /// `check` returns the Request.
 template <class Check>
@@ -15,21 +32,15 @@ baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stre
         const std::lock_guard lock(found->mutex());
         found->throw_if_broken();
         const Request request = check(*found);
-        void *on = find_stream(*found, stream);
+        const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
-        if (!group.open()) return found->run(request, on);
-        group.add_call([found, request, on] {
+        if (!group.open()) return found->run(request, on.get());
+        group.add_call(still_there(name, comm, stream), [found, request, on] {
             const std::lock_guard turn(found->mutex());
             found->throw_if_broken();
-            found->run(request, on);
+            found->run(request, on.get());
         });
     });
-}
-
-void issue_messages(const std::shared_ptr<Communicator> &comm, const std::vector<Request> &requests, void *stream) {
-    Group &group = Group::of_this_thread();
-    if (!group.open()) return comm->run_messages(requests, stream);
-    for (const Request &request : requests) group.add_message(comm, request, stream);
 }
 
 template <class Check>
@@ -38,7 +49,11 @@ baton_result messages(const char *name, baton_comm_t comm, baton_stream_t stream
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const std::lock_guard lock(found->mutex());
         found->throw_if_broken();
-        issue_messages(found, check(*found), find_stream(*found, stream));
+        const std::vector<Request> requests = check(*found);
+        const std::shared_ptr<void> on = find_stream(*found, stream);
+        Group &group = Group::of_this_thread();
+        if (!group.open()) return found->run_messages(requests, on.get());
+        for (const Request &request : requests) group.add_message(still_there(name, comm, stream), found, request, on);
     });
 }
 
@@ -49,12 +64,13 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         const std::shared_ptr<WindowHandle> found = find_window(window);
         const std::lock_guard lock(found->comm->mutex());
         found->comm->throw_if_broken();
-        void *on = find_stream(*found->comm, stream);
-        const std::function<void(Executor &)> work = make(*found->comm, *found->window, on);
-        const auto run = [comm = found->comm, work, on] { comm->run_one_sided(work, on); };
+        const std::shared_ptr<void> on = find_stream(*found->comm, stream);
+        const std::function<void(Executor &)> work = make(*found->comm, *found->window, on.get());
+        const auto run = [comm = found->comm, work, on] { comm->run_one_sided(work, on.get()); };
         Group &group = Group::of_this_thread();
         if (!group.open()) return run();
-        group.add_call([found, run] {
+        const auto find = [window, stream] { find_stream(*find_window(window)->comm, stream); };
+        group.add_call(still_there(name, find), [found, run] {
             const std::lock_guard turn(found->comm->mutex());
             found->comm->throw_if_broken();
             run();

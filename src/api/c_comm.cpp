@@ -47,17 +47,20 @@ std::shared_ptr<Communicator> find_comm(baton_comm_t comm) {
 std::shared_ptr<WindowHandle> find_window(baton_window_t window) {
     std::shared_ptr<WindowHandle> found = windows().find(window);
     if (!found)
-        fail(BATON_ERR_ARGUMENT, "window is {}, which is no window (never created, or destroyed)",
+        fail(BATON_ERR_ARGUMENT,
+             "window is {}, which is no window (never created, or destroyed, by itself or with its communicator)",
              static_cast<const void *>(window));
     return found;
 }
 
-void *find_stream(const Communicator &comm, baton_stream_t stream) {
-    if (comm.on_gpu() || stream == nullptr) return stream;
-    const std::shared_ptr<HostStream> found = host_streams().find(static_cast<baton_host_stream_t>(stream));
+std::shared_ptr<void> find_stream(const Communicator &comm, baton_stream_t stream) {
+    if (comm.on_gpu() || stream == nullptr) return {std::shared_ptr<void>(), stream};
+    std::shared_ptr<HostStream> found = host_streams().find(static_cast<baton_host_stream_t>(stream));
     if (!found)
-        fail(BATON_ERR_ARGUMENT, "stream is {}, which is no host stream; this communicator is on the host", stream);
-    return found.get();
+        fail(BATON_ERR_ARGUMENT,
+             "stream is {}, which is no host stream (never created, or destroyed); this communicator is on the host",
+             stream);
+    return found;
 }
 
 }  // namespace baton::core

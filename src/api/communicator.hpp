@@ -50,7 +50,8 @@ public:
     RegionRegistry &registry() { return *registry_; }
     void fill_info(baton_info *info) const;
 
-    /// Throws what broke the communicator, if anything did.
+    /// Throws what broke the communicator, if anything did, or BATON_ERR_ARGUMENT after shut_down(). Where this rank
+    /// only knows that another one gave up, waits a moment for that rank's words.
     void throw_if_broken();
     void abort();
 

@@ -11,7 +11,8 @@ Group &Group::of_this_thread() {
     return group;
 }
 
-void Group::add_message(const std::shared_ptr<Communicator> &comm, const Request &request, void *stream) {
+void Group::add_message(Check check, const std::shared_ptr<Communicator> &comm, const Request &request,
+                        const std::shared_ptr<void> &stream) {
     const std::size_t collected = std::accumulate(
         messages_.begin(), messages_.end(), std::size_t{0},
         [&](std::size_t sum, const Messages &one) { return one.comm == comm ? sum + one.requests.size() : sum; });
@@ -21,7 +22,7 @@ void Group::add_message(const std::shared_ptr<Communicator> &comm, const Request
     }
     auto place = std::find_if(messages_.begin(), messages_.end(),
                               [&](const Messages &one) { return one.comm == comm && one.stream == stream; });
-    if (place == messages_.end()) place = messages_.insert(place, {comm, stream, {}});
+    if (place == messages_.end()) place = messages_.insert(place, {std::move(check), comm, stream, {}});
     place->requests.push_back(request);
 }
 
@@ -29,15 +30,17 @@ void Group::end() {
     if (depth_ == 0) fail(BATON_ERR_ARGUMENT, "no group is open on this thread");
     if (--depth_ > 0) return;
     const std::vector<Messages> messages = std::move(messages_);
-    const std::vector<std::function<void()>> calls = std::move(calls_);
+    const std::vector<Call> calls = std::move(calls_);
     messages_.clear();
     calls_.clear();
+    for (const Messages &one : messages) one.check();
+    for (const Call &call : calls) call.check();
     for (const Messages &one : messages) {
         const std::lock_guard lock(one.comm->mutex());
         one.comm->throw_if_broken();
-        one.comm->run_messages(one.requests, one.stream);
+        one.comm->run_messages(one.requests, one.stream.get());
     }
-    for (const auto &call : calls) call();
+    for (const Call &call : calls) call.run();
 }
 
 }  // namespace baton::core

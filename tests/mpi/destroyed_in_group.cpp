@@ -1,0 +1,135 @@
+// Objects that are destroyed while a group holds calls on them.
+#include "support/fixture.hpp"
+
+namespace baton::test {
+namespace {
+
+/// The end of the group says which object is gone, starts nothing, not even the calls on the communicator that stays,
+/// and closes the group. That communicator works afterwards (TearDown).
+class DestroyedInGroup : public CommTest {
+protected:
+    void SetUp() override {
+        CommTest::SetUp();
+        send_ = std::make_unique<Buffer>(comm(), count * 4);
+        recv_ = std::make_unique<Buffer>(comm(), count * 4);
+        before_ = recv_->download();
+    }
+
+    void TearDown() override {
+        expect_works(comm());
+        send_.reset();
+        recv_.reset();
+        CommTest::TearDown();
+    }
+
+    baton_result allreduce(baton_comm_t on, baton_stream_t stream) {
+        return baton_allreduce(send_->data(), recv_->data(), count, BATON_INT32, BATON_SUM, on, stream);
+    }
+    baton_result sendrecv(baton_comm_t on, int peer, baton_stream_t stream) {
+        return baton_sendrecv(send_->data(), count, peer, recv_->data(), count, peer, BATON_INT32, on, stream);
+    }
+    baton_result put(baton_window_t window, baton_stream_t stream) {
+        return baton_put(send_->data(), count * 4, rank(), 0, window, stream);
+    }
+
+    /// Begins a group with calls that would work.
+    void begin() {
+        ASSERT_OK(baton_group_begin());
+        ASSERT_OK(sendrecv(comm(), rank(), nullptr));
+        ASSERT_OK(allreduce(comm(), nullptr));
+    }
+
+    /// `call` was made on `object`, which is gone.
+    void expect_nothing_starts(const std::string &call, const std::string &object) {
+        EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_group_end(), call, object + " is", "destroyed");
+        EXPECT_TRUE(same_bytes(before_, recv_->download())) << "a part of the group has run";
+        EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_group_end(), "no group is open");
+    }
+
+    static constexpr std::size_t count = 100;
+    std::unique_ptr<Buffer> send_, recv_;
+    Bytes before_;
+};
+
+TEST_F(DestroyedInGroup, CommunicatorOfACollective) {
+    Communicator other;
+    begin();
+    ASSERT_OK(allreduce(other, nullptr));
+    other.destroy();
+    expect_nothing_starts("baton_allreduce", "comm");
+}
+
+TEST_F(DestroyedInGroup, CommunicatorOfMessages) {
+    Communicator other;
+    begin();
+    ASSERT_OK(sendrecv(other, rank(), nullptr));
+    other.destroy();
+    expect_nothing_starts("baton_sendrecv", "comm");
+}
+
+TEST_F(DestroyedInGroup, CommunicatorOfAWindow) {
+    Communicator other;
+    baton_window_t window = nullptr;
+    void *base = nullptr;
+    ASSERT_OK(baton_window_create(other, count * 4, &window, &base));
+    begin();
+    ASSERT_OK(put(window, nullptr));
+    other.destroy();
+    expect_nothing_starts("baton_put", "window");
+}
+
+TEST_F(DestroyedInGroup, Window) {
+    baton_window_t window = nullptr, next = nullptr;
+    void *base = nullptr;
+    ASSERT_OK(baton_window_create(comm(), count * 4, &window, &base));
+    begin();
+    ASSERT_OK(put(window, nullptr));
+    ASSERT_OK(baton_signal(rank(), window, nullptr));
+    ASSERT_OK(baton_window_destroy(window));
+    // Takes the place of the one destroyed, and must not be taken for it.
+    ASSERT_OK(baton_window_create(comm(), count * 4, &next, &base));
+    expect_nothing_starts("baton_put", "window");
+    Bytes seen(count * 4);
+    copy_memory(seen.data(), base, seen.size(), on_gpu());
+    EXPECT_TRUE(same_bytes(Bytes(seen.size()), seen)) << "the put went to another window";
+    ASSERT_OK(baton_window_destroy(next));
+}
+
+/// Calls of every kind; CUDA itself looks after its streams.
+TEST_F(DestroyedInGroup, HostStream) {
+    if (on_gpu()) GTEST_SKIP() << "the communicator takes CUDA streams";
+    baton_window_t window = nullptr;
+    void *base = nullptr;
+    ASSERT_OK(baton_window_create(comm(), count * 4, &window, &base));
+    const auto refuse = [&](const char *call, const auto &make) {
+        SCOPED_TRACE(call);
+        baton_host_stream_t stream = nullptr, next = nullptr;
+        ASSERT_OK(baton_host_stream_create(&stream));
+        begin();
+        ASSERT_OK(make(stream));
+        ASSERT_OK(baton_host_stream_destroy(stream));
+        ASSERT_OK(baton_host_stream_create(&next));
+        expect_nothing_starts(call, "stream");
+        EXPECT_OK(baton_host_stream_destroy(next));
+    };
+    refuse("baton_allreduce", [&](baton_stream_t stream) { return allreduce(comm(), stream); });
+    refuse("baton_sendrecv", [&](baton_stream_t stream) { return sendrecv(comm(), rank(), stream); });
+    refuse("baton_put", [&](baton_stream_t stream) { return put(window, stream); });
+    ASSERT_OK(baton_window_destroy(window));
+}
+
+/// A call that was refused is no part of the group; an object that is destroyed without being used is none either.
+TEST_F(DestroyedInGroup, UnusedObjectsDoNotMatter) {
+    Communicator other;
+    ASSERT_OK(baton_group_begin());
+    EXPECT_ERROR(BATON_ERR_ARGUMENT, sendrecv(other, size(), nullptr), "dest");
+    ASSERT_OK(sendrecv(comm(), rank(), nullptr));
+    other.destroy();
+    ASSERT_OK(baton_group_end());
+    Stream stream(comm(), Stream::Kind::null);
+    stream.synchronize();
+    EXPECT_TRUE(same_bytes(send_->download(), recv_->download()));
+}
+
+}  // namespace
+}  // namespace baton::test
