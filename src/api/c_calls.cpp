@@ -168,12 +168,13 @@ baton_result baton_group_end(void) {
 
 baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base) {
     return guarded("baton_window_create", [&] {
-        if (window == nullptr) fail(BATON_ERR_ARGUMENT, "window is NULL");
-        if (base == nullptr) fail(BATON_ERR_ARGUMENT, "base is NULL");
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const std::lock_guard lock(found->mutex());
         found->throw_if_broken();
-        const std::shared_ptr<Window> created = found->create_window(bytes);
+        const std::shared_ptr<Window> created = found->create_window(bytes, [&] {
+            if (window == nullptr) fail(BATON_ERR_ARGUMENT, "window is NULL");
+            if (base == nullptr) fail(BATON_ERR_ARGUMENT, "base is NULL");
+        });
         *base = created->pointers[static_cast<std::size_t>(found->rank())];
         *window = windows().insert(std::make_shared<WindowHandle>(WindowHandle{found, created}));
     });

@@ -20,33 +20,7 @@ namespace {
 constexpr int resident_blocks = 128;
 constexpr int communicators_in_flight = 4;
 
-struct Status {
-    std::int32_t code = BATON_SUCCESS;
-};
-
 }  // namespace
-
-void Communicator::together(const std::function<void()> &body) {
-    Status mine;
-    std::string text;
-    try {
-        body();
-    } catch (const Failure &failure) {
-        mine.code = failure.code();
-        text = failure.what();
-    } catch (const std::bad_alloc &) {
-        mine.code = BATON_ERR_MEMORY;
-        text = "out of host memory";
-    }
-    const std::vector<Status> all = bootstrap_->allgather(mine);
-    const auto failed =
-        std::find_if(all.begin(), all.end(), [](const Status &status) { return status.code != BATON_SUCCESS; });
-    if (failed == all.end()) return;
-    const std::vector<std::string> texts = bootstrap_->allgather_strings(text);
-    const auto rank = static_cast<std::size_t>(failed - all.begin());
-    if (mine.code != BATON_SUCCESS) throw Failure(static_cast<baton_result>(mine.code), text);
-    throw Failure(static_cast<baton_result>(failed->code), fmt::format("rank {}: {}", rank, texts[rank]));
-}
 
 Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap) : bootstrap_(std::move(bootstrap)) {}
 
@@ -56,10 +30,13 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     : Communicator(std::move(bootstrap)) {
     view_.rank = bootstrap_->rank();
     view_.size = bootstrap_->size();
+    bootstrap_->set_watch([this](std::chrono::nanoseconds waited) { look_while_waiting(waited); });
     baton_config config{};
-    together([&] { config = resolve_config(given); });
+    together([&] {
+        config = resolve_config(given);
+        timeout_ = std::chrono::milliseconds(static_cast<std::int64_t>(std::max(1.0, config.timeout_seconds * 1e3)));
+    });
     require_equal(*bootstrap_, config);
-    timeout_ = std::chrono::milliseconds(static_cast<std::int64_t>(std::max(1.0, config.timeout_seconds * 1e3)));
     view_.timeout_ns = static_cast<std::uint64_t>(config.timeout_seconds * 1e9);
 
     settle_place(config);
@@ -98,8 +75,10 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
         executor_ = std::make_unique<HostExecutor>(view_, std::move(reach), [this] { throw_if_broken(); });
     });
     Reclaimer::of_process().join(this, {[this] { return executor_->idle(); }, [this] { peers_->reclaim(); }});
-    ready_.store(true, std::memory_order_release);
+    // A rank that has created may break the communicator already: that is not the failure of another's creation, so
+    // nobody looks at others' errors before.
     bootstrap_->barrier();
+    ready_.store(true, std::memory_order_release);
 }
 
 /// GPU or host: agreed by all ranks.

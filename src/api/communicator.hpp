@@ -39,7 +39,8 @@ public:
     Communicator(const Communicator &) = delete;
     Communicator &operator=(const Communicator &) = delete;
 
-    /// Collective unless broken; afterwards only destruction is allowed.
+    /// Collective unless broken; afterwards only destruction is allowed. Throws what broke the communicator while it
+    /// waited for the other ranks; this rank's part is gone then as well.
     void shut_down();
 
     int rank() const { return view_.rank; }
@@ -65,11 +66,19 @@ public:
     std::string explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op, const void *send,
                         const void *recv);
 
-    /// Collective.
-    std::shared_ptr<Window> create_window(std::size_t bytes);
+    /// Collective. `check` throws where this rank's arguments are wrong; then no rank gets a window.
+    std::shared_ptr<Window> create_window(std::size_t bytes, const std::function<void()> &check);
+    /// Collective unless broken. Throws as shut_down() does.
     void destroy_window(const std::shared_ptr<Window> &window);
 
 private:
+    /// The collective call that this rank is in: ranks in different ones learn it when they meet.
+    enum class Call : std::int32_t {
+        comm_create,
+        window_create,
+        window_destroy,
+        comm_destroy
+    };
     explicit Communicator(std::unique_ptr<Bootstrap> bootstrap);
     void settle_place(const baton_config &config);
     void settle_capabilities(const baton_config &config);
@@ -78,8 +87,10 @@ private:
     bool probe_single_copy();
     void free_control();
     /// Collective: runs `body` and throws on every rank if it threw on any, so that creation succeeds everywhere or
-    /// nowhere.
-    void together(const std::function<void()> &body);
+    /// nowhere. Returns the arguments of all ranks. A rank in another call breaks the communicator with MISMATCH.
+    std::vector<std::uint64_t> together(const std::function<void()> &body, std::uint64_t argument = 0);
+    [[noreturn]] void disagree(const std::string &text);
+    void look_while_waiting(std::chrono::nanoseconds waited);
 
     bool needs_send(const Plan &plan) const;
     bool needs_recv(const Request &request, const Plan &plan) const;
@@ -95,6 +106,7 @@ private:
     void guard(const std::function<void()> &body);
     void break_with(baton_result code, const std::string &text, bool tell_others);
     void look_for_errors();
+    [[noreturn]] void throw_breakage();  // REQUIRES: broken
     void on_tick();
     std::string describe_record(const ErrorRecord &record) const;
 
@@ -108,6 +120,7 @@ private:
     CommView view_;
     Control *control_ = nullptr;
     std::chrono::milliseconds timeout_{};
+    Call call_ = Call::comm_create;
     bool single_copy_ = false;
 
     std::unique_ptr<PeerMemory> peers_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 namespace baton::core {
 namespace {
@@ -156,18 +157,24 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
     return text;
 }
 
-std::shared_ptr<Window> Communicator::create_window(std::size_t bytes) {
-    const std::vector<std::uint64_t> sizes = bootstrap_->allgather(static_cast<std::uint64_t>(bytes));
+std::shared_ptr<Window> Communicator::create_window(std::size_t bytes, const std::function<void()> &check) {
+    call_ = Call::window_create;
+    auto window = std::make_shared<Window>();
+    const std::vector<std::uint64_t> sizes = together(
+        [&] {
+            check();
+            while (window->index < static_cast<int>(windows_.size()) &&
+                   windows_[static_cast<std::size_t>(window->index)])
+                ++window->index;
+            if (window->index >= max_windows)
+                fail(BATON_ERR_UNSUPPORTED, "{} windows are alive already, the most there can be", max_windows);
+        },
+        bytes);
     for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
         if (sizes[rank] != sizes[0]) {
             fail(BATON_ERR_MISMATCH, "bytes differ: {} on rank 0, {} on rank {}", sizes[0], sizes[rank], rank);
         }
     }
-    auto window = std::make_shared<Window>();
-    while (window->index < static_cast<int>(windows_.size()) && windows_[static_cast<std::size_t>(window->index)])
-        ++window->index;
-    if (window->index >= max_windows)
-        fail(BATON_ERR_UNSUPPORTED, "{} windows are alive already, the most there can be", max_windows);
     window->bytes = bytes;
     RegionRegistry::Allocation allocation;
     try {
@@ -190,7 +197,7 @@ std::shared_ptr<Window> Communicator::create_window(std::size_t bytes) {
     });
     if (window->index == static_cast<int>(windows_.size())) windows_.emplace_back();
     windows_[static_cast<std::size_t>(window->index)] = window;
-    bootstrap_->barrier();
+    together([] {});  // nobody signals before all have cleared
     return window;
 }
 
@@ -208,9 +215,22 @@ void Communicator::clear_signals(int index) {
 
 void Communicator::destroy_window(const std::shared_ptr<Window> &window) {
     executor_->drain();
-    if (!broken_.load()) bootstrap_->barrier();
+    look_for_errors();
+    std::exception_ptr broken_here;
+    if (!broken_.load()) {
+        try {
+            call_ = Call::window_destroy;
+            const auto index = static_cast<std::uint64_t>(window->index);
+            const std::vector<std::uint64_t> all = together([] {}, index);
+            if (std::any_of(all.begin(), all.end(), [&](std::uint64_t other) { return other != all[0]; }))
+                disagree(fmt::format("baton_window_destroy got window numbers {}", fmt::join(all, ", ")));
+        } catch (...) {
+            broken_here = std::current_exception();
+        }
+    }
     registry_->release(window->pointers[static_cast<std::size_t>(view_.rank)]);
     windows_[static_cast<std::size_t>(window->index)].reset();
+    if (broken_here) std::rethrow_exception(broken_here);
 }
 
 }  // namespace baton::core

@@ -147,8 +147,12 @@ void Communicator::throw_if_broken() {
                                AbortWord::culprit(seen)),
                    false);
     }
+    if (broken_.load()) throw_breakage();
+}
+
+void Communicator::throw_breakage() {
     const std::lock_guard lock(state_mutex_);
-    if (broken_code_ != BATON_SUCCESS) throw Failure(broken_code_, broken_text_);
+    throw Failure(broken_code_, broken_text_);
 }
 
 void Communicator::guard(const std::function<void()> &body) {

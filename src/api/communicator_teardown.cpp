@@ -1,3 +1,5 @@
+#include <exception>
+
 #include "api/communicator.hpp"
 #include "memory/reclaimer.hpp"
 
@@ -8,10 +10,23 @@ void Communicator::shut_down() {
     shut_down_ = true;
     executor_->drain();
     Reclaimer::of_process().leave(this);
-    // A broken communicator waits for nobody, except for threads of its own process: they use each other's memory
-    // directly.
-    const bool together = !broken_.load() || bootstrap_->same_process();
-    if (together) bootstrap_->barrier();
+    look_for_errors();
+    // A broken communicator waits for nobody. One that breaks while it waits goes on alone.
+    bool in_step = !broken_.load();
+    std::exception_ptr broken_here;
+    const auto wait_for_all = [&](const std::function<void()> &body) {
+        if (!in_step) return;
+        try {
+            together(body);
+        } catch (const Failure &failure) {
+            in_step = false;
+            broken_here = std::current_exception();
+            break_with(failure.code(), failure.what(), true);
+            peers_->post_error(failure.code(), failure.what());  // also once ready_ is false; the first text stays
+        }
+    };
+    call_ = Call::comm_destroy;
+    wait_for_all([] {});
     {
         const std::lock_guard lock(teardown_mutex_);
         ready_.store(false, std::memory_order_release);
@@ -21,18 +36,16 @@ void Communicator::shut_down() {
     executor_.reset();
     buffers_.reset();
     windows_.clear();
-    if (together) {
-        // Importers close before owners free.
-        peers_->unmap_peers();
-        bootstrap_->barrier();
-    }
+    wait_for_all([this] { peers_->unmap_peers(); });  // importers close before owners free
+    // Memory that a thread of this process may still use is leaked.
+    if (!in_step && !bootstrap_->abandon(timeout_)) static_cast<void>(registry_.release());
     registry_.reset();
     peers_.reset();
     rendezvous_.reset();
     idle_words_.reset();
-    if (!together) bootstrap_->abandon();
     free_control();
     bootstrap_.reset();
+    if (broken_here) std::rethrow_exception(broken_here);
 }
 
 void Communicator::free_control() {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,8 +13,14 @@ namespace baton::core {
 
 /// How the ranks find each other, used at creation, at destruction and by window calls only: never on the path of an
 /// operation, never by the service thread. Not thread-safe. Calls are collective and in the same order on all ranks.
+///
+/// Every wait ends: when all ranks have come, or when the watch throws, which is the wait's error then. After that the
+/// ranks may be at different places: no collective call succeeds any more, and only abandon() and destruction are left.
 class Bootstrap {
 public:
+    /// Called before a wait and again and again while it lasts, with how long it has lasted; throws to end it.
+    using Watch = std::function<void(std::chrono::nanoseconds waited)>;
+
     virtual ~Bootstrap() = default;
 
     virtual int rank() const = 0;
@@ -22,8 +30,12 @@ public:
     virtual void allgather(const void *mine, std::size_t bytes, void *all) = 0;
     virtual void barrier() = 0;
 
-    /// The communicator is broken: destruction must not wait for other ranks.
-    virtual void abandon() {}
+    void set_watch(Watch watch) { watch_ = std::move(watch); }
+
+    /// The communicator is broken: destruction must not wait for other processes. Threads of this process, which reach
+    /// this rank's memory by its addresses, are waited for until they abandon too, at most `patience`. False: they may
+    /// still use that memory, so it must not be freed.
+    virtual bool abandon([[maybe_unused]] std::chrono::nanoseconds patience) { return true; }
 
     /// True where the ranks are threads of this process: addresses are valid everywhere, and no process can die alone.
     virtual bool same_process() const = 0;
@@ -35,11 +47,23 @@ public:
         return all;
     }
     std::vector<std::string> allgather_strings(const std::string &mine);
+
+protected:
+    using Clock = std::chrono::steady_clock;
+    void look(Clock::time_point since) const {
+        if (watch_) watch_(Clock::now() - since);
+    }
+
+private:
+    Watch watch_;
 };
 
 /// Over a private duplicate of `comm`. Throws BATON_ERR_UNSUPPORTED, naming the hosts, where the ranks are not all on
 /// one host (MPI_Comm_split_type SHARED), or are more than 64, or `comm` is an inter-communicator. The destructor frees
 /// the duplicate unless abandon() was called (a broken communicator must not wait for dead ranks) or MPI is finalized.
+///
+/// Its waits are nonblocking collectives that are tested. MPI cannot cancel or free one that is active, so a wait that
+/// was given up leaks its request, its buffers and the duplicate: MPI may write to the buffers until MPI_Finalize.
 class MpiBootstrap final : public Bootstrap {
 public:
     explicit MpiBootstrap(MPI_Comm comm);
@@ -52,16 +76,21 @@ public:
     void allgather(const void *mine, std::size_t bytes, void *all) override;
     void barrier() override;
     bool same_process() const override { return false; }
-    void abandon() override { abandoned_ = true; }
+    bool abandon(std::chrono::nanoseconds patience) override;
 
 private:
+    struct Active;
+    /// Takes `active` only where the wait is given up.
+    void wait(std::unique_ptr<Active> &active, const char *what);
+
     MPI_Comm comm_ = MPI_COMM_NULL;
     int rank_ = 0;
     int size_ = 0;
     bool abandoned_ = false;
 };
 
-/// Ranks as threads of one process, for tests without a launcher. make(n) gives n connected ends, one per thread.
+/// Ranks as threads of one process, for tests without a launcher. make(n) gives n connected ends, one per thread. A
+/// wait that was given up is taken back: no later wait of the others counts it.
 class ThreadBootstrap final : public Bootstrap {
 public:
     static std::vector<std::unique_ptr<ThreadBootstrap>> make(int size);
@@ -72,6 +101,7 @@ public:
     void allgather(const void *mine, std::size_t bytes, void *all) override;
     void barrier() override;
     bool same_process() const override { return true; }
+    bool abandon(std::chrono::nanoseconds patience) override;
 
 private:
     struct Shared;

@@ -1,5 +1,10 @@
+#include <sched.h>
+
 #include <climits>
+#include <cstring>
 #include <map>
+#include <mutex>
+#include <thread>
 
 #include "bootstrap/bootstrap.hpp"
 #include "util/failure.hpp"
@@ -86,12 +91,79 @@ MpiBootstrap::~MpiBootstrap() {
     if (comm_ != MPI_COMM_NULL && !abandoned_ && finalized == 0) MPI_Comm_free(&comm_);
 }
 
-void MpiBootstrap::allgather(const void *mine, std::size_t bytes, void *all) {
-    if (bytes > INT_MAX) fail(BATON_ERR_INTERNAL, "bootstrap allgather of {} bytes per rank", bytes);
-    const int count = static_cast<int>(bytes);
-    check(MPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm_), "MPI_Allgather");
+bool MpiBootstrap::abandon(std::chrono::nanoseconds) {
+    abandoned_ = true;
+    return true;
 }
 
-void MpiBootstrap::barrier() { check(MPI_Barrier(comm_), "MPI_Barrier"); }
+/// A collective in flight and the memory that MPI reads and writes meanwhile.
+struct MpiBootstrap::Active {
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::vector<std::byte> mine;
+    std::vector<std::byte> all;
+
+    /// MPI may use it until MPI_Finalize. Reachable for ever, so that leak checkers see that it is kept on purpose.
+    static void keep(std::unique_ptr<Active> active) {
+        static std::mutex mutex;
+        static auto *kept = new std::vector<std::unique_ptr<Active>>;
+        const std::lock_guard lock(mutex);
+        kept->push_back(std::move(active));
+    }
+};
+
+void MpiBootstrap::wait(std::unique_ptr<Active> &active, const char *what) {
+    // MPI has no way to be woken, and progresses only in its calls. Most waits are short; a long one leaves the
+    // processor to the ranks that are waited for.
+    constexpr auto short_wait = std::chrono::milliseconds(20);
+    constexpr auto pause = std::chrono::microseconds(200);
+    const auto start = Clock::now();
+    const auto complete = [&] {
+        int done = 0;
+        check(MPI_Test(&active->request, &done, MPI_STATUS_IGNORE), what);
+        return done != 0;
+    };
+    try {
+        while (!complete()) {
+            try {
+                look(start);
+            } catch (...) {
+                // What ended the wait may have happened after the wait's end: a peer went on and died, for instance.
+                if (complete()) return;
+                throw;
+            }
+            if (Clock::now() - start < short_wait) {
+                ::sched_yield();
+            } else {
+                std::this_thread::sleep_for(pause);
+            }
+        }
+    } catch (...) {
+        abandoned_ = true;
+        Active::keep(std::move(active));
+        throw;
+    }
+}
+
+void MpiBootstrap::allgather(const void *mine, std::size_t bytes, void *all) {
+    if (bytes > INT_MAX) fail(BATON_ERR_INTERNAL, "bootstrap allgather of {} bytes per rank", bytes);
+    look(Clock::now());
+    const int count = static_cast<int>(bytes);
+    auto active = std::make_unique<Active>();
+    active->mine.resize(bytes);
+    active->all.resize(bytes * static_cast<std::size_t>(size_));
+    if (bytes != 0) std::memcpy(active->mine.data(), mine, bytes);
+    check(MPI_Iallgather(active->mine.data(), count, MPI_BYTE, active->all.data(), count, MPI_BYTE, comm_,
+                         &active->request),
+          "MPI_Iallgather");
+    wait(active, "MPI_Iallgather");
+    if (bytes != 0) std::memcpy(all, active->all.data(), active->all.size());
+}
+
+void MpiBootstrap::barrier() {
+    look(Clock::now());
+    auto active = std::make_unique<Active>();
+    check(MPI_Ibarrier(comm_, &active->request), "MPI_Ibarrier");
+    wait(active, "MPI_Ibarrier");
+}
 
 }  // namespace baton::core

@@ -3,31 +3,24 @@
 #include <mutex>
 
 #include "bootstrap/bootstrap.hpp"
+#include "util/failure.hpp"
 
 namespace baton::core {
 
-/// A barrier that sleeps, and the ranks' blocks: valid between the two barriers of an allgather.
+/// A barrier that sleeps, and the ranks' blocks. A block is written before the barrier of its round and read after it;
+/// that of the round after the next takes its place, which its rank reaches only when all have read this one.
 struct ThreadBootstrap::Shared {
-    explicit Shared(int ranks) : size(ranks), blocks(static_cast<std::size_t>(ranks)) {}
-
-    void barrier() {
-        std::unique_lock lock(mutex);
-        const std::uint64_t mine = round;
-        if (++arrived == size) {
-            arrived = 0;
-            ++round;
-            all_here.notify_all();
-        } else {
-            all_here.wait(lock, [&] { return round != mine; });
-        }
+    explicit Shared(int ranks) : size(ranks) {
+        for (auto &set : blocks) set.resize(static_cast<std::size_t>(ranks));
     }
 
     const int size;
-    std::vector<const void *> blocks;  // element r: written by rank r before the first barrier, read after it
-    std::mutex mutex;
-    std::condition_variable all_here;
+    std::mutex mutex;  // guards what follows
+    std::condition_variable changed;
+    std::vector<std::vector<std::byte>> blocks[2];  // by round % 2, then by rank
     int arrived = 0;
     std::uint64_t round = 0;
+    int abandoned = 0;
 };
 
 ThreadBootstrap::ThreadBootstrap(std::shared_ptr<Shared> shared, int rank) : shared_(std::move(shared)), rank_(rank) {}
@@ -45,15 +38,47 @@ std::vector<std::unique_ptr<ThreadBootstrap>> ThreadBootstrap::make(int size) {
 
 int ThreadBootstrap::size() const { return shared_->size; }
 
-void ThreadBootstrap::barrier() { shared_->barrier(); }
+void ThreadBootstrap::barrier() { allgather(nullptr, 0, nullptr); }
 
 void ThreadBootstrap::allgather(const void *mine, std::size_t bytes, void *all) {
-    shared_->blocks[static_cast<std::size_t>(rank_)] = mine;
-    shared_->barrier();
-    for (std::size_t r = 0; r < shared_->blocks.size(); ++r) {
-        if (bytes != 0) std::memcpy(static_cast<std::byte *>(all) + r * bytes, shared_->blocks[r], bytes);
+    constexpr auto between_looks = std::chrono::milliseconds(10);
+    const auto start = Clock::now();
+    look(start);
+    std::unique_lock lock(shared_->mutex);
+    const std::uint64_t round = shared_->round;
+    auto &blocks = shared_->blocks[round % 2];
+    const auto *block = static_cast<const std::byte *>(mine);
+    blocks[static_cast<std::size_t>(rank_)].assign(block, block + bytes);
+    const auto all_here = [&] { return shared_->round != round; };
+    if (++shared_->arrived == shared_->size) {
+        shared_->arrived = 0;
+        ++shared_->round;
+        shared_->changed.notify_all();
     }
-    shared_->barrier();  // nobody reads `mine` any more
+    while (!shared_->changed.wait_for(lock, between_looks, all_here)) {
+        lock.unlock();
+        try {
+            look(start);
+            lock.lock();
+        } catch (...) {
+            lock.lock();
+            if (all_here()) break;
+            --shared_->arrived;
+            throw;
+        }
+    }
+    for (std::size_t r = 0; r < blocks.size(); ++r) {
+        if (blocks[r].size() != bytes)
+            fail(BATON_ERR_INTERNAL, "rank {} gives {} bytes, rank {} gives {}", rank_, bytes, r, blocks[r].size());
+        if (bytes != 0) std::memcpy(static_cast<std::byte *>(all) + r * bytes, blocks[r].data(), bytes);
+    }
+}
+
+bool ThreadBootstrap::abandon(std::chrono::nanoseconds patience) {
+    std::unique_lock lock(shared_->mutex);
+    ++shared_->abandoned;
+    shared_->changed.notify_all();
+    return shared_->changed.wait_for(lock, patience, [&] { return shared_->abandoned == shared_->size; });
 }
 
 }  // namespace baton::core

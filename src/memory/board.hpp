@@ -68,6 +68,10 @@ struct BoardRecord {
     /// 1: the owner's service thread has stopped; it acknowledges nothing any more. Owner: release.
     std::uint32_t closed;
 
+    /// How many times the owner has come to wait for all ranks in the bootstrap: tells the others who is missing.
+    /// Owner: release.
+    std::uint64_t meetings;
+
     /// Why the owner considers the communicator broken: error_state goes 0 -> 1 (claimed by a thread of the owner)
     /// -> 2 (complete, release), once.
     std::uint32_t error_state;

@@ -102,6 +102,19 @@ void *PeerMemory::address(int owner, std::uint32_t slot, std::uint64_t generatio
 
 const RegionEntry *PeerMemory::table() const { return impl_->mapped->table(); }
 
+void PeerMemory::come_to_meeting() { std::atomic_ref(impl_->mine.meetings).fetch_add(1, std::memory_order_release); }
+
+std::vector<int> PeerMemory::missing() const {
+    const auto meetings = [&](int rank) {
+        return std::atomic_ref(impl_->board.record(rank).meetings).load(std::memory_order_acquire);
+    };
+    std::vector<int> ranks;
+    for (int r = 0; r < impl_->size; ++r) {
+        if (meetings(r) < meetings(impl_->rank)) ranks.push_back(r);
+    }
+    return ranks;
+}
+
 void PeerMemory::leave() { std::atomic_ref(impl_->mine.left).store(1, std::memory_order_release); }
 
 void PeerMemory::interrupt(const std::string &text) { impl_->publisher->break_with(BATON_ERR_ABORTED, text); }

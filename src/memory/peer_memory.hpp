@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "baton/baton.h"
 
@@ -71,6 +72,11 @@ public:
     /// [size][region_slots] lines in host memory that the domain's kernels can read. Kernels keep copies
     /// (sync/region_lookup.hpp).
     const RegionEntry *table() const;
+
+    /// This rank comes to a wait for all ranks. All ranks come to the same ones in the same order.
+    void come_to_meeting();
+    /// The ranks that have not come to the wait that this rank has come to last.
+    std::vector<int> missing() const;
 
     /// Tells the peers that this rank leaves in order, so that its end is no death. Before destruction.
     void leave();

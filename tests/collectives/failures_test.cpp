@@ -91,5 +91,43 @@ TEST(ThreadFailures, AbortEndsTheOthersWaits) {
     });
 }
 
+TEST(ThreadFailures, AbortEndsACollectiveWait) {
+    with_ranks({.size = 4}, [](Communicator &comm) {
+        if (comm.rank() == 3) comm.abort();
+        const Failure failure = error_of(comm, [&] { comm.create_window(100, [] {}); });
+        EXPECT_EQ(failure.code(), BATON_ERR_ABORTED);
+        EXPECT_NE(std::string(failure.what()).find("rank 3"), std::string::npos) << failure.what();
+    });
+}
+
+/// Rank 0 waits in a collective call, the others in one that it never makes.
+TEST(ThreadFailures, DestroyingWhileOthersWaitIsATimeoutOnEveryRank) {
+    with_ranks({.size = 3, .timeout_seconds = 1}, [](Communicator &comm) {
+        try {
+            comm.rank() == 0 ? comm.shut_down() : barrier(comm);
+            ADD_FAILURE() << "no error";
+        } catch (const Failure &failure) {
+            EXPECT_EQ(failure.code(), BATON_ERR_TIMEOUT) << failure.what();
+        }
+    });
+}
+
+TEST(ThreadFailures, OneRanksWrongArgumentsAreAllRanksError) {
+    with_ranks({.size = 3}, [](Communicator &comm) {
+        const auto refuse = [&] {
+            if (comm.rank() == 2) throw Failure(BATON_ERR_ARGUMENT, "window is NULL");
+        };
+        try {
+            comm.create_window(100, refuse);
+            ADD_FAILURE() << "no error";
+        } catch (const Failure &failure) {
+            EXPECT_EQ(failure.code(), BATON_ERR_ARGUMENT);
+            EXPECT_NE(std::string(failure.what()).find("window is NULL"), std::string::npos) << failure.what();
+        }
+        barrier(comm);
+        comm.destroy_window(comm.create_window(100, [] {}));
+    });
+}
+
 }  // namespace
 }  // namespace baton::test

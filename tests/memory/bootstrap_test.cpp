@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <stdexcept>
+#include <thread>
 
 #include "ranks.hpp"
 
@@ -45,6 +47,37 @@ TEST(ThreadBootstrap, NobodyPassesABarrierEarly) {
             EXPECT_GE(arrived.load(), round * size);
             bootstrap.barrier();
         }
+    });
+}
+
+/// Its wait counts for nobody afterwards.
+TEST(ThreadBootstrap, TheWatchEndsAWait) {
+    std::atomic<bool> given_up{false};
+    run_threads(3, [&](Bootstrap &bootstrap) {
+        if (bootstrap.rank() == 0) {
+            bootstrap.set_watch([](std::chrono::nanoseconds waited) {
+                if (waited > std::chrono::milliseconds(50)) throw std::runtime_error("waited long enough");
+            });
+            EXPECT_THROW(bootstrap.barrier(), std::runtime_error);
+            bootstrap.set_watch({});
+            given_up.store(true);
+        }
+        while (!given_up.load()) std::this_thread::yield();
+        const std::vector<int> all = bootstrap.allgather(bootstrap.rank());
+        EXPECT_EQ(all, (std::vector<int>{0, 1, 2}));
+    });
+}
+
+TEST(ThreadBootstrap, AbandoningWaitsForTheOtherThreads) {
+    std::atomic<int> arrived{0};
+    run_threads(4, [&](Bootstrap &bootstrap) {
+        arrived.fetch_add(1);
+        EXPECT_TRUE(bootstrap.abandon(std::chrono::minutes(1)));
+        EXPECT_EQ(arrived.load(), 4);
+    });
+    run_threads(2, [&](Bootstrap &bootstrap) {
+        if (bootstrap.rank() != 0) return;
+        EXPECT_FALSE(bootstrap.abandon(std::chrono::milliseconds(10)));
     });
 }
 
