@@ -106,6 +106,7 @@ private:
     void guard(const std::function<void()> &body);
     void break_with(baton_result code, const std::string &text, bool tell_others);
     void look_for_errors();
+    void throw_breakage_if_any();        // also while the communicator is being destroyed
     [[noreturn]] void throw_breakage();  // REQUIRES: broken
     void on_tick();
     std::string describe_record(const ErrorRecord &record) const;

@@ -133,6 +133,10 @@ void Communicator::look_for_errors() {
 void Communicator::throw_if_broken() {
     // What follows looks at memory that shut_down() frees.
     if (!ready_.load(std::memory_order_acquire)) fail(BATON_ERR_ARGUMENT, "the communicator has been destroyed");
+    throw_breakage_if_any();
+}
+
+void Communicator::throw_breakage_if_any() {
     look_for_errors();
     const std::uint64_t seen = load_relaxed(&control_->seen);
     if (seen != 0 && !broken_.load()) {
