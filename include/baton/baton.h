@@ -203,8 +203,9 @@ BATON_API baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *
 /*
  * Destroys a communicator, after the work enqueued on it has finished. Collective, unless the communicator is broken:
  * then it returns without waiting for other ranks. What breaks it while this call waits for them (a rank that does not
- * come within the timeout, for instance) is returned; this rank's part is destroyed then as well. Windows and baton_malloc() memory of the communicator that are
- * still alive are freed. CUDA graphs that captured calls of the communicator must not be launched any more.
+ * come within the timeout, for instance) is returned; this rank's part is destroyed then as well. Windows and
+ * baton_malloc() memory of the communicator that are still alive are freed. CUDA graphs that captured calls of the
+ * communicator must not be launched any more.
  */
 BATON_API baton_result baton_comm_destroy(baton_comm_t comm);
 
@@ -309,8 +310,8 @@ BATON_API baton_result baton_group_end(void);
 
 /*
  * Collective: gives each rank `bytes` (the same on all ranks) of memory that all ranks can reach, zeroed. `base` gets
- * this rank's memory. At most 64 windows are alive on a communicator. Blocks until all ranks have mapped it. Fails on all
- * ranks if it fails on one, also for wrong arguments.
+ * this rank's memory. At most 64 windows are alive on a communicator. Blocks until all ranks have mapped it. Fails on
+ * all ranks if it fails on one, also for wrong arguments.
  */
 BATON_API baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base);
 BATON_API baton_result baton_window_destroy(baton_window_t window); /* collective; waits for the work enqueued on it */
