@@ -104,13 +104,7 @@ public:
     Remote staging_at(int peer, int slot) const { return {view_.arena(peer).staging(slot, rank()), 0}; }
     std::byte *staging_from(int peer, int slot) const { return view_.own().staging(slot, peer); }
 
-    void put_packets_to_all(const std::byte *source, std::uint64_t bytes) {
-        if (failed_ || size() == 1) return;
-        std::array<Packet *, max_ranks> destinations{};
-        for (int step = 1; step < size(); ++step)
-            destinations[static_cast<std::size_t>(step - 1)] = packets_at(peer_at(step));
-        put_packets(destinations.data(), size() - 1, source, bytes, epoch_);
-    }
+    void put_packets_to_all(const std::byte *source, std::uint64_t bytes) { put_packets_to_each(source, 0, bytes); }
     void put_packets_to_each(const std::byte *source, std::uint64_t stride, std::uint64_t bytes) {
         for (int step = 1; step < size() && !failed_; ++step) {
             const int peer = peer_at(step);
