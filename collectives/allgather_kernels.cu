@@ -14,7 +14,7 @@ struct AllgatherPacket {
     static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) { allgather_packet(engine, args); }
 };
 struct AllgatherPush {
-    static __device__ void run(BulkKernelEngine &engine, const CollectiveArgs &args) { allgather_push(engine, args); }
+    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) { allgather_push(engine, args); }
 };
 
 }  // namespace
@@ -26,7 +26,7 @@ KernelChoice allgather_kernel(Algorithm algorithm) {
         case Algorithm::packet:
             return small_kernel_of<AllgatherPacket>();
         case Algorithm::push:
-            return bulk_kernel_of<AllgatherPush>();
+            return kernel_of<AllgatherPush>();
         default:
             return {};
     }

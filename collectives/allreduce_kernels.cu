@@ -1,4 +1,5 @@
 #include "collectives/allreduce/one_shot.hpp"
+#include "collectives/allreduce/two_phase.hpp"
 #include "collectives/allreduce/two_shot.hpp"
 #include "collectives/kernel_body.cuh"
 #include "collectives/kernels.hpp"
@@ -19,6 +20,12 @@ struct AllreduceTwoShot {
         allreduce_two_shot<T>(engine, args);
     }
 };
+template <class T>
+struct AllreduceTwoPhase {
+    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) {
+        allreduce_two_phase<T>(engine, args);
+    }
+};
 
 }  // namespace
 
@@ -29,6 +36,8 @@ KernelChoice allreduce_kernel(Algorithm algorithm, baton_type type) {
                 return small_kernel_of<AllreduceOneShot<T>>();
             case Algorithm::two_shot:
                 return kernel_of<AllreduceTwoShot<T>>();
+            case Algorithm::two_phase:
+                return kernel_of<AllreduceTwoPhase<T>>();
             default:
                 return {};
         }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "collectives/allgather/push.hpp"
+#include "collectives/allreduce/two_phase.hpp"
 #include "collectives/gpu_order.hpp"
 #include "collectives/kernels.hpp"
 #include "collectives/reduce_scatter/staged.hpp"
@@ -24,6 +25,12 @@ constexpr int ready_phase = 0;
 constexpr int complete_phase = 1;
 
 cudaStream_t as_stream(void *stream) { return static_cast<cudaStream_t>(stream); }
+
+/// A peer's buffers as this process reaches them; null where the call's plan does not name one.
+struct PeerBuffers {
+    std::byte *send = nullptr;
+    std::byte *recv = nullptr;
+};
 
 KernelChoice kernel_for(const Request &request, const Plan &plan) {
     switch (request.operation) {
@@ -70,9 +77,10 @@ private:
         order_.after(as_stream(stream));
     }
     void run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream);
-    bool push_by_copy_engine(const Plan &plan, const CollectiveArgs &args, baton_type type, cudaStream_t stream);
-    bool learn_addresses(const Plan &plan, const CollectiveArgs &args, bool capturing,
-                         std::vector<std::byte *> &recv_of);
+    bool run_copy_engine(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream);
+    void push_with_stream_words(const CollectiveArgs &args, const std::vector<PeerBuffers> &peers, cudaStream_t stream);
+    bool learn_addresses(const Plan &plan, const CollectiveArgs &args, bool capturing, std::vector<PeerBuffers> &peers);
+    bool find(int peer, const BufferRef &buffer, std::byte **address) const;
     template <int capacity>
     void launch_messages(const std::vector<MessageCall> &calls, cudaStream_t stream);
 
@@ -116,8 +124,7 @@ void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const Col
              algorithm_name(plan.algorithm));
     }
     void *arguments[] = {const_cast<CommView *>(&view_), const_cast<CollectiveArgs *>(&args)};
-    launch(choice.kernel, plan.channels, choice.threads, choice.shared_bytes, arguments, stream,
-           "launching a collective");
+    launch(choice.kernel, plan.channels, choice.threads, arguments, stream, "launching a collective");
 }
 
 void GpuExecutor::collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) {
@@ -127,14 +134,14 @@ void GpuExecutor::collective(const Request &request, const Plan &plan, const Col
             CopyEngine engine(view_, lane_, plan.channels, request.type, on);
             return dispatch_type(request.type, [&]<class T>() { reduce_scatter_staged<T>(engine, args); });
         }
-        if (!push_by_copy_engine(plan, args, request.type, on)) run_kernel(request, plan, args, on);
+        if (!run_copy_engine(request, plan, args, on)) run_kernel(request, plan, args, on);
     });
 }
 
-/// Where the peers' receive buffers are, from the hosts' rendezvous. False: not known, which only costs speed where
+/// Where the peers' buffers are, from the hosts' rendezvous. False: not known, which only costs speed where
 /// kernels can do it (they get the addresses with the arrivals), and is an error in zero-SM mode.
 bool GpuExecutor::learn_addresses(const Plan &plan, const CollectiveArgs &args, bool capturing,
-                                  std::vector<std::byte *> &recv_of) {
+                                  std::vector<PeerBuffers> &peers) {
     if (rendezvous_ == nullptr) return false;
     if (capturing && !plan.stream_words) {
         rendezvous_->close();
@@ -142,8 +149,10 @@ bool GpuExecutor::learn_addresses(const Plan &plan, const CollectiveArgs &args, 
     }
     if (!plan.stream_words && rendezvous_->closed()) return false;
     const Arrival &mine = args.arrival;
-    const std::uint64_t number =
-        rendezvous_->post({mine.signature.what, mine.signature.count, mine.recv.word, mine.recv.generation});
+    Rendezvous::Entry words;
+    static_assert(words.size() == Arrival::words);
+    for (int index = 0; index < Arrival::words; ++index) words[static_cast<std::size_t>(index)] = mine.word(index);
+    const std::uint64_t number = rendezvous_->post(words);
     // Where a kernel can take over, a late rank costs no more than this.
     const auto patience =
         plan.stream_words ? std::chrono::nanoseconds(view_.timeout_ns) : std::chrono::microseconds(200);
@@ -154,49 +163,69 @@ bool GpuExecutor::learn_addresses(const Plan &plan, const CollectiveArgs &args, 
         fail(BATON_ERR_TIMEOUT, "rank {} has not issued the matching call in {:.1f} s (zero-SM call {})", missing,
              static_cast<double>(view_.timeout_ns) * 1e-9, number);
     }
-    recv_of.assign(entries.size(), nullptr);
+    peers.assign(entries.size(), PeerBuffers{});
     for (int peer = 0; peer < view_.size; ++peer) {
-        const Rendezvous::Entry &entry = entries[static_cast<std::size_t>(peer)];
-        if (entry.what != mine.signature.what || entry.count != mine.signature.count) {
+        const Arrival theirs = Arrival::from_words(entries[static_cast<std::size_t>(peer)].data());
+        if (!(theirs.signature == mine.signature)) {
             if (!plan.stream_words) return false;  // the kernels compare too, and tell everybody
             fail(BATON_ERR_MISMATCH,
                  "ranks {} and {} disagree in zero-SM call {}: count {} against {}, operation word {:#x} against {:#x}",
-                 view_.rank, peer, number, mine.signature.count, entry.count, mine.signature.what, entry.what);
+                 view_.rank, peer, number, mine.signature.count, theirs.signature.count, mine.signature.what,
+                 theirs.signature.what);
         }
         if (peer == view_.rank || args.chunk == 0) continue;
-        const BufferRef buffer{entry.buffer, static_cast<std::uint32_t>(entry.generation)};
-        auto *base = static_cast<std::byte *>(
-            peers_.address(peer, static_cast<std::uint32_t>(buffer.slot()), buffer.generation));
-        if (base == nullptr) return false;
-        recv_of[static_cast<std::size_t>(peer)] = base + buffer.offset();
+        PeerBuffers &buffers = peers[static_cast<std::size_t>(peer)];
+        if (!find(peer, theirs.send, &buffers.send) || !find(peer, theirs.recv, &buffers.recv)) return false;
     }
     return true;
 }
 
-bool GpuExecutor::push_by_copy_engine(const Plan &plan, const CollectiveArgs &args, baton_type type,
-                                      cudaStream_t stream) {
-    std::vector<std::byte *> recv_of;
-    if (!learn_addresses(plan, args, is_capturing(stream), recv_of)) {
+/// False if the peer's buffer is not mapped here. A buffer that peers need not reach is not named: null, and true.
+bool GpuExecutor::find(int peer, const BufferRef &buffer, std::byte **address) const {
+    if (buffer.slot() == BufferRef::raw_slot) return true;
+    auto *base =
+        static_cast<std::byte *>(peers_.address(peer, static_cast<std::uint32_t>(buffer.slot()), buffer.generation));
+    if (base == nullptr) return false;
+    *address = base + buffer.offset();
+    return true;
+}
+
+bool GpuExecutor::run_copy_engine(const Request &request, const Plan &plan, const CollectiveArgs &args,
+                                  cudaStream_t stream) {
+    std::vector<PeerBuffers> peers;
+    if (!learn_addresses(plan, args, is_capturing(stream), peers)) {
         if (plan.stream_words) fail(BATON_ERR_INTERNAL, "a peer's buffer is not mapped here in zero-SM mode");
         return false;
     }
-    if (!plan.stream_words) {
-        CopyEngine engine(view_, lane_, plan.channels, type, stream);
-        for (int peer = 0; peer < view_.size; ++peer) engine.set_recv_of(peer, recv_of[static_cast<std::size_t>(peer)]);
-        allgather_push(engine, args);
+    if (plan.stream_words) {
+        push_with_stream_words(args, peers, stream);
         return true;
     }
+    CopyEngine engine(view_, lane_, plan.channels, request.type, stream);
+    for (int peer = 0; peer < view_.size; ++peer) {
+        const PeerBuffers &buffers = peers[static_cast<std::size_t>(peer)];
+        engine.set_peer(peer, buffers.send, buffers.recv);
+    }
+    if (request.operation == BATON_ALLGATHER) {
+        allgather_push(engine, args);
+    } else {
+        dispatch_type(request.type, [&]<class T>() { allreduce_two_phase<T>(engine, args); });
+    }
+    return true;
+}
+
+void GpuExecutor::push_with_stream_words(const CollectiveArgs &args, const std::vector<PeerBuffers> &peers,
+                                         cudaStream_t stream) {
     const std::uint64_t place = static_cast<std::uint64_t>(view_.rank) * args.chunk;
     CopyBatch batch;
     batch.add(args.recv + place, args.send, args.chunk);
     for (int step = 1; step < view_.size; ++step) {
         const int peer = (view_.rank + step) % view_.size;
-        if (args.chunk > 0) batch.add(recv_of[static_cast<std::size_t>(peer)] + place, args.send, args.chunk);
+        if (args.chunk > 0) batch.add(peers[static_cast<std::size_t>(peer)].recv + place, args.send, args.chunk);
     }
     stream_words_->enqueue_phase(ready_phase, stream);
     batch.flush(stream);
     stream_words_->enqueue_phase(complete_phase, stream);
-    return true;
 }
 
 template <int capacity>
@@ -204,31 +233,30 @@ void GpuExecutor::launch_messages(const std::vector<MessageCall> &calls, cudaStr
     const auto batch = std::make_unique<MessageBatch<capacity>>();
     // All blocks must be resident together, since they wait for each other across ranks. So many messages share the
     // blocks (a block works through several parts of its message), and blocks of many messages are small.
-    const auto sends = static_cast<int>(
-        std::count_if(calls.begin(), calls.end(), [](const MessageCall &call) { return call.message.is_send; }));
-    const int recvs = static_cast<int>(calls.size()) - sends;
-    const int most_of_a_send = std::max(1, (capabilities_.channels - recvs) / std::max(1, sends));
+    const auto blocks_wanted = [](const MessageCall &call) {
+        return call.message.is_send || call.plan.algorithm == Algorithm::packet ? call.plan.channels : 1;
+    };
+    const auto wide = static_cast<int>(
+        std::count_if(calls.begin(), calls.end(), [&](const MessageCall &call) { return blocks_wanted(call) > 1; }));
+    const int narrow = static_cast<int>(calls.size()) - wide;
+    const int most_of_one = std::max(1, (capabilities_.channels - narrow) / std::max(1, wide));
     std::map<std::pair<bool, int>, std::uint64_t> numbers;
     int blocks = 0;
-    bool pushes = false;
     for (const MessageCall &call : calls) {
         LaunchedMessage &launched = batch->messages[batch->count++];
         launched.message = call.message;
         launched.message.number = ++numbers[{call.message.is_send, call.message.peer}];
         launched.first_block = blocks;
         launched.push = call.plan.algorithm == Algorithm::push;
-        pushes = pushes || launched.push;
-        launched.parts = call.plan.channels;
-        launched.blocks = launched.message.is_send ? std::min(launched.parts, most_of_a_send) : 1;
+        launched.blocks = std::min(blocks_wanted(call), most_of_one);
+        // The parts of a push are what its receiver waits for; packets are found wherever the parts begin.
+        launched.parts = launched.push ? call.plan.channels : launched.blocks;
         blocks += launched.blocks;
     }
     batch->separate = numbers.size() == calls.size() && blocks == static_cast<int>(calls.size());
-    // With the tiles of bulk copies one block fits a multiprocessor.
-    batch->bulk = pushes && blocks <= std::max(capabilities_.channels, 2);
     const KernelChoice choice = message_kernel(capacity > 4);
     void *arguments[] = {const_cast<CommView *>(&view_), batch.get()};
-    launch(choice.kernel, blocks, choice.threads, batch->bulk ? choice.shared_bytes : 0, arguments, stream,
-           "launching sends and recvs");
+    launch(choice.kernel, blocks, choice.threads, arguments, stream, "launching sends and recvs");
 }
 
 void GpuExecutor::messages(std::vector<MessageCall> calls, void *stream) {

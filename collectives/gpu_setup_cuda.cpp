@@ -38,10 +38,6 @@ void preload_kernels() {
     }
     for (const KernelChoice &choice : collective_kernels()) {
         check_cuda(cudaFuncGetAttributes(&attributes, choice.kernel), "loading a kernel");
-        if (choice.shared_bytes == 0) continue;
-        check_cuda(
-            cudaFuncSetAttribute(choice.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, choice.shared_bytes),
-            "giving a kernel shared memory");
     }
 }
 

@@ -19,33 +19,15 @@ __global__ void __launch_bounds__(threads, resident)
     Body::run(engine, args);
 }
 
-/// The same with copies in bulk; launched with bulk_shared_bytes.
-template <class Body>
-__global__ void __launch_bounds__(block_threads)
-    bulk_collective_kernel(const __grid_constant__ CommView view, const __grid_constant__ CollectiveArgs args) {
-    wait_for_kernel_before();
-    extern __shared__ __align__(128) std::byte tiles[];
-    __shared__ KernelShared shared;
-    __shared__ BulkShared bulk;
-    BulkKernelEngine engine(view, shared, bulk, tiles, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
-    Body::run(engine, args);
-    engine.leave();
-}
-
 template <class Body>
 KernelChoice kernel_of() {
-    return {reinterpret_cast<const void *>(&collective_kernel<Body, block_threads, 1>), block_threads, 0};
+    return {reinterpret_cast<const void *>(&collective_kernel<Body, block_threads, 2>), block_threads};
 }
 
 /// For operations that are small, and may be many at once: packets, barriers.
 template <class Body>
 KernelChoice small_kernel_of() {
-    return {reinterpret_cast<const void *>(&collective_kernel<Body, small_block_threads, 3>), small_block_threads, 0};
-}
-
-template <class Body>
-KernelChoice bulk_kernel_of() {
-    return {reinterpret_cast<const void *>(&bulk_collective_kernel<Body>), block_threads, bulk_shared_bytes};
+    return {reinterpret_cast<const void *>(&collective_kernel<Body, small_block_threads, 3>), small_block_threads};
 }
 
 }  // namespace baton::core

@@ -13,7 +13,6 @@ namespace baton::core {
 struct KernelChoice {
     const void *kernel = nullptr;  // nullptr: the kernel transport has no such algorithm
     int threads = 0;               // of a block
-    int shared_bytes = 0;          // dynamic shared memory to launch with
 };
 
 /// The kernels that run an algorithm with one block per channel; arguments: CommView, CollectiveArgs.
@@ -28,15 +27,14 @@ struct LaunchedMessage {
                       // count
     std::int32_t first_block = 0;
     std::int32_t blocks = 1;  // this rank's choice
-    std::int32_t parts =
-        1;  // channels of the message: sender and receiver agree; a block works through every blocks-th part
+    std::int32_t parts = 1;   // channels of the message, agreed with the peer if it is pushed; a block works through
+                              // every blocks-th part
     bool push = false;
 };
 /// Launch parameters cost time by their size, and most launches carry one or two messages: so two capacities.
 template <int capacity>
 struct MessageBatch {
     std::int32_t count = 0;
-    bool bulk = false;      // launched with the kernel's shared memory, for copies in bulk
     bool separate = false;  // one block a message, one message a pair and direction
     LaunchedMessage messages[capacity];
 };

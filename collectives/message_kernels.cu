@@ -29,25 +29,28 @@ __device__ std::uint64_t *count_of(const CommView &view, const Message &message)
 }
 
 /// The pairs' counts lie in device memory, so that a captured launch counts right at every replay. Every block reads
-/// those of its message at its start, so the last block to end may raise them; a block that is alone with a count need
-/// not wait for the others.
+/// that of its message; the last one to have done so raises them all, for the kernel after. A block that is alone with
+/// a count does without the others. By one thread of the block: true if it is the one to raise the counts.
+template <int capacity>
+__device__ bool take_count(const CommView &view, const MessageBatch<capacity> &batch, Message &mine) {
+    mine.number += *count_of(view, mine);
+    if (batch.separate) return true;
+    // Nothing has been stored yet that the fence would have to wait for. The counter's value is not needed before the
+    // message is done, so nobody waits for it here.
+    __threadfence();
+    auto *readers = reinterpret_cast<unsigned long long *>(&view.own().header()->count_readers);
+    return atomicAdd(readers, 1ULL) + 1 == gridDim.x;
+}
+
+/// By all threads of the block that take_count() has chosen.
 template <int capacity>
 __device__ void raise_counts(const CommView &view, const MessageBatch<capacity> &batch, const Message &mine) {
-    __syncthreads();
-    let_kernel_after_launch();
     if (batch.separate) {
         if (threadIdx.x == 0) *count_of(view, mine) = mine.number;
         return;
     }
-    __shared__ int last;
-    if (threadIdx.x == 0) {
-        __threadfence();
-        auto *finished = reinterpret_cast<unsigned long long *>(&view.own().header()->finished);
-        last = atomicAdd(finished, 1ULL) + 1 == gridDim.x;
-        if (last) *finished = 0;
-    }
-    __syncthreads();
-    if (!last) return;
+    __threadfence();
+    if (threadIdx.x == 0) view.own().header()->count_readers = 0;
     for (int index = static_cast<int>(threadIdx.x); index < batch.count; index += static_cast<int>(blockDim.x)) {
         std::uint64_t *count = count_of(view, batch.messages[index].message);
         atomicAdd(reinterpret_cast<unsigned long long *>(count), 1ULL);
@@ -71,26 +74,33 @@ template <int capacity>
 inline constexpr int message_threads = is_large<capacity> ? group_block_threads : block_threads;
 
 template <int capacity>
-__global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> ? 16 : 1)
+__global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> ? 16 : 2)
     messages_kernel(const __grid_constant__ CommView view, const __grid_constant__ MessageBatch<capacity> batch) {
     wait_for_kernel_before();
-    extern __shared__ __align__(128) std::byte tiles[];
     __shared__ MessageShared shared;
-    __shared__ BulkShared bulk;
-    BulkCopier copier(bulk, tiles);
-    if (batch.bulk && threadIdx.x == 0) copier.start();
     const int block = static_cast<int>(blockIdx.x);
     const LaunchedMessage &launched = batch.messages[message_of(batch, block)];
+    __shared__ std::uint64_t number;
+    __shared__ bool raises;
     Message message = launched.message;
-    message.number += *count_of(view, message);
-    const int parts = message.is_send ? launched.parts : 1;  // a recv's block waits for all of the sender's channels
+    bool last_reader = false;
+    if (threadIdx.x == 0) {
+        last_reader = take_count(view, batch, message);
+        number = message.number;
+    }
+    __syncthreads();
+    message.number = number;
+    // Of a push, the receiver's one block waits for all of the sender's channels.
+    const int parts = message.is_send || !launched.push ? launched.parts : 1;
     for (int part = block - launched.first_block; part < parts; part += launched.blocks) {
-        KernelMessageEngine engine(view, shared, batch.bulk ? &copier : nullptr, launched.message.arrival, message.peer,
-                                   message.number, part, launched.parts);
+        KernelMessageEngine engine(view, shared, launched.message.arrival, message.peer, message.number, part,
+                                   launched.parts);
         run(engine, message, launched.push);
     }
-    if (batch.bulk && threadIdx.x == 0) copier.leave();
-    raise_counts(view, batch, message);
+    if (threadIdx.x == 0) raises = last_reader;
+    __syncthreads();
+    let_kernel_after_launch();
+    if (raises) raise_counts(view, batch, message);
 }
 
 }  // namespace
@@ -98,7 +108,7 @@ __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> 
 KernelChoice message_kernel(bool large) {
     return {large ? reinterpret_cast<const void *>(&messages_kernel<BATON_GROUP_LIMIT>)
                   : reinterpret_cast<const void *>(&messages_kernel<4>),
-            large ? group_block_threads : block_threads, bulk_shared_bytes};
+            large ? group_block_threads : block_threads};
 }
 
 std::vector<KernelChoice> collective_kernels() {
@@ -110,6 +120,7 @@ std::vector<KernelChoice> collective_kernels() {
         kernels.push_back(reduce_scatter_kernel(Algorithm::pull, type));
         kernels.push_back(allreduce_kernel(Algorithm::packet, type));
         kernels.push_back(allreduce_kernel(Algorithm::two_shot, type));
+        kernels.push_back(allreduce_kernel(Algorithm::two_phase, type));
     }
     return kernels;
 }

@@ -7,13 +7,14 @@
 namespace baton::core {
 
 enum class Algorithm {
-    arrive,    // barrier
-    packet,    // data with flags, one flight
-    push,      // straight into the peers' buffers
-    pull,      // read from the peers' buffers
-    two_shot,  // allreduce: pull, combine, push
-    staged,    // through the peers' staging
-    direct,    // put and get: the address is known
+    arrive,     // barrier
+    packet,     // data with flags, one flight
+    push,       // straight into the peers' buffers
+    pull,       // read from the peers' buffers
+    two_shot,   // allreduce: pull, combine, push
+    two_phase,  // allreduce: pull and combine all, then push all
+    staged,     // through the peers' staging
+    direct,     // put and get: the address is known
 };
 
 enum class Mover {
@@ -26,7 +27,7 @@ enum class Mover {
 enum class Reason {
     no_data,              // a barrier
     fits_packets,         // at most Capabilities::packet_bytes
-    buffered,             // a message of at most BATON_EAGER_BYTES
+    buffered,             // a message of at most Capabilities::message_bytes
     reach,                // Capabilities::reach_reason
     copy_engine_limit,    // at least Capabilities::copy_engine_limit
     transport_asked_for,  // by the setting
@@ -44,6 +45,7 @@ struct Capabilities {
     int channels = 1;                        // most channels an operation may use
     std::uint64_t packet_bytes = 0;          // most bytes per pair that packets hold (all channels)
     std::uint64_t packet_channel_bytes = 0;  // the same for one channel
+    std::uint64_t message_bytes = 0;         // most bytes of a message that are buffered
     std::uint64_t segment_bytes = 0;
     std::uint64_t copy_engine_limit = 0;
 };

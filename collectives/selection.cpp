@@ -10,6 +10,13 @@ namespace {
 constexpr std::uint64_t kib = 1024;
 /// Bytes for each peer that a channel sends as packets, before another channel is worth its arrivals.
 constexpr std::uint64_t packet_grain = 256;
+/// The same for messages, except that a block which is alone with its message need not count the others.
+constexpr std::uint64_t message_packet_grain = 4 * kib;
+constexpr std::uint64_t message_of_one_channel = 16 * kib;
+/// The same for channels that copy directly.
+constexpr std::uint64_t copy_grain = 16 * kib;
+/// Vectors from which stores to one peer at a time pay for the result's way through this GPU's memory.
+constexpr std::uint64_t two_phase_least = 16 * kib * kib;
 
 std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) { return (value + by - 1) / by; }
 
@@ -27,7 +34,7 @@ std::string words(Reason reason, const Request &request, const Capabilities &cap
             return fmt::format("{} fit the packet buffers ({})", size_text(request.bytes),
                                size_text(capabilities.packet_bytes));
         case Reason::buffered:
-            return fmt::format("at most {}: buffered at the receiver", size_text(BATON_EAGER_BYTES));
+            return fmt::format("at most {}: buffered at the receiver", size_text(capabilities.message_bytes));
         case Reason::reach:
             return capabilities.reach_reason;
         case Reason::copy_engine_limit:
@@ -82,7 +89,8 @@ private:
         plan_.reason = reason;
     }
 
-    bool copy_engine_wanted() const {
+    /// `bytes`: what the rank sends to each peer.
+    bool copy_engine_wanted(std::uint64_t bytes) const {
         if (!capabilities_.on_gpu || capabilities_.size == 1) return false;
         switch (capabilities_.transport) {
             case BATON_TRANSPORT_COPY_ENGINE:
@@ -91,7 +99,7 @@ private:
             case BATON_TRANSPORT_KERNEL:
                 return false;
             default:
-                return request_.bytes >= capabilities_.copy_engine_limit;
+                return bytes >= capabilities_.copy_engine_limit;
         }
     }
     Reason copy_engine_reason() const {
@@ -115,19 +123,20 @@ private:
     }
 
     void allgather() {
-        if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && copy_engine_wanted()) {
+        if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && copy_engine_wanted(request_.bytes)) {
             choose(Algorithm::push, 1, Reason::zero_sm);
             plan_.mover = Mover::copy_engine;
             plan_.stream_words = true;
             return;
         }
-        const bool by_copy_engine = copy_engine_wanted() && capabilities_.reaches_buffers;
+        const bool by_copy_engine = copy_engine_wanted(request_.bytes) && capabilities_.reaches_buffers;
         if (fits_packets(request_.bytes) &&
             !(by_copy_engine && capabilities_.transport == BATON_TRANSPORT_COPY_ENGINE)) {
             return packets(request_.bytes);
         }
         if (!capabilities_.reaches_buffers) return staged();
-        choose(Algorithm::push, channels_for(request_.bytes * static_cast<std::uint64_t>(capabilities_.size), 64 * kib),
+        choose(Algorithm::push,
+               channels_for(request_.bytes * static_cast<std::uint64_t>(capabilities_.size), copy_grain),
                by_copy_engine ? copy_engine_reason() : Reason::reach);
         if (by_copy_engine) plan_.mover = Mover::copy_engine;
     }
@@ -142,31 +151,42 @@ private:
         }
         if (fits_packets(request_.bytes)) return packets(request_.bytes);
         if (!capabilities_.reaches_buffers) return staged();
-        choose(Algorithm::pull, channels_for(request_.bytes * static_cast<std::uint64_t>(capabilities_.size), 64 * kib),
+        choose(Algorithm::pull,
+               channels_for(request_.bytes * static_cast<std::uint64_t>(capabilities_.size), copy_grain),
                Reason::reach);
     }
 
     void allreduce() {
-        // One shot sends the vector n-1 times, two shots 2 (n-1)/n of it twice with two flights.
-        if (fits_packets(request_.bytes)) return packets(request_.bytes);
+        // One shot sends the vector n-1 times, two shots 2 (n-1)/n of it with two flights.
+        const bool by_copy_engine = capabilities_.transport != BATON_TRANSPORT_ZERO_SM &&
+                                    capabilities_.reaches_buffers &&
+                                    copy_engine_wanted(request_.bytes / static_cast<std::uint64_t>(capabilities_.size));
+        const bool asked_for = by_copy_engine && capabilities_.transport == BATON_TRANSPORT_COPY_ENGINE;
+        if (fits_packets(request_.bytes) && !asked_for) return packets(request_.bytes);
         if (!capabilities_.reaches_buffers) return staged();
-        choose(Algorithm::two_shot, channels_for(request_.bytes, 64 * kib), Reason::reach);
+        const bool large = capabilities_.on_gpu && (by_copy_engine || request_.bytes >= two_phase_least);
+        choose(large ? Algorithm::two_phase : Algorithm::two_shot, channels_for(request_.bytes, copy_grain),
+               by_copy_engine ? copy_engine_reason() : Reason::reach);
+        if (by_copy_engine) plan_.mover = Mover::copy_engine;
     }
 
     void message() {
-        if (request_.bytes <= BATON_EAGER_BYTES) {
-            return choose(Algorithm::packet, 1, Reason::buffered);
+        // A sender and a receiver of packets may have different channels; half are left for messages the other way.
+        if (request_.bytes <= capabilities_.message_bytes) {
+            const bool alone = !capabilities_.on_gpu || request_.bytes <= message_of_one_channel;
+            return choose(Algorithm::packet, alone ? 1 : channels_for(request_.bytes, message_packet_grain),
+                          Reason::buffered);
         }
         if (!capabilities_.reaches_buffers) return choose(Algorithm::packet, 1, Reason::reach);
         // A block is left for a recv, which runs beside a send.
         choose(Algorithm::push,
-               std::min(channels_for(request_.bytes, 16 * kib), std::max(1, capabilities_.channels - 1)),
+               std::min(channels_for(request_.bytes, copy_grain), std::max(1, capabilities_.channels - 1)),
                Reason::reach);
     }
 
     void one_sided() {
-        const bool by_copy_engine = copy_engine_wanted();
-        choose(Algorithm::direct, capabilities_.on_gpu ? channels_for(request_.bytes, 64 * kib) : 1,
+        const bool by_copy_engine = copy_engine_wanted(request_.bytes);
+        choose(Algorithm::direct, capabilities_.on_gpu ? channels_for(request_.bytes, copy_grain) : 1,
                by_copy_engine ? copy_engine_reason() : Reason::window);
         if (by_copy_engine) plan_.mover = Mover::copy_engine;
     }
@@ -192,6 +212,8 @@ const char *algorithm_name(Algorithm algorithm) {
             return "pull";
         case Algorithm::two_shot:
             return "two_shot";
+        case Algorithm::two_phase:
+            return "two_phase";
         case Algorithm::staged:
             return "staged";
         case Algorithm::direct:

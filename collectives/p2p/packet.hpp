@@ -1,35 +1,47 @@
 #pragma once
 
 #include "collectives/p2p/message.hpp"
+#include "transport/element/packets.hpp"
 #include "transport/transport.hpp"
 
 /// Send and recv through the slot's packets at the receiver.
-///   Sender:   1. Wait until the slot's message before has left.  2. Post the signature.
-///             3. Piece by piece (half a slot): wait for the piece two before to be taken, store the piece as packets.
-///   Receiver: 1. Compare the signature, meanwhile: 2. Piece by piece: take it; tell the sender, if it waits for that.
-///             3. Hand the slot back.
+///   Sender:   1. Wait until the slot's message before has left.  2. Channel 0 posts the signature.
+///             3. Store this channel's share as packets.
+///   Receiver: 1. Channel 0 compares the signature, meanwhile: 2. Take this channel's share.
+///             3. The last channel to have done so hands the slot back.
 /// The receiver need not wait for the slot's message before: packets and header carry the message's number, and the
-/// sender stores them when that message has left.
-/// A message of at most two pieces (BATON_EAGER_BYTES) never waits for its receiver: message_slots of them are
-/// buffered. Longer ones go this way only where the buffers cannot be reached directly. Steps: 1 flight, plus one per
-/// further two pieces. Wire: 2 message bytes. Scratch: the slot. Channels: 1.
+/// sender stores them when that message has left. Where a packet lies follows from the byte it carries, so sender and
+/// receiver may have different channels.
+/// A message that fits the slot never waits for its receiver: message_slots of them are buffered. Longer ones go this
+/// way only where the buffers cannot be reached directly: by one channel, half a slot after the other, each when the
+/// one two before has been taken. Steps: 1 flight, plus one per further two halves. Wire: 2 message bytes. Scratch: the
+/// slot.
 namespace baton::core {
 
-inline constexpr std::uint64_t message_piece = eager_bytes / 2;
+/// How a channel's share of a message goes through its slot.
+struct MessagePieces {
+    Range share;
+    std::uint64_t piece_bytes;
+    bool buffered;
 
-/// The next piece of a message.
-struct MessagePiece {
-    std::uint64_t number;  // from 1
-    std::uint64_t offset;
-    std::uint64_t bytes;
-
-    BATON_HD static MessagePiece after(const MessageProgress &progress, const Message &message) {
-        const std::uint64_t offset = progress.pieces * message_piece;
-        const std::uint64_t rest = message.bytes - offset;
-        return {progress.pieces + 1, offset, rest < message_piece ? rest : message_piece};
+    template <class Engine>
+    BATON_HD static MessagePieces of(const Engine &engine, const Message &message) {
+        const std::uint64_t slot_bytes = engine.own().layout->message_packets * packet_payload;
+        const Range share = engine.share(message.bytes, line_bytes);
+        const bool buffered = message.bytes <= slot_bytes;
+        return {share, buffered ? share.bytes : slot_bytes / 2, buffered};
     }
-    /// Where it lies in the slot: pieces take turns.
-    BATON_HD std::uint64_t place() const { return (number & 1) * (eager_packets / 2); }
+    BATON_HD bool done(std::uint64_t pieces) const { return pieces * piece_bytes >= share.bytes; }
+    /// Of the piece after so many.
+    BATON_HD std::uint64_t offset(std::uint64_t pieces) const { return share.begin + pieces * piece_bytes; }
+    BATON_HD std::uint64_t bytes(std::uint64_t pieces) const {
+        const std::uint64_t rest = share.bytes - pieces * piece_bytes;
+        return rest < piece_bytes ? rest : piece_bytes;
+    }
+    /// Its first packet in the slot.
+    BATON_HD std::uint64_t place(std::uint64_t pieces) const {
+        return (buffered ? share.begin : (pieces & 1) * piece_bytes) / packet_payload;
+    }
 };
 
 template <class Engine>
@@ -39,17 +51,18 @@ BATON_HD bool send_packet(Engine &engine, const Message &message, MessageProgres
     Packet *packets = engine.arena(message.peer).eager_buffer(engine.rank(), message.slot());
     if (!progress.begun) {
         if (!engine.wait_word(&out->consumed.value, message.slot_user_before(), WaitFor::consumed)) return false;
-        engine.post_line(&in->header);
+        if (engine.channel() == 0) engine.post_line(&in->header);
         progress.begun = true;
     }
-    for (; progress.pieces * message_piece < message.bytes; ++progress.pieces) {
-        const MessagePiece piece = MessagePiece::after(progress, message);
-        if (piece.number > 2 &&
-            !engine.wait_word(&out->taken.value, step_value(message.number, piece.number - 2), WaitFor::taken)) {
+    const auto pieces = MessagePieces::of(engine, message);
+    for (; !pieces.done(progress.pieces); ++progress.pieces) {
+        const std::uint64_t number = progress.pieces + 1;
+        if (number > 2 &&
+            !engine.wait_word(&out->taken.value, step_value(message.number, number - 2), WaitFor::taken)) {
             return false;
         }
-        engine.put(packets + piece.place(), message.buffer + piece.offset, piece.bytes,
-                   step_value(message.number, piece.number));
+        engine.put(packets + pieces.place(progress.pieces), message.buffer + pieces.offset(progress.pieces),
+                   pieces.bytes(progress.pieces), step_value(message.number, number));
     }
     return true;
 }
@@ -60,16 +73,19 @@ BATON_HD bool recv_packet(Engine &engine, const Message &message, MessageProgres
     MessageOutbox *out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
     const Packet *packets = engine.own().eager_buffer(message.peer, message.slot());
     if (!progress.begun) {
-        if (!engine.check_line(&in->header)) return false;
+        if (engine.channel() == 0 && !engine.check_line(&in->header)) return false;
         progress.begun = true;
     }
-    for (; progress.pieces * message_piece < message.bytes; ++progress.pieces) {
-        const MessagePiece piece = MessagePiece::after(progress, message);
-        const std::uint64_t epoch = step_value(message.number, piece.number);
-        if (!engine.take(message.buffer + piece.offset, packets + piece.place(), piece.bytes, epoch)) return false;
-        if (message.bytes > 2 * message_piece) engine.post_word(&out->taken.value, epoch);
+    const auto pieces = MessagePieces::of(engine, message);
+    for (; !pieces.done(progress.pieces); ++progress.pieces) {
+        const std::uint64_t epoch = step_value(message.number, progress.pieces + 1);
+        if (!engine.take(message.buffer + pieces.offset(progress.pieces), packets + pieces.place(progress.pieces),
+                         pieces.bytes(progress.pieces), epoch)) {
+            return false;
+        }
+        if (!pieces.buffered) engine.post_word(&out->taken.value, epoch);
     }
-    engine.post_words(&in->received, &out->consumed.value, message.number);
+    if (engine.last_channel(&in->left)) engine.post_words(&in->received, &out->consumed.value, message.number);
     return true;
 }
 

@@ -120,12 +120,12 @@ typedef struct baton_config {
     size_t struct_size;       /* set by baton_config_init(); lets later versions add fields */
     int transport;            /* a baton_transport; -1 = unset. BATON_TRANSPORT=auto|host|kernel|copy_engine|zero_sm */
     double timeout_seconds;   /* how long to wait for a rank; < 0 = unset. BATON_TIMEOUT, default 60 */
-    int max_channels;         /* most CTAs of a kernel, 1..64; 0 = unset. BATON_MAX_CHANNELS, default 32. Lowered to
-                                 32 divided by the ranks that share a GPU: all blocks must be resident together */
+    int max_channels;         /* most CTAs of a kernel, 1..64; 0 = unset. BATON_MAX_CHANNELS, default 64. Lowered to
+                                 64 divided by the ranks that share a GPU: all blocks must be resident together */
     size_t packet_limit;      /* bytes per rank up to which data travels with its flags; SIZE_MAX = unset.
                                  BATON_PACKET_LIMIT, default 65536; values above are lowered to what staging holds */
     size_t copy_engine_limit; /* bytes per rank from which copy engines move unreduced data; SIZE_MAX = unset.
-                                 BATON_COPY_ENGINE_LIMIT, default 8388608 */
+                                 BATON_COPY_ENGINE_LIMIT, default 33554432 */
     size_t segment_bytes; /* bytes per peer moved at once through staging; 0 = unset. BATON_SEGMENT, default 1048576 */
     int single_copy;      /* host transport: 1 = use process_vm_readv/writev where they work, 0 = never; -1 = unset.
                              BATON_SINGLE_COPY, default 1 */

@@ -15,9 +15,9 @@ namespace baton::core {
 namespace {
 
 /// Blocks of kernels that wait for each other must be resident together, on all ranks of a GPU and for all
-/// communicators that have operations in flight at once. The widest kernels leave room for one block per multiprocessor
-/// (132 on H200), and room is made for the operations of four communicators.
-constexpr int resident_blocks = 128;
+/// communicators that have operations in flight at once. The widest kernels leave room for two blocks per
+/// multiprocessor (132 on H200), and room is made for the operations of four communicators.
+constexpr int resident_blocks = 256;
 constexpr int communicators_in_flight = 4;
 
 }  // namespace
@@ -134,7 +134,13 @@ void Communicator::settle_capabilities(const baton_config &config) {
         std::min<std::uint64_t>(config.packet_limit, capabilities_.on_gpu ? 1 << 20 : 8192);
     const std::uint64_t segment =
         std::min<std::uint64_t>(config.segment_bytes, capabilities_.on_gpu ? 1 << 30 : 131072);
-    view_.layout = ArenaLayout::make(view_.size, capabilities_.channels, packet_limit, segment);
+    // Each peer has message_slots of them. On the host a longer message is better copied once.
+    const std::uint64_t message_limit =
+        capabilities_.on_gpu
+            ? std::clamp<std::uint64_t>((1 << 20) / static_cast<std::uint64_t>(view_.size), BATON_EAGER_BYTES, 1 << 18)
+            : BATON_EAGER_BYTES;
+    view_.layout = ArenaLayout::make(view_.size, capabilities_.channels, packet_limit, message_limit, segment);
+    capabilities_.message_bytes = message_limit;
     capabilities_.packet_channel_bytes = view_.layout.packets_per_channel * 8 / 16 * 16;
     capabilities_.packet_bytes = packet_limit / 16 * 16;
     capabilities_.segment_bytes = view_.layout.segment_bytes;

@@ -13,10 +13,11 @@ bool is_message(const Request &request) { return request.operation == BATON_SEND
 
 /// Which of a call's buffers the peers touch themselves. Others stay unregistered.
 bool Communicator::needs_send(const Plan &plan) const {
-    return plan.algorithm == Algorithm::pull || plan.algorithm == Algorithm::two_shot;
+    return plan.algorithm == Algorithm::pull || plan.algorithm == Algorithm::two_shot ||
+           plan.algorithm == Algorithm::two_phase;
 }
 bool Communicator::needs_recv(const Request &request, const Plan &plan) const {
-    if (plan.algorithm == Algorithm::two_shot) return true;
+    if (plan.algorithm == Algorithm::two_shot || plan.algorithm == Algorithm::two_phase) return true;
     return plan.algorithm == Algorithm::push && request.operation != BATON_SEND;
 }
 

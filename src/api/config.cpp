@@ -121,11 +121,11 @@ baton_config resolve_config(const baton_config *given) {
     if (config.transport == -1) config.transport = transport_from("BATON_TRANSPORT", BATON_TRANSPORT_AUTO);
     if (config.timeout_seconds < 0) config.timeout_seconds = seconds_from("BATON_TIMEOUT", 60.0);
     if (config.max_channels == 0) {
-        config.max_channels = static_cast<int>(size_from("BATON_MAX_CHANNELS", 32, 1, 64));
+        config.max_channels = static_cast<int>(size_from("BATON_MAX_CHANNELS", 64, 1, 64));
     }
     if (config.packet_limit == unset_size) config.packet_limit = size_from("BATON_PACKET_LIMIT", 65536);
     if (config.copy_engine_limit == unset_size)
-        config.copy_engine_limit = size_from("BATON_COPY_ENGINE_LIMIT", 8388608);
+        config.copy_engine_limit = size_from("BATON_COPY_ENGINE_LIMIT", 33554432);
     if (config.segment_bytes == 0) config.segment_bytes = size_from("BATON_SEGMENT", 1048576, 256, largest_segment);
     if (config.single_copy == -1) config.single_copy = static_cast<int>(size_from("BATON_SINGLE_COPY", 1, 0, 1));
     check(config);

@@ -18,8 +18,9 @@ std::uint64_t Rendezvous::post(const Entry &entry) {
     const std::uint64_t number = ++posted_;
     Slot &slot = slice(rank_)->slots[number % ring];
     shared(slot.number).store(0, std::memory_order_relaxed);
-    const std::uint64_t words[4] = {entry.what, entry.count, entry.buffer, entry.generation};
-    for (int index = 0; index < 4; ++index) shared(slot.words[index]).store(words[index], std::memory_order_release);
+    for (std::size_t index = 0; index < entry.size(); ++index) {
+        shared(slot.words[index]).store(entry[index], std::memory_order_release);
+    }
     shared(slot.number).store(number, std::memory_order_release);
     return number;
 }
@@ -32,9 +33,8 @@ int Rendezvous::collect(std::uint64_t number, std::chrono::nanoseconds patience,
         for (std::uint32_t polls = 1;; ++polls) {
             if (shared(slot.number).load(std::memory_order_acquire) == number) {
                 Entry &entry = all[static_cast<std::size_t>(peer)];
-                std::uint64_t *const words[4] = {&entry.what, &entry.count, &entry.buffer, &entry.generation};
-                for (int index = 0; index < 4; ++index) {
-                    *words[index] = shared(slot.words[index]).load(std::memory_order_acquire);
+                for (std::size_t index = 0; index < entry.size(); ++index) {
+                    entry[index] = shared(slot.words[index]).load(std::memory_order_acquire);
                 }
                 if (shared(slot.number).load(std::memory_order_relaxed) == number) break;
             }

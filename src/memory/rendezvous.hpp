@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <vector>
@@ -17,12 +18,8 @@ namespace baton::core {
 /// writing the entry again; a reader that took one of its words sees at least the 0 that came before it).
 class Rendezvous {
 public:
-    struct Entry {
-        std::uint64_t what = 0;  // the call's signature
-        std::uint64_t count = 0;
-        std::uint64_t buffer = 0;  // where the rank's receive buffer is
-        std::uint64_t generation = 0;
-    };
+    /// The words of the call's arrival (sync/arrival.hpp): what it is, and where the rank's buffers are.
+    using Entry = std::array<std::uint64_t, 5>;
 
     /// Collective.
     Rendezvous(Bootstrap &bootstrap, int rank, int size);
@@ -43,7 +40,7 @@ private:
     static constexpr std::uint64_t ring = 64;
     struct alignas(64) Slot {
         std::uint64_t number;
-        std::uint64_t words[4];
+        Entry words;
     };
     struct Slice {
         std::uint64_t closed;

@@ -20,7 +20,8 @@ private:
 
 }  // namespace
 
-ArenaLayout ArenaLayout::make(int size, int channels, std::uint64_t packet_limit, std::uint64_t segment_bytes) {
+ArenaLayout ArenaLayout::make(int size, int channels, std::uint64_t packet_limit, std::uint64_t message_limit,
+                              std::uint64_t segment_bytes) {
     const auto n = static_cast<std::uint64_t>(size);
     const auto c = static_cast<std::uint64_t>(channels);
     ArenaLayout layout;
@@ -29,6 +30,7 @@ ArenaLayout ArenaLayout::make(int size, int channels, std::uint64_t packet_limit
     // A channel's share of packet_limit bytes, rounded up to whole packets, plus one because shares start on element
     // boundaries.
     layout.packets_per_channel = std::max<std::uint64_t>(1, (packet_limit / 8 + c - 1) / c + 1);
+    layout.message_packets = message_limit / 8;
     layout.segment_bytes = (segment_bytes + 255) / 256 * 256;
 
     Allocator allocator;
@@ -45,7 +47,7 @@ ArenaLayout ArenaLayout::make(int size, int channels, std::uint64_t packet_limit
     layout.region_cache = allocator.take(n * region_slots * sizeof(Packet));
     layout.inboxes = allocator.take(n * message_slots * sizeof(MessageInbox));
     layout.outboxes = allocator.take(n * message_slots * sizeof(MessageOutbox));
-    layout.eager = allocator.take(n * message_slots * eager_packets * sizeof(Packet));
+    layout.eager = allocator.take(n * message_slots * layout.message_packets * sizeof(Packet));
     layout.packets = allocator.take(2 * c * n * layout.packets_per_channel * sizeof(Packet));
     layout.staging = allocator.take(2 * n * layout.segment_bytes);
     layout.total_bytes = allocator.total();

@@ -13,8 +13,6 @@ inline constexpr int max_channels = 64;
 inline constexpr int max_windows = 64;
 /// Messages of one ordered pair that may be under way; BATON_QUEUE_DEPTH.
 inline constexpr int message_slots = 8;
-inline constexpr std::uint64_t eager_bytes = 16384;  // BATON_EAGER_BYTES
-inline constexpr std::uint64_t eager_packets = eager_bytes / 8;
 /// Steps of one operation that a semaphore value can tell apart.
 inline constexpr int step_bits = 24;
 
@@ -25,9 +23,10 @@ struct alignas(64) SemaphoreWord {
 
 /// First bytes of an arena.
 struct alignas(128) ArenaHeader {
-    std::uint64_t abort;     // an AbortWord, from the waiters of any rank; read by this rank's
-    std::uint64_t claim;     // this rank's waiters: the first to fail writes the error record
-    std::uint64_t finished;  // blocks of the current point-to-point launch that have ended (this rank only)
+    std::uint64_t abort;          // an AbortWord, from the waiters of any rank; read by this rank's
+    std::uint64_t claim;          // this rank's waiters: the first to fail writes the error record
+    std::uint64_t count_readers;  // blocks of the current point-to-point launch that have read their pair's count
+                                  // (this rank only)
 };
 
 /// State of one message slot at the receiver, for one sender. Message k of a pair (from 1) uses slot (k - 1) % slots.
@@ -35,6 +34,7 @@ struct alignas(128) MessageInbox {
     ArrivalLine header;                // sender -> receiver: signature of message k (epoch k)
     SemaphoreWord done[max_channels];  // sender -> receiver: channel c has stored its part of message k (value k)
     std::uint64_t received;            // receiver only: number of the last message that has left this slot
+    std::uint64_t left;                // receiver only: channels that have taken their part of the message
 };
 
 /// State of the same slot at the sender.
@@ -57,6 +57,7 @@ struct ArenaLayout {
     std::int32_t channels = 0;
     std::uint64_t packets_per_channel = 0;  // per parity and peer
     std::uint64_t segment_bytes = 0;        // per staging slot and peer, over all channels
+    std::uint64_t message_packets = 0;      // per message slot
     std::uint64_t epochs = 0;               // [channel] u64; this rank only
     std::uint64_t send_numbers = 0;         // [peer] u64; this rank only: messages sent to peer so far
     std::uint64_t recv_numbers = 0;         // [peer] u64; this rank only
@@ -70,12 +71,14 @@ struct ArenaLayout {
         0;                       // [owner][slot] Packet; this rank only: address and generation, as kernels saw them
     std::uint64_t inboxes = 0;   // [from][slot] MessageInbox
     std::uint64_t outboxes = 0;  // [to][slot] MessageOutbox
-    std::uint64_t eager = 0;     // [from][slot][eager_packets] Packet
+    std::uint64_t eager = 0;     // [from][slot][message_packets] Packet
     std::uint64_t packets = 0;   // [parity][channel][from][packets_per_channel] Packet
     std::uint64_t staging = 0;   // [2][from][segment_bytes]
     std::uint64_t total_bytes = 0;
 
-    static ArenaLayout make(int size, int channels, std::uint64_t packet_limit, std::uint64_t segment_bytes);
+    /// Bytes: packet_limit of a collective for each peer, message_limit of a message, segment_bytes as above.
+    static ArenaLayout make(int size, int channels, std::uint64_t packet_limit, std::uint64_t message_limit,
+                            std::uint64_t segment_bytes);
 };
 
 /// One rank's arena as this process sees it.
@@ -117,7 +120,8 @@ struct Arena {
         return at<MessageOutbox>(layout->outboxes, to * message_slots + slot);
     }
     BATON_HD Packet *eager_buffer(int from, int slot) const {
-        return at<Packet>(layout->eager, (from * message_slots + slot) * static_cast<std::int64_t>(eager_packets));
+        return at<Packet>(layout->eager,
+                          (from * message_slots + slot) * static_cast<std::int64_t>(layout->message_packets));
     }
     BATON_HD Packet *packets(std::uint64_t epoch, int channel, int from) const {
         const std::int64_t index =

@@ -55,6 +55,8 @@
 /// reduce<T>(destinations, number of destinations, sources, count, op)
 ///     Every destination gets, element by element, the size() sources combined in the order given, with the arithmetic
 ///     of element/reduce.hpp. A destination may equal a source. Any alignment will do.
+/// copy_after_reduce()
+///     Copies after it may read what reduce() has written before it.
 ///
 /// ## Order between ranks
 ///
@@ -79,8 +81,9 @@
 ///     What all peers have put and this rank's own elements, combined in the order of ranks. destination may equal own.
 ///
 /// Between ranks only arrivals, signals, credits and packets order anything. Within a rank, what one method has written
-/// or read is ordered before a later method only where a begin, await, verify, signal, credit or wait lies between
-/// them: a block's threads come together there and nowhere else. The host engine happens to keep program order.
+/// or read is ordered before a later method only where a begin, await, verify, signal, credit, wait or
+/// copy_after_reduce lies between them: a block's threads come together there and nowhere else. The host engine happens
+/// to keep program order.
 ///
 /// ## Failure
 ///
@@ -93,14 +96,14 @@
 /// ## What an engine leaves out
 ///
 /// Kernel: staging_*, segment_bytes. The host engine: nothing.
-/// Copy engine: send_of, verify_arrivals and packets; reduce() has one destination, local, and the constructor's type.
+/// Copy engine: verify_arrivals and packets; reduce() has one destination, local, and the constructor's type.
 /// It enqueues, which makes it a narrower contract:
-///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_recv_of) or are staging.
+///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
 ///     there; copies that have been enqueued run all the same.
-///   - Copies happen at the next signal_all(), in no order among each other; after the last one, never. They wait for
-///     begin() and for wait_credits() before them, and for nothing else: not for wait_all(), nor for a reduce() whose
-///     result they would read. Nor does reduce() wait for copies within this rank.
+///   - Copies happen at the next signal_all() or copy_after_reduce(), in no order among each other; after the last one,
+///     never. They wait for begin() and for wait_credits() and copy_after_reduce() before them, and for nothing else:
+///     not for wait_all(). Nor does reduce() wait for copies within this rank.
 namespace baton::core {
 
 /// Shares of large copies start at multiples of this: a line that two channels write halves of crosses the links twice.

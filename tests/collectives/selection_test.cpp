@@ -14,6 +14,7 @@ Capabilities gpu(int size) {
     capabilities.channels = 32;
     capabilities.packet_bytes = 65536;
     capabilities.packet_channel_bytes = 2064;
+    capabilities.message_bytes = 16384;
     capabilities.segment_bytes = 1 << 20;
     capabilities.copy_engine_limit = 8 << 20;
     return capabilities;
@@ -70,6 +71,7 @@ TEST(Selection, WhatCannotBeReachedIsStaged) {
     Capabilities host;
     host.size = 4;
     host.packet_bytes = 8192;
+    host.message_bytes = 16384;
     host.packet_channel_bytes = 8208;
     host.reach_reason = "refused";
     EXPECT_EQ(select(request(BATON_ALLGATHER, 8193), host).algorithm, Algorithm::staged);

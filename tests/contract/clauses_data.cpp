@@ -151,6 +151,40 @@ Call reduce_here_call(Rank &rank, std::size_t k) {
     return call;
 }
 
+/// Every rank's reduction of blocks of its own arrives at everybody.
+Call pass_on_call(Rank &rank, std::size_t k) {
+    Memory &memory = rank.memory();
+    const auto n = static_cast<std::size_t>(rank.size());
+    const Combination how = draw_combination(rank.common());
+    const std::size_t width = test::width_of(how.type);
+    const std::size_t count = draw_size(rank.common(), 4000) / width;
+    const std::size_t bytes = count * width;
+    const std::size_t shift = rank.common().below(n);
+    const std::uint64_t key = rank.common().next();
+    const bool aligned = rank.common().chance(50);
+    const Place send = memory.take(n * bytes, aligned, named("sources", k));
+    const Place recv = memory.take(n * bytes, aligned, named("recv", k));
+    const Place out = memory.take(bytes, aligned, named("own reduction", k));
+    Call call = rank.call(BATON_ALLREDUCE, bytes, send, recv);
+    call.variant = Reduce::passed_on;
+    call.type = how.type;
+    call.op = how.op;
+    call.shift = static_cast<int>(shift);
+    call.out = memory.at(out);
+    for (int of = 0; of < rank.size(); ++of) {
+        std::vector<Contents> inputs;
+        for (std::size_t block = 0; block < n; ++block) {
+            const int source = of * rank.size() + static_cast<int>(block);
+            inputs.push_back(test::make_input(how.type, how.op, key, source, count));
+            if (of == rank.rank()) memory.fill(send.part(block * bytes, bytes), inputs.back());
+        }
+        const Contents result = reduce_in_order(how.type, how.op, rotated(inputs, shift));
+        memory.expect(recv.part(static_cast<std::size_t>(of) * bytes, bytes), result);
+        if (of == rank.rank()) memory.expect(out, result);
+    }
+    return call;
+}
+
 /// Sources and destinations at all ranks, each rank combining its n-th in an order of its own.
 Call reduce_across_call(Rank &rank, std::size_t k) {
     Memory &memory = rank.memory();
@@ -192,8 +226,9 @@ Call reduce_across_call(Rank &rank, std::size_t k) {
 void reductions(Rank &rank, int variant) {
     std::vector<Call> calls;
     for (int k = 0; k < rank.rounds(120); ++k) {
-        calls.push_back(variant == Reduce::across ? reduce_across_call(rank, calls.size())
-                                                  : reduce_here_call(rank, calls.size()));
+        calls.push_back(variant == Reduce::across      ? reduce_across_call(rank, calls.size())
+                        : variant == Reduce::passed_on ? pass_on_call(rank, calls.size())
+                                                       : reduce_here_call(rank, calls.size()));
     }
     expect_success(rank, rank.run(Program::reduce, calls));
     EXPECT_TRUE(rank.memory_as_expected()) << "rank " << rank.rank();
@@ -207,6 +242,7 @@ std::vector<Clause> data_clauses() {
         {.name = "addresses_and_epochs", .body = addresses_and_epochs},
         {.name = "copies_of_every_size", .body = copies_of_every_size, .area_bytes = std::size_t{8} << 20},
         {.name = "reductions_here", .body = reductions, .variant = Reduce::here},
+        {.name = "reductions_passed_on", .body = reductions, .variant = Reduce::passed_on},
         {.name = "reductions_across", .body = reductions, .variant = Reduce::across, .needs = {.sources = true}},
     };
 }

@@ -65,7 +65,7 @@ public:
 private:
     void enqueue(Program program, const Call &call, const Addresses & /*recv_of*/) override {
         void *arguments[] = {const_cast<CommView *>(&view_), const_cast<Call *>(&call)};
-        launch(kernel_of(program), call.channels, block_threads, 0, arguments, stream_, "launching a program");
+        launch(kernel_of(program), call.channels, block_threads, arguments, stream_, "launching a program");
     }
 };
 
@@ -87,7 +87,8 @@ public:
 private:
     void enqueue(Program program, const Call &call, const Addresses &recv_of) override {
         CopyEngine engine(view_, lane_, call.channels, static_cast<baton_type>(call.type), stream_);
-        for (int peer = 0; peer < view_.size; ++peer) engine.set_recv_of(peer, recv_of[static_cast<std::size_t>(peer)]);
+        for (int peer = 0; peer < view_.size; ++peer)
+            engine.set_peer(peer, nullptr, recv_of[static_cast<std::size_t>(peer)]);
         dispatch_program(program, [&]<class P>() { P::run(engine, call, call.observed[0]); });
     }
 

@@ -24,6 +24,7 @@ concept Engine = requires(E engine, const Arrival &arrival, typename E::Remote r
     { engine.local(source) } -> std::same_as<typename E::Remote>;
     engine.copy(remote, source, n);
     engine.template reduce<float>(&remote, 1, &remote, n, 0);
+    engine.copy_after_reduce();
     engine.signal_all(n);
     { engine.wait_all(n) } -> std::same_as<bool>;
     engine.credit_all(n);
@@ -31,9 +32,14 @@ concept Engine = requires(E engine, const Arrival &arrival, typename E::Remote r
     { engine.finish() } -> std::same_as<bool>;
 };
 
-/// The peers' send buffers: sources of reduce() that lie at a peer.
+/// Methods act when they are called. Otherwise they are enqueued: they return true whatever happens later, and only
+/// what the contract names is ordered.
 template <class E>
-concept HasSources = requires(E engine, int peer) {
+inline constexpr bool acts_at_once = true;
+
+/// Sources and any number of destinations of reduce() that lie at a peer.
+template <class E>
+concept HasSources = acts_at_once<E> && requires(E engine, int peer) {
     { engine.send_of(peer) } -> std::same_as<typename E::Remote>;
 };
 
@@ -52,11 +58,6 @@ concept HasPackets = requires(E engine, std::byte *here, const std::byte *source
     engine.take_packets_from_each(here, n, n);
     engine.template reduce_packets_to<float>(here, source, n, 0);
 };
-
-/// Methods act when they are called. Otherwise they are enqueued: they return true whatever happens later, and only
-/// what the contract names is ordered.
-template <class E>
-inline constexpr bool acts_at_once = true;
 
 /// The same for tests that are not templates.
 struct Offers {

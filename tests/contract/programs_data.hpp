@@ -56,7 +56,7 @@ struct Exchange {
 
 /// Reductions of size() sources in an order that is not the ranks'.
 struct Reduce {
-    static constexpr int here = 0, across = 1;  // variants
+    static constexpr int here = 0, across = 1, passed_on = 2;  // variants
 
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
@@ -75,7 +75,9 @@ private:
     static BATON_HD void typed(E &engine, const Call &call, Observed &observed) {
         const bool began = engine.begin(call.arrival);
         const bool met = engine.await_all();
-        if constexpr (HasSources<E>) {
+        if (call.variant == passed_on) {
+            pass_on<T>(engine, call);
+        } else if constexpr (HasSources<E>) {
             call.variant == across ? reduce_across<T>(engine, call) : reduce_here<T>(engine, call);
         } else {
             reduce_here<T>(engine, call);
@@ -100,6 +102,30 @@ private:
         }
         const typename E::Remote destination[1] = {engine.local(call.recv + part.begin)};
         engine.template reduce<T>(destination, 1, sources, part.bytes / sizeof(T), call.op);
+    }
+
+    /// Reduces the blocks of `send`, from block `shift` on, into `out`, and copies that to this rank's place in
+    /// everybody's `recv`; in two pieces, so that the second is reduced while the first is copied.
+    template <class T, class E>
+    static BATON_HD void pass_on(E &engine, const Call &call) {
+        const Range part = engine.share(call.bytes, 16);
+        for (int half = 0; half < 2; ++half) {
+            const Range piece = split(part.bytes, 16, 2, half);
+            const std::uint64_t offset = part.begin + piece.begin;
+            typename E::Remote sources[max_ranks];
+            for (int at = 0; at < engine.size(); ++at) {
+                const auto block = static_cast<std::uint64_t>((at + call.shift) % engine.size());
+                sources[at] = engine.local(call.send + block * call.bytes + offset);
+            }
+            const typename E::Remote destination[1] = {engine.local(call.out + offset)};
+            engine.template reduce<T>(destination, 1, sources, piece.bytes / sizeof(T), call.op);
+            engine.copy_after_reduce();
+            const std::uint64_t place = static_cast<std::uint64_t>(engine.rank()) * call.bytes + offset;
+            engine.copy(engine.local(call.recv + place), call.out + offset, piece.bytes);
+            for (int step = 1; step < engine.size(); ++step) {
+                engine.copy(engine.recv_of(engine.peer_at(step)) + place, call.out + offset, piece.bytes);
+            }
+        }
     }
 
     /// Sources are all ranks' `send`, from rank `shift` on; every rank combines its n-th and stores it into all ranks'

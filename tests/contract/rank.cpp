@@ -36,7 +36,7 @@ Rank::Rank(Bootstrap &bootstrap, const Transport &transport, const Settings &set
     view_.timeout_ns = static_cast<std::uint64_t>(settings.timeout_seconds * 1e9);
     view_.control = &words_->control;
     view_.regions = peers_.table();
-    view_.layout = ArenaLayout::make(view_.size, transport.channels, packet_bytes, segment_bytes);
+    view_.layout = ArenaLayout::make(view_.size, transport.channels, packet_bytes, 0, segment_bytes);
     map_arenas();
     reach_.same_process = bootstrap.same_process();
     reach_.pids = bootstrap.allgather(static_cast<std::int32_t>(::getpid()));

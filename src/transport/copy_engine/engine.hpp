@@ -35,20 +35,24 @@ private:
 /// and reduction kernels on a stream. See transport.hpp. Copies to peers and what they wait for go to a stream of their
 /// own, the rest to the caller's: so the segments of a staged algorithm overlap by themselves.
 ///
-/// Nothing is waited for on the host: methods that return bool return true, and failures show in Control. await() has
-/// an address only for staging and for buffers that were told beforehand (set_recv_of).
+/// Nothing is waited for on the host: methods that return bool return true, and failures show in Control. The peers'
+/// buffers have to be told beforehand (set_peer).
 class CopyEngine {
 public:
     using Remote = std::byte *;
 
     CopyEngine(const CommView &view, const CopyEngineLane &lane, int channels, baton_type type, cudaStream_t stream);
 
-    void set_recv_of(int peer, std::byte *address) { recv_of_[static_cast<std::size_t>(peer)] = address; }
+    void set_peer(int peer, std::byte *send, std::byte *recv) {
+        send_of_[static_cast<std::size_t>(peer)] = send;
+        recv_of_[static_cast<std::size_t>(peer)] = recv;
+    }
 
     int rank() const { return view_.rank; }
     int size() const { return view_.size; }
     int peer_at(int step) const { return (view_.rank + step) % view_.size; }
     Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
+    Remote send_of(int peer) const { return send_of_[static_cast<std::size_t>(peer)]; }
     Remote recv_of(int peer) const { return recv_of_[static_cast<std::size_t>(peer)]; }
     static Remote local(const std::byte *pointer) { return const_cast<std::byte *>(pointer); }
 
@@ -62,6 +66,8 @@ public:
                 int op) {
         reduce_to(destinations[0], sources, count, op);
     }
+
+    void copy_after_reduce();
 
     void signal_all(std::uint64_t step);
     bool wait_all(std::uint64_t step);
@@ -77,6 +83,7 @@ public:
 private:
     void reduce_to(Remote destination, const Remote *sources, std::uint64_t count, int op);
     void sync(const SyncActions &actions, cudaStream_t stream);
+    void let_pushes_follow();
 
     const CommView &view_;
     const CopyEngineLane &lane_;
@@ -85,6 +92,7 @@ private:
     baton_type type_;
     cudaStream_t stream_;
     CopyBatch batch_;
+    std::array<Remote, max_ranks> send_of_{};
     std::array<Remote, max_ranks> recv_of_{};
 };
 

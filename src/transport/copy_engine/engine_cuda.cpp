@@ -70,9 +70,19 @@ void CopyEngine::sync(const SyncActions &actions, cudaStream_t stream) {
 bool CopyEngine::begin(const Arrival &mine) {
     mine_ = mine;
     sync({.begin = true}, stream_);
+    let_pushes_follow();
+    return true;
+}
+
+/// What the push stream gets from now on comes after what the caller's stream has got so far.
+void CopyEngine::let_pushes_follow() {
     check_cuda(cudaEventRecord(lane_.fork, stream_), "cudaEventRecord");
     check_cuda(cudaStreamWaitEvent(lane_.pushes, lane_.fork, 0), "cudaStreamWaitEvent");
-    return true;
+}
+
+void CopyEngine::copy_after_reduce() {
+    batch_.flush(lane_.pushes);
+    let_pushes_follow();
 }
 
 void CopyEngine::copy(Remote destination, const std::byte *source, std::uint64_t bytes) {

@@ -95,6 +95,8 @@ public:
         }
     }
 
+    void copy_after_reduce() {}
+
     void signal_all(std::uint64_t step) { post(step, &Arena::done); }
     bool wait_all(std::uint64_t step) { return wait(step, &Arena::done, WaitFor::done); }
     void credit_all(std::uint64_t step) { post(step, &Arena::credit); }

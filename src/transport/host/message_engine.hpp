@@ -76,6 +76,8 @@ public:
         taken_ = 0;
         return true;
     }
+    /// One channel is the last.
+    bool last_channel(std::uint64_t * /*left*/) const { return !failed_; }
     bool wait_parts(const SemaphoreWord *parts, std::uint64_t value) {
         return wait_word(&parts[0].value, value, WaitFor::data);
     }

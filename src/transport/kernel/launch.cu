@@ -104,15 +104,13 @@ const void *address_of(Kernel *kernel) {
 
 }  // namespace
 
-void launch(const void *kernel, int blocks, int threads, int shared_bytes, void **arguments, cudaStream_t stream,
-            const char *name) {
+void launch(const void *kernel, int blocks, int threads, void **arguments, cudaStream_t stream, const char *name) {
     cudaLaunchAttribute overlap{};
     overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     overlap.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks));
     config.blockDim = dim3(static_cast<unsigned>(threads));
-    config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
     config.stream = stream;
     config.attrs = &overlap;
     config.numAttrs = 1;
@@ -126,37 +124,36 @@ void launch_sync(const CommView &view, const Arrival &mine, const SyncActions &a
                  cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), const_cast<Arrival *>(&mine),
                          const_cast<SyncActions *>(&actions)};
-    launch(address_of(&sync_kernel), channels, block_threads, 0, arguments, stream,
-           "launching a synchronisation kernel");
+    launch(address_of(&sync_kernel), channels, block_threads, arguments, stream, "launching a synchronisation kernel");
 }
 
 void launch_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, int blocks,
                  cudaStream_t stream) {
     void *arguments[] = {&destination, &source, &bytes};
-    launch(address_of(&copy_kernel), blocks, block_threads, 0, arguments, stream, "launching a copy kernel");
+    launch(address_of(&copy_kernel), blocks, block_threads, arguments, stream, "launching a copy kernel");
 }
 
 void launch_signal(const CommView &view, int window, int target, cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &window, &target};
-    launch(address_of(&signal_kernel), 1, 1, 0, arguments, stream, "launching a signal kernel");
+    launch(address_of(&signal_kernel), 1, 1, arguments, stream, "launching a signal kernel");
 }
 
 void launch_wait_signal(const CommView &view, int window, int source, std::uint64_t signals, cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &window, &source, &signals};
-    launch(address_of(&wait_signal_kernel), 1, 1, 0, arguments, stream, "launching a wait kernel");
+    launch(address_of(&wait_signal_kernel), 1, 1, arguments, stream, "launching a wait kernel");
 }
 
 void launch_reduce(std::byte *destination, const ReduceSources &sources, int ranks, std::uint64_t count,
                    baton_type type, baton_op op, int blocks, cudaStream_t stream) {
     int op_value = op;
     void *arguments[] = {&destination, const_cast<ReduceSources *>(&sources), &ranks, &count, &op_value};
-    launch(reduce_kernel_of(type), blocks, block_threads, 0, arguments, stream, "launching a reduction kernel");
+    launch(reduce_kernel_of(type), blocks, block_threads, arguments, stream, "launching a reduction kernel");
 }
 
 void launch_probe(const CommView &view, std::uint64_t value, bool verify, std::uint64_t *failures,
                   cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &value, &verify, &failures};
-    launch(address_of(&probe_kernel), 1, max_ranks, 0, arguments, stream, "launching the probe kernel");
+    launch(address_of(&probe_kernel), 1, max_ranks, arguments, stream, "launching the probe kernel");
 }
 
 std::vector<const void *> transport_kernels() {

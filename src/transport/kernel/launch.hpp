@@ -9,18 +9,12 @@
 
 namespace baton::core {
 
-/// Threads of most kernels' blocks.
-inline constexpr int block_threads = 512;
+/// Threads of most kernels' blocks, two of which fit a multiprocessor with 128 registers a thread.
+inline constexpr int block_threads = 256;
 /// Threads of a block of operations on packets.
 inline constexpr int small_block_threads = 256;
 /// Threads of a block where many messages run side by side.
 inline constexpr int group_block_threads = 64;
-
-/// Dynamic shared memory of a kernel that copies in bulk (bulk_copy.cuh): tiles on their way. One block fits a
-/// multiprocessor.
-inline constexpr int bulk_tile_bytes = 16384;
-inline constexpr int bulk_stages = 8;
-inline constexpr int bulk_shared_bytes = bulk_tile_bytes * bulk_stages;
 
 /// What a synchronisation kernel does, in this order. It stands for the engine methods of the same names
 /// (transport.hpp) where data is moved by something else than the kernel: between begin and finish lie copies of the
@@ -35,8 +29,7 @@ struct SyncActions {
 };
 
 /// Launches return after enqueueing and throw BATON_ERR_CUDA.
-void launch(const void *kernel, int blocks, int threads, int shared_bytes, void **arguments, cudaStream_t stream,
-            const char *name);
+void launch(const void *kernel, int blocks, int threads, void **arguments, cudaStream_t stream, const char *name);
 void launch_sync(const CommView &view, const Arrival &mine, const SyncActions &actions, int channels,
                  cudaStream_t stream);
 void launch_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, int blocks, cudaStream_t stream);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "sync/region_lookup.hpp"
-#include "transport/kernel/bulk_copy.cuh"
 #include "transport/kernel/move.cuh"
 #include "transport/kernel/packet_move.cuh"
 #include "transport/transport.hpp"
@@ -11,20 +10,19 @@ namespace baton::core {
 struct MessageShared {
     std::byte *remote;
     int failed;
+    int last;
 };
 
 /// One block's part of one send or recv: the primitives that collectives/p2p is written with. All threads of the block
-/// call every method together; thread 0 polls and posts, as KernelEngine's threads do, and copies in bulk where it is
-/// given the means.
+/// call every method together; thread 0 polls and posts, as KernelEngine's threads do.
 class KernelMessageEngine {
 public:
     using Remote = std::byte *;
 
-    __device__ KernelMessageEngine(const CommView &view, MessageShared &shared, BulkCopier *copier, const Arrival &mine,
-                                   int peer, std::uint64_t number, int channel, int channels)
+    __device__ KernelMessageEngine(const CommView &view, MessageShared &shared, const Arrival &mine, int peer,
+                                   std::uint64_t number, int channel, int channels)
         : view_(view),
           shared_(shared),
-          copier_(copier),
           mine_(mine),
           number_(number),
           peer_(peer),
@@ -58,7 +56,6 @@ public:
     }
     /// Raises a word after everything that the block has stored and read so far.
     __device__ void post_word(std::uint64_t *word, std::uint64_t value) {
-        if (copier_ != nullptr && threadIdx.x == 0) copier_->flush();
         __syncthreads();
         if (threadIdx.x == 0 && !shared_.failed) store_release(word, value);
     }
@@ -92,10 +89,6 @@ public:
 
     __device__ void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
         if (bytes == 0 || shared_.failed) return;
-        if (copier_ != nullptr && BulkCopier::suits(destination, source, bytes)) {
-            if (threadIdx.x == 0) copier_->add(destination, source, bytes);
-            return;
-        }
         void *const destinations[1] = {destination};
         copy_block(destinations, 1, source, bytes);
     }
@@ -109,6 +102,22 @@ public:
         if (!take_packets(destination, source, bytes, epoch, spin)) shared_.failed = 1;
         __syncthreads();
         return shared_.failed == 0;
+    }
+
+    /// True for the last of this rank's channels to come here; `left` counts them. What the others have read and stored
+    /// before is ordered before what it does after.
+    __device__ bool last_channel(std::uint64_t *left) {
+        if (channels_ == 1) return shared_.failed == 0;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __threadfence();
+            const auto before = atomicAdd(reinterpret_cast<unsigned long long *>(left), shared_.failed ? 0ULL : 1ULL);
+            shared_.last = !shared_.failed && before + 1 == static_cast<unsigned long long>(channels_);
+            if (shared_.last) *left = 0;
+            __threadfence();
+        }
+        __syncthreads();
+        return shared_.last != 0;
     }
 
     /// True once all channels of the sender have raised their word to `value`; a thread polls for each.
@@ -155,7 +164,6 @@ private:
 
     const CommView &view_;
     MessageShared &shared_;
-    BulkCopier *const copier_;
     const Arrival &mine_;
     std::uint64_t number_;
     int peer_;

@@ -37,32 +37,38 @@ __device__ inline std::uintptr_t address_difference(const Pointer *pointers, int
     return difference;
 }
 
-/// Words [0, words) from source + offset to every destination + offset (in bytes). A thread has `unroll` loads in
-/// flight.
+/// Up to `unroll` words from word `base` on, a block's width apart: all loads are under way before the first store.
+/// `whole`: none of them lies behind `words`.
+template <class Word, int unroll, bool whole>
+__device__ inline void copy_round(void *const *destinations, int destination_count, const Word *from,
+                                  std::size_t offset, std::size_t base, std::size_t words) {
+    const std::size_t stride = blockDim.x;
+    Word held[unroll];
+#pragma unroll
+    for (int k = 0; k < unroll; ++k) {
+        if (whole || base + k * stride < words) held[k] = load_word(from + base + k * stride);
+    }
+    for (int j = 0; j < destination_count; ++j) {
+        auto *const to = reinterpret_cast<Word *>(static_cast<char *>(destinations[j]) + offset);
+#pragma unroll
+        for (int k = 0; k < unroll; ++k) {
+            if (whole || base + k * stride < words) store_word(to + base + k * stride, held[k]);
+        }
+    }
+}
+
+/// Words [0, words) from source + offset to every destination + offset (in bytes).
 template <class Word, int unroll>
 __device__ inline void copy_words(void *const *destinations, int destination_count, const void *source,
                                   std::size_t offset, std::size_t words) {
     const auto *from = reinterpret_cast<const Word *>(static_cast<const char *>(source) + offset);
-    auto *const first = reinterpret_cast<Word *>(static_cast<char *>(destinations[0]) + offset);
     const std::size_t stride = blockDim.x;
-    for (std::size_t base = threadIdx.x; base < words; base += unroll * stride) {
-        Word held[unroll];
-        // The last round is a partial one: its loads stay together, too, each behind a predicate.
-#pragma unroll
-        for (int k = 0; k < unroll; ++k) {
-            if (base + k * stride < words) held[k] = load_word(from + base + k * stride);
-        }
-#pragma unroll
-        for (int k = 0; k < unroll; ++k) {
-            if (base + k * stride < words) store_word(first + base + k * stride, held[k]);
-        }
-        for (int j = 1; j < destination_count; ++j) {
-            auto *const next = reinterpret_cast<Word *>(static_cast<char *>(destinations[j]) + offset);
-#pragma unroll
-            for (int k = 0; k < unroll; ++k) {
-                if (base + k * stride < words) store_word(next + base + k * stride, held[k]);
-            }
-        }
+    std::size_t base = threadIdx.x;
+    for (; base + (unroll - 1) * stride < words; base += unroll * stride) {
+        copy_round<Word, unroll, true>(destinations, destination_count, from, offset, base, words);
+    }
+    if (base < words) {
+        copy_round<Word, unroll, false>(destinations, destination_count, from, offset, base, words);
     }
 }
 

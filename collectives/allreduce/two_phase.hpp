@@ -1,0 +1,39 @@
+#pragma once
+
+#include "collectives/args.hpp"
+#include "transport/transport.hpp"
+
+/// Allreduce in two phases, for large vectors: what two_shot.hpp does for each word at once, one after the other. The
+/// links carry the second half as stores to one peer at a time, or as copies by copy engines, both faster than stores
+/// to all peers among reads from all (docs/performance.md).
+///   1. Tell every peer where my buffers are; wait for all.
+///   2. Read my n-th of the vector from every rank in rank order, combine into my receive buffer.
+///   3. Peer by peer: copy the result to its receive buffer.
+///   4. Signal all; wait for all.
+/// Between ranks it looks like two_shot.hpp. In place is safe for the same reason: nobody else reads a rank's n-th.
+/// Steps: 2. Wire: 2 (n-1)/n vector bytes per rank, half read, half written. Synchronisation: arrival and signal per
+/// pair. Scratch: none.
+namespace baton::core {
+
+template <class T, class Engine>
+BATON_HD void allreduce_two_phase(Engine &engine, const CollectiveArgs &args) {
+    if (!engine.begin(args.arrival) || !engine.await_all()) return;
+    const Range owned = split(args.chunk, 16, engine.size(), engine.rank());
+    const Range part = engine.share(owned.bytes, line_bytes);
+    const std::uint64_t place = owned.begin + part.begin;
+    typename Engine::Remote sources[max_ranks];
+    for (int of = 0; of < engine.size(); ++of) {
+        sources[of] = (of == engine.rank() ? engine.local(args.send) : engine.send_of(of)) + place;
+    }
+    const typename Engine::Remote destination[1] = {engine.local(args.recv + place)};
+    engine.template reduce<T>(destination, 1, sources, part.bytes / sizeof(T), args.op);
+    engine.copy_after_reduce();
+    for (int at = 1; at < engine.size(); ++at) {
+        engine.copy(engine.recv_of(engine.peer_at(at)) + place, args.recv + place, part.bytes);
+    }
+    engine.signal_all(1);
+    if (!engine.wait_all(1)) return;
+    engine.finish();
+}
+
+}  // namespace baton::core
