@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "collectives/allgather/push.hpp"
+#include "collectives/alltoall/push.hpp"
 #include "collectives/gpu_order.hpp"
 #include "collectives/kernels.hpp"
 #include "collectives/reduce_scatter/staged.hpp"
@@ -29,6 +30,10 @@ KernelChoice kernel_for(const Request &request, const Plan &plan) {
     switch (request.operation) {
         case BATON_ALLGATHER:
             return allgather_kernel(plan.algorithm);
+        case BATON_ALLTOALL:
+            return alltoall_kernel(plan.algorithm);
+        case BATON_BROADCAST:
+            return broadcast_kernel(plan.algorithm);
         case BATON_REDUCE_SCATTER:
             return reduce_scatter_kernel(plan.algorithm, request.type);
         case BATON_ALLREDUCE:
@@ -70,7 +75,7 @@ private:
         order_.after(as_stream(stream));
     }
     void run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream);
-    bool push_by_copy_engine(const Plan &plan, const CollectiveArgs &args, baton_type type, cudaStream_t stream);
+    bool push_by_copy_engine(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream);
     bool learn_addresses(const Plan &plan, const CollectiveArgs &args, bool capturing,
                          std::vector<std::byte *> &recv_of);
     template <int capacity>
@@ -127,7 +132,7 @@ void GpuExecutor::collective(const Request &request, const Plan &plan, const Col
             CopyEngine engine(view_, lane_, plan.channels, request.type, on);
             return dispatch_type(request.type, [&]<class T>() { reduce_scatter_staged<T>(engine, args); });
         }
-        if (!push_by_copy_engine(plan, args, request.type, on)) run_kernel(request, plan, args, on);
+        if (!push_by_copy_engine(request, plan, args, on)) run_kernel(request, plan, args, on);
     });
 }
 
@@ -173,25 +178,29 @@ bool GpuExecutor::learn_addresses(const Plan &plan, const CollectiveArgs &args, 
     return true;
 }
 
-bool GpuExecutor::push_by_copy_engine(const Plan &plan, const CollectiveArgs &args, baton_type type,
+bool GpuExecutor::push_by_copy_engine(const Request &request, const Plan &plan, const CollectiveArgs &args,
                                       cudaStream_t stream) {
+    const bool alltoall = request.operation == BATON_ALLTOALL;
     std::vector<std::byte *> recv_of;
     if (!learn_addresses(plan, args, is_capturing(stream), recv_of)) {
         if (plan.stream_words) fail(BATON_ERR_INTERNAL, "a peer's buffer is not mapped here in zero-SM mode");
         return false;
     }
     if (!plan.stream_words) {
-        CopyEngine engine(view_, lane_, plan.channels, type, stream);
+        CopyEngine engine(view_, lane_, plan.channels, request.type, stream);
         for (int peer = 0; peer < view_.size; ++peer) engine.set_recv_of(peer, recv_of[static_cast<std::size_t>(peer)]);
-        allgather_push(engine, args);
+        alltoall ? alltoall_push(engine, args) : allgather_push(engine, args);
         return true;
     }
     const std::uint64_t place = static_cast<std::uint64_t>(view_.rank) * args.chunk;
+    const auto block_for = [&](int peer) {
+        return args.send + (alltoall ? static_cast<std::uint64_t>(peer) * args.chunk : 0);
+    };
     CopyBatch batch;
-    batch.add(args.recv + place, args.send, args.chunk);
+    batch.add(args.recv + place, block_for(view_.rank), args.chunk);
     for (int step = 1; step < view_.size; ++step) {
         const int peer = (view_.rank + step) % view_.size;
-        if (args.chunk > 0) batch.add(recv_of[static_cast<std::size_t>(peer)] + place, args.send, args.chunk);
+        if (args.chunk > 0) batch.add(recv_of[static_cast<std::size_t>(peer)] + place, block_for(peer), args.chunk);
     }
     stream_words_->enqueue_phase(ready_phase, stream);
     batch.flush(stream);
