@@ -15,6 +15,10 @@ baton_operation operation_of(const Call &call) {
             return BATON_REDUCE_SCATTER;
         case Kind::allreduce:
             return BATON_ALLREDUCE;
+        case Kind::alltoall:
+            return BATON_ALLTOALL;
+        case Kind::broadcast:
+            return BATON_BROADCAST;
         case Kind::pair:
             return call.from == Call::nobody ? BATON_SEND : BATON_RECV;
         case Kind::put:
@@ -61,6 +65,11 @@ void BatonLibrary::issue(const Call &call) {
         case Kind::allreduce:
             return check(baton_allreduce(call.send, call.recv, shape.count, shape.type, shape.op, comm, stream),
                          "baton_allreduce");
+        case Kind::alltoall:
+            return check(baton_alltoall(call.send, call.recv, shape.count, shape.type, comm, stream), "baton_alltoall");
+        case Kind::broadcast:
+            return check(baton_broadcast(call.send, call.recv, shape.count, shape.type, Call::root, comm, stream),
+                         "baton_broadcast");
         case Kind::sendrecv:
             return check(baton_sendrecv(call.send, shape.count, call.to, call.recv, shape.count, call.from, shape.type,
                                         comm, stream),

@@ -23,6 +23,8 @@ const std::vector<KindTraits> &all_kinds() {
         {Kind::allgather, "allgather", false, true, false, true, Traffic::all_pairs, to_the_others},
         {Kind::reduce_scatter, "reduce_scatter", true, true, true, false, Traffic::all_pairs, to_the_others},
         {Kind::allreduce, "allreduce", true, true, false, false, Traffic::all_pairs, twice_to_the_others},
+        {Kind::alltoall, "alltoall", false, true, true, true, Traffic::all_pairs, to_the_others},
+        {Kind::broadcast, "broadcast", false, true, false, false, Traffic::all_pairs, once},
         {Kind::sendrecv, "sendrecv", false, false, false, false, Traffic::ring, once},
         {Kind::pair, "pair", false, false, false, false, Traffic::pairs, once},
         {Kind::put, "put", false, false, false, false, Traffic::ring, once},

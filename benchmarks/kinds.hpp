@@ -11,10 +11,12 @@ enum class Kind {
     allgather,
     reduce_scatter,
     allreduce,
-    sendrecv,  // a ring: to rank + 1, from rank - 1
-    pair,      // one way: rank 0 to rank 1, 2 to 3, ...; a last rank without a partner does nothing
-    put,       // a ring: into rank + 1's window, then a signal there and a wait for rank - 1's
-    get,       // from rank + 1's window
+    alltoall,
+    broadcast,  // from rank 0
+    sendrecv,   // a ring: to rank + 1, from rank - 1
+    pair,       // one way: rank 0 to rank 1, 2 to 3, ...; a last rank without a partner does nothing
+    put,        // a ring: into rank + 1's window, then a signal there and a wait for rank - 1's
+    get,        // from rank + 1's window
     barrier
 };
 
@@ -67,8 +69,8 @@ struct Shape {
 std::size_t send_elements(const Shape &shape, int ranks);
 std::size_t recv_elements(const Shape &shape, int ranks);
 
-/// The size column as nccl-tests counts it: the whole vector over all ranks for allgather and reduce_scatter, one
-/// rank's buffer or message for the others.
+/// The size column as nccl-tests counts it: all blocks together for allgather, reduce_scatter and alltoall, one rank's
+/// buffer or message for the others.
 std::size_t table_bytes(const Shape &shape, int ranks);
 /// The count argument that makes a call of at most `bytes` in the size column.
 std::size_t count_for(Kind kind, baton_type type, std::size_t bytes, int ranks);

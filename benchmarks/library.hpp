@@ -23,12 +23,15 @@ struct Buffers {
 /// One call of an operation, the same each time it is issued.
 struct Call {
     static constexpr int nobody = -1;
+    static constexpr int root = 0;  // of broadcasts
 
     Shape shape;
     const void *send = nullptr;
     void *recv = nullptr;
     int to = nobody;  // ranks, for the kinds that have them
     int from = nobody;
+    int rank = 0;  // who calls, of how many
+    int ranks = 1;
 };
 
 /// Who carries out calls: Baton, or a library that it is compared with. Owns the memory that it is measured on.
@@ -43,6 +46,8 @@ public:
     virtual std::string explain(const Call &) const { return {}; }
     /// Whether its floating-point sums may be added and rounded in any order. Baton's may not.
     virtual bool sums_in_any_order() const { return false; }
+    /// Whether a broadcast leaves its result in the root's receive buffer too. MPI's has one buffer.
+    virtual bool root_receives() const { return true; }
 };
 
 }  // namespace baton::bench

@@ -18,6 +18,8 @@ public:
         call_.shape = shape;
         call_.send = buffers_.send;
         call_.recv = buffers_.recv;
+        call_.rank = communicator.rank();
+        call_.ranks = communicator.size();
     }
 
     void issue() final { library_.issue(call_); }
@@ -136,6 +138,68 @@ private:
     std::byte *input_;
 };
 
+class Alltoall final : public DataOperation {
+public:
+    template <class... Arguments>
+    explicit Alltoall(Arguments &&...arguments) : DataOperation(arguments...) {
+        input_ = in_place() ? buffers_.recv : buffers_.send;
+        call_.send = shape_.in_place == InPlace::mpi ? BATON_IN_PLACE : input_;
+    }
+
+    void prepare(std::uint64_t round) override {
+        round_ = round;
+        poison();
+        verifier_.fill(own_pattern(), input_, ranks() * block());
+    }
+    void poison() override { verifier_.poison(buffers_.recv, in_place() ? 0 : ranks() * block()); }
+    /// In place, a second call gives every block back.
+    Check verify(int calls) override {
+        const bool exchanged = !in_place() || calls % 2 != 0;
+        Check result;
+        for (std::size_t peer = 0; peer < ranks(); ++peer) {
+            const std::size_t from = exchanged ? peer : rank();
+            const std::size_t place = exchanged ? rank() : peer;
+            Check part = verifier_.check_copy(pattern_of(static_cast<int>(from)), shape_.type, place * shape_.count,
+                                              buffers_.recv + peer * block(), shape_.count);
+            part.first += part.wrong > 0 ? peer * shape_.count : 0;
+            result.add(part);
+        }
+        return result;
+    }
+
+private:
+    std::byte *input_;
+};
+
+class Broadcast final : public DataOperation {
+public:
+    template <class... Arguments>
+    explicit Broadcast(Arguments &&...arguments) : DataOperation(arguments...) {
+        input_ = in_place() ? buffers_.recv : buffers_.send;
+        call_.send = shape_.in_place == InPlace::mpi ? BATON_IN_PLACE : input_;
+    }
+
+    void prepare(std::uint64_t round) override {
+        round_ = round;
+        poison();
+        if (is_root()) {
+            verifier_.fill(own_pattern(), input_, block());
+        }
+    }
+    void poison() override { verifier_.poison(buffers_.recv, is_root() && in_place() ? 0 : block()); }
+    Check verify(int /*calls*/) override {
+        if (is_root() && !library_.root_receives()) {
+            return {};
+        }
+        return verifier_.check_copy(pattern_of(Call::root), shape_.type, 0, buffers_.recv, shape_.count);
+    }
+
+private:
+    bool is_root() const { return communicator_.rank() == Call::root; }
+
+    std::byte *input_;
+};
+
 /// A message to one rank, and one from another: a ring or pairs.
 class Messages final : public DataOperation {
 public:
@@ -220,6 +284,10 @@ std::unique_ptr<Operation> make_operation(const Shape &shape, const Communicator
             return std::make_unique<ReduceScatter>(shape, communicator, verifier, library);
         case Kind::allreduce:
             return std::make_unique<Allreduce>(shape, communicator, verifier, library);
+        case Kind::alltoall:
+            return std::make_unique<Alltoall>(shape, communicator, verifier, library);
+        case Kind::broadcast:
+            return std::make_unique<Broadcast>(shape, communicator, verifier, library);
         case Kind::sendrecv:
         case Kind::pair:
             return std::make_unique<Messages>(shape, communicator, verifier, library);

@@ -8,13 +8,14 @@
 namespace baton::core {
 
 /// A collective as an algorithm sees it. `chunk` is what one rank contributes to allgather, what one rank gets of
-/// reduce_scatter, and the whole vector of allreduce.
+/// reduce_scatter, what one rank sends to another in alltoall, and the whole buffer of allreduce and broadcast.
 struct CollectiveArgs {
     Arrival arrival;
     const std::byte *send = nullptr;
     std::byte *recv = nullptr;
     std::uint64_t chunk = 0;  // bytes
     std::int32_t op = 0;      // baton_op
+    std::int32_t root = 0;    // broadcast; only it has `send`
 };
 
 }  // namespace baton::core

@@ -7,6 +7,7 @@
 
 #include "collectives/allgather/push.hpp"
 #include "collectives/allreduce/two_phase.hpp"
+#include "collectives/alltoall/push.hpp"
 #include "collectives/gpu_order.hpp"
 #include "collectives/kernels.hpp"
 #include "collectives/reduce_scatter/staged.hpp"
@@ -36,6 +37,10 @@ KernelChoice kernel_for(const Request &request, const Plan &plan) {
     switch (request.operation) {
         case BATON_ALLGATHER:
             return allgather_kernel(plan.algorithm);
+        case BATON_ALLTOALL:
+            return alltoall_kernel(plan.algorithm);
+        case BATON_BROADCAST:
+            return broadcast_kernel(plan.algorithm);
         case BATON_REDUCE_SCATTER:
             return reduce_scatter_kernel(plan.algorithm, request.type);
         case BATON_ALLREDUCE:
@@ -78,7 +83,8 @@ private:
     }
     void run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream);
     bool run_copy_engine(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream);
-    void push_with_stream_words(const CollectiveArgs &args, const std::vector<PeerBuffers> &peers, cudaStream_t stream);
+    void push_with_stream_words(const Request &request, const CollectiveArgs &args,
+                                const std::vector<PeerBuffers> &peers, cudaStream_t stream);
     bool learn_addresses(const Plan &plan, const CollectiveArgs &args, bool capturing, std::vector<PeerBuffers> &peers);
     bool find(int peer, const BufferRef &buffer, std::byte **address) const;
     template <int capacity>
@@ -198,7 +204,7 @@ bool GpuExecutor::run_copy_engine(const Request &request, const Plan &plan, cons
         return false;
     }
     if (plan.stream_words) {
-        push_with_stream_words(args, peers, stream);
+        push_with_stream_words(request, args, peers, stream);
         return true;
     }
     CopyEngine engine(view_, lane_, plan.channels, request.type, stream);
@@ -206,22 +212,33 @@ bool GpuExecutor::run_copy_engine(const Request &request, const Plan &plan, cons
         const PeerBuffers &buffers = peers[static_cast<std::size_t>(peer)];
         engine.set_peer(peer, buffers.send, buffers.recv);
     }
-    if (request.operation == BATON_ALLGATHER) {
-        allgather_push(engine, args);
-    } else {
-        dispatch_type(request.type, [&]<class T>() { allreduce_two_phase<T>(engine, args); });
+    switch (request.operation) {
+        case BATON_ALLGATHER:
+            allgather_push(engine, args);
+            break;
+        case BATON_ALLTOALL:
+            alltoall_push(engine, args);
+            break;
+        default:
+            dispatch_type(request.type, [&]<class T>() { allreduce_two_phase<T>(engine, args); });
     }
     return true;
 }
 
-void GpuExecutor::push_with_stream_words(const CollectiveArgs &args, const std::vector<PeerBuffers> &peers,
-                                         cudaStream_t stream) {
+void GpuExecutor::push_with_stream_words(const Request &request, const CollectiveArgs &args,
+                                         const std::vector<PeerBuffers> &peers, cudaStream_t stream) {
+    const bool alltoall = request.operation == BATON_ALLTOALL;
     const std::uint64_t place = static_cast<std::uint64_t>(view_.rank) * args.chunk;
+    const auto block_for = [&](int peer) {
+        return args.send + (alltoall ? static_cast<std::uint64_t>(peer) * args.chunk : 0);
+    };
     CopyBatch batch;
-    batch.add(args.recv + place, args.send, args.chunk);
+    batch.add(args.recv + place, block_for(view_.rank), args.chunk);
     for (int step = 1; step < view_.size; ++step) {
         const int peer = (view_.rank + step) % view_.size;
-        if (args.chunk > 0) batch.add(peers[static_cast<std::size_t>(peer)].recv + place, args.send, args.chunk);
+        if (args.chunk > 0) {
+            batch.add(peers[static_cast<std::size_t>(peer)].recv + place, block_for(peer), args.chunk);
+        }
     }
     stream_words_->enqueue_phase(ready_phase, stream);
     batch.flush(stream);

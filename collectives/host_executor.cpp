@@ -10,7 +10,13 @@
 #include "collectives/allreduce/one_shot.hpp"
 #include "collectives/allreduce/staged.hpp"
 #include "collectives/allreduce/two_shot.hpp"
+#include "collectives/alltoall/packet.hpp"
+#include "collectives/alltoall/push.hpp"
+#include "collectives/alltoall/staged.hpp"
 #include "collectives/barrier/arrive.hpp"
+#include "collectives/broadcast/packet.hpp"
+#include "collectives/broadcast/push.hpp"
+#include "collectives/broadcast/staged.hpp"
 #include "collectives/p2p/packet.hpp"
 #include "collectives/p2p/push.hpp"
 #include "collectives/reduce_scatter/packet.hpp"
@@ -31,6 +37,28 @@ void run_allgather(HostEngine &engine, Algorithm algorithm, const CollectiveArgs
             return allgather_push(engine, args);
         default:
             return allgather_staged(engine, args);
+    }
+}
+
+void run_alltoall(HostEngine &engine, Algorithm algorithm, const CollectiveArgs &args) {
+    switch (algorithm) {
+        case Algorithm::packet:
+            return alltoall_packet(engine, args);
+        case Algorithm::push:
+            return alltoall_push(engine, args);
+        default:
+            return alltoall_staged(engine, args);
+    }
+}
+
+void run_broadcast(HostEngine &engine, Algorithm algorithm, const CollectiveArgs &args) {
+    switch (algorithm) {
+        case Algorithm::packet:
+            return broadcast_packet(engine, args);
+        case Algorithm::push:
+            return broadcast_push(engine, args);
+        default:
+            return BroadcastStaged(engine, args).run();
     }
 }
 
@@ -62,6 +90,10 @@ void run_collective(HostEngine &engine, const Request &request, Algorithm algori
     switch (request.operation) {
         case BATON_ALLGATHER:
             return run_allgather(engine, algorithm, args);
+        case BATON_ALLTOALL:
+            return run_alltoall(engine, algorithm, args);
+        case BATON_BROADCAST:
+            return run_broadcast(engine, algorithm, args);
         case BATON_REDUCE_SCATTER:
             return dispatch_type(request.type, [&]<class T>() { run_reduce_scatter<T>(engine, algorithm, args); });
         case BATON_ALLREDUCE:

@@ -18,6 +18,8 @@ struct KernelChoice {
 /// The kernels that run an algorithm with one block per channel; arguments: CommView, CollectiveArgs.
 KernelChoice barrier_kernel();
 KernelChoice allgather_kernel(Algorithm algorithm);
+KernelChoice alltoall_kernel(Algorithm algorithm);
+KernelChoice broadcast_kernel(Algorithm algorithm);
 KernelChoice reduce_scatter_kernel(Algorithm algorithm, baton_type type);
 KernelChoice allreduce_kernel(Algorithm algorithm, baton_type type);
 

@@ -112,8 +112,12 @@ KernelChoice message_kernel(bool large) {
 }
 
 std::vector<KernelChoice> collective_kernels() {
-    std::vector<KernelChoice> kernels{barrier_kernel(), allgather_kernel(Algorithm::packet),
-                                      allgather_kernel(Algorithm::push), message_kernel(false), message_kernel(true)};
+    std::vector<KernelChoice> kernels{barrier_kernel(), message_kernel(false), message_kernel(true)};
+    for (const Algorithm algorithm : {Algorithm::packet, Algorithm::push}) {
+        kernels.push_back(allgather_kernel(algorithm));
+        kernels.push_back(alltoall_kernel(algorithm));
+        kernels.push_back(broadcast_kernel(algorithm));
+    }
     for (int index = 0; index < BATON_TYPE_COUNT; ++index) {
         const auto type = static_cast<baton_type>(index);
         kernels.push_back(reduce_scatter_kernel(Algorithm::packet, type));

@@ -59,7 +59,11 @@ public:
         plan_.segment_bytes = capabilities_.segment_bytes;
         switch (request_.operation) {
             case BATON_ALLGATHER:
+            case BATON_ALLTOALL:  // moves as much between the same ranks, in the same ways
                 allgather();
+                break;
+            case BATON_BROADCAST:
+                broadcast();
                 break;
             case BATON_REDUCE_SCATTER:
                 reduce_scatter();
@@ -139,6 +143,12 @@ private:
                channels_for(request_.bytes * static_cast<std::uint64_t>(capabilities_.size), copy_grain),
                by_copy_engine ? copy_engine_reason() : Reason::reach);
         if (by_copy_engine) plan_.mover = Mover::copy_engine;
+    }
+
+    void broadcast() {
+        if (fits_packets(request_.bytes)) return packets(request_.bytes);
+        if (!capabilities_.reaches_buffers) return staged();
+        choose(Algorithm::push, channels_for(request_.bytes, 64 * kib), Reason::reach);
     }
 
     void reduce_scatter() {

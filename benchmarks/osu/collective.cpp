@@ -16,10 +16,12 @@ public:
           type_(type),
           ranks_(static_cast<std::size_t>(context.world.size())),
           baton_(context.communicator,
-                 {context.max_bytes, kind == Kind::allgather ? ranks_ * context.max_bytes : context.max_bytes, 0},
+                 {kind == Kind::alltoall ? ranks_ * context.max_bytes : context.max_bytes,
+                  traits(kind).recv_blocks ? ranks_ * context.max_bytes : context.max_bytes, 0},
                  Memory::malloc) {}
 
-    /// The size column holds bytes per rank for allgather, and the whole vector's bytes for the reductions.
+    /// The size column holds bytes per rank for allgather, per pair for alltoall, and the whole buffer's for the
+    /// others.
     std::size_t count_for(std::size_t bytes) const override {
         if (kind_ == Kind::barrier) {
             return 1;

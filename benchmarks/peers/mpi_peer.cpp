@@ -89,7 +89,7 @@ struct Entry {
     Issue issue;
 };
 
-constexpr std::array<Entry, 6> entries{{
+constexpr std::array<Entry, 8> entries{{
     {Kind::allgather,
      [](const Call &call, const Elements &data, MPI_Comm comm) {
          return MPI_Allgather(call.send, data.count, data.type, call.recv, data.count, data.type, comm);
@@ -101,6 +101,15 @@ constexpr std::array<Entry, 6> entries{{
     {Kind::allreduce,
      [](const Call &call, const Elements &data, MPI_Comm comm) {
          return MPI_Allreduce(call.send, call.recv, data.count, data.type, data.op, comm);
+     }},
+    {Kind::alltoall,
+     [](const Call &call, const Elements &data, MPI_Comm comm) {
+         return MPI_Alltoall(call.send, data.count, data.type, call.recv, data.count, data.type, comm);
+     }},
+    {Kind::broadcast,
+     [](const Call &call, const Elements &data, MPI_Comm comm) {
+         void *buffer = call.rank == Call::root ? const_cast<void *>(call.send) : call.recv;
+         return MPI_Bcast(buffer, data.count, data.type, Call::root, comm);
      }},
     {Kind::sendrecv,
      [](const Call &call, const Elements &data, MPI_Comm comm) {
@@ -158,6 +167,7 @@ public:
     PeerKind kind() const override { return PeerKind::mpi; }
     const Verifier &verifier() const override { return verifier_; }
     Buffers buffers() const override { return {send_, recv_, nullptr}; }
+    bool root_receives() const override { return false; }
 
     std::string refusal(const Shape &shape, bool captured) const override {
         if (captured) {

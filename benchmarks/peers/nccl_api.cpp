@@ -54,10 +54,12 @@ Functions find_functions(const Symbols &symbols) {
     symbols.required(found.all_gather, "ncclAllGather");
     symbols.required(found.reduce_scatter, "ncclReduceScatter");
     symbols.required(found.all_reduce, "ncclAllReduce");
+    symbols.required(found.broadcast, "ncclBroadcast");
     symbols.required(found.send, "ncclSend");
     symbols.required(found.recv, "ncclRecv");
     symbols.required(found.group_start, "ncclGroupStart");
     symbols.required(found.group_end, "ncclGroupEnd");
+    symbols.optional(found.all_to_all, "ncclAlltoAll");
     symbols.optional(found.get_last_error, "ncclGetLastError");
     symbols.optional(found.comm_init_rank_config, "ncclCommInitRankConfig");
     symbols.optional(found.mem_alloc, "ncclMemAlloc");

@@ -76,11 +76,14 @@ struct Functions {
                              Stream stream) = nullptr;
     Result (*all_reduce)(const void *send, void *recv, std::size_t count, int type, int op, Comm comm,
                          Stream stream) = nullptr;
+    Result (*broadcast)(const void *send, void *recv, std::size_t count, int type, int root, Comm comm,
+                        Stream stream) = nullptr;
     Result (*send)(const void *buffer, std::size_t count, int type, int to, Comm comm, Stream stream) = nullptr;
     Result (*recv)(void *buffer, std::size_t count, int type, int from, Comm comm, Stream stream) = nullptr;
     Result (*group_start)() = nullptr;
     Result (*group_end)() = nullptr;
     // ---- newer than the oldest that is accepted
+    Result (*all_to_all)(const void *send, void *recv, std::size_t count, int type, Comm comm, Stream stream) = nullptr;
     const char *(*get_last_error)(Comm comm) = nullptr;
     Result (*comm_init_rank_config)(Comm *comm, int ranks, UniqueId id, int rank, Config *config) = nullptr;
     Result (*mem_alloc)(void **pointer, std::size_t bytes) = nullptr;

@@ -74,13 +74,29 @@ Result first_failure(std::initializer_list<Result> results) {
     return 0;
 }
 
+/// ncclAlltoAll (2.28), or the messages that did the same before there was one.
+Result all_to_all(const Functions &nccl, const Call &call, const Elements &data, Comm comm, Stream stream) {
+    if (nccl.all_to_all != nullptr) {
+        return nccl.all_to_all(call.send, call.recv, data.count, data.type, comm, stream);
+    }
+    const std::size_t block = call.shape.count * baton_type_size(call.shape.type);
+    Result result = nccl.group_start();
+    for (int peer = 0; result == 0 && peer < call.ranks; ++peer) {
+        const std::size_t offset = static_cast<std::size_t>(peer) * block;
+        result = first_failure(
+            {nccl.send(static_cast<const std::byte *>(call.send) + offset, data.count, data.type, peer, comm, stream),
+             nccl.recv(static_cast<std::byte *>(call.recv) + offset, data.count, data.type, peer, comm, stream)});
+    }
+    return first_failure({result, nccl.group_end()});
+}
+
 /// An operation that NCCL has: one entry.
 struct Entry {
     Kind kind;
     Issue issue;
 };
 
-constexpr std::array<Entry, 5> entries{{
+constexpr std::array<Entry, 7> entries{{
     {Kind::allgather,
      [](const Functions &nccl, const Call &call, const Elements &data, Comm comm, Stream stream) {
          return nccl.all_gather(call.send, call.recv, data.count, data.type, comm, stream);
@@ -92,6 +108,11 @@ constexpr std::array<Entry, 5> entries{{
     {Kind::allreduce,
      [](const Functions &nccl, const Call &call, const Elements &data, Comm comm, Stream stream) {
          return nccl.all_reduce(call.send, call.recv, data.count, data.type, data.op, comm, stream);
+     }},
+    {Kind::alltoall, all_to_all},
+    {Kind::broadcast,
+     [](const Functions &nccl, const Call &call, const Elements &data, Comm comm, Stream stream) {
+         return nccl.broadcast(call.send, call.recv, data.count, data.type, Call::root, comm, stream);
      }},
     {Kind::sendrecv,
      [](const Functions &nccl, const Call &call, const Elements &data, Comm comm, Stream stream) {

@@ -105,7 +105,8 @@ struct Texts {
 
 void declare(CLI::App &app, Options &options, Texts &texts) {
     app.add_option("--op", texts.operations,
-                   "Comma list: allgather, reduce_scatter, allreduce, sendrecv, pair, put, get, barrier, all")
+                   "Comma list: allgather, reduce_scatter, allreduce, alltoall, broadcast, sendrecv, pair, put, get, "
+                   "barrier, all")
         ->capture_default_str();
     app.add_option("--min", texts.min, "Smallest size in bytes, with K, M or G (default 1K)");
     app.add_option("--max", texts.max, "Largest size (default 64M on GPUs, 4M on the host)");
@@ -133,8 +134,7 @@ void declare(CLI::App &app, Options &options, Texts &texts) {
     app.add_option("--mode", texts.modes, "Comma list: eager, graph (a CUDA graph of --iters calls)")
         ->capture_default_str();
     app.add_flag("--graph", texts.graph, "Short for --mode graph")->excludes("--mode");
-    app.add_option("--inplace", texts.in_place, "no, yes or both (allgather, reduce_scatter and allreduce)")
-        ->capture_default_str();
+    app.add_option("--inplace", texts.in_place, "no, yes or both (collectives)")->capture_default_str();
     app.add_option("--memory", texts.memories,
                    "Comma list: malloc (cudaMalloc or malloc), baton (baton_malloc), registered, all")
         ->capture_default_str();

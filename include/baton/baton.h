@@ -107,8 +107,9 @@ typedef enum baton_transport {
     BATON_TRANSPORT_HOST = 1,        /* host memory: no GPU is used */
     BATON_TRANSPORT_KERNEL = 2,      /* GPU kernels only */
     BATON_TRANSPORT_COPY_ENGINE = 3, /* copy engines wherever the operation allows it, kernels for the rest */
-    BATON_TRANSPORT_ZERO_SM = 4      /* no SM is used for allgather, put and get: copy engines, ordered by stream memory
-                                        operations. allgather then blocks the host until all ranks have issued it */
+    BATON_TRANSPORT_ZERO_SM = 4      /* no SM is used for allgather, alltoall, put and get: copy engines, ordered by
+                                        stream memory operations. allgather and alltoall then block the host until all
+                                        ranks have issued them */
 } baton_transport;
 
 /*
@@ -160,11 +161,13 @@ typedef enum baton_operation {
     BATON_PUT = 6,
     BATON_GET = 7,
     BATON_SIGNAL = 8,
-    BATON_WAIT_SIGNAL = 9
+    BATON_WAIT_SIGNAL = 9,
+    BATON_ALLTOALL = 10,
+    BATON_BROADCAST = 11
 } baton_operation;
 
-/* May stand for `sendbuf` in allgather, reduce_scatter and allreduce: the input lies in `recvbuf` as MPI_IN_PLACE
- * defines it. Equal pointers, as NCCL defines in place, are recognised too; each operation says which. */
+/* May stand for `sendbuf` in collectives: the input lies in `recvbuf` as MPI_IN_PLACE defines it. Equal pointers, as
+ * NCCL defines in place, are recognised too; each operation says which. */
 #define BATON_IN_PLACE ((const void *)-1)
 
 /* ---------------------------------------------------------------- versions, names, errors ------------------------- */
@@ -269,6 +272,28 @@ BATON_API baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, 
  * BATON_IN_PLACE. Small: every rank sends (n-1) * count elements, one step. Large: 2 (n-1) / n * count, two steps.
  */
 BATON_API baton_result baton_allreduce(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op,
+                                       baton_comm_t comm, baton_stream_t stream);
+
+/*
+ * alltoall: sendbuf and recvbuf hold n blocks of `count` elements; block p of sendbuf on rank r appears as block r of
+ * recvbuf on rank p, the own block included. `count` is that of one block, the same for all pairs of ranks.
+ * In place: sendbuf == recvbuf, or BATON_IN_PLACE (MPI; NCCL has none): block p is exchanged with block r of rank p.
+ * Blocks above the packet limit then go through a copy of the n blocks, in memory that the communicator keeps. Any
+ * other overlap is BATON_ERR_ARGUMENT. Every rank sends (n-1) * count elements. One step.
+ */
+BATON_API baton_result baton_alltoall(const void *sendbuf, void *recvbuf, size_t count, baton_type type,
+                                      baton_comm_t comm, baton_stream_t stream);
+
+/*
+ * broadcast: the `count` elements at sendbuf on rank `root` appear at recvbuf on every rank, the root's included.
+ * sendbuf is used on the root only; elsewhere it is not looked at. In place on the root: sendbuf == recvbuf (with one
+ * buffer everywhere this is MPI_Bcast), or BATON_IN_PLACE; any other overlap is BATON_ERR_ARGUMENT, and so is a root
+ * that is no rank of the communicator. Ranks that name different roots get BATON_ERR_MISMATCH.
+ * It completes on the root when every rank has reached it and the root has sent, on the others when they have the data.
+ * Small: the root sends (n-1) * count elements, one step. Large: the root sends count elements, each of the others
+ * (n-2) / (n-1) * count, in segments, so that the last arrives one step after the root has sent it.
+ */
+BATON_API baton_result baton_broadcast(const void *sendbuf, void *recvbuf, size_t count, baton_type type, int root,
                                        baton_comm_t comm, baton_stream_t stream);
 
 /* Returns (in stream order) after every rank has reached it; puts issued before are visible after. */

@@ -175,6 +175,28 @@ public:
                 "allgather: recv.size() != size() * send.size()");
         check(baton_allgather(send.data(), recv.data(), send.size(), type_of_v<T>, comm_, stream));
     }
+    /// A block of send.size() / size() elements for each rank.
+    template <class T>
+    void alltoall(std::span<const T> send, std::span<T> recv, baton_stream_t stream = nullptr) const {
+        require(send.size() == recv.size(), "alltoall: send.size() != recv.size()");
+        check(baton_alltoall(send.data(), recv.data(), block_of(send.size()), type_of_v<T>, comm_, stream));
+    }
+    /// In place.
+    template <class T>
+    void alltoall(std::span<T> buffer, baton_stream_t stream = nullptr) const {
+        check(baton_alltoall(BATON_IN_PLACE, buffer.data(), block_of(buffer.size()), type_of_v<T>, comm_, stream));
+    }
+    /// `send` is the root's; on the others it may be anything, also empty.
+    template <class T>
+    void broadcast(std::span<const T> send, std::span<T> recv, int root, baton_stream_t stream = nullptr) const {
+        require(rank() != root || send.size() == recv.size(), "broadcast: send.size() != recv.size() on the root");
+        check(baton_broadcast(send.data(), recv.data(), recv.size(), type_of_v<T>, root, comm_, stream));
+    }
+    /// In place on the root.
+    template <class T>
+    void broadcast(std::span<T> buffer, int root, baton_stream_t stream = nullptr) const {
+        check(baton_broadcast(BATON_IN_PLACE, buffer.data(), buffer.size(), type_of_v<T>, root, comm_, stream));
+    }
     /// send.size() must be size() * recv.size().
     template <class T>
     void reduce_scatter(std::span<const T> send, std::span<T> recv, baton_op op,
@@ -212,6 +234,12 @@ public:
 private:
     static void require(bool holds, const char *message) {
         if (!holds) throw Error(BATON_ERR_ARGUMENT, message);
+    }
+
+    std::size_t block_of(std::size_t elements) const {
+        const auto ranks = static_cast<std::size_t>(size());
+        require(elements % ranks == 0, "alltoall: the elements are not a multiple of size()");
+        return elements / ranks;
     }
 
     baton_comm_t comm_ = nullptr;

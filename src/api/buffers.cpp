@@ -20,9 +20,7 @@ std::uint64_t bytes_of(std::uint64_t count, baton_type type, int blocks, const c
 PointerInfo Buffers::check(const void *pointer, std::uint64_t bytes, const char *name) const {
     if (bytes == 0) return {};
     if (pointer == BATON_IN_PLACE) {
-        fail(BATON_ERR_ARGUMENT,
-             "{} is BATON_IN_PLACE, which means something only as sendbuf of allgather, reduce_scatter and allreduce",
-             name);
+        fail(BATON_ERR_ARGUMENT, "{} is BATON_IN_PLACE, which means something only as sendbuf of collectives", name);
     }
     if (pointer == nullptr) fail(BATON_ERR_ARGUMENT, "{} is NULL, but {} bytes are to be moved", name, bytes);
     const PointerInfo info = domain_.classify(pointer);

@@ -108,6 +108,18 @@ baton_result baton_allgather(const void *sendbuf, void *recvbuf, size_t count, b
                       [&](Communicator &on) { return check_allgather(on, sendbuf, recvbuf, count, type); });
 }
 
+baton_result baton_alltoall(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_comm_t comm,
+                            baton_stream_t stream) {
+    return collective("baton_alltoall", comm, stream,
+                      [&](Communicator &on) { return check_alltoall(on, sendbuf, recvbuf, count, type); });
+}
+
+baton_result baton_broadcast(const void *sendbuf, void *recvbuf, size_t count, baton_type type, int root,
+                             baton_comm_t comm, baton_stream_t stream) {
+    return collective("baton_broadcast", comm, stream,
+                      [&](Communicator &on) { return check_broadcast(on, sendbuf, recvbuf, count, type, root); });
+}
+
 baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op,
                                   baton_comm_t comm, baton_stream_t stream) {
     return collective("baton_reduce_scatter", comm, stream,
@@ -247,7 +259,7 @@ baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t 
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const std::lock_guard lock(found->mutex());
         found->throw_if_broken();
-        if (operation < BATON_ALLGATHER || operation > BATON_WAIT_SIGNAL) {
+        if (operation < BATON_ALLGATHER || operation > BATON_BROADCAST) {
             fail(BATON_ERR_ARGUMENT, "operation is {}, which is no baton_operation", static_cast<int>(operation));
         }
         require_type(type);

@@ -29,6 +29,9 @@ void require_rank(const Communicator &comm, int rank, const char *name);
 
 /// Checks that make Requests; throw BATON_ERR_ARGUMENT, start nothing.
 Request check_allgather(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type);
+Request check_alltoall(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type);
+Request check_broadcast(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
+                        int root);
 Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
                              baton_op op);
 Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,

@@ -12,6 +12,13 @@ bool overlap(const std::byte *first, std::uint64_t first_bytes, const std::byte 
     return first_bytes > 0 && second_bytes > 0 && a < b + second_bytes && b < a + first_bytes;
 }
 
+/// Where in place means that both buffers are one.
+void refuse_overlap(const Request &request, std::uint64_t bytes) {
+    if (request.send == request.recv || !overlap(request.send, bytes, request.recv, bytes)) return;
+    fail(BATON_ERR_ARGUMENT, "sendbuf {} overlaps recvbuf {}; they must be equal (in place) or apart",
+         static_cast<const void *>(request.send), static_cast<const void *>(request.recv));
+}
+
 void refuse_in_place_recv(const void *recvbuf) {
     if (recvbuf == BATON_IN_PLACE) fail(BATON_ERR_ARGUMENT, "recvbuf is BATON_IN_PLACE; only sendbuf may be");
 }
@@ -60,6 +67,43 @@ Request check_allgather(Communicator &comm, const void *sendbuf, void *recvbuf, 
     return request;
 }
 
+Request check_alltoall(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type) {
+    require_type(type);
+    refuse_in_place_recv(recvbuf);
+    Request request;
+    request.operation = BATON_ALLTOALL;
+    request.type = type;
+    request.count = count;
+    request.bytes = bytes_of(count, type, 1);
+    const std::uint64_t total = bytes_of(count, type, comm.size());
+    request.recv = static_cast<std::byte *>(recvbuf);
+    request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
+    if (sendbuf != BATON_IN_PLACE) comm.buffers().check(sendbuf, total, "sendbuf");
+    comm.buffers().check(recvbuf, total, "recvbuf");
+    refuse_overlap(request, total);
+    return request;
+}
+
+Request check_broadcast(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
+                        int root) {
+    require_type(type);
+    require_rank(comm, root, "root");
+    refuse_in_place_recv(recvbuf);
+    Request request;
+    request.operation = BATON_BROADCAST;
+    request.type = type;
+    request.count = count;
+    request.bytes = bytes_of(count, type, 1);
+    request.root = root;
+    request.recv = static_cast<std::byte *>(recvbuf);
+    const bool given = comm.rank() == root && sendbuf != BATON_IN_PLACE;
+    request.send = given ? bytes_at(sendbuf) : request.recv;
+    if (given) comm.buffers().check(sendbuf, request.bytes, "sendbuf");
+    comm.buffers().check(recvbuf, request.bytes, "recvbuf");
+    refuse_overlap(request, request.bytes);
+    return request;
+}
+
 Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
                              baton_op op) {
     require_type(type);
@@ -105,10 +149,7 @@ Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, 
     request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
     if (sendbuf != BATON_IN_PLACE) comm.buffers().check(sendbuf, request.bytes, "sendbuf");
     comm.buffers().check(recvbuf, request.bytes, "recvbuf");
-    if (request.send != request.recv && overlap(request.send, request.bytes, request.recv, request.bytes)) {
-        fail(BATON_ERR_ARGUMENT, "sendbuf {} overlaps recvbuf {}; they must be equal (in place) or apart", sendbuf,
-             recvbuf);
-    }
+    refuse_overlap(request, request.bytes);
     return request;
 }
 

@@ -92,10 +92,13 @@ private:
     [[noreturn]] void disagree(const std::string &text);
     void look_while_waiting(std::chrono::nanoseconds waited);
 
+    std::uint64_t send_bytes(const Request &request) const;
+    std::uint64_t recv_bytes(const Request &request) const;
     bool needs_send(const Plan &plan) const;
     bool needs_recv(const Request &request, const Plan &plan) const;
     Arrival arrival_of(const Request &request, const Plan &plan, Buffers::Use &use, const std::byte **send,
                        std::byte **recv, void *stream);
+    void use_scratch(const Request &request, const Plan &plan, CollectiveArgs &args, Buffers::Use &use, void *stream);
     void issue(const Request &request, void *stream);
     void issue_messages(const std::vector<Request> &requests, void *stream);
     void after_call(void *stream);

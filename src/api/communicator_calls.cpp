@@ -11,6 +11,16 @@ bool is_message(const Request &request) { return request.operation == BATON_SEND
 
 }  // namespace
 
+/// What a call reads and writes on this rank.
+std::uint64_t Communicator::send_bytes(const Request &request) const {
+    const bool blocks = request.operation == BATON_REDUCE_SCATTER || request.operation == BATON_ALLTOALL;
+    return blocks ? request.bytes * static_cast<std::uint64_t>(view_.size) : request.bytes;
+}
+std::uint64_t Communicator::recv_bytes(const Request &request) const {
+    const bool blocks = request.operation == BATON_ALLGATHER || request.operation == BATON_ALLTOALL;
+    return blocks ? request.bytes * static_cast<std::uint64_t>(view_.size) : request.bytes;
+}
+
 /// Which of a call's buffers the peers touch themselves. Others stay unregistered.
 bool Communicator::needs_send(const Plan &plan) const {
     return plan.algorithm == Algorithm::pull || plan.algorithm == Algorithm::two_shot ||
@@ -18,6 +28,7 @@ bool Communicator::needs_send(const Plan &plan) const {
 }
 bool Communicator::needs_recv(const Request &request, const Plan &plan) const {
     if (plan.algorithm == Algorithm::two_shot || plan.algorithm == Algorithm::two_phase) return true;
+    if (request.operation == BATON_BROADCAST && request.root == view_.rank) return false;
     return plan.algorithm == Algorithm::push && request.operation != BATON_SEND;
 }
 
@@ -28,24 +39,21 @@ Arrival Communicator::arrival_of(const Request &request, const Plan &plan, Buffe
     Arrival arrival;
     // Both sides of a message sign alike.
     arrival.signature = Signature::make(message ? BATON_SEND : request.operation, request.type,
-                                        message ? 0 : request.op, request.count);
+                                        message ? 0 : request.op, request.count, request.root);
     *send = request.send;
     *recv = request.recv;
     const bool raw = !capabilities_.on_gpu;
-    const auto n = static_cast<std::uint64_t>(view_.size);
-    const std::uint64_t send_bytes = request.operation == BATON_REDUCE_SCATTER ? request.bytes * n : request.bytes;
-    const std::uint64_t recv_bytes = request.operation == BATON_ALLGATHER ? request.bytes * n : request.bytes;
     if (view_.size > 1 || message) {
         if (needs_send(plan)) {
-            const Buffers::Reached reached = buffers_->reach(request.send, send_bytes, raw, use);
+            const Buffers::Reached reached = buffers_->reach(request.send, send_bytes(request), raw, use);
             arrival.send = reached.ref;
             if (reached.staged) {
-                executor_->local_copy(reached.pointer, request.send, send_bytes, stream);
+                executor_->local_copy(reached.pointer, request.send, send_bytes(request), stream);
                 *send = reached.pointer;
             }
         }
         if (needs_recv(request, plan)) {
-            const Buffers::Reached reached = buffers_->reach(request.recv, recv_bytes, raw, use);
+            const Buffers::Reached reached = buffers_->reach(request.recv, recv_bytes(request), raw, use);
             arrival.recv = reached.ref;
             *recv = reached.pointer;
         }
@@ -68,29 +76,31 @@ void Communicator::run_one_sided(const std::function<void(Executor &)> &work, vo
     });
 }
 
+/// Where a call in place would write over input that is still needed, one of its buffers becomes scratch.
+void Communicator::use_scratch(const Request &request, const Plan &plan, CollectiveArgs &args, Buffers::Use &use,
+                               void *stream) {
+    if (request.send != request.recv || request.bytes == 0 || view_.size == 1) return;
+    // MPI's in place for reduce_scatter: the result goes over a block that a peer may still be reading.
+    if (request.operation == BATON_REDUCE_SCATTER && view_.rank != 0) args.recv = buffers_->scratch(request.bytes, use);
+    // Peers push into blocks that this rank may still have to send.
+    if (request.operation == BATON_ALLTOALL && plan.algorithm == Algorithm::push && args.send == args.recv) {
+        std::byte *input = buffers_->scratch(send_bytes(request), use);
+        executor_->local_copy(input, args.send, send_bytes(request), stream);
+        args.send = input;
+    }
+}
+
 void Communicator::issue(const Request &request, void *stream) {
     const Plan how = plan(request);
     Buffers::Use use(*buffers_);
-    const std::byte *send = nullptr;
-    std::byte *recv = nullptr;
-    const Arrival arrival = arrival_of(request, how, use, &send, &recv, stream);
-    const auto n = static_cast<std::uint64_t>(view_.size);
-    const bool gathers = request.operation == BATON_ALLGATHER;
-
-    // MPI's in place for reduce_scatter: the result goes over a block that a peer may still be reading.
-    const bool result_over_input = request.operation == BATON_REDUCE_SCATTER && request.send == request.recv &&
-                                   view_.rank != 0 && request.bytes > 0;
-    if (result_over_input) recv = buffers_->scratch(request.bytes, use);
-
     CollectiveArgs args;
-    args.arrival = arrival;
-    args.send = send;
-    args.recv = recv;
+    args.arrival = arrival_of(request, how, use, &args.send, &args.recv, stream);
     args.chunk = request.bytes;
     args.op = request.op;
+    args.root = request.root;
+    use_scratch(request, how, args, use, stream);
     executor_->collective(request, how, args, stream);
-    if (recv != request.recv)
-        executor_->local_copy(request.recv, recv, gathers ? request.bytes * n : request.bytes, stream);
+    if (args.recv != request.recv) executor_->local_copy(request.recv, args.recv, recv_bytes(request), stream);
     after_call(stream);
 }
 
@@ -135,6 +145,7 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
     request.op = op;
     request.count = count;
     request.bytes = bytes_of(count, type, 1);
+    request.root = -1;  // not told: what holds for the other ranks
     if (operation == BATON_SIGNAL || operation == BATON_WAIT_SIGNAL) {
         return fmt::format("{} by {}: one word in the peer's memory\n", baton_operation_name(operation),
                            capabilities_.on_gpu ? "kernel" : "host");
@@ -145,15 +156,15 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
                                    baton_type_name(type), request.bytes, view_.size);
     if (how.algorithm == Algorithm::staged) text += fmt::format("segments of {} bytes per peer\n", how.segment_bytes);
     const bool raw = !capabilities_.on_gpu;
-    const auto n = static_cast<std::uint64_t>(view_.size);
     if (needs_send(how) && send != nullptr) {
-        text += "sendbuf: " +
-                buffers_->describe(send, operation == BATON_REDUCE_SCATTER ? request.bytes * n : request.bytes, raw) +
-                "\n";
+        text += "sendbuf: " + buffers_->describe(send, send_bytes(request), raw) + "\n";
     }
     if (needs_recv(request, how) && recv != nullptr) {
-        text += "recvbuf: " +
-                buffers_->describe(recv, operation == BATON_ALLGATHER ? request.bytes * n : request.bytes, raw) + "\n";
+        text += "recvbuf: " + buffers_->describe(recv, recv_bytes(request), raw) + "\n";
+    }
+    const bool in_place = send != nullptr && (send == BATON_IN_PLACE || send == recv);
+    if (operation == BATON_ALLTOALL && in_place && how.algorithm == Algorithm::push && view_.size > 1) {
+        text += "in place: sent from a copy of the buffer\n";
     }
     return text;
 }

@@ -20,6 +20,7 @@ std::string signature_text(const Signature &signature) {
     if (operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE) {
         text += fmt::format(", {}", baton_op_name(static_cast<baton_op>(signature.op())));
     }
+    if (operation == BATON_BROADCAST) text += fmt::format(", root {}", signature.root());
     return text + ")";
 }
 
@@ -110,7 +111,7 @@ void Communicator::on_tick() {
     if (!wait) return;
     break_with(
         BATON_ERR_TIMEOUT,
-        fmt::format("rank {} waited {:.1f} s for rank {} in a zero-SM allgather, for {}; a rank that is only "
+        fmt::format("rank {} waited {:.1f} s for rank {} in a zero-SM operation, for {}; a rank that is only "
                     "slow needs a larger timeout (BATON_TIMEOUT)",
                     view_.rank, static_cast<double>(view_.timeout_ns) * 1e-9, wait->peer, wait_text(wait->wait_for)),
         true);

@@ -26,18 +26,19 @@ struct BufferRef {
 
 /// What a rank says it is doing. Two ranks that meet must say the same.
 struct Signature {
-    std::uint64_t what = 0;   // operation | type << 8 | op << 16
+    std::uint64_t what = 0;   // operation | type << 8 | op << 16 | root << 24
     std::uint64_t count = 0;  // elements
 
-    static Signature make(int operation, int type, int op, std::uint64_t count) {
+    static Signature make(int operation, int type, int op, std::uint64_t count, int root = 0) {
         return {static_cast<std::uint64_t>(operation) | static_cast<std::uint64_t>(type) << 8 |
-                    static_cast<std::uint64_t>(op) << 16,
+                    static_cast<std::uint64_t>(op) << 16 | static_cast<std::uint64_t>(root) << 24,
                 count};
     }
     BATON_HD bool operator==(const Signature &other) const { return what == other.what && count == other.count; }
     int operation() const { return static_cast<int>(what & 0xFF); }
     int type() const { return static_cast<int>(what >> 8 & 0xFF); }
     int op() const { return static_cast<int>(what >> 16 & 0xFF); }
+    int root() const { return static_cast<int>(what >> 24 & 0xFF); }
 };
 
 /// The message that a rank stores into a peer's line when its stream reaches an operation: what it does, and where its

@@ -65,6 +65,8 @@
 ///     signal. Steps of an operation count up from 1.
 /// wait_all(step)
 ///     True once every peer's signal of `step`, or of a later one, has come.
+/// wait(peer, step)
+///     The same of one peer: what it has stored here before may be read, and passed on to others.
 /// credit_all(step), wait_credits(step)
 ///     The same pair in the other direction: "I have read what you stored in step".
 /// segment_bytes(), staging_at(peer, slot), staging_from(peer, slot)
@@ -77,6 +79,8 @@
 /// take_packets_from_each(destination, stride, bytes)
 ///     What each peer has put here, as many bytes as it has put, to destination + peer * stride. A failed wait shows at
 ///     finish().
+/// take_packets_from(peer, destination, bytes)
+///     What one peer has put here; the others may have put nothing.
 /// reduce_packets_to<T>(destination, own, count, op)
 ///     What all peers have put and this rank's own elements, combined in the order of ranks. destination may equal own.
 ///
@@ -96,8 +100,8 @@
 /// ## What an engine leaves out
 ///
 /// Kernel: staging_*, segment_bytes. The host engine: nothing.
-/// Copy engine: verify_arrivals and packets; reduce() has one destination, local, and the constructor's type.
-/// It enqueues, which makes it a narrower contract:
+/// Copy engine: verify_arrivals, packets and wait(peer, step); reduce() has one destination, local, and the
+/// constructor's type. It enqueues, which makes it a narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
 ///     there; copies that have been enqueued run all the same.

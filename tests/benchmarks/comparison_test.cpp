@@ -57,9 +57,16 @@ TEST(Comparison, SizesAndSharesAreThoseOfNcclTests) {
     EXPECT_EQ(table_bytes({Kind::allreduce, BATON_FLOAT32, BATON_SUM, 100, InPlace::no}, 8), 400U);
     EXPECT_EQ(count_for(Kind::reduce_scatter, BATON_FLOAT32, 3200, 8), 100U);
     EXPECT_EQ(count_for(Kind::pair, BATON_FLOAT32, 3200, 8), 800U);
+    EXPECT_EQ(count_for(Kind::alltoall, BATON_FLOAT32, 3200, 8), 100U);
+    EXPECT_EQ(table_bytes({Kind::alltoall, BATON_FLOAT32, BATON_SUM, 100, InPlace::no}, 8), 3200U);
+    EXPECT_EQ(send_elements({Kind::alltoall, BATON_FLOAT32, BATON_SUM, 100, InPlace::no}, 8), 800U);
+    EXPECT_EQ(count_for(Kind::broadcast, BATON_FLOAT32, 3200, 8), 800U);
+    EXPECT_EQ(table_bytes({Kind::broadcast, BATON_FLOAT32, BATON_SUM, 100, InPlace::no}, 8), 400U);
     EXPECT_DOUBLE_EQ(bus_factor(Kind::allgather, 8), 7.0 / 8);
     EXPECT_DOUBLE_EQ(bus_factor(Kind::allreduce, 8), 14.0 / 8);
     EXPECT_DOUBLE_EQ(bus_factor(Kind::sendrecv, 8), 1);
+    EXPECT_DOUBLE_EQ(bus_factor(Kind::alltoall, 8), 7.0 / 8);
+    EXPECT_DOUBLE_EQ(bus_factor(Kind::broadcast, 8), 1);
     for (const KindTraits &kind : all_kinds()) {
         EXPECT_STREQ(traits(kind.kind).name, kind.name) << "all_kinds() is not in the order of Kind";
     }

@@ -185,6 +185,25 @@ ncclResult_t ncclAllGather(const void *sendbuff, void *recvbuff, size_t sendcoun
     return finish(recvbuff, bytes * static_cast<size_t>(ranks_of(comm)));
 }
 
+ncclResult_t ncclBroadcast(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t datatype, int root,
+                           ncclComm_t comm, cudaStream_t) {
+    const size_t bytes = count * size_of(datatype);
+    int rank = -1;
+    MPI_Comm_rank(comm->mpi, &rank);
+    if (rank == root && sendbuff != recvbuff) std::memcpy(recvbuff, sendbuff, bytes);
+    MPI_Bcast(recvbuff, static_cast<int>(bytes), MPI_BYTE, root, comm->mpi);
+    return finish(recvbuff, bytes);
+}
+
+#if !defined(FAKE_NCCL_OLD)
+ncclResult_t ncclAlltoAll(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t datatype, ncclComm_t comm,
+                          cudaStream_t) {
+    const size_t bytes = count * size_of(datatype);
+    MPI_Alltoall(sendbuff, static_cast<int>(bytes), MPI_BYTE, recvbuff, static_cast<int>(bytes), MPI_BYTE, comm->mpi);
+    return finish(recvbuff, bytes * static_cast<size_t>(ranks_of(comm)));
+}
+#endif
+
 ncclResult_t ncclReduceScatter(const void *sendbuff, void *recvbuff, size_t recvcount, ncclDataType_t datatype,
                                ncclRedOp_t op, ncclComm_t comm, cudaStream_t) {
     if (type_of(datatype) == MPI_DATATYPE_NULL || op > 3) return ncclInvalidArgument;

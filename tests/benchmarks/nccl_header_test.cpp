@@ -34,6 +34,7 @@ EXPECT_SAME(comm_destroy, ncclCommDestroy);
 EXPECT_SAME(all_gather, ncclAllGather);
 EXPECT_SAME(reduce_scatter, ncclReduceScatter);
 EXPECT_SAME(all_reduce, ncclAllReduce);
+EXPECT_SAME(broadcast, ncclBroadcast);
 EXPECT_SAME(send, ncclSend);
 EXPECT_SAME(recv, ncclRecv);
 EXPECT_SAME(group_start, ncclGroupStart);
@@ -47,6 +48,10 @@ EXPECT_SAME(comm_deregister, ncclCommDeregister);
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
 EXPECT_SAME(window_register, ncclCommWindowRegister);
 EXPECT_SAME(window_deregister, ncclCommWindowDeregister);
+#endif
+
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
+EXPECT_SAME(all_to_all, ncclAlltoAll);
 #endif
 
 TEST(NcclHeader, NumbersAreTheHeaders) {

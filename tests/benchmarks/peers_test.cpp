@@ -34,9 +34,8 @@ protected:
         const std::size_t all = count * 8 * static_cast<std::size_t>(world_.size());
         return {all, all, 0};
     }
-    std::unique_ptr<Peer> nccl(PeerKind mode) const {
-        return make_nccl_peer(std::make_shared<const nccl::Api>(BATON_FAKE_NCCL), mode, communicator_, verifier_,
-                              bytes());
+    std::unique_ptr<Peer> nccl(PeerKind mode, const char *library = BATON_FAKE_NCCL) const {
+        return make_nccl_peer(std::make_shared<const nccl::Api>(library), mode, communicator_, verifier_, bytes());
     }
     std::unique_ptr<Peer> mpi(std::size_t largest = std::size_t{1} << 30) const {
         return make_mpi_peer(communicator_, bytes(), largest);
@@ -93,7 +92,7 @@ protected:
 TEST_F(Peers, MpiDoesWhatItIsComparedBy) {
     const auto peer = mpi();
     // Moves of eight types, four names of a reduction for each; sums, minima and maxima of what MPI has; barriers.
-    EXPECT_GT(expect_right(*peer), 3 * 8 * 4 + 2 * 12);
+    EXPECT_GT(expect_right(*peer), 5 * 8 * 4 + 2 * 12);
 }
 
 TEST_F(Peers, NcclDoesWhatItIsComparedByInEveryMode) {
@@ -101,14 +100,21 @@ TEST_F(Peers, NcclDoesWhatItIsComparedByInEveryMode) {
          {PeerKind::nccl, PeerKind::nccl_registered, PeerKind::nccl_symmetric, PeerKind::nccl_zero_cta}) {
         const auto peer = nccl(mode);
         EXPECT_EQ(peer->kind(), mode);
-        EXPECT_GT(expect_right(*peer), 3 * 8 * 4 + 2 * 9);
+        EXPECT_GT(expect_right(*peer), 5 * 8 * 4 + 2 * 9);
+    }
+}
+
+TEST_F(Peers, NcclWithoutAlltoallExchangesMessages) {
+    const auto peer = nccl(PeerKind::nccl, BATON_FAKE_OLD_NCCL);
+    for (const baton_type type : {BATON_INT8, BATON_FLOAT32, BATON_INT16}) {
+        EXPECT_EQ(wrong(*peer, {Kind::alltoall, type, BATON_SUM, count, InPlace::no}), 0U) << baton_type_name(type);
     }
 }
 
 TEST_F(Peers, DamageIsSeenInEveryResult) {
     const auto peer = nccl(PeerKind::nccl);
     const Environment damage("FAKE_NCCL_DAMAGE", "1");
-    for (const Kind kind : {Kind::allgather, Kind::reduce_scatter, Kind::allreduce}) {
+    for (const Kind kind : {Kind::allgather, Kind::reduce_scatter, Kind::allreduce, Kind::alltoall, Kind::broadcast}) {
         for (const baton_type type : {BATON_INT32, BATON_FLOAT32, BATON_FLOAT64}) {
             // One element of each rank and round: two calls leave it damaged once, since the second writes it anew.
             EXPECT_EQ(wrong(*peer, {kind, type, BATON_SUM, count, InPlace::no}),

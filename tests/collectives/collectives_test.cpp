@@ -70,6 +70,50 @@ TEST_P(ThreadCollectives, AllgatherMovesEveryByte) {
     });
 }
 
+TEST_P(ThreadCollectives, AlltoallMovesEveryBlock) {
+    const auto n = static_cast<std::size_t>(config().size);
+    with_ranks(config(), [&](Communicator &comm) {
+        std::uint64_t seed = test_seed();
+        const auto rank = static_cast<std::size_t>(comm.rank());
+        for (const std::size_t count : sizes) {
+            const auto inputs = all_patterns(++seed, config().size, n * count);
+            std::vector<std::byte> expected;
+            for (const auto &input : inputs) {
+                const auto block = input.begin() + static_cast<std::ptrdiff_t>(rank * count);
+                expected.insert(expected.end(), block, block + static_cast<std::ptrdiff_t>(count));
+            }
+            std::vector<std::byte> recv(n * count, std::byte{0xEE});
+            alltoall(comm, inputs[rank].data(), recv.data(), count, BATON_UINT8);
+            EXPECT_EQ(recv, expected) << "rank " << rank << " count " << count;
+
+            std::vector<std::byte> place = inputs[rank];
+            alltoall(comm, BATON_IN_PLACE, place.data(), count, BATON_UINT8);
+            EXPECT_EQ(place, expected) << "in place, rank " << rank << " count " << count;
+        }
+    });
+}
+
+/// The last size is relayed in several steps.
+TEST_P(ThreadCollectives, BroadcastReachesEverybodyFromEveryRoot) {
+    with_ranks(config(), [&](Communicator &comm) {
+        std::uint64_t seed = test_seed();
+        for (const std::size_t count : {0, 1, 13, 1000, 8192, 8200, 40001, 3 * 1024 * 1024 + 77}) {
+            for (int root = 0; root<config().size; root += count> 100000 ? 3 : 1) {
+                const auto data = pattern(++seed, root, count);
+                const bool is_root = comm.rank() == root;
+                std::vector<std::byte> recv(count, std::byte{0xEE});
+                broadcast(comm, is_root ? data.data() : nullptr, recv.data(), count, BATON_UINT8, root);
+                EXPECT_EQ(recv, data) << "rank " << comm.rank() << " count " << count << " root " << root;
+
+                std::vector<std::byte> place(count, std::byte{0xEE});
+                if (is_root) place = data;
+                broadcast(comm, BATON_IN_PLACE, place.data(), count, BATON_UINT8, root);
+                EXPECT_EQ(place, data) << "in place, rank " << comm.rank() << " count " << count << " root " << root;
+            }
+        }
+    });
+}
+
 TEST_P(ThreadCollectives, ReduceScatterCombinesInRankOrder) {
     const auto n = static_cast<std::size_t>(config().size);
     with_ranks(config(), [&](Communicator &comm) {

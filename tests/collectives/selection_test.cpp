@@ -35,6 +35,37 @@ TEST(Selection, SmallGoesByPacketLargeDirectly) {
     EXPECT_EQ(select(request(BATON_ALLREDUCE, 65537), gpu(8)).algorithm, Algorithm::two_shot);
 }
 
+TEST(Selection, AlltoallIsMovedAsAllgatherIs) {
+    for (const baton_transport transport :
+         {BATON_TRANSPORT_AUTO, BATON_TRANSPORT_KERNEL, BATON_TRANSPORT_COPY_ENGINE, BATON_TRANSPORT_ZERO_SM}) {
+        Capabilities capabilities = gpu(8);
+        capabilities.transport = transport;
+        for (const std::uint64_t bytes : {0ull, 1ull, 65536ull, 65537ull, 8ull << 20, 1ull << 32}) {
+            const Plan gather = select(request(BATON_ALLGATHER, bytes), capabilities);
+            const Plan exchange = select(request(BATON_ALLTOALL, bytes), capabilities);
+            EXPECT_EQ(exchange.algorithm, gather.algorithm) << transport << " " << bytes;
+            EXPECT_EQ(exchange.mover, gather.mover) << transport << " " << bytes;
+            EXPECT_EQ(exchange.channels, gather.channels) << transport << " " << bytes;
+            EXPECT_EQ(exchange.stream_words, gather.stream_words) << transport << " " << bytes;
+        }
+    }
+}
+
+/// What is relayed must be read by whoever waits for it: copy engines do not wait for one peer.
+TEST(Selection, BroadcastIsNeverMovedByCopyEngines) {
+    for (const baton_transport transport :
+         {BATON_TRANSPORT_AUTO, BATON_TRANSPORT_KERNEL, BATON_TRANSPORT_COPY_ENGINE, BATON_TRANSPORT_ZERO_SM}) {
+        Capabilities capabilities = gpu(8);
+        capabilities.transport = transport;
+        EXPECT_EQ(select(request(BATON_BROADCAST, 65536), capabilities).algorithm, Algorithm::packet);
+        const Plan large = select(request(BATON_BROADCAST, 1ull << 32), capabilities);
+        EXPECT_EQ(large.algorithm, Algorithm::push);
+        EXPECT_EQ(large.mover, Mover::kernel);
+        EXPECT_EQ(large.channels, capabilities.channels);
+        EXPECT_FALSE(large.stream_words);
+    }
+}
+
 TEST(Selection, PacketsFitTheirChannels) {
     const Capabilities capabilities = gpu(8);
     for (std::uint64_t bytes = 0; bytes <= capabilities.packet_bytes; bytes += 13) {
@@ -75,6 +106,8 @@ TEST(Selection, WhatCannotBeReachedIsStaged) {
     host.packet_channel_bytes = 8208;
     host.reach_reason = "refused";
     EXPECT_EQ(select(request(BATON_ALLGATHER, 8193), host).algorithm, Algorithm::staged);
+    EXPECT_EQ(select(request(BATON_ALLTOALL, 8193), host).algorithm, Algorithm::staged);
+    EXPECT_EQ(select(request(BATON_BROADCAST, 8193), host).algorithm, Algorithm::staged);
     EXPECT_EQ(select(request(BATON_SEND, 1 << 20), host).algorithm, Algorithm::packet);
     EXPECT_NE(
         describe(select(request(BATON_ALLGATHER, 8193), host), request(BATON_ALLGATHER, 8193), host).find("refused"),

@@ -59,6 +59,12 @@ std::uint64_t test_seed() {
 void allgather(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type) {
     comm.run(core::check_allgather(comm, send, recv, count, type), nullptr);
 }
+void alltoall(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type) {
+    comm.run(core::check_alltoall(comm, send, recv, count, type), nullptr);
+}
+void broadcast(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type, int root) {
+    comm.run(core::check_broadcast(comm, send, recv, count, type, root), nullptr);
+}
 void reduce_scatter(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type,
                     baton_op op) {
     comm.run(core::check_reduce_scatter(comm, send, recv, count, type, op), nullptr);

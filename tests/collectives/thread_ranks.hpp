@@ -30,6 +30,8 @@ std::uint64_t test_seed();
 
 /// Checked calls as the C API makes them, on an object instead of a handle.
 void allgather(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type);
+void alltoall(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type);
+void broadcast(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type, int root);
 void reduce_scatter(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type,
                     baton_op op);
 void allreduce(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type, baton_op op);

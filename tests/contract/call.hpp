@@ -24,7 +24,7 @@ enum class Said : std::uint32_t {
 struct Observed {
     Said began;
     Said met;       // await, await_all
-    Said waited;    // wait_all
+    Said waited;    // wait_all, wait
     Said credited;  // wait_credits
     Said finished;
     Range part;  // of `bytes`, as share() gave it

@@ -60,6 +60,27 @@ void signals_make_data_visible(Rank &rank, int /*variant*/) {
     finish(rank, Program::rounds, calls);
 }
 
+/// Operations of many steps over the same `recv`: what a rank passes on too early is what was there before.
+void signals_of_one_let_relay(Rank &rank, int /*variant*/) {
+    constexpr int steps = 24;
+    constexpr std::size_t most = 400;
+    Memory &memory = rank.memory();
+    const Place recv = memory.take(steps * most, true, "recv");
+    std::vector<Call> calls;
+    for (int k = 0; k < rank.rounds(60); ++k) {
+        const std::size_t bytes = 1 + rank.common().below(most);
+        const Contents data = random_bytes(rank.common().next(), steps * bytes);
+        const Place send = memory.take(data.size(), rank.common().chance(50), "send of call " + std::to_string(k));
+        memory.fill(send, data);
+        Call call = rank.call(BATON_ALLGATHER, bytes, send, recv);
+        call.steps = steps;
+        call.shift = static_cast<int>(rank.common().below(static_cast<std::size_t>(rank.size())));
+        if (call.shift != rank.rank()) memory.expect(recv.part(0, data.size()), data);
+        calls.push_back(call);
+    }
+    finish(rank, Program::relays, calls);
+}
+
 void credits_keep_slots(Rank &rank, int variant) {
     const auto n = static_cast<std::size_t>(rank.size());
     const std::size_t most = variant == Credits::in_staging ? rank.view().layout.segment_bytes : 900;
@@ -86,6 +107,7 @@ void credits_keep_slots(Rank &rank, int variant) {
 std::vector<Clause> order_clauses() {
     return {
         {.name = "signals_make_data_visible", .body = signals_make_data_visible},
+        {.name = "signals_of_one_let_relay", .body = signals_of_one_let_relay, .needs = {.single_waits = true}},
         {.name = "credits_keep_slots", .body = credits_keep_slots, .variant = Credits::in_recv},
         {.name = "credits_keep_staging",
          .body = credits_keep_slots,

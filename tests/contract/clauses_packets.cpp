@@ -104,12 +104,30 @@ Call gather_call(Rank &rank, std::size_t k) {
     return call;
 }
 
+/// From one rank, another one each time.
+Call one_call(Rank &rank, std::size_t k) {
+    Memory &memory = rank.memory();
+    Call call = packet_call(rank, false);
+    const bool aligned = rank.common().chance(30);
+    const Contents data = random_bytes(rank.common().next(), call.bytes);
+    const Place send = memory.take(call.bytes, aligned, named("send", k));
+    const Place recv = memory.take(call.bytes, aligned, named("recv", k));
+    call.variant = Packets::one;
+    call.shift = static_cast<int>(rank.common().below(static_cast<std::size_t>(rank.size())));
+    call.send = memory.at(send);
+    call.recv = memory.at(recv);
+    memory.fill(send, data);
+    if (call.shift != rank.rank()) memory.expect(recv, data);
+    return call;
+}
+
 /// Nothing but the packets orders these operations, and a fast rank is two epochs ahead of what a slow one reads.
 void packets(Rank &rank, int variant) {
     std::vector<Call> calls;
     for (int k = 0; k < rank.rounds(500); ++k) {
         const std::size_t number = calls.size();
         calls.push_back(variant == Packets::take      ? take_call(rank, number)
+                        : variant == Packets::one     ? one_call(rank, number)
                         : variant == Packets::scatter ? scatter_call(rank, number)
                                                       : gather_call(rank, number));
     }
@@ -124,6 +142,7 @@ std::vector<Clause> packet_clauses() {
     constexpr Offers needs{.packets = true};
     return {
         {.name = "packets_taken", .body = packets, .variant = Packets::take, .needs = needs},
+        {.name = "packets_taken_of_one", .body = packets, .variant = Packets::one, .needs = needs},
         {.name = "packets_scattered", .body = packets, .variant = Packets::scatter, .needs = needs},
         {.name = "packets_gathered", .body = packets, .variant = Packets::gather, .needs = needs},
     };

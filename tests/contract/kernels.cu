@@ -5,7 +5,8 @@
 
 namespace baton::core::contract {
 
-static_assert(Engine<KernelEngine> && HasSources<KernelEngine> && HasPackets<KernelEngine>);
+static_assert(Engine<KernelEngine> && HasSingleWaits<KernelEngine> && HasSources<KernelEngine> &&
+              HasPackets<KernelEngine>);
 static_assert(!HasStaging<KernelEngine>, "the contract says that kernels have no staging methods");
 
 namespace {

@@ -43,6 +43,19 @@ struct StrayByte : HostEngine {
     }
 };
 
+struct WaitsForNobody : HostEngine {
+    using HostEngine::HostEngine;
+    bool wait(int /*peer*/, std::uint64_t /*step*/) { return true; }
+};
+
+/// Leaves the last byte of one rank's packets where it is.
+struct TakesTooFew : HostEngine {
+    using HostEngine::HostEngine;
+    void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
+        HostEngine::take_packets_from(peer, destination, bytes > 0 ? bytes - 1 : 0);
+    }
+};
+
 struct ReversedSources : HostEngine {
     using HostEngine::HostEngine;
     template <class T>
@@ -100,6 +113,9 @@ std::vector<Mutant> mutants() {
         {transport_on_host<TornShare>("TornShare"), "shares"},
         {transport_on_host<TornShare>("TornShare"), "addresses_and_epochs"},
         {transport_on_host<LateData>("LateData"), "signals_make_data_visible", true},
+        {transport_on_host<WaitsForNobody>("WaitsForNobody"), "signals_of_one_let_relay", true},
+        {transport_on_host<WaitsForNobody>("WaitsForNobody"), "abort_ends_wait"},
+        {transport_on_host<TakesTooFew>("TakesTooFew"), "packets_taken_of_one"},
         {transport_on_host<StrayByte>("StrayByte"), "copies_of_every_size", true},
         {transport_on_host<ReversedSources>("ReversedSources"), "reductions_here"},
         {transport_on_host<ReversedSources>("ReversedSources"), "reductions_across"},

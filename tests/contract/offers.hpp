@@ -32,6 +32,12 @@ concept Engine = requires(E engine, const Arrival &arrival, typename E::Remote r
     { engine.finish() } -> std::same_as<bool>;
 };
 
+/// Waits for the signal of one peer.
+template <class E>
+concept HasSingleWaits = requires(E engine, int peer, std::uint64_t n) {
+    { engine.wait(peer, n) } -> std::same_as<bool>;
+};
+
 /// Methods act when they are called. Otherwise they are enqueued: they return true whatever happens later, and only
 /// what the contract names is ordered.
 template <class E>
@@ -51,16 +57,18 @@ concept HasStaging = requires(E engine, int peer) {
 };
 
 template <class E>
-concept HasPackets = requires(E engine, std::byte *here, const std::byte *source, std::uint64_t n) {
+concept HasPackets = requires(E engine, std::byte *here, const std::byte *source, std::uint64_t n, int peer) {
     engine.verify_arrivals();
     engine.put_packets_to_all(source, n);
     engine.put_packets_to_each(source, n, n);
     engine.take_packets_from_each(here, n, n);
+    engine.take_packets_from(peer, here, n);
     engine.template reduce_packets_to<float>(here, source, n, 0);
 };
 
 /// The same for tests that are not templates.
 struct Offers {
+    bool single_waits = false;
     bool sources = false;
     bool staging = false;
     bool packets = false;
@@ -68,19 +76,19 @@ struct Offers {
     bool uniform = false;  // all ranks have the same engine
 
     constexpr bool covers(const Offers &needed) const {
-        return (sources || !needed.sources) && (staging || !needed.staging) && (packets || !needed.packets) &&
-               (at_once || !needed.at_once) && (uniform || !needed.uniform);
+        return (single_waits || !needed.single_waits) && (sources || !needed.sources) && (staging || !needed.staging) &&
+               (packets || !needed.packets) && (at_once || !needed.at_once) && (uniform || !needed.uniform);
     }
     /// What ranks with different engines have in common.
     constexpr Offers operator&(const Offers &other) const {
-        return {sources && other.sources, staging && other.staging, packets && other.packets, at_once && other.at_once,
-                false};
+        return {single_waits && other.single_waits, sources && other.sources, staging && other.staging,
+                packets && other.packets,           at_once && other.at_once, false};
     }
 };
 
 template <Engine E>
 constexpr Offers offers_of() {
-    return {HasSources<E>, HasStaging<E>, HasPackets<E>, acts_at_once<E>, true};
+    return {HasSingleWaits<E>, HasSources<E>, HasStaging<E>, HasPackets<E>, acts_at_once<E>, true};
 }
 
 }  // namespace baton::core::contract

@@ -13,19 +13,16 @@ enum class Program {
     exchange,
     reduce,
     rounds,
+    relays,
     credits,
     packets,
     go_on_after_failure,
     stop_short,
 };
-inline constexpr Program all_programs[] = {Program::meet,
-                                           Program::exchange,
-                                           Program::reduce,
-                                           Program::rounds,
-                                           Program::credits,
-                                           Program::packets,
-                                           Program::go_on_after_failure,
-                                           Program::stop_short};
+inline constexpr Program all_programs[] = {
+    Program::meet,      Program::exchange, Program::reduce,  Program::rounds,
+    Program::relays,    Program::credits,  Program::packets, Program::go_on_after_failure,
+    Program::stop_short};
 
 /// Returns body.template operator()<P>() for the program's class P.
 template <class Body>
@@ -39,6 +36,8 @@ decltype(auto) dispatch_program(Program program, Body &&body) {
             return body.template operator()<Reduce>();
         case Program::rounds:
             return body.template operator()<Rounds>();
+        case Program::relays:
+            return body.template operator()<Relays>();
         case Program::credits:
             return body.template operator()<Credits>();
         case Program::packets:

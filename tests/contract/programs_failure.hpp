@@ -23,7 +23,8 @@ struct GoOnAfterFailure {
         const typename E::Remote destinations[2] = {engine.local(call.out), engine.recv_of(next)};
         engine.template reduce<std::uint8_t>(destinations, 2, sources, call.bytes, BATON_SUM);
         engine.signal_all(1);
-        const bool waited = engine.wait_all(1);
+        bool waited = engine.wait_all(1);
+        if constexpr (HasSingleWaits<E>) waited = engine.wait(next, 1) || waited;
         engine.credit_all(1);
         const bool credited = engine.wait_credits(1);
         if constexpr (HasPackets<E>) {
@@ -31,6 +32,7 @@ struct GoOnAfterFailure {
             engine.put_packets_to_each(call.send, 0, call.bytes);
             engine.verify_arrivals();
             engine.take_packets_from_each(call.out, 0, call.bytes);
+            engine.take_packets_from(next, call.out, call.bytes);
             engine.template reduce_packets_to<std::uint8_t>(call.out, call.send, call.bytes, BATON_SUM);
         }
         const bool met_again = engine.await_all();
@@ -44,7 +46,8 @@ struct GoOnAfterFailure {
 /// Rank `shift` goes no further than to where the others wait for it.
 struct StopShort {
     // Variants: what the others wait for. For `arrival` rank `shift` does not take part at all.
-    static constexpr int arrival = 0, signal = 1, credit = 2, packets = 3, packets_reduced = 4;
+    static constexpr int arrival = 0, signal = 1, one_signal = 2, credit = 3, one_packets = 4, packets = 5,
+                         packets_reduced = 6;
 
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
@@ -53,6 +56,12 @@ struct StopShort {
         if (call.variant == arrival) {
             tell_started(call);
             observe(observed.met, engine.await_all());
+        } else if (call.variant == one_signal) {
+            observe(observed.met, engine.await_all());
+            tell_started(call);
+            if constexpr (HasSingleWaits<E>) {
+                if (!stops) observe(observed.waited, engine.wait(call.shift, 1));
+            }
         } else if (call.variant == signal || call.variant == credit) {
             observe(observed.met, engine.await_all());
             if (call.variant == credit || !stops) engine.signal_all(1);
@@ -80,6 +89,7 @@ private:
                 engine.template reduce_packets_to<std::uint8_t>(call.out, call.send, call.bytes, BATON_SUM);
                 return;
             }
+            if (call.variant == one_packets) return engine.take_packets_from(call.shift, call.out, call.bytes);
             engine.take_packets_from_each(call.out, 0, call.bytes);
         }
     }

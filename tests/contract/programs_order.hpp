@@ -43,6 +43,41 @@ struct Rounds {
     }
 };
 
+/// Many steps of one operation through a chain of ranks that starts at rank `shift`: it copies its block of the step
+/// from `send` to the same place in the next one's `recv`, and every rank passes on what has come, at once.
+struct Relays {
+    template <class E>
+    static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
+        const bool began = engine.begin(call.arrival);
+        const bool met = engine.await_all();
+        bool waited = true;
+        if constexpr (HasSingleWaits<E>) waited = pass_on(engine, call);
+        const bool finished = engine.finish();
+        observe(observed.began, began);
+        observe(observed.met, met);
+        observe(observed.waited, waited);
+        observe(observed.finished, finished);
+    }
+
+private:
+    template <class E>
+    static BATON_HD bool pass_on(E &engine, const Call &call) {
+        const Range part = engine.share(call.bytes, 16);
+        const int size = engine.size();
+        const int next = (engine.rank() + 1) % size;
+        const bool first = engine.rank() == call.shift;
+        bool waited = true;
+        for (std::uint64_t step = 1; step <= static_cast<std::uint64_t>(call.steps); ++step) {
+            if (!first) waited = engine.wait((engine.rank() + size - 1) % size, step) && waited;
+            const std::uint64_t place = (step - 1) * call.bytes + part.begin;
+            const std::byte *from = first ? call.send : call.recv;
+            if (next != call.shift) engine.copy(engine.recv_of(next) + place, from + place, part.bytes);
+            engine.signal_all(step);
+        }
+        return waited;
+    }
+};
+
 /// Steps through two slots, in staging or in `recv`. A rank sends a step before it has read the step before, so only
 /// the credits keep it from writing over a block that a peer has still to read.
 struct Credits {
@@ -117,7 +152,8 @@ private:
 struct Packets {
     // Variants. take: `send` to all, taken out into `recv`. scatter: block p of `send` to rank p, `recv` becomes the
     // reduction of what came and the own block. gather: `send` to all, `recv` becomes the reduction of all `send`.
-    static constexpr int take = 0, scatter = 1, gather = 2;
+    // one: rank `shift` alone puts `send`, the others take it out into `recv`.
+    static constexpr int take = 0, scatter = 1, gather = 2, one = 3;
 
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
@@ -135,6 +171,7 @@ private:
         const auto block = [&](std::byte *of, int rank) {
             return of + static_cast<std::uint64_t>(rank) * call.bytes + part.begin;
         };
+        if (call.variant == one) return move_one(engine, call, part);
         if (call.variant == scatter) {
             engine.put_packets_to_each(call.send + part.begin, call.bytes, part.bytes);
         } else {
@@ -153,6 +190,14 @@ private:
         }
         engine.take_packets_from_each(call.recv + part.begin, call.bytes, part.bytes);
         engine.copy(engine.local(block(call.recv, engine.rank())), call.send + part.begin, part.bytes);
+    }
+
+    template <class E>
+    static BATON_HD void move_one(E &engine, const Call &call, const Range &part) {
+        const bool puts = engine.rank() == call.shift;
+        if (puts) engine.put_packets_to_all(call.send + part.begin, part.bytes);
+        engine.verify_arrivals();
+        if (!puts) engine.take_packets_from(call.shift, call.recv + part.begin, part.bytes);
     }
 };
 

@@ -43,6 +43,11 @@ protected:
 TEST_F(BadArguments, NullBuffers) {
     EXPECT_REFUSED(baton_allgather(nullptr, recv(), count, BATON_INT32, comm(), stream()), "sendbuf", "allgather");
     EXPECT_REFUSED(baton_allgather(send(), nullptr, count, BATON_INT32, comm(), stream()), "recvbuf");
+    EXPECT_REFUSED(baton_alltoall(nullptr, recv(), count, BATON_INT32, comm(), stream()), "sendbuf", "alltoall");
+    EXPECT_REFUSED(baton_alltoall(send(), nullptr, count, BATON_INT32, comm(), stream()), "recvbuf");
+    EXPECT_REFUSED(baton_broadcast(nullptr, recv(), count, BATON_INT32, rank(), comm(), stream()), "sendbuf",
+                   "broadcast");
+    EXPECT_REFUSED(baton_broadcast(send(), nullptr, count, BATON_INT32, 0, comm(), stream()), "recvbuf");
     EXPECT_REFUSED(baton_reduce_scatter(nullptr, recv(), count, BATON_INT32, BATON_SUM, comm(), stream()), "sendbuf");
     EXPECT_REFUSED(baton_reduce_scatter(send(), nullptr, count, BATON_INT32, BATON_SUM, comm(), stream()), "recvbuf");
     EXPECT_REFUSED(baton_allreduce(nullptr, recv(), count, BATON_INT32, BATON_SUM, comm(), stream()), "sendbuf");
@@ -60,6 +65,8 @@ TEST_F(BadArguments, UnknownTypes) {
         const baton_type type = static_cast<baton_type>(value);
         const std::string shown = std::to_string(value);
         EXPECT_REFUSED(baton_allgather(send(), recv(), count, type, comm(), stream()), "type", shown);
+        EXPECT_REFUSED(baton_alltoall(send(), recv(), count, type, comm(), stream()), "type", shown);
+        EXPECT_REFUSED(baton_broadcast(send(), recv(), count, type, 0, comm(), stream()), "type", shown);
         EXPECT_REFUSED(baton_reduce_scatter(send(), recv(), count, type, BATON_SUM, comm(), stream()), "type", shown);
         EXPECT_REFUSED(baton_allreduce(send(), recv(), count, type, BATON_SUM, comm(), stream()), "type", shown);
         EXPECT_REFUSED(baton_send(send(), count, type, 0, comm(), stream()), "type", shown);
@@ -90,6 +97,8 @@ TEST_F(BadArguments, CountsThatOverflow) {
     const std::size_t huge = std::numeric_limits<std::size_t>::max() / 4;
     const std::string shown = std::to_string(huge);
     EXPECT_REFUSED(baton_allgather(send(), recv(), huge, BATON_FLOAT64, comm(), stream()), "count", shown);
+    EXPECT_REFUSED(baton_alltoall(send(), recv(), huge, BATON_FLOAT64, comm(), stream()), "count", shown);
+    EXPECT_REFUSED(baton_broadcast(send(), recv(), huge, BATON_FLOAT64, 0, comm(), stream()), "count", shown);
     EXPECT_REFUSED(baton_reduce_scatter(send(), recv(), huge, BATON_FLOAT64, BATON_SUM, comm(), stream()), "count",
                    shown);
     EXPECT_REFUSED(baton_allreduce(send(), recv(), huge, BATON_FLOAT64, BATON_SUM, comm(), stream()), "count", shown);
@@ -102,6 +111,7 @@ TEST_F(BadArguments, CountsThatOverflow) {
     const std::size_t block = std::numeric_limits<std::size_t>::max() / static_cast<std::size_t>(size()) + 1;
     EXPECT_REFUSED(baton_allgather(send(), recv(), block, BATON_INT8, comm(), stream()), "count",
                    std::to_string(block));
+    EXPECT_REFUSED(baton_alltoall(send(), recv(), block, BATON_INT8, comm(), stream()), "count", std::to_string(block));
 }
 
 TEST_F(BadArguments, PeersOutOfRange) {
@@ -111,6 +121,7 @@ TEST_F(BadArguments, PeersOutOfRange) {
         EXPECT_REFUSED(baton_recv(recv(), count, BATON_INT32, peer, comm(), stream()), "peer", shown);
         EXPECT_REFUSED(baton_sendrecv(send(), 1, peer, recv(), 1, 0, BATON_INT32, comm(), stream()), "dest", shown);
         EXPECT_REFUSED(baton_sendrecv(send(), 1, 0, recv(), 1, peer, BATON_INT32, comm(), stream()), "source", shown);
+        EXPECT_REFUSED(baton_broadcast(send(), recv(), count, BATON_INT32, peer, comm(), stream()), "root", shown);
     }
 }
 
@@ -118,6 +129,11 @@ TEST_F(BadArguments, OverlapThatIsNotInPlace) {
     EXPECT_REFUSED(baton_allreduce(recv_->at(4), recv(), count, BATON_INT32, BATON_SUM, comm(), stream()), "sendbuf",
                    "overlap");
     EXPECT_REFUSED(baton_allreduce(recv(), recv_->at(4), count, BATON_INT32, BATON_SUM, comm(), stream()), "overlap");
+    EXPECT_REFUSED(baton_broadcast(recv_->at(4), recv(), count, BATON_INT32, rank(), comm(), stream()), "overlap");
+    EXPECT_REFUSED(baton_alltoall(recv_->at(4), recv(), count, BATON_INT32, comm(), stream()), "sendbuf", "overlap");
+    EXPECT_REFUSED(baton_alltoall(recv(), recv_->at(count * 4 * static_cast<std::size_t>(size()) - 4), count,
+                                  BATON_INT32, comm(), stream()),
+                   "overlap");
     const std::size_t own = static_cast<std::size_t>(rank()) * count * 4;
     EXPECT_REFUSED(baton_allgather(recv_->at(own + 4), recv(), count, BATON_INT32, comm(), stream()), "overlap");
     EXPECT_REFUSED(baton_reduce_scatter(recv(), recv_->at(own + 4), count, BATON_INT32, BATON_SUM, comm(), stream()),
@@ -135,6 +151,8 @@ TEST_F(BadArguments, InPlaceWhereItMeansNothing) {
                    "IN_PLACE");
     EXPECT_REFUSED(baton_allgather(BATON_IN_PLACE, marker, count, BATON_INT32, comm(), stream()), "recvbuf",
                    "IN_PLACE");
+    EXPECT_REFUSED(baton_alltoall(BATON_IN_PLACE, marker, count, BATON_INT32, comm(), stream()), "recvbuf", "IN_PLACE");
+    EXPECT_REFUSED(baton_broadcast(send(), marker, count, BATON_INT32, 0, comm(), stream()), "recvbuf", "IN_PLACE");
     EXPECT_REFUSED(baton_send(BATON_IN_PLACE, count, BATON_INT32, 0, comm(), stream()), "buffer");
     EXPECT_REFUSED(baton_recv(marker, count, BATON_INT32, 0, comm(), stream()), "buffer");
 }
@@ -167,6 +185,8 @@ TEST_F(BadArguments, NoCommunicator) {
     EXPECT_REFUSED(baton_allgather(send(), recv(), count, BATON_INT32, nullptr, stream()), "comm");
     EXPECT_REFUSED(baton_reduce_scatter(send(), recv(), count, BATON_INT32, BATON_SUM, nullptr, stream()), "comm");
     EXPECT_REFUSED(baton_allreduce(send(), recv(), count, BATON_INT32, BATON_SUM, nullptr, stream()), "comm");
+    EXPECT_REFUSED(baton_alltoall(send(), recv(), count, BATON_INT32, nullptr, stream()), "comm");
+    EXPECT_REFUSED(baton_broadcast(send(), recv(), count, BATON_INT32, 0, nullptr, stream()), "comm");
     EXPECT_REFUSED(baton_barrier(nullptr, stream()), "comm");
     EXPECT_REFUSED(baton_send(send(), count, BATON_INT32, 0, nullptr, stream()), "comm");
     EXPECT_REFUSED(baton_recv(recv(), count, BATON_INT32, 0, nullptr, stream()), "comm");

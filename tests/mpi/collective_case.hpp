@@ -23,33 +23,51 @@ struct CollectiveCase {
     std::size_t send_offset = 0;  ///< bytes past an aligned address
     std::size_t recv_offset = 0;
     std::uint64_t seed = 1;
+    int root = 0;  ///< broadcast; modulo the number of ranks
 };
+
+/// All operations that a CollectiveCase can be.
+inline constexpr baton_operation collective_operations[] = {BATON_ALLGATHER, BATON_REDUCE_SCATTER, BATON_ALLREDUCE,
+                                                            BATON_ALLTOALL, BATON_BROADCAST};
+inline bool reduces(baton_operation operation) {
+    return operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE;
+}
 
 inline std::ostream &operator<<(std::ostream &out, const CollectiveCase &c) {
     static const char *placements[] = {"separate", "equal pointers", "BATON_IN_PLACE"};
     return out << baton_operation_name(c.operation) << ' ' << c.count << ' ' << baton_type_name(c.type) << ' '
                << baton_op_name(c.op) << ", " << placements[static_cast<int>(c.placement)]
                << (c.memory == Memory::baton ? ", baton_malloc" : "") << ", offsets " << c.send_offset << " and "
-               << c.recv_offset << ", seed " << c.seed;
+               << c.recv_offset << ", seed " << c.seed << ", root " << c.root;
 }
+
+inline int root_of(const CollectiveCase &c, int size) { return c.root % size; }
 
 /// Issues the call described by a case.
 inline baton_result issue(const CollectiveCase &c, const void *send, void *recv, baton_comm_t comm,
                           baton_stream_t stream) {
+    int size = 1;
+    baton_comm_size(comm, &size);
     switch (c.operation) {
         case BATON_ALLGATHER:
             return baton_allgather(send, recv, c.count, c.type, comm, stream);
         case BATON_REDUCE_SCATTER:
             return baton_reduce_scatter(send, recv, c.count, c.type, c.op, comm, stream);
+        case BATON_ALLTOALL:
+            return baton_alltoall(send, recv, c.count, c.type, comm, stream);
+        case BATON_BROADCAST:
+            return baton_broadcast(send, recv, c.count, c.type, root_of(c, size), comm, stream);
         default:
             return baton_allreduce(send, recv, c.count, c.type, c.op, comm, stream);
     }
 }
 
-/// What `rank` contributes: n blocks for reduce_scatter, one otherwise.
+/// What `rank` contributes: n blocks for reduce_scatter and alltoall, one otherwise; for broadcast nothing but the
+/// root's.
 inline Bytes collective_input(const CollectiveCase &c, int rank, int size) {
-    const std::size_t blocks = c.operation == BATON_REDUCE_SCATTER ? static_cast<std::size_t>(size) : 1;
-    return make_input(c.type, c.op, c.seed, rank, c.count * blocks);
+    if (c.operation == BATON_BROADCAST && rank != root_of(c, size)) return {};
+    const bool many = c.operation == BATON_REDUCE_SCATTER || c.operation == BATON_ALLTOALL;
+    return make_input(c.type, c.op, c.seed, rank, c.count * (many ? static_cast<std::size_t>(size) : 1));
 }
 
 /// What `rank` must find.
@@ -57,10 +75,12 @@ inline Bytes collective_output(const CollectiveCase &c, int rank, int size) {
     if (c.operation == BATON_ALLREDUCE) return reduce_inputs(c.type, c.op, c.seed, size, c.count);
     if (c.operation == BATON_REDUCE_SCATTER)
         return reduce_inputs(c.type, c.op, c.seed, size, c.count, static_cast<std::size_t>(rank) * c.count);
+    if (c.operation == BATON_BROADCAST) return collective_input(c, root_of(c, size), size);
     Bytes all;
     for (int r = 0; r < size; ++r) {
-        const Bytes input = collective_input(c, r, size);
-        all.insert(all.end(), input.begin(), input.end());
+        const std::size_t skipped = c.operation == BATON_ALLTOALL ? static_cast<std::size_t>(rank) * c.count : 0;
+        const Bytes block = make_input(c.type, c.op, c.seed, r, c.count, skipped);
+        all.insert(all.end(), block.begin(), block.end());
     }
     return all;
 }
@@ -75,7 +95,8 @@ public:
         const std::size_t n = static_cast<std::size_t>(size_), block = c.count * width_of(c.type);
         const std::size_t own = static_cast<std::size_t>(rank_) * block;
         input_ = collective_input(c, rank_, size_);
-        const std::size_t output_bytes = c.operation == BATON_ALLGATHER ? n * block : block;
+        const bool blocks = c.operation == BATON_ALLGATHER || c.operation == BATON_ALLTOALL;
+        const std::size_t output_bytes = blocks ? n * block : block;
         const bool separate = c.placement == Placement::separate;
         recv_ = std::make_unique<Buffer>(comm, separate ? output_bytes : std::max(input_.size(), output_bytes),
                                          c.memory, c.recv_offset);

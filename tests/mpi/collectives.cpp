@@ -1,4 +1,4 @@
-// allgather, reduce_scatter and allreduce: every type and operation, sizes around every limit, in place, misaligned.
+// The collectives: every type and operation, sizes around every limit, in place, misaligned.
 #include <cstdlib>
 
 #include "collective_case.hpp"
@@ -6,12 +6,15 @@
 namespace baton::test {
 namespace {
 
+class BroadcastArguments : public CommTest {};
+
 class Collectives : public CommTest, public ::testing::WithParamInterface<baton_operation> {
 protected:
     void run(CollectiveCase c) {
         Stream &stream = ++calls_ % 2 == 0 ? *null_ : *own_;
         c.operation = GetParam();
         c.seed = environment().seed + static_cast<std::uint64_t>(calls_);
+        c.root = calls_;
         run_case(c, comm(), stream);
     }
     void SetUp() override {
@@ -28,6 +31,10 @@ protected:
     /// Eight ranks on few cores, or slow code (BATON_TEST_QUICK): fewer of the large cases, the same kinds.
     bool few_large_cases() const { return size() > 4 || std::getenv("BATON_TEST_QUICK") != nullptr; }
 
+    static bool has(baton_type type, baton_op op) {
+        return is_defined(op, type) && (reduces(GetParam()) || op == BATON_SUM);
+    }
+
     std::unique_ptr<Stream> null_, own_;
     int calls_ = 0;
 };
@@ -35,7 +42,7 @@ protected:
 TEST_P(Collectives, EveryTypeAndOperation) {
     for (baton_type type : all_types)
         for (baton_op op : all_ops) {
-            if (!is_defined(op, type) || (GetParam() == BATON_ALLGATHER && op != BATON_SUM)) continue;
+            if (!has(type, op)) continue;
             for (std::size_t count : {1, 37}) {
                 run({.type = type, .op = op, .count = count});
                 if (HasFailure()) return;
@@ -47,7 +54,7 @@ TEST_P(Collectives, EveryTypeAndOperationLarge) {
     int turn = 0;
     for (baton_type type : all_types)
         for (baton_op op : all_ops) {
-            if (!is_defined(op, type) || (GetParam() == BATON_ALLGATHER && op != BATON_SUM)) continue;
+            if (!has(type, op)) continue;
             // Above any packet limit per rank; with many ranks one operation for each type, in turns.
             if (few_large_cases() && turn++ % 4 != 0) continue;
             run({.type = type, .op = op, .count = 70001 / width_of(type) + 1000});
@@ -138,7 +145,8 @@ TEST_P(Collectives, ManyInFlight) {
                                .type = i % 2 == 0 ? BATON_FLOAT32 : BATON_BFLOAT16,
                                .count = random.below(i % 10 == 0 ? 100000 : 3000),
                                .placement = static_cast<Placement>(random.below(3)),
-                               .seed = random.next()};
+                               .seed = random.next(),
+                               .root = i};
         runs.push_back(std::make_unique<CollectiveRun>(c, comm()));
     }
     for (auto &run : runs) run->start(*own_);
@@ -157,12 +165,31 @@ TEST_P(Collectives, SameBitsWithEveryPlan) {
             Communicator other(MPI_COMM_WORLD, &config);
             Stream stream(other, Stream::Kind::own);
             for (std::size_t count : {0, 1, 333, 9001, 60013})
-                run_case({.operation = GetParam(), .type = BATON_FLOAT32, .count = count, .seed = 5}, other, stream);
+                run_case({.operation = GetParam(), .type = BATON_FLOAT32, .count = count, .seed = 5, .root = 1}, other,
+                         stream);
             if (any_rank(HasFailure())) return;
         }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Collectives, ::testing::Values(BATON_ALLGATHER, BATON_REDUCE_SCATTER, BATON_ALLREDUCE),
+/// Only the root's sendbuf is looked at, also where it is the marker.
+TEST_F(BroadcastArguments, OthersNeedNoSendbuf) {
+    for (std::size_t count : {100, 100003}) {
+        const CollectiveCase c{.operation = BATON_BROADCAST, .count = count, .root = size() - 1};
+        const Bytes data = collective_output(c, rank(), size());
+        for (const void *elsewhere : {BATON_IN_PLACE, static_cast<const void *>(nullptr)}) {
+            Buffer buffer(comm(), data.size());
+            Stream stream(comm(), Stream::Kind::own);
+            const bool root = rank() == size() - 1;
+            if (root) buffer.upload(data);
+            ASSERT_OK(issue(c, root ? buffer.data() : elsewhere, buffer.data(), comm(), stream));
+            stream.synchronize();
+            EXPECT_TRUE(same_bytes(data, buffer.download(), c.type)) << c;
+            EXPECT_TRUE(buffer.guards_intact());
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Collectives, ::testing::ValuesIn(collective_operations),
                          [](const auto &param) { return baton_operation_name(param.param); });
 
 }  // namespace

@@ -13,11 +13,13 @@
 namespace baton::test {
 namespace {
 
-/// All three collectives once, each checked.
+/// All collectives once, each checked.
 void expect_collectives(baton_comm_t comm, std::uint64_t seed, std::size_t count = 2003) {
     Stream stream(comm, Stream::Kind::own);
-    for (baton_operation operation : {BATON_ALLGATHER, BATON_REDUCE_SCATTER, BATON_ALLREDUCE})
-        run_case({.operation = operation, .type = BATON_FLOAT32, .count = count, .seed = seed}, comm, stream);
+    for (baton_operation operation : collective_operations) {
+        const CollectiveCase c{.operation = operation, .type = BATON_FLOAT32, .count = count, .seed = seed, .root = 2};
+        run_case(c, comm, stream);
+    }
 }
 
 TEST(Communicators, RankAndSizeAreThoseOfMpi) {

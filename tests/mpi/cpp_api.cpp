@@ -45,8 +45,21 @@ TEST(CppApi, CollectivesTakeTheirCountsFromSpans) {
     Values<float> blocks(comm, std::vector<float>(n, static_cast<float>(rank)));
     Values<float> block(comm, {-1.0F});
     comm.reduce_scatter(blocks.view(), block.span(), BATON_MAX, stream);
+    std::vector<int> numbered(n);
+    std::iota(numbered.begin(), numbered.end(), 10 * static_cast<int>(rank));
+    Values<int> out(comm, numbered), in(comm, std::vector<int>(n, -1)), both(comm, numbered);
+    comm.alltoall(out.view(), in.span(), stream);
+    comm.alltoall(both.span(), stream);
+    const int root = comm.size() - 1;
+    Values<float> word(comm, {rank + 1 == n ? 2.5F : -1.0F}), heard(comm, {-1.0F});
+    comm.broadcast(rank + 1 == n ? word.view() : std::span<const float>(), heard.span(), root, stream);
+    comm.broadcast(word.span(), root, stream);
     stream.synchronize();
+    EXPECT_EQ(heard.values(), std::vector<float>{2.5F});
+    EXPECT_EQ(word.values(), std::vector<float>{2.5F});
     for (std::size_t peer = 0; peer < n; ++peer) {
+        EXPECT_EQ(in.values()[peer], 10 * static_cast<int>(peer) + static_cast<int>(rank));
+        EXPECT_EQ(both.values()[peer], 10 * static_cast<int>(peer) + static_cast<int>(rank));
         EXPECT_EQ(all.values()[2 * peer], static_cast<int>(peer));
         EXPECT_EQ(all.values()[2 * peer + 1], 100 + static_cast<int>(peer));
     }
@@ -65,6 +78,12 @@ TEST(CppApi, SpansThatDoNotFitAreRefused) {
         EXPECT_EQ(error.code(), BATON_ERR_ARGUMENT);
     }
     EXPECT_THROW(comm.send(one.view(), comm.size()), ::baton::Error);
+    EXPECT_THROW(comm.alltoall(one.view(), many.span()), ::baton::Error);
+    EXPECT_THROW(comm.broadcast(many.view(), one.span(), comm.rank()), ::baton::Error);
+    EXPECT_THROW(comm.broadcast(one.span(), comm.size()), ::baton::Error);
+    if (comm.size() > 1) {
+        EXPECT_THROW(comm.alltoall(many.span()), ::baton::Error);
+    }
     comm.check_state();
 }
 

@@ -1,4 +1,5 @@
 // CUDA graphs: captured once, replayed many times with new data, mixed with eager calls, on two streams.
+#include "collective_case.hpp"
 #include "gpu_fixture.hpp"
 
 namespace baton::test {
@@ -153,6 +154,31 @@ TEST_P(CudaGraphs, TwoCommunicatorsOnTwoStreams) {
         for (const auto &[buffer, seed] : {std::pair{&b, round}, std::pair{&e, round + 9}})
             EXPECT_TRUE(same_bytes(reduce_inputs(BATON_FLOAT32, BATON_SUM, seed, size(), GetParam()),
                                    buffer->download(), BATON_FLOAT32));
+    }
+}
+
+/// alltoall a -> b, the same in place in a, broadcast b -> c.
+TEST_P(CudaGraphs, OfAlltoallAndBroadcast) {
+    const CollectiveCase c{.operation = BATON_ALLTOALL, .count = GetParam()};
+    const int root = size() - 1;
+    Buffer a(comm(), bytes() * n()), b(comm(), bytes() * n()), d(comm(), bytes() * n());
+    const Graph graph(stream_, cudaStreamCaptureModeThreadLocal, [&] {
+        EXPECT_OK(baton_alltoall(a.data(), b.data(), GetParam(), BATON_FLOAT32, comm(), stream_));
+        EXPECT_OK(baton_alltoall(BATON_IN_PLACE, a.data(), GetParam(), BATON_FLOAT32, comm(), stream_));
+        EXPECT_OK(baton_broadcast(b.data(), d.data(), GetParam() * n(), BATON_FLOAT32, root, comm(), stream_));
+    });
+    for (std::uint64_t replay = 0; replay < 15; ++replay) {
+        CollectiveCase now = c;
+        now.seed = replay;
+        a.upload(collective_input(now, rank(), size()));
+        b.poison();
+        d.poison();
+        graph.launch(stream_);
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        EXPECT_TRUE(same_bytes(collective_output(now, rank(), size()), b.download(), BATON_FLOAT32));
+        EXPECT_TRUE(same_bytes(collective_output(now, rank(), size()), a.download(), BATON_FLOAT32));
+        EXPECT_TRUE(same_bytes(collective_output(now, root, size()), d.download(), BATON_FLOAT32));
+        if (HasFailure()) return;
     }
 }
 

@@ -9,7 +9,7 @@ namespace {
 class Explain : public CommTest {};
 
 TEST_F(Explain, NamesAPlanForEveryOperation) {
-    for (int operation = BATON_ALLGATHER; operation <= BATON_WAIT_SIGNAL; ++operation)
+    for (int operation = BATON_ALLGATHER; operation <= BATON_BROADCAST; ++operation)
         for (std::size_t count : {std::size_t{0}, std::size_t{10}, std::size_t{100000}, std::size_t{1} << 28}) {
             char text[4096];
             std::memset(text, 'x', sizeof(text));
@@ -19,6 +19,30 @@ TEST_F(Explain, NamesAPlanForEveryOperation) {
             ASSERT_NE(std::memchr(text, 0, sizeof(text)), nullptr) << "no terminating zero";
             EXPECT_GT(std::strlen(text), 10u) << text;
         }
+}
+
+TEST_F(Explain, KnowsNoOtherOperations) {
+    char text[100];
+    EXPECT_ERROR(BATON_ERR_ARGUMENT,
+                 baton_explain(comm(), static_cast<baton_operation>(BATON_BROADCAST + 1), 1, BATON_FLOAT32, BATON_SUM,
+                               nullptr, nullptr, text, sizeof(text)),
+                 "operation", "12");
+}
+
+TEST_F(Explain, TellsOfTheCopyBehindAnAlltoallInPlace) {
+    Buffer buffer(comm(), 400000 * static_cast<std::size_t>(size())), other(comm(), buffer.size());
+    const auto explained = [&](const void *send, std::size_t count) {
+        char text[4096];
+        EXPECT_OK(baton_explain(comm(), BATON_ALLTOALL, count, BATON_FLOAT32, BATON_SUM, send, buffer.data(), text,
+                                sizeof(text)));
+        return std::string(text);
+    };
+    const bool pushes = size() > 1 && explained(other.data(), 100000).find("push") == 0;
+    for (const void *send : {BATON_IN_PLACE, static_cast<const void *>(buffer.data())}) {
+        EXPECT_EQ(explained(send, 100000).find("in place") != std::string::npos, pushes) << explained(send, 100000);
+        EXPECT_EQ(explained(send, 10).find("in place"), std::string::npos) << explained(send, 10);
+    }
+    EXPECT_EQ(explained(other.data(), 100000).find("in place"), std::string::npos);
 }
 
 TEST_F(Explain, FitsAnyBuffer) {

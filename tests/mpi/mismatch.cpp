@@ -31,6 +31,12 @@ std::function<baton_result(const Odd &)> reduce_scatter(std::size_t count, baton
 std::function<baton_result(const Odd &)> allgather(std::size_t count, baton_type type = BATON_INT32) {
     return [=](const Odd &o) { return baton_allgather(o.send, o.recv, count, type, o.comm, o.stream); };
 }
+std::function<baton_result(const Odd &)> alltoall(std::size_t count) {
+    return [=](const Odd &o) { return baton_alltoall(o.send, o.recv, count, BATON_INT32, o.comm, o.stream); };
+}
+std::function<baton_result(const Odd &)> broadcast(std::size_t count, int root) {
+    return [=](const Odd &o) { return baton_broadcast(o.send, o.recv, count, BATON_INT32, root, o.comm, o.stream); };
+}
 std::function<baton_result(const Odd &)> call_barrier() {
     return [](const Odd &o) { return baton_barrier(o.comm, o.stream); };
 }
@@ -47,6 +53,11 @@ const std::vector<MismatchCase> &cases() {
         {"OpLarge", reduce_scatter(90000, BATON_MIN), reduce_scatter(90000, BATON_PROD), {"min", "prod"}},
         {"Operation", allgather(200), allreduce(200), {"allgather", "allreduce"}},
         {"OperationLarge", allgather(80000), reduce_scatter(80000), {"allgather", "reduce_scatter"}},
+        {"Root", broadcast(300, 0), broadcast(300, 1), {"root 0", "root 1"}},
+        {"RootLarge", broadcast(300000, 1), broadcast(300000, 0), {"root 0", "root 1"}},
+        {"CountOfBroadcast", broadcast(70, 0), broadcast(70000, 0), {"broadcast", "70,", "70000"}},
+        {"CountOfAlltoall", alltoall(100000), alltoall(100001), {"alltoall", "100000", "100001"}},
+        {"AlltoallAgainstAllgather", alltoall(200), allgather(200), {"alltoall", "allgather"}},
         {"BarrierAgainstCollective", call_barrier(), allreduce(8), {"barrier", "allreduce"}},
     };
     return all;

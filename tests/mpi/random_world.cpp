@@ -104,7 +104,7 @@ void RandomWorld::verify() {
 }
 
 std::string RandomWorld::step(Random &random) {
-    switch (random.below(14)) {
+    switch (random.below(18)) {
         case 0:
         case 1:
             return allgather(random);
@@ -126,6 +126,12 @@ std::string RandomWorld::step(Random &random) {
             return gets(random);
         case 12:
             return random.chance(50) ? refill(random) : reallocate(random);
+        case 13:
+        case 14:
+            return alltoall(random);
+        case 15:
+        case 16:
+            return broadcast(random);
         default:
             EXPECT_OK(baton_barrier(comm_, any_stream()));
             return "barrier";
@@ -173,6 +179,38 @@ std::string RandomWorld::allgather(Random &random) {
     const Bytes all = gather_all(model_[p.from].data() + p.from_byte, block, mpi_, n());
     std::copy(all.begin(), all.end(), model_[p.to].begin() + static_cast<std::ptrdiff_t>(p.to_byte));
     return "allgather " + p.text + (in_place ? ", in place" : "");
+}
+
+std::string RandomWorld::alltoall(Random &random) {
+    Pick p = pick(random, n(), n());
+    const bool in_place = random.chance(30);
+    if (in_place) {
+        p.from = p.to;
+        p.from_byte = p.to_byte;
+    }
+    const void *send = in_place && random.chance(50) ? BATON_IN_PLACE : data_[p.from]->at(p.from_byte);
+    EXPECT_OK(baton_alltoall(send, data_[p.to]->at(p.to_byte), p.count, p.type, comm_, any_stream()));
+    const auto block = static_cast<int>(p.count * p.width);
+    std::byte *result = model_[p.to].data() + p.to_byte;
+    MPI_Alltoall(in_place ? MPI_IN_PLACE : model_[p.from].data() + p.from_byte, block, MPI_BYTE, result, block,
+                 MPI_BYTE, mpi_);
+    return "alltoall " + p.text + (in_place ? ", in place" : "");
+}
+
+std::string RandomWorld::broadcast(Random &random) {
+    Pick p = pick(random, 1, 1);
+    const int root = static_cast<int>(random.below(n()));
+    if (random.chance(30)) {
+        p.from = p.to;
+        p.from_byte = p.to_byte;
+    }
+    EXPECT_OK(baton_broadcast(data_[p.from]->at(p.from_byte), data_[p.to]->at(p.to_byte), p.count, p.type, root, comm_,
+                              any_stream()));
+    const std::size_t bytes = p.count * p.width;
+    std::byte *result = model_[p.to].data() + p.to_byte;
+    if (root == comm_.rank()) std::memmove(result, model_[p.from].data() + p.from_byte, bytes);
+    MPI_Bcast(result, static_cast<int>(bytes), MPI_BYTE, root, mpi_);
+    return fmt::format("broadcast {}, root {}", p.text, root);
 }
 
 std::string RandomWorld::reduce_scatter(Random &random) {

@@ -29,6 +29,8 @@ private:
     std::string allgather(Random &random);
     std::string reduce_scatter(Random &random);
     std::string allreduce(Random &random);
+    std::string alltoall(Random &random);
+    std::string broadcast(Random &random);
     std::string messages(Random &random);
     std::string shift(Random &random);
     std::string puts(Random &random);

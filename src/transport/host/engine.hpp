@@ -98,9 +98,10 @@ public:
     void copy_after_reduce() {}
 
     void signal_all(std::uint64_t step) { post(step, &Arena::done); }
-    bool wait_all(std::uint64_t step) { return wait(step, &Arena::done, WaitFor::done); }
+    bool wait_all(std::uint64_t step) { return poll_all(step, &Arena::done, WaitFor::done); }
+    bool wait(int peer, std::uint64_t step) { return poll(peer, step, &Arena::done, WaitFor::done); }
     void credit_all(std::uint64_t step) { post(step, &Arena::credit); }
-    bool wait_credits(std::uint64_t step) { return wait(step, &Arena::credit, WaitFor::credit); }
+    bool wait_credits(std::uint64_t step) { return poll_all(step, &Arena::credit, WaitFor::credit); }
 
     std::uint64_t segment_bytes() const { return view_.layout.segment_bytes; }
     Remote staging_at(int peer, int slot) const { return {view_.arena(peer).staging(slot, rank()), 0}; }
@@ -115,12 +116,15 @@ public:
         }
     }
     void take_packets_from_each(std::byte *destination, std::uint64_t stride, std::uint64_t bytes) {
-        for (int step = 1; step < size() && !failed_; ++step) {
+        for (int step = 1; step < size(); ++step) {
             const int peer = peer_at(step);
-            Spin spin(view_, at(WaitFor::data, peer));
-            std::byte *to = destination + static_cast<std::uint64_t>(peer) * stride;
-            if (!take_packets(to, view_.own().packets(epoch_, channel, peer), bytes, epoch_, spin)) fail();
+            take_packets_from(peer, destination + static_cast<std::uint64_t>(peer) * stride, bytes);
         }
+    }
+    void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
+        if (failed_) return;
+        Spin spin(view_, at(WaitFor::data, peer));
+        if (!take_packets(destination, view_.own().packets(epoch_, channel, peer), bytes, epoch_, spin)) fail();
     }
     template <class T>
     void reduce_packets_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
@@ -162,14 +166,18 @@ private:
             store_release((view_.arena(peer_at(index)).*words)(channel, rank()), step_value(epoch_, step));
         }
     }
-    bool wait(std::uint64_t step, Words words, WaitFor wait_for) {
-        for (int index = 1; index < size() && !failed_; ++index) {
-            const int peer = peer_at(index);
-            const std::uint64_t *word = (view_.own().*words)(channel, peer);
-            Spin spin(view_, at(wait_for, peer));
-            while (load_acquire(word) < step_value(epoch_, step)) {
-                if (!spin()) return fail();
-            }
+    bool poll(int peer, std::uint64_t step, Words words, WaitFor wait_for) {
+        if (failed_) return false;
+        const std::uint64_t *word = (view_.own().*words)(channel, peer);
+        Spin spin(view_, at(wait_for, peer));
+        while (load_acquire(word) < step_value(epoch_, step)) {
+            if (!spin()) return fail();
+        }
+        return true;
+    }
+    bool poll_all(std::uint64_t step, Words words, WaitFor wait_for) {
+        for (int index = 1; index < size(); ++index) {
+            if (!poll(peer_at(index), step, words, wait_for)) return false;
         }
         return !failed_;
     }

@@ -113,6 +113,13 @@ public:
         __syncthreads();
         return still_going();
     }
+    __device__ bool wait(int peer, std::uint64_t step) {
+        if (threadIdx.x == 0 && going_) {
+            poll(view_.own().done(channel_, peer), step_value(epoch_, step), WaitFor::done, peer);
+        }
+        __syncthreads();
+        return still_going();
+    }
 
     __device__ void credit_all(std::uint64_t step) {
         __syncthreads();
@@ -145,6 +152,13 @@ public:
             [&](int part) { return reinterpret_cast<char *>(destination + peer_at(part + 1) * stride); }, bytes, epoch_,
             spin);
         if (!taken) shared_.failed = 1;
+    }
+    __device__ void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
+        if (!going_) return;
+        Spin spin(view_, at(WaitFor::data, peer));
+        if (!take_packets(destination, view_.own().packets(epoch_, channel_, peer), bytes, epoch_, spin)) {
+            shared_.failed = 1;
+        }
     }
     template <class T>
     __device__ void reduce_packets_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
