@@ -150,12 +150,12 @@ private:
         const auto way = std::find_if(ways_.begin(), ways_.end(), [&](const Way &one) {
             return one.algorithm == row.algorithm && one.mover == row.mover;
         });
-        if (way != ways_.end() && way->most_channels != 0) return way->most_channels;
         int most = capabilities_.channels;
+        if (way != ways_.end() && way->most_channels != 0) most = std::min(most, way->most_channels);
         // A block is left for a recv, which runs beside a send.
-        if (is_message(request_)) most = std::max(1, most - 1);
+        if (is_message(request_)) most = std::min(most, std::max(1, capabilities_.channels - 1));
         const int channels = row.channels_for(request_.bytes, most);
-        if (row.algorithm != Algorithm::packet || request_.bytes == 0) return channels;
+        if (row.algorithm != Algorithm::packet || is_message(request_) || request_.bytes == 0) return channels;
         // Shares are rounded up to 16 bytes, and so is a channel's capacity: each fits.
         return std::max(channels, static_cast<int>(divide_up(request_.bytes, capabilities_.packet_channel_bytes)));
     }
