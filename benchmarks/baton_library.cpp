@@ -34,12 +34,19 @@ baton_operation operation_of(const Call &call) {
 
 }  // namespace
 
-BatonLibrary::BatonLibrary(const Communicator &communicator, const BufferBytes &bytes, Memory memory)
-    : communicator_(communicator), send_(communicator, bytes.send, memory), recv_(communicator, bytes.recv, memory) {
-    if (bytes.window > 0) {
-        check(baton_window_create(communicator.handle(), bytes.window, &window_, &window_base_), "baton_window_create");
+BatonLibrary::BatonLibrary(const Communicator &communicator, std::shared_ptr<const SendRecv> buffers,
+                           std::size_t window_bytes)
+    : communicator_(communicator), buffers_(std::move(buffers)) {
+    if (window_bytes > 0) {
+        check(baton_window_create(communicator.handle(), window_bytes, &window_, &window_base_), "baton_window_create");
     }
 }
+
+BatonLibrary::BatonLibrary(const Communicator &communicator, const BufferBytes &bytes, Memory memory)
+    : BatonLibrary(communicator, std::make_shared<SendRecv>(communicator, bytes, memory), bytes.window) {}
+
+BatonLibrary::BatonLibrary(const Communicator &communicator, const BatonLibrary &lender, std::size_t window_bytes)
+    : BatonLibrary(communicator, lender.buffers_, window_bytes) {}
 
 BatonLibrary::~BatonLibrary() {
     // With an exception under way other ranks may not come; the communicator frees the window then.
@@ -48,7 +55,9 @@ BatonLibrary::~BatonLibrary() {
     }
 }
 
-Buffers BatonLibrary::buffers() const { return {send_.at(0), recv_.at(0), static_cast<std::byte *>(window_base_)}; }
+Buffers BatonLibrary::buffers() const {
+    return {buffers_->send.at(0), buffers_->recv.at(0), static_cast<std::byte *>(window_base_)};
+}
 
 void BatonLibrary::issue(const Call &call) {
     const Shape &shape = call.shape;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "buffer.hpp"
 #include "library.hpp"
 
@@ -10,6 +12,8 @@ namespace baton::bench {
 class BatonLibrary final : public Library {
 public:
     BatonLibrary(const Communicator &communicator, const BufferBytes &bytes, Memory memory);
+    /// With the other's buffers and a window of its own.
+    BatonLibrary(const Communicator &communicator, const BatonLibrary &lender, std::size_t window_bytes);
     ~BatonLibrary() override;
     BatonLibrary(const BatonLibrary &) = delete;
     BatonLibrary &operator=(const BatonLibrary &) = delete;
@@ -19,12 +23,21 @@ public:
     std::string explain(const Call &call) const override;
 
     /// Why a buffer could not be registered, in Baton's words; empty if all were, or none should be.
-    const std::string &refusal() const { return send_.refusal().empty() ? recv_.refusal() : send_.refusal(); }
+    const std::string &refusal() const {
+        return buffers_->send.refusal().empty() ? buffers_->recv.refusal() : buffers_->send.refusal();
+    }
 
 private:
+    struct SendRecv {
+        SendRecv(const Communicator &communicator, const BufferBytes &bytes, Memory memory)
+            : send(communicator, bytes.send, memory), recv(communicator, bytes.recv, memory) {}
+        Buffer send;
+        Buffer recv;
+    };
+    BatonLibrary(const Communicator &communicator, std::shared_ptr<const SendRecv> own, std::size_t window_bytes);
+
     const Communicator &communicator_;
-    Buffer send_;
-    Buffer recv_;
+    const std::shared_ptr<const SendRecv> buffers_;
     baton_window_t window_ = nullptr;
     void *window_base_ = nullptr;
 };

@@ -66,9 +66,10 @@ std::vector<std::string> World::gather(const std::string &line) const {
 
 int visible_gpus() { return gpu::count(); }
 
-Communicator::Communicator(const World &world, Place place) : world_(world) {
+Communicator::Communicator(const World &world, Place place, const char *tuning) : world_(world) {
     baton_config config;
     check(baton_config_init(&config), "baton_config_init");
+    config.tuning = tuning;
     if (place == Place::host) {
         config.transport = BATON_TRANSPORT_HOST;
     } else {

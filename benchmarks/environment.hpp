@@ -63,8 +63,9 @@ int visible_gpus();
 /// non-blocking CUDA stream, or NULL for the host (then a call is complete when it returns).
 class Communicator {
 public:
-    /// On GPUs rank r uses device (local rank % visible devices). Throws where `place` is not to be had.
-    Communicator(const World &world, Place place);
+    /// On GPUs rank r uses device (local rank % visible devices). Throws where `place` is not to be had. `tuning` is
+    /// baton_config's, null for what is in force here.
+    Communicator(const World &world, Place place, const char *tuning = nullptr);
     /// In order after success; in an exception's unwinding it aborts first, so that it does not wait for other ranks.
     ~Communicator();
     Communicator(const Communicator &) = delete;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "collectives/capabilities.hpp"
 #include "collectives/executor.hpp"
 #include "memory/peer_memory.hpp"
 #include "memory/rendezvous.hpp"

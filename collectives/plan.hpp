@@ -26,28 +26,14 @@ enum class Mover {
 /// Why a plan is what it is; describe() has the words. A call that nobody asks pays for no text.
 enum class Reason {
     no_data,              // a barrier
-    fits_packets,         // at most Capabilities::packet_bytes
     buffered,             // a message of at most Capabilities::message_bytes
-    reach,                // Capabilities::reach_reason
-    copy_engine_limit,    // at least Capabilities::copy_engine_limit
+    tuned,                // the tuning table's row for the size
+    instead_of_row,       // what that row says is not possible here
+    reach,                // likewise, because of Capabilities::reach_reason
+    packet_limit,         // by the setting
+    copy_engine_limit,    // by the setting
     transport_asked_for,  // by the setting
     zero_sm,              // the same
-    window,               // its addresses are known
-};
-
-/// What a communicator can do; the same on all ranks.
-struct Capabilities {
-    int size = 1;
-    bool on_gpu = false;
-    baton_transport transport = BATON_TRANSPORT_AUTO;
-    bool reaches_buffers = false;            // peers can read and write a rank's user buffers
-    const char *reach_reason = "";           // how, or why not: for people
-    int channels = 1;                        // most channels an operation may use
-    std::uint64_t packet_bytes = 0;          // most bytes per pair that packets hold (all channels)
-    std::uint64_t packet_channel_bytes = 0;  // the same for one channel
-    std::uint64_t message_bytes = 0;         // most bytes of a message that are buffered
-    std::uint64_t segment_bytes = 0;
-    std::uint64_t copy_engine_limit = 0;
 };
 
 /// How a call runs. The same on all ranks: it depends on what all ranks know alike. (Which engine moves a rank's data

@@ -3,22 +3,188 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+
+#include "util/failure.hpp"
 
 namespace baton::core {
 namespace {
 
 constexpr std::uint64_t kib = 1024;
-/// Bytes for each peer that a channel sends as packets, before another channel is worth its arrivals.
-constexpr std::uint64_t packet_grain = 256;
-/// The same for messages, except that a block which is alone with its message need not count the others.
-constexpr std::uint64_t message_packet_grain = 4 * kib;
-constexpr std::uint64_t message_of_one_channel = 16 * kib;
-/// The same for channels that copy directly.
-constexpr std::uint64_t copy_grain = 16 * kib;
-/// Vectors from which stores to one peer at a time pay for the result's way through this GPU's memory.
-constexpr std::uint64_t two_phase_least = 16 * kib * kib;
 
 std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) { return (value + by - 1) / by; }
+
+bool is_message(const Request &request) { return request.operation == BATON_SEND || request.operation == BATON_RECV; }
+bool reduces(const Request &request) {
+    return request.operation == BATON_REDUCE_SCATTER || request.operation == BATON_ALLREDUCE;
+}
+
+/// Whether peers read or write the caller's buffers. (A window's memory is mapped by all in any case.)
+bool needs_reach(Algorithm algorithm) {
+    switch (algorithm) {
+        case Algorithm::push:
+        case Algorithm::pull:
+        case Algorithm::two_shot:
+        case Algorithm::two_phase:
+            return true;
+        case Algorithm::arrive:
+        case Algorithm::packet:
+        case Algorithm::staged:
+        case Algorithm::direct:
+            return false;
+    }
+    return false;
+}
+
+/// From the user's settings down: what they ask for, then the row for the size, then what comes next to it.
+class Selector {
+public:
+    Selector(const Request &request, const Capabilities &capabilities)
+        : request_(request),
+          capabilities_(capabilities),
+          ways_(ways_of(request.operation)),
+          rows_(rows_for(capabilities.tuning, request.operation)) {
+        plan_.segment_bytes = capabilities.segment_bytes;
+    }
+
+    Plan run() {
+        if (ways_.empty())
+            return take({.algorithm = Algorithm::arrive, .mover = own_mover(), .channels = 1}, Reason::no_data);
+        if (is_message(request_) && request_.bytes <= capabilities_.message_bytes && buffered()) return plan_;
+        const bool by_settings = zero_sm() || transport() || packet_limit() || copy_engine_limit();
+        if (!by_settings) by_table();
+        return plan_;
+    }
+
+private:
+    Mover own_mover() const { return capabilities_.on_gpu ? Mover::kernel : Mover::host; }
+
+    /// What is promised to be buffered is, whatever the table says; of more, what it gives to packets.
+    bool buffered() {
+        if (!rows_.empty() && rows_[row_for(rows_, request_.bytes)].algorithm == Algorithm::packet) {
+            take(rows_[row_for(rows_, request_.bytes)], Reason::buffered);
+            return true;
+        }
+        if (request_.bytes > BATON_EAGER_BYTES) return false;
+        take({.algorithm = Algorithm::packet, .mover = own_mover(), .channels = 1}, Reason::buffered);
+        return true;
+    }
+
+    // ---- what the settings ask for: each takes a way if it applies and there is one
+
+    bool zero_sm() {
+        const bool allgather = request_.operation == BATON_ALLGATHER || request_.operation == BATON_ALLTOALL;
+        if (!allgather || capabilities_.transport != BATON_TRANSPORT_ZERO_SM) return false;
+        if (capabilities_.size == 1) return false;
+        take({.algorithm = Algorithm::push, .mover = Mover::copy_engine, .channels = 1}, Reason::zero_sm);
+        plan_.stream_words = true;
+        return true;
+    }
+    bool transport() {
+        const bool asked = capabilities_.transport == BATON_TRANSPORT_COPY_ENGINE ||
+                           (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && !reduces(request_));
+        return asked && take_first([](const TuningRow &row) { return row.mover == Mover::copy_engine; },
+                                   Reason::transport_asked_for);
+    }
+    bool packet_limit() {
+        const bool asked =
+            capabilities_.packet_limit_set && !is_message(request_) && request_.bytes <= capabilities_.packet_bytes;
+        return asked && take_first([](const TuningRow &row) { return row.algorithm == Algorithm::packet; },
+                                   Reason::packet_limit);
+    }
+    bool copy_engine_limit() {
+        const bool asked =
+            capabilities_.copy_engine_limit && !reduces(request_) && request_.bytes >= *capabilities_.copy_engine_limit;
+        return asked && take_first([](const TuningRow &row) { return row.mover == Mover::copy_engine; },
+                                   Reason::copy_engine_limit);
+    }
+
+    // ---- what the table says
+
+    void by_table() {
+        Reason reason = Reason::instead_of_row;
+        if (!rows_.empty()) {
+            const TuningRow &row = rows_[row_for(rows_, request_.bytes)];
+            if (possible(row)) {
+                take(row, Reason::tuned);
+                return;
+            }
+            if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) reason = Reason::reach;
+        }
+        if (!take_first([](const TuningRow &) { return true; }, reason))
+            fail(BATON_ERR_INTERNAL, "nothing can run {} here", baton_operation_name(request_.operation));
+    }
+
+    /// The first possible and wanted row: that of the size, those of larger sizes, those of smaller ones from there
+    /// down; then the ways that the table does not mention.
+    template <class Wanted>
+    bool take_first(const Wanted &wanted, Reason reason) {
+        const auto take_if = [&](const TuningRow &row) {
+            if (!wanted(row) || !possible(row)) return false;
+            take(row, reason);
+            return true;
+        };
+        const std::size_t at = rows_.empty() ? 0 : row_for(rows_, request_.bytes);
+        for (std::size_t index = at; index < rows_.size(); ++index) {
+            if (take_if(rows_[index])) return true;
+        }
+        for (std::size_t index = at; index-- > 0;) {
+            if (take_if(rows_[index])) return true;
+        }
+        for (const Way &way : ways_) {
+            if (take_if({.algorithm = way.algorithm, .mover = way.mover})) return true;
+        }
+        return false;
+    }
+
+    bool possible(const TuningRow &row) const {
+        if ((row.mover == Mover::host) == capabilities_.on_gpu) return false;
+        if (row.mover == Mover::copy_engine && !copy_engine_allowed()) return false;
+        if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) return false;
+        if (row.algorithm != Algorithm::packet) return true;
+        if (!is_message(request_)) return request_.bytes <= capabilities_.packet_bytes;
+        return request_.bytes <= capabilities_.message_bytes || !capabilities_.reaches_buffers;
+    }
+    bool copy_engine_allowed() const {
+        if (capabilities_.size == 1 || capabilities_.transport == BATON_TRANSPORT_KERNEL) return false;
+        const bool limited =
+            capabilities_.transport == BATON_TRANSPORT_AUTO && capabilities_.copy_engine_limit && !reduces(request_);
+        return !limited || request_.bytes >= *capabilities_.copy_engine_limit;
+    }
+
+    Plan take(const TuningRow &row, Reason reason) {
+        plan_.algorithm = row.algorithm;
+        plan_.mover = row.mover;
+        plan_.channels = std::clamp(channels_for(row), 1, capabilities_.channels);
+        plan_.reason = reason;
+        return plan_;
+    }
+    int channels_for(const TuningRow &row) const {
+        const auto way = std::find_if(ways_.begin(), ways_.end(), [&](const Way &one) {
+            return one.algorithm == row.algorithm && one.mover == row.mover;
+        });
+        int most = capabilities_.channels;
+        if (way != ways_.end() && way->most_channels != 0) most = std::min(most, way->most_channels);
+        // A block is left for a recv, which runs beside a send. What exceeds its slot goes piece by piece.
+        if (is_message(request_)) most = std::min(most, std::max(1, capabilities_.channels - 1));
+        if (is_message(request_) && row.algorithm == Algorithm::packet &&
+            request_.bytes > capabilities_.message_bytes) {
+            most = 1;
+        }
+        const int channels = row.channels_for(request_.bytes, most);
+        if (row.algorithm != Algorithm::packet || is_message(request_) || request_.bytes == 0) return channels;
+        // Shares are rounded up to 16 bytes, and so is a channel's capacity: each fits.
+        return std::max(channels, static_cast<int>(divide_up(request_.bytes, capabilities_.packet_channel_bytes)));
+    }
+
+    const Request &request_;
+    const Capabilities &capabilities_;
+    const std::span<const Way> ways_;
+    const std::span<const TuningRow> rows_;
+    Plan plan_;
+};
+
+// ---- words
 
 std::string size_text(std::uint64_t bytes) {
     if (bytes >= kib * kib && bytes % (kib * kib) == 0) return fmt::format("{} MiB", bytes / (kib * kib));
@@ -26,187 +192,52 @@ std::string size_text(std::uint64_t bytes) {
     return fmt::format("{} bytes", bytes);
 }
 
-std::string words(Reason reason, const Request &request, const Capabilities &capabilities) {
-    switch (reason) {
+/// The sizes of a row: "up to 64 KiB", "above 64 KiB", "from 8 MiB on", "any size".
+std::string sizes_of(std::span<const TuningRow> rows, std::size_t index) {
+    if (rows[index].up_to_bytes != TuningRow::no_limit) return "up to " + size_text(rows[index].up_to_bytes);
+    if (index == 0) return "any size";
+    const std::uint64_t before = rows[index - 1].up_to_bytes;
+    return before % kib == kib - 1 ? "from " + size_text(before + 1) + " on" : "above " + size_text(before);
+}
+
+/// The row for the request: "tuning table for NVIDIA H200, NVSwitch, 8 ranks, up to 64 KiB (built in)".
+std::string row_text(const Request &request, const Capabilities &capabilities, bool with_its_choice) {
+    const TuningTable *table = table_for(capabilities.tuning, request.operation);
+    if (table == nullptr) return "no tuning table has this operation";
+    const auto rows = rows_for(capabilities.tuning, request.operation);
+    const std::size_t index = row_for(rows, request.bytes);
+    const std::string text =
+        fmt::format("tuning table for {}, {} ({})", to_string(table->key), sizes_of(rows, index), table->origin);
+    if (!with_its_choice) return text;
+    return fmt::format("{} by {}, which is not possible here, says the {}", algorithm_name(rows[index].algorithm),
+                       mover_name(rows[index].mover), text);
+}
+
+std::string words(const Plan &plan, const Request &request, const Capabilities &capabilities) {
+    switch (plan.reason) {
         case Reason::no_data:
             return "a barrier moves no data";
-        case Reason::fits_packets:
-            return fmt::format("{} fit the packet buffers ({})", size_text(request.bytes),
-                               size_text(capabilities.packet_bytes));
         case Reason::buffered:
             return fmt::format("at most {}: buffered at the receiver", size_text(capabilities.message_bytes));
+        case Reason::tuned:
+            return row_text(request, capabilities, false) +
+                   (needs_reach(plan.algorithm) ? fmt::format("; {}", capabilities.reach_reason) : "");
+        case Reason::instead_of_row:
+            return row_text(request, capabilities, true);
         case Reason::reach:
             return capabilities.reach_reason;
+        case Reason::packet_limit:
+            return fmt::format("at most the packet limit, {}", size_text(capabilities.packet_bytes));
         case Reason::copy_engine_limit:
-            return fmt::format("{} or more per rank", size_text(capabilities.copy_engine_limit));
+            return fmt::format("the copy engine limit, {}, or more",
+                               size_text(capabilities.copy_engine_limit.value_or(0)));
         case Reason::transport_asked_for:
             return "asked for by the transport setting";
         case Reason::zero_sm:
             return "zero-SM mode: copy engines ordered by stream memory operations";
-        case Reason::window:
-            return "a window's addresses are known to all ranks";
     }
     return "unknown";
 }
-
-class Selector {
-public:
-    Selector(const Request &request, const Capabilities &capabilities)
-        : request_(request), capabilities_(capabilities) {}
-
-    Plan run() {
-        plan_.mover = capabilities_.on_gpu ? Mover::kernel : Mover::host;
-        plan_.segment_bytes = capabilities_.segment_bytes;
-        switch (request_.operation) {
-            case BATON_ALLGATHER:
-            case BATON_ALLTOALL:  // moves as much between the same ranks, in the same ways
-                allgather();
-                break;
-            case BATON_BROADCAST:
-                broadcast();
-                break;
-            case BATON_REDUCE_SCATTER:
-                reduce_scatter();
-                break;
-            case BATON_ALLREDUCE:
-                allreduce();
-                break;
-            case BATON_SEND:
-            case BATON_RECV:
-                message();
-                break;
-            case BATON_PUT:
-            case BATON_GET:
-                one_sided();
-                break;
-            default:
-                choose(Algorithm::arrive, 1, Reason::no_data);
-                break;
-        }
-        return plan_;
-    }
-
-private:
-    void choose(Algorithm algorithm, int channels, Reason reason) {
-        plan_.algorithm = algorithm;
-        plan_.channels = std::clamp(channels, 1, capabilities_.channels);
-        plan_.reason = reason;
-    }
-
-    /// `bytes`: what the rank sends to each peer.
-    bool copy_engine_wanted(std::uint64_t bytes) const {
-        if (!capabilities_.on_gpu || capabilities_.size == 1) return false;
-        switch (capabilities_.transport) {
-            case BATON_TRANSPORT_COPY_ENGINE:
-            case BATON_TRANSPORT_ZERO_SM:
-                return true;
-            case BATON_TRANSPORT_KERNEL:
-                return false;
-            default:
-                return bytes >= capabilities_.copy_engine_limit;
-        }
-    }
-    Reason copy_engine_reason() const {
-        return capabilities_.transport == BATON_TRANSPORT_AUTO ? Reason::copy_engine_limit
-                                                               : Reason::transport_asked_for;
-    }
-
-    /// Enough blocks to fill the links at large sizes, few at small ones: `grain` bytes a block at least.
-    int channels_for(std::uint64_t bytes, std::uint64_t grain) const {
-        return static_cast<int>(
-            std::min<std::uint64_t>(divide_up(bytes, grain), static_cast<std::uint64_t>(capabilities_.channels)));
-    }
-
-    bool fits_packets(std::uint64_t bytes) const { return bytes <= capabilities_.packet_bytes; }
-    void packets(std::uint64_t bytes) {
-        // A multiprocessor stores packets one by one, so they are spread; a warp's worth each. Shares are rounded up to
-        // 16 bytes, and so is a channel's capacity: each fits.
-        const std::uint64_t grain = std::min<std::uint64_t>(packet_grain, capabilities_.packet_channel_bytes);
-        const int channels = bytes == 0 ? 1 : static_cast<int>(divide_up(bytes, grain));
-        choose(Algorithm::packet, channels, Reason::fits_packets);
-    }
-
-    void allgather() {
-        if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && copy_engine_wanted(request_.bytes)) {
-            choose(Algorithm::push, 1, Reason::zero_sm);
-            plan_.mover = Mover::copy_engine;
-            plan_.stream_words = true;
-            return;
-        }
-        const bool by_copy_engine = copy_engine_wanted(request_.bytes) && capabilities_.reaches_buffers;
-        if (fits_packets(request_.bytes) &&
-            !(by_copy_engine && capabilities_.transport == BATON_TRANSPORT_COPY_ENGINE)) {
-            return packets(request_.bytes);
-        }
-        if (!capabilities_.reaches_buffers) return staged();
-        choose(Algorithm::push,
-               channels_for(request_.bytes * static_cast<std::uint64_t>(capabilities_.size), copy_grain),
-               by_copy_engine ? copy_engine_reason() : Reason::reach);
-        if (by_copy_engine) plan_.mover = Mover::copy_engine;
-    }
-
-    void broadcast() {
-        if (fits_packets(request_.bytes)) return packets(request_.bytes);
-        if (!capabilities_.reaches_buffers) return staged();
-        choose(Algorithm::push, channels_for(request_.bytes, 64 * kib), Reason::reach);
-    }
-
-    void reduce_scatter() {
-        const bool by_copy_engine =
-            capabilities_.on_gpu && capabilities_.transport == BATON_TRANSPORT_COPY_ENGINE && capabilities_.size > 1;
-        if (by_copy_engine) {
-            choose(Algorithm::staged, 1, copy_engine_reason());
-            plan_.mover = Mover::copy_engine;
-            return;
-        }
-        if (fits_packets(request_.bytes)) return packets(request_.bytes);
-        if (!capabilities_.reaches_buffers) return staged();
-        choose(Algorithm::pull,
-               channels_for(request_.bytes * static_cast<std::uint64_t>(capabilities_.size), copy_grain),
-               Reason::reach);
-    }
-
-    void allreduce() {
-        // One shot sends the vector n-1 times, two shots 2 (n-1)/n of it with two flights.
-        const bool by_copy_engine = capabilities_.transport != BATON_TRANSPORT_ZERO_SM &&
-                                    capabilities_.reaches_buffers &&
-                                    copy_engine_wanted(request_.bytes / static_cast<std::uint64_t>(capabilities_.size));
-        const bool asked_for = by_copy_engine && capabilities_.transport == BATON_TRANSPORT_COPY_ENGINE;
-        if (fits_packets(request_.bytes) && !asked_for) return packets(request_.bytes);
-        if (!capabilities_.reaches_buffers) return staged();
-        const bool large = capabilities_.on_gpu && (by_copy_engine || request_.bytes >= two_phase_least);
-        choose(large ? Algorithm::two_phase : Algorithm::two_shot, channels_for(request_.bytes, copy_grain),
-               by_copy_engine ? copy_engine_reason() : Reason::reach);
-        if (by_copy_engine) plan_.mover = Mover::copy_engine;
-    }
-
-    void message() {
-        // A sender and a receiver of packets may have different channels; half are left for messages the other way.
-        if (request_.bytes <= capabilities_.message_bytes) {
-            const bool alone = !capabilities_.on_gpu || request_.bytes <= message_of_one_channel;
-            return choose(Algorithm::packet, alone ? 1 : channels_for(request_.bytes, message_packet_grain),
-                          Reason::buffered);
-        }
-        if (!capabilities_.reaches_buffers) return choose(Algorithm::packet, 1, Reason::reach);
-        // A block is left for a recv, which runs beside a send.
-        choose(Algorithm::push,
-               std::min(channels_for(request_.bytes, copy_grain), std::max(1, capabilities_.channels - 1)),
-               Reason::reach);
-    }
-
-    void one_sided() {
-        const bool by_copy_engine = copy_engine_wanted(request_.bytes);
-        choose(Algorithm::direct, capabilities_.on_gpu ? channels_for(request_.bytes, copy_grain) : 1,
-               by_copy_engine ? copy_engine_reason() : Reason::window);
-        if (by_copy_engine) plan_.mover = Mover::copy_engine;
-    }
-
-    void staged() { choose(Algorithm::staged, 1, Reason::reach); }
-
-    const Request &request_;
-    const Capabilities &capabilities_;
-    Plan plan_;
-};
 
 }  // namespace
 
@@ -249,7 +280,7 @@ Plan select(const Request &request, const Capabilities &capabilities) { return S
 std::string describe(const Plan &plan, const Request &request, const Capabilities &capabilities) {
     return fmt::format("{} by {}{}, {} channel{}: {}", algorithm_name(plan.algorithm), mover_name(plan.mover),
                        plan.stream_words ? " (zero-SM)" : "", plan.channels, plan.channels == 1 ? "" : "s",
-                       words(plan.reason, request, capabilities));
+                       words(plan, request, capabilities));
 }
 
 }  // namespace baton::core

@@ -2,13 +2,15 @@
 
 #include <string>
 
+#include "collectives/capabilities.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/request.hpp"
 
 namespace baton::core {
 
-/// Chooses how a call runs. Pure: equal arguments give equal plans, on every rank. Of the request it looks at
-/// operation, type, op and count only.
+/// Chooses how a call runs: as the user's settings say, else as the tuning table does, else the next possible way.
+/// Pure: equal arguments give equal plans, on every rank. Of the request it looks at operation, type, op, count and
+/// bytes only.
 Plan select(const Request &request, const Capabilities &capabilities);
 
 /// One line: "push by copy engine, 32 channels: <reason>".

@@ -123,13 +123,16 @@ typedef struct baton_config {
     double timeout_seconds;   /* how long to wait for a rank; < 0 = unset. BATON_TIMEOUT, default 60 */
     int max_channels;         /* most CTAs of a kernel, 1..64; 0 = unset. BATON_MAX_CHANNELS, default 64. Lowered to
                                  64 divided by the ranks that share a GPU: all blocks must be resident together */
-    size_t packet_limit;      /* bytes per rank up to which data travels with its flags; SIZE_MAX = unset.
-                                 BATON_PACKET_LIMIT, default 65536; values above are lowered to what staging holds */
-    size_t copy_engine_limit; /* bytes per rank from which copy engines move unreduced data; SIZE_MAX = unset.
-                                 BATON_COPY_ENGINE_LIMIT, default 33554432 */
+    size_t packet_limit;      /* bytes per rank up to which data travels with its flags; SIZE_MAX = unset: as tuned.
+                                 BATON_PACKET_LIMIT; values above are lowered to what staging holds */
+    size_t copy_engine_limit; /* bytes per rank from which copy engines move unreduced data; SIZE_MAX = unset: as
+                                 tuned. BATON_COPY_ENGINE_LIMIT */
     size_t segment_bytes; /* bytes per peer moved at once through staging; 0 = unset. BATON_SEGMENT, default 1048576 */
     int single_copy;      /* host transport: 1 = use process_vm_readv/writev where they work, 0 = never; -1 = unset.
                              BATON_SINGLE_COPY, default 1 */
+    const char *tuning;   /* what runs which size where no other setting says it: path of a file of baton_tune's, or
+                             its text, or "none" for the tables that are compiled in; rank 0's counts. NULL = unset.
+                             BATON_TUNING, default ~/.config/baton/tuning.json if it is there */
 } baton_config;
 
 /* What a communicator has; see baton_comm_info(). */

@@ -86,6 +86,7 @@ void Communicator::settle_place(const baton_config &config) {
     struct Place {
         std::int32_t has_gpu = 0;
         char uuid[48] = {};
+        char name[80] = {};
     } mine;
     const auto transport = static_cast<baton_transport>(config.transport);
     together([&] {
@@ -94,6 +95,7 @@ void Communicator::settle_place(const baton_config &config) {
         if (device_ < 0) return;
         identity_ = device_identity(device_);
         std::strncpy(mine.uuid, identity_.uuid.c_str(), sizeof(mine.uuid) - 1);
+        std::strncpy(mine.name, identity_.name.c_str(), sizeof(mine.name) - 1);
     });
     const std::vector<Place> all = bootstrap_->allgather(mine);
     const auto without = std::find_if(all.begin(), all.end(), [](const Place &place) { return place.has_gpu == 0; });
@@ -125,13 +127,21 @@ void Communicator::settle_place(const baton_config &config) {
         ranks_on_device_ = view_.size;
         capabilities_.channels = 1;
     }
+    std::vector<DeviceIdentity> gpus;
+    for (const Place &place : all) {
+        if (any) gpus.push_back({place.name, place.uuid});
+    }
+    settle_tuning(config, gpus);
 }
 
 void Communicator::settle_capabilities(const baton_config &config) {
     // Packets are for latency: more than 1 MiB per rank would only cost memory. Staging is shared host memory on the
     // host, where /dev/shm may be as small as 64 MiB, so it takes less there.
+    const std::uint64_t most_packets = capabilities_.on_gpu ? 1 << 20 : 8192;
+    capabilities_.packet_limit_set = config.packet_limit != unset_size;
     const std::uint64_t packet_limit =
-        std::min<std::uint64_t>(config.packet_limit, capabilities_.on_gpu ? 1 << 20 : 8192);
+        capabilities_.packet_limit_set ? std::min<std::uint64_t>(config.packet_limit, most_packets)
+                                       : packet_capacity(capabilities_.tuning, capabilities_.channels, most_packets);
     const std::uint64_t segment =
         std::min<std::uint64_t>(config.segment_bytes, capabilities_.on_gpu ? 1 << 30 : 131072);
     // Each peer has message_slots of them. On the host a longer message is better copied once.
@@ -144,7 +154,7 @@ void Communicator::settle_capabilities(const baton_config &config) {
     capabilities_.packet_channel_bytes = view_.layout.packets_per_channel * 8 / 16 * 16;
     capabilities_.packet_bytes = packet_limit / 16 * 16;
     capabilities_.segment_bytes = view_.layout.segment_bytes;
-    capabilities_.copy_engine_limit = config.copy_engine_limit;
+    if (config.copy_engine_limit != unset_size) capabilities_.copy_engine_limit = config.copy_engine_limit;
 }
 
 void Communicator::map_arenas() {

@@ -81,6 +81,7 @@ private:
     };
     explicit Communicator(std::unique_ptr<Bootstrap> bootstrap);
     void settle_place(const baton_config &config);
+    void settle_tuning(const baton_config &config, const std::vector<DeviceIdentity> &gpus);
     void settle_capabilities(const baton_config &config);
     void map_arenas();
     void verify_reach(const baton_config &config);

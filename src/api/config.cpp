@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,6 @@
 namespace baton::core {
 namespace {
 
-constexpr std::size_t unset_size = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t largest_segment = std::size_t{1} << 30;
 
 struct TransportName {
@@ -83,7 +81,7 @@ void check(const baton_config &config) {
     }
 }
 
-/// Name and value of every field, for comparison between ranks.
+/// Name and value of every field that ranks compare (of the tuning rank 0's counts).
 std::vector<std::pair<const char *, double>> fields(const baton_config &config) {
     return {{"transport", config.transport},
             {"timeout_seconds", config.timeout_seconds},
@@ -92,6 +90,10 @@ std::vector<std::pair<const char *, double>> fields(const baton_config &config) 
             {"copy_engine_limit", static_cast<double>(config.copy_engine_limit)},
             {"segment_bytes", static_cast<double>(config.segment_bytes)},
             {"single_copy", config.single_copy}};
+}
+
+std::string value_text(double value) {
+    return value == static_cast<double>(unset_size) ? "unset" : fmt::format("{}", value);
 }
 
 }  // namespace
@@ -106,6 +108,7 @@ baton_config unset_config() {
     config.copy_engine_limit = unset_size;
     config.segment_bytes = 0;
     config.single_copy = -1;
+    config.tuning = nullptr;
     return config;
 }
 
@@ -123,11 +126,12 @@ baton_config resolve_config(const baton_config *given) {
     if (config.max_channels == 0) {
         config.max_channels = static_cast<int>(size_from("BATON_MAX_CHANNELS", 64, 1, 64));
     }
-    if (config.packet_limit == unset_size) config.packet_limit = size_from("BATON_PACKET_LIMIT", 65536);
+    if (config.packet_limit == unset_size) config.packet_limit = size_from("BATON_PACKET_LIMIT", unset_size);
     if (config.copy_engine_limit == unset_size)
-        config.copy_engine_limit = size_from("BATON_COPY_ENGINE_LIMIT", 33554432);
+        config.copy_engine_limit = size_from("BATON_COPY_ENGINE_LIMIT", unset_size);
     if (config.segment_bytes == 0) config.segment_bytes = size_from("BATON_SEGMENT", 1048576, 256, largest_segment);
     if (config.single_copy == -1) config.single_copy = static_cast<int>(size_from("BATON_SINGLE_COPY", 1, 0, 1));
+    if (config.tuning == nullptr) config.tuning = variable("BATON_TUNING");
     check(config);
     return config;
 }
@@ -140,7 +144,7 @@ void require_equal(Bootstrap &bootstrap, const baton_config &config) {
         for (std::size_t index = 0; index < first.size(); ++index) {
             if (first[index].second != other[index].second) {
                 fail(BATON_ERR_MISMATCH, "config.{} differs: {} on rank 0, {} on rank {}", first[index].first,
-                     first[index].second, other[index].second, rank);
+                     value_text(first[index].second), value_text(other[index].second), rank);
             }
         }
     }

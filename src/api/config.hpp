@@ -1,14 +1,21 @@
 #pragma once
 
+#include <cstddef>
+#include <limits>
+
 #include "baton/baton.h"
 #include "bootstrap/bootstrap.hpp"
 
 namespace baton::core {
 
+/// Of the fields that are a size in bytes and may be 0.
+inline constexpr std::size_t unset_size = std::numeric_limits<std::size_t>::max();
+
 /// What baton_config_init() gives: every field unset.
 baton_config unset_config();
 
-/// A copy of `given` (may be null) in which every unset field has its environment variable's value or its default.
+/// A copy of `given` (may be null) in which every unset field has its environment variable's value or its default;
+/// the limits and the tuning may stay unset.
 /// Throws BATON_ERR_ARGUMENT naming the field or variable and its value.
 baton_config resolve_config(const baton_config *given);
 

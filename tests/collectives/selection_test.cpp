@@ -1,9 +1,30 @@
 #include <gtest/gtest.h>
 
 #include "collectives/selection.hpp"
+#include "collectives/tuning_file.hpp"
 
 namespace baton::core {
 namespace {
+
+const char *const gpu_table = R"({"version": 1, "tables": [{
+    "gpu": "NVIDIA H200", "link": "NVSwitch", "ranks": 8, "operations": {
+        "allgather": [{"up_to": 65536, "algorithm": "packet", "mover": "kernel", "grain": 256},
+                      {"up_to": 8388607, "algorithm": "push", "mover": "kernel", "grain": 8192},
+                      {"algorithm": "push", "mover": "copy_engine", "channels": 24}],
+        "reduce_scatter": [{"up_to": 65536, "algorithm": "packet", "mover": "kernel", "grain": 256},
+                           {"algorithm": "pull", "mover": "kernel", "grain": 8192}],
+        "allreduce": [{"up_to": 65536, "algorithm": "packet", "mover": "kernel", "grain": 256},
+                      {"algorithm": "two_shot", "mover": "kernel", "grain": 65536}],
+        "send": [{"up_to": 8192, "algorithm": "packet", "mover": "kernel", "channels": 1},
+                 {"up_to": 65536, "algorithm": "packet", "mover": "kernel", "grain": 4096},
+                 {"algorithm": "push", "mover": "kernel", "grain": 16384}],
+        "put": [{"up_to": 8388607, "algorithm": "direct", "mover": "kernel", "grain": 65536},
+                {"algorithm": "direct", "mover": "copy_engine"}]}}]})";
+
+const char *const host_table = R"({"version": 1, "tables": [{
+    "gpu": "host", "link": "shared memory", "ranks": 4, "operations": {
+        "allgather": [{"up_to": 8192, "algorithm": "packet", "mover": "host"}, {"algorithm": "push", "mover": "host"}],
+        "send": [{"algorithm": "push", "mover": "host"}]}}]})";
 
 Capabilities gpu(int size) {
     Capabilities capabilities;
@@ -14,9 +35,20 @@ Capabilities gpu(int size) {
     capabilities.channels = 32;
     capabilities.packet_bytes = 65536;
     capabilities.packet_channel_bytes = 2064;
-    capabilities.message_bytes = 16384;
+    capabilities.message_bytes = 65536;
     capabilities.segment_bytes = 1 << 20;
-    capabilities.copy_engine_limit = 8 << 20;
+    capabilities.tuning = parse_tuning(gpu_table, "test");
+    return capabilities;
+}
+
+Capabilities host() {
+    Capabilities capabilities;
+    capabilities.size = 4;
+    capabilities.packet_bytes = 8192;
+    capabilities.packet_channel_bytes = 8208;
+    capabilities.message_bytes = 16384;
+    capabilities.reach_reason = "refused";
+    capabilities.tuning = parse_tuning(host_table, "test");
     return capabilities;
 }
 
@@ -28,48 +60,59 @@ Request request(baton_operation operation, std::uint64_t bytes) {
     return made;
 }
 
-TEST(Selection, SmallGoesByPacketLargeDirectly) {
-    EXPECT_EQ(select(request(BATON_ALLGATHER, 65536), gpu(8)).algorithm, Algorithm::packet);
-    EXPECT_EQ(select(request(BATON_ALLGATHER, 65537), gpu(8)).algorithm, Algorithm::push);
-    EXPECT_EQ(select(request(BATON_REDUCE_SCATTER, 65537), gpu(8)).algorithm, Algorithm::pull);
-    EXPECT_EQ(select(request(BATON_ALLREDUCE, 65537), gpu(8)).algorithm, Algorithm::two_shot);
+Plan plan_for(baton_operation operation, std::uint64_t bytes, const Capabilities &capabilities) {
+    return select(request(operation, bytes), capabilities);
+}
+std::string text_for(baton_operation operation, std::uint64_t bytes, const Capabilities &capabilities) {
+    const Request asked = request(operation, bytes);
+    return describe(select(asked, capabilities), asked, capabilities);
 }
 
-TEST(Selection, AlltoallIsMovedAsAllgatherIs) {
-    for (const baton_transport transport :
-         {BATON_TRANSPORT_AUTO, BATON_TRANSPORT_KERNEL, BATON_TRANSPORT_COPY_ENGINE, BATON_TRANSPORT_ZERO_SM}) {
-        Capabilities capabilities = gpu(8);
-        capabilities.transport = transport;
-        for (const std::uint64_t bytes : {0ull, 1ull, 65536ull, 65537ull, 8ull << 20, 1ull << 32}) {
-            const Plan gather = select(request(BATON_ALLGATHER, bytes), capabilities);
-            const Plan exchange = select(request(BATON_ALLTOALL, bytes), capabilities);
-            EXPECT_EQ(exchange.algorithm, gather.algorithm) << transport << " " << bytes;
-            EXPECT_EQ(exchange.mover, gather.mover) << transport << " " << bytes;
-            EXPECT_EQ(exchange.channels, gather.channels) << transport << " " << bytes;
-            EXPECT_EQ(exchange.stream_words, gather.stream_words) << transport << " " << bytes;
-        }
-    }
+TEST(Selection, FollowsTheRowForTheSize) {
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 65536, gpu(8)).algorithm, Algorithm::packet);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 65537, gpu(8)).algorithm, Algorithm::push);
+    EXPECT_EQ(plan_for(BATON_REDUCE_SCATTER, 65537, gpu(8)).algorithm, Algorithm::pull);
+    EXPECT_EQ(plan_for(BATON_ALLREDUCE, 65537, gpu(8)).algorithm, Algorithm::two_shot);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, (8 << 20) - 1, gpu(8)).mover, Mover::kernel);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 8 << 20, gpu(8)).mover, Mover::copy_engine);
+    EXPECT_EQ(plan_for(BATON_PUT, 8 << 20, gpu(8)).mover, Mover::copy_engine);
 }
 
-/// What is relayed must be read by whoever waits for it: copy engines do not wait for one peer.
-TEST(Selection, BroadcastIsNeverMovedByCopyEngines) {
-    for (const baton_transport transport :
-         {BATON_TRANSPORT_AUTO, BATON_TRANSPORT_KERNEL, BATON_TRANSPORT_COPY_ENGINE, BATON_TRANSPORT_ZERO_SM}) {
-        Capabilities capabilities = gpu(8);
-        capabilities.transport = transport;
-        EXPECT_EQ(select(request(BATON_BROADCAST, 65536), capabilities).algorithm, Algorithm::packet);
-        const Plan large = select(request(BATON_BROADCAST, 1ull << 32), capabilities);
-        EXPECT_EQ(large.algorithm, Algorithm::push);
-        EXPECT_EQ(large.mover, Mover::kernel);
-        EXPECT_EQ(large.channels, capabilities.channels);
-        EXPECT_FALSE(large.stream_words);
-    }
+TEST(Selection, TakesTheRowsChannels) {
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 8192 * 9, gpu(8)).channels, 9);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 8192 * 9 + 1, gpu(8)).channels, 10);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 20, gpu(8)).channels, 32);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 30, gpu(8)).channels, 24);
+    EXPECT_EQ(plan_for(BATON_PUT, 1 << 30, gpu(8)).channels, 32);
+    Capabilities few = gpu(8);
+    few.channels = 3;
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 30, few).channels, 3);
+    // A block is left for a recv.
+    EXPECT_EQ(plan_for(BATON_SEND, 1 << 30, gpu(8)).channels, 31);
+    EXPECT_EQ(plan_for(BATON_SEND, 4096, gpu(8)).channels, 1);
+    EXPECT_EQ(plan_for(BATON_SEND, 32768, gpu(8)).channels, 8);
+    Capabilities short_slots = gpu(8);
+    short_slots.message_bytes = 16384;
+    EXPECT_EQ(plan_for(BATON_SEND, 32768, short_slots).algorithm, Algorithm::push);
+}
+
+TEST(Selection, NamesTheTable) {
+    const Capabilities capabilities = gpu(8);
+    EXPECT_EQ(text_for(BATON_ALLGATHER, 1024, capabilities),
+              "packet by kernel, 4 channels: tuning table for NVIDIA H200, NVSwitch, 8 ranks, up to 64 KiB (test)");
+    EXPECT_EQ(
+        text_for(BATON_REDUCE_SCATTER, 65537, capabilities),
+        "pull by kernel, 9 channels: tuning table for NVIDIA H200, NVSwitch, 8 ranks, above 64 KiB (test); mapped");
+    EXPECT_EQ(
+        text_for(BATON_PUT, 8 << 20, capabilities),
+        "direct by copy_engine, 32 channels: tuning table for NVIDIA H200, NVSwitch, 8 ranks, from 8 MiB on (test)");
+    EXPECT_EQ(text_for(BATON_SEND, 1 << 20, host()), "packet by host, 1 channel: refused");
 }
 
 TEST(Selection, PacketsFitTheirChannels) {
     const Capabilities capabilities = gpu(8);
     for (std::uint64_t bytes = 0; bytes <= capabilities.packet_bytes; bytes += 13) {
-        const Plan plan = select(request(BATON_ALLREDUCE, bytes), capabilities);
+        const Plan plan = plan_for(BATON_ALLREDUCE, bytes, capabilities);
         ASSERT_EQ(plan.algorithm, Algorithm::packet);
         const auto channels = static_cast<std::uint64_t>(plan.channels);
         const std::uint64_t share = ((bytes + channels - 1) / channels + 15) / 16 * 16;
@@ -77,49 +120,95 @@ TEST(Selection, PacketsFitTheirChannels) {
     }
 }
 
+TEST(Selection, MoreChannelsThanTheRowSaysWherePacketsWouldNotFit) {
+    Capabilities capabilities = gpu(8);
+    capabilities.tuning[0].operations[BATON_ALLREDUCE][0].channels = 2;
+    EXPECT_EQ(plan_for(BATON_ALLREDUCE, 4096, capabilities).channels, 2);
+    EXPECT_EQ(plan_for(BATON_ALLREDUCE, 2 * 2064 + 1, capabilities).channels, 3);
+}
+
 TEST(Selection, NoBytesNeedNoPacketBuffers) {
     Capabilities none = gpu(4);
     none.packet_bytes = 0;
     none.packet_channel_bytes = 0;
-    EXPECT_EQ(select(request(BATON_ALLGATHER, 0), none).channels, 1);
-    EXPECT_EQ(select(request(BATON_ALLGATHER, 1), none).algorithm, Algorithm::push);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 0, none).channels, 1);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1, none).algorithm, Algorithm::push);
 }
 
-TEST(Selection, CopyEnginesFromTheirLimitOrOnRequest) {
-    EXPECT_EQ(select(request(BATON_ALLGATHER, (8 << 20) - 1), gpu(8)).mover, Mover::kernel);
-    EXPECT_EQ(select(request(BATON_ALLGATHER, 8 << 20), gpu(8)).mover, Mover::copy_engine);
+TEST(Selection, ThePacketLimitWinsOverTheTable) {
+    Capabilities asked = gpu(8);
+    asked.packet_limit_set = true;
+    asked.packet_bytes = 1024;
+    asked.packet_channel_bytes = 48;
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, asked).algorithm, Algorithm::packet);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1025, asked).algorithm, Algorithm::push);
+    EXPECT_NE(text_for(BATON_ALLGATHER, 1024, asked).find("packet limit, 1 KiB"), std::string::npos);
+    EXPECT_NE(text_for(BATON_ALLGATHER, 1025, asked).find("packet by kernel, which is not possible here"),
+              std::string::npos);
+    asked.packet_bytes = 1 << 20;
+    asked.packet_channel_bytes = 32784;
+    EXPECT_EQ(plan_for(BATON_ALLREDUCE, 1 << 20, asked).algorithm, Algorithm::packet);
+    EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, asked).algorithm, Algorithm::push) << "it is for collectives";
+}
+
+TEST(Selection, TheCopyEngineLimitWinsOverTheTable) {
+    Capabilities asked = gpu(8);
+    asked.copy_engine_limit = 1 << 20;
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, (1 << 20) - 1, asked).mover, Mover::kernel);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 20, asked).mover, Mover::copy_engine);
+    EXPECT_EQ(plan_for(BATON_REDUCE_SCATTER, 1 << 20, asked).mover, Mover::kernel) << "it is for unreduced data";
+    EXPECT_NE(text_for(BATON_ALLGATHER, 1 << 20, asked).find("copy engine limit, 1 MiB"), std::string::npos);
+    asked.copy_engine_limit = 1 << 30;
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 29, asked).mover, Mover::kernel);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 29, asked).channels, 32) << "the channels are those of the table's row";
+}
+
+TEST(Selection, TheTransportWinsOverTheTable) {
     Capabilities asked = gpu(8);
     asked.transport = BATON_TRANSPORT_COPY_ENGINE;
-    EXPECT_EQ(select(request(BATON_ALLGATHER, 16), asked).mover, Mover::copy_engine);
-    EXPECT_EQ(select(request(BATON_REDUCE_SCATTER, 16), asked).algorithm, Algorithm::staged);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 16, asked).mover, Mover::copy_engine);
+    EXPECT_EQ(plan_for(BATON_REDUCE_SCATTER, 16, asked).algorithm, Algorithm::staged) << "a way that no row mentions";
+    EXPECT_EQ(plan_for(BATON_ALLREDUCE, 16, asked).algorithm, Algorithm::packet) << "copy engines cannot";
+    asked.packet_limit_set = true;
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 16, asked).mover, Mover::copy_engine) << "the transport is the stronger wish";
     asked.transport = BATON_TRANSPORT_KERNEL;
-    EXPECT_EQ(select(request(BATON_ALLGATHER, 1 << 30), asked).mover, Mover::kernel);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 30, asked).mover, Mover::kernel);
+    EXPECT_EQ(plan_for(BATON_PUT, 1 << 30, asked).mover, Mover::kernel);
     asked.transport = BATON_TRANSPORT_ZERO_SM;
-    EXPECT_TRUE(select(request(BATON_ALLGATHER, 16), asked).stream_words);
+    EXPECT_TRUE(plan_for(BATON_ALLGATHER, 16, asked).stream_words);
+    EXPECT_EQ(plan_for(BATON_GET, 16, asked).mover, Mover::copy_engine);
+    EXPECT_EQ(plan_for(BATON_REDUCE_SCATTER, 16, asked).mover, Mover::kernel);
+    asked.size = 1;
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 30, asked).mover, Mover::kernel) << "there is nobody to copy to";
 }
 
 TEST(Selection, WhatCannotBeReachedIsStaged) {
-    Capabilities host;
-    host.size = 4;
-    host.packet_bytes = 8192;
-    host.message_bytes = 16384;
-    host.packet_channel_bytes = 8208;
-    host.reach_reason = "refused";
-    EXPECT_EQ(select(request(BATON_ALLGATHER, 8193), host).algorithm, Algorithm::staged);
-    EXPECT_EQ(select(request(BATON_ALLTOALL, 8193), host).algorithm, Algorithm::staged);
-    EXPECT_EQ(select(request(BATON_BROADCAST, 8193), host).algorithm, Algorithm::staged);
-    EXPECT_EQ(select(request(BATON_SEND, 1 << 20), host).algorithm, Algorithm::packet);
-    EXPECT_NE(
-        describe(select(request(BATON_ALLGATHER, 8193), host), request(BATON_ALLGATHER, 8193), host).find("refused"),
-        std::string::npos);
-    host.reaches_buffers = true;
-    EXPECT_EQ(select(request(BATON_ALLGATHER, 8193), host).algorithm, Algorithm::push);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 8193, host()).algorithm, Algorithm::staged);
+    EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, host()).algorithm, Algorithm::packet);
+    EXPECT_NE(text_for(BATON_ALLGATHER, 8193, host()).find("refused"), std::string::npos);
+    Capabilities reached = host();
+    reached.reaches_buffers = true;
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 8193, reached).algorithm, Algorithm::push);
+}
+
+TEST(Selection, WithoutATableThereIsAWayForEverything) {
+    for (const bool on_gpu : {false, true}) {
+        Capabilities bare = on_gpu ? gpu(4) : host();
+        bare.tuning.clear();
+        for (const OperationWays &entry : tuned_operations()) {
+            for (const std::uint64_t bytes : {0ull, 100ull, 1ull << 33}) {
+                const Plan plan = plan_for(entry.operation, bytes, bare);
+                EXPECT_EQ(plan.mover == Mover::host, !on_gpu);
+                EXPECT_GE(plan.channels, 1);
+            }
+        }
+    }
 }
 
 TEST(Selection, BothSidesOfAMessageAgree) {
-    for (const std::uint64_t bytes : {0ull, 16384ull, 16385ull, 1ull << 32}) {
-        const Plan send = select(request(BATON_SEND, bytes), gpu(2));
-        const Plan recv = select(request(BATON_RECV, bytes), gpu(2));
+    for (const std::uint64_t bytes : {0ull, 16384ull, 16385ull, 32769ull, 1ull << 32}) {
+        const Plan send = plan_for(BATON_SEND, bytes, gpu(2));
+        const Plan recv = plan_for(BATON_RECV, bytes, gpu(2));
         EXPECT_EQ(send.algorithm, recv.algorithm);
         EXPECT_EQ(send.channels, recv.channels);
     }

@@ -14,6 +14,7 @@ void with_ranks(const ThreadConfig &config, const std::function<void(core::Commu
     settings.single_copy = config.single_copy ? 1 : 0;
     settings.timeout_seconds = config.timeout_seconds;
     settings.segment_bytes = config.segment_bytes;
+    settings.tuning = "none";
     auto ends = core::ThreadBootstrap::make(config.size);
     std::vector<std::exception_ptr> errors(ends.size());
     std::vector<std::thread> threads;

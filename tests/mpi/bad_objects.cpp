@@ -132,6 +132,7 @@ TEST_F(BadObjects, Settings) {
     refuse([](baton_config &c) { c.max_channels = 65; }, "max_channels");
     refuse([](baton_config &c) { c.max_channels = -3; }, "max_channels");
     refuse([](baton_config &c) { c.single_copy = 2; }, "single_copy");
+    refuse([](baton_config &c) { c.tuning = "{\"version\": 1, \"tables\": 3}"; }, "tables");
     EXPECT_REFUSED(baton_config_init(nullptr), "config");
 }
 
@@ -150,6 +151,7 @@ TEST_F(BadObjects, EnvironmentVariables) {
     refuse("BATON_MAX_CHANNELS", "1000");
     refuse("BATON_PACKET_LIMIT", "12x");
     refuse("BATON_SEGMENT", "-5");
+    refuse("BATON_TUNING", "/nowhere/tuning.json");
 }
 
 TEST_F(BadObjects, MpiCommunicators) {

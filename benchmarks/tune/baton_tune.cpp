@@ -1,0 +1,171 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+#include "collectives/tuning_file.hpp"
+#include "collectives/tuning_key.hpp"
+#include "topology/discover.hpp"
+#include "topology/summary.hpp"
+#include "tune/file.hpp"
+#include "tune/measure.hpp"
+#include "tune/report.hpp"
+
+namespace baton::bench::tune {
+
+namespace {
+
+constexpr std::size_t mebibyte = 1 << 20;
+
+/// Something of rank 0's that all ranks must know the outcome of.
+void on_rank_0(const World &world, const std::function<void()> &work) {
+    std::string problem;
+    try {
+        if (world.rank() == 0) {
+            work();
+        }
+    } catch (const std::exception &error) {
+        problem = error.what();
+    }
+    if (!world.all(problem.empty())) {
+        throw Refusal(problem);
+    }
+}
+
+void refuse_settings_that_win() {
+    for (const char *name : {"BATON_TRANSPORT", "BATON_PACKET_LIMIT", "BATON_COPY_ENGINE_LIMIT"}) {
+        const char *value = std::getenv(name);
+        if (value != nullptr && *value != '\0') {
+            throw Error(fmt::format("{} is set: it is stronger than any table, so nothing could be measured", name));
+        }
+    }
+}
+
+Place choose_place(const World &world, const Options &options) {
+    const bool gpus = options.device != perf::Device::host && world.all(visible_gpus() > 0);
+    if (options.graph && !gpus) {
+        throw Refusal("--graph needs GPUs");
+    }
+    return gpus || options.device == perf::Device::cuda ? Place::gpu : Place::host;
+}
+
+/// On rank 0; of no use on the others.
+core::TuningKey key_of(const Communicator &communicator, const topology::Snapshot &machine) {
+    const std::vector<std::string> names = communicator.world().gather(communicator.info().device_name);
+    const std::vector<std::string> uuids = communicator.world().gather(communicator.info().device_uuid);
+    if (!communicator.on_gpu()) {
+        return core::host_tuning_key(communicator.size());
+    }
+    return core::gpu_tuning_key(names, uuids, machine);
+}
+
+class Tuner {
+public:
+    Tuner(const World &world, const Options &options, Place place)
+        : world_(world), options_(options), communicator_(world, place), verifier_(communicator_) {
+        topology::Snapshot machine;
+        on_rank_0(world, [&] {
+            path_ = file_to_write(options_.file);
+            tables_of(path_);  // what is wrong with it should show now
+            if (!options_.dry_run) {
+                file_.emplace(path_);
+            }
+            if (!options_.json.empty()) {
+                json_.emplace(options_.json);
+            }
+            machine = topology::discover();
+        });
+        table_.key = key_of(communicator_, machine);
+        line("# tuning for {}", to_string(table_.key));
+        if (world.rank() == 0) {
+            std::printf("%s", topology::summarize(machine).c_str());
+        }
+    }
+
+    void run() {
+        const Setting setting{options_, communicator_, verifier_, table_.key};
+        for (const Tuned &tuned : tuned_kinds()) {
+            if (std::count(options_.operations.begin(), options_.operations.end(), tuned.operation) > 0) {
+                add(measure(setting, tuned));
+            }
+        }
+        on_rank_0(world_, [&] { write(); });
+    }
+
+private:
+    template <class... Args>
+    void line(fmt::format_string<Args...> format, Args &&...args) const {
+        if (world_.rank() == 0) {
+            std::printf("%s\n", fmt::format(format, std::forward<Args>(args)...).c_str());
+            std::fflush(stdout);
+        }
+    }
+
+    void add(Measured measured) {
+        if (measured.samples.empty()) {
+            return line("\n# {}: no size of it is up to {} bytes", baton_operation_name(measured.tuned.operation),
+                        options_.max_bytes);
+        }
+        std::vector<std::size_t> chosen;
+        const auto rows = derive_rows(measured.candidates, measured.samples, options_.noise, chosen);
+        line("");
+        for (const std::string &text : report(measured, rows, chosen)) {
+            line("{}", text);
+        }
+        table_.operations[measured.tuned.operation] = rows;
+        all_.push_back(std::move(measured));
+    }
+
+    void write() {
+        line("");
+        if (json_) {
+            json_->write(to_json(table_.key, all_));
+            line("# all times: {}", options_.json);
+        }
+        if (!file_) {
+            return line("# {} is as it was: --dry-run", path_);
+        }
+        const std::vector<core::TuningTable> before = tables_of(path_);
+        const std::vector<core::TuningTable> after = merged(before, table_);
+        file_->write(core::format_tuning(after));
+        line("# written: {}, with tables for", path_);
+        for (const core::TuningTable &table : after) {
+            line("#   {}", to_string(table.key));
+        }
+    }
+
+    const World &world_;
+    const Options &options_;
+    const Communicator communicator_;
+    const Verifier verifier_;
+    std::string path_;
+    std::optional<AtomicFile> file_;
+    std::optional<AtomicFile> json_;
+    core::TuningTable table_;
+    std::vector<Measured> all_;
+};
+
+int run(const World &world, int argc, char **argv) {
+    int exit_code = 0;
+    auto options = parse_options(argc, argv, world.rank() == 0, exit_code);
+    if (!options) {
+        return exit_code;
+    }
+    on_rank_0(world, refuse_settings_that_win);
+    const Place place = choose_place(world, *options);
+    if (options->max_bytes == 0) {
+        options->max_bytes = (place == Place::gpu ? 256 : 4) * mebibyte;
+    }
+    Tuner(world, *options, place).run();
+    return 0;
+}
+
+}  // namespace
+
+}  // namespace baton::bench::tune
+
+int main(int argc, char **argv) {
+    using namespace baton::bench;
+    return run_benchmark(argc, argv, [&](const World &world) { return tune::run(world, argc, argv); });
+}

@@ -1,0 +1,83 @@
+#include "tune/candidates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "collectives/tuning_file.hpp"
+
+namespace baton::bench::tune {
+
+const std::vector<Tuned> &tuned_kinds() {
+    static const std::vector<Tuned> kinds = [] {
+        std::vector<Tuned> found;
+        for (const core::OperationWays &entry : core::tuned_operations()) {
+            const std::string name =
+                entry.operation == BATON_SEND ? kind_name(Kind::sendrecv) : baton_operation_name(entry.operation);
+            for (const KindTraits &kind : all_kinds()) {
+                if (name == kind.name) {
+                    found.push_back({entry.operation, kind.kind});
+                }
+            }
+        }
+        return found;
+    }();
+    return kinds;
+}
+
+std::vector<Candidate> candidates_for(baton_operation operation, bool on_gpu, int channels, bool copy_engines) {
+    std::vector<Candidate> candidates;
+    for (const core::Way &way : core::ways_of(operation)) {
+        if ((way.mover == core::Mover::host) == on_gpu || (way.mover == core::Mover::copy_engine && !copy_engines)) {
+            continue;
+        }
+        Candidate candidate;
+        candidate.algorithm = way.algorithm;
+        candidate.mover = way.mover;
+        // A rank whose copy engines cannot serve takes its kernel for the same plan, and wants all channels then.
+        const bool counted = way.mover == core::Mover::kernel && way.most_channels == 0;
+        for (candidate.channels = 1; counted && candidate.channels < channels; candidate.channels *= 2) {
+            candidates.push_back(candidate);
+        }
+        candidate.channels = 0;
+        candidates.push_back(candidate);
+    }
+    return candidates;
+}
+
+std::string name_of(const Candidate &candidate) {
+    const std::string way =
+        fmt::format("{} by {}", core::algorithm_name(candidate.algorithm), core::mover_name(candidate.mover));
+    return candidate.channels == 0
+               ? way
+               : fmt::format("{}, {} channel{}", way, candidate.channels, candidate.channels == 1 ? "" : "s");
+}
+
+std::string tuning_with(const core::TuningKey &key, baton_operation operation, const Candidate &candidate) {
+    core::TuningTable table;
+    table.key = key;
+    table.operations[operation] = {candidate};
+    return core::format_tuning({table});
+}
+
+std::string plan_of(const std::string &explanation) { return explanation.substr(0, explanation.find(':')); }
+
+bool runs_as(const Candidate &candidate, const std::string &plan) {
+    const std::string name = name_of(candidate);
+    return candidate.channels == 0 ? plan.compare(0, name.size() + 2, name + ", ") == 0 : plan == name;
+}
+
+std::vector<std::size_t> sizes_for(baton_operation operation, std::size_t max_bytes) {
+    std::vector<std::size_t> sizes;
+    for (std::size_t bytes = smallest_bytes; bytes <= max_bytes; bytes *= 2) {
+        if (operation != BATON_SEND || bytes > BATON_EAGER_BYTES) {
+            sizes.push_back(bytes);
+        }
+        if (bytes > max_bytes / 2) {
+            break;
+        }
+    }
+    return sizes;
+}
+
+}  // namespace baton::bench::tune

@@ -1,0 +1,81 @@
+#include "tune/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <sstream>
+
+#include "names.hpp"
+#include "tune/candidates.hpp"
+
+namespace baton::bench::tune {
+
+namespace {
+
+std::size_t parse_bytes(const std::string &text) {
+    const auto value = parse_size(text);
+    if (!value || *value < smallest_bytes) {
+        throw CLI::ValidationError(
+            "--max",
+            fmt::format("takes a size of at least {}, such as 64K, 16M or 1G, not \"{}\"", smallest_bytes, text));
+    }
+    return *value;
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, char **argv, bool print, int &exit_code) {
+    CLI::App app(
+        "Measures which algorithm, mover and number of channels is the fastest for each operation and size on this "
+        "machine with this number of ranks, and writes that to the tuning file that Baton reads. Run it under mpirun.",
+        "baton_tune");
+    Options options;
+    std::vector<std::string> operations;
+    std::string max;
+    for (const Tuned &tuned : tuned_kinds()) {
+        operations.emplace_back(baton_operation_name(tuned.operation));
+    }
+    app.add_option("--op", operations, "Comma list of operations; the rows of others are kept")
+        ->delimiter(',')
+        ->check(CLI::IsMember(operations))
+        ->capture_default_str();
+    app.add_option("--max", max, "Largest size a rank, from 256 bytes on (default 256M on GPUs, 4M on the host)");
+    app.add_option("--rounds", options.rounds, "Rounds, in which the candidates take turns; a time is their median")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    app.add_option("--budget", options.budget, "Seconds for the timed calls of a candidate at one size")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app.add_option("--noise", options.noise, "A candidate that is slower by no more than this part is as good")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    app.add_flag("--graph", options.graph, "Measure inside CUDA graphs; without copy engines, which those do not use");
+    app.add_option(
+        "--file", options.file,
+        "The tuning file to write; other machines' tables in it are kept (default: where Baton looks for it)");
+    app.add_flag("--dry-run", options.dry_run, "Write no tuning file");
+    app.add_option("--json", options.json, "Write all measured times to this file");
+    app.add_option("--device", options.device, "Where to measure")
+        ->transform(CLI::CheckedTransformer(std::map<std::string, perf::Device>{
+            {"auto", perf::Device::automatic}, {"cuda", perf::Device::cuda}, {"host", perf::Device::host}}))
+        ->default_str("auto");
+    app.set_version_flag(
+        "--version", fmt::format("baton_tune {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR, BATON_VERSION_PATCH));
+    try {
+        app.parse(argc, argv);
+        options.max_bytes = max.empty() ? 0 : parse_bytes(max);
+    } catch (const CLI::ParseError &error) {
+        std::ostringstream ignored;
+        exit_code = app.exit(error, print ? std::cout : ignored, print ? std::cerr : ignored) == 0 ? 0 : 2;
+        return std::nullopt;
+    }
+    for (const Tuned &tuned : tuned_kinds()) {
+        if (std::count(operations.begin(), operations.end(), baton_operation_name(tuned.operation)) > 0) {
+            options.operations.push_back(tuned.operation);
+        }
+    }
+    return options;
+}
+
+}  // namespace baton::bench::tune

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tune/measure.hpp"
+
+namespace baton::bench::tune {
+
+/// The table of an operation as lines: size by size what is in force and what was chosen, then the rows.
+std::vector<std::string> report(const Measured &measured, const std::vector<core::TuningRow> &rows,
+                                const std::vector<std::size_t> &chosen);
+
+/// All times of all candidates.
+std::string to_json(const core::TuningKey &key, const std::vector<Measured> &all);
+
+}  // namespace baton::bench::tune

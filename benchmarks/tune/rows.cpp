@@ -1,0 +1,65 @@
+#include "tune/rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace baton::bench::tune {
+
+namespace {
+
+double fastest(const Sample &sample) {
+    double best = INFINITY;
+    for (const auto &seconds : sample.seconds) {
+        best = std::min(best, seconds.value_or(INFINITY));
+    }
+    return best;
+}
+
+/// How far a candidate is as good as any, from a sample on, and how fast it is there.
+struct Run {
+    std::size_t length = 0;
+    double log_seconds = 0;
+
+    static Run of(std::size_t candidate, const std::vector<Sample> &samples, std::size_t first, double noise) {
+        Run run;
+        for (std::size_t at = first; at < samples.size(); ++at, ++run.length) {
+            const auto &seconds = samples[at].seconds[candidate];
+            if (!seconds || *seconds > fastest(samples[at]) * (1 + noise)) {
+                break;
+            }
+            run.log_seconds += std::log(*seconds);
+        }
+        return run;
+    }
+    bool better_than(const Run &other) const {
+        return length != other.length ? length > other.length : log_seconds < other.log_seconds;
+    }
+};
+
+}  // namespace
+
+std::vector<core::TuningRow> derive_rows(const std::vector<Candidate> &candidates, const std::vector<Sample> &samples,
+                                         double noise, std::vector<std::size_t> &chosen) {
+    std::vector<core::TuningRow> rows;
+    chosen.clear();
+    while (chosen.size() < samples.size()) {
+        Run longest;
+        std::size_t winner = 0;
+        for (std::size_t candidate = 0; candidate < candidates.size(); ++candidate) {
+            const Run run = Run::of(candidate, samples, chosen.size(), noise);
+            if (run.better_than(longest)) {
+                longest = run;
+                winner = candidate;
+            }
+        }
+        chosen.resize(chosen.size() + longest.length, winner);
+        rows.push_back(candidates[winner]);
+        rows.back().up_to_bytes = samples[chosen.size() - 1].bytes;
+    }
+    if (!rows.empty()) {
+        rows.back().up_to_bytes = core::TuningRow::no_limit;
+    }
+    return rows;
+}
+
+}  // namespace baton::bench::tune

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tune/candidates.hpp"
+
+namespace baton::bench::tune {
+
+/// What was measured at one size.
+struct Sample {
+    std::size_t bytes = 0;
+    std::vector<std::optional<double>> seconds;  // by candidate; nothing: not possible here, or far behind
+};
+
+/// The fewest rows whose candidates are nowhere slower than the fastest by more than the part `noise`: so the choice
+/// changes only where another one wins. `chosen` gets the candidate of each sample. REQUIRES: samples ascend, and each
+/// has a time.
+std::vector<core::TuningRow> derive_rows(const std::vector<Candidate> &candidates, const std::vector<Sample> &samples,
+                                         double noise, std::vector<std::size_t> &chosen);
+
+}  // namespace baton::bench::tune

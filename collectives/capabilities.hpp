@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "baton/baton.h"
+#include "collectives/tuning.hpp"
+
+namespace baton::core {
+
+/// What a communicator can do and is to do; the same on all ranks.
+struct Capabilities {
+    int size = 1;
+    bool on_gpu = false;
+    baton_transport transport = BATON_TRANSPORT_AUTO;
+    bool reaches_buffers = false;            // peers can read and write a rank's user buffers
+    const char *reach_reason = "";           // how, or why not: for people
+    int channels = 1;                        // most channels an operation may use
+    std::uint64_t packet_bytes = 0;          // most bytes per pair that packets hold (all channels)
+    std::uint64_t packet_channel_bytes = 0;  // the same for one channel
+    std::uint64_t message_bytes = 0;         // most bytes of a message that are buffered
+    std::uint64_t segment_bytes = 0;
+    Tuning tuning;
+    // The user's settings, which the tuning does not overrule:
+    bool packet_limit_set = false;  // packet_bytes is the limit that was asked for
+    std::optional<std::uint64_t> copy_engine_limit;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,117 @@
+#include "collectives/tuning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace baton::core {
+namespace {
+
+constexpr Way allgather_ways[] = {{Algorithm::packet, Mover::kernel},    {Algorithm::packet, Mover::host},
+                                  {Algorithm::push, Mover::kernel},      {Algorithm::push, Mover::host},
+                                  {Algorithm::push, Mover::copy_engine}, {Algorithm::staged, Mover::host, 1}};
+constexpr Way reduce_scatter_ways[] = {{Algorithm::packet, Mover::kernel},         {Algorithm::packet, Mover::host},
+                                       {Algorithm::pull, Mover::kernel},           {Algorithm::pull, Mover::host},
+                                       {Algorithm::staged, Mover::copy_engine, 1}, {Algorithm::staged, Mover::host, 1}};
+constexpr Way allreduce_ways[] = {{Algorithm::packet, Mover::kernel},    {Algorithm::packet, Mover::host},
+                                  {Algorithm::two_shot, Mover::kernel},  {Algorithm::two_shot, Mover::host},
+                                  {Algorithm::two_phase, Mover::kernel}, {Algorithm::two_phase, Mover::copy_engine},
+                                  {Algorithm::staged, Mover::host, 1}};
+// Packets come last: a long message goes that way only for want of another.
+constexpr Way send_ways[] = {{Algorithm::push, Mover::kernel},
+                             {Algorithm::push, Mover::host},
+                             {Algorithm::packet, Mover::kernel},
+                             {Algorithm::packet, Mover::host, 1}};
+constexpr Way broadcast_ways[] = {{Algorithm::packet, Mover::kernel},
+                                  {Algorithm::packet, Mover::host},
+                                  {Algorithm::push, Mover::kernel},
+                                  {Algorithm::push, Mover::host},
+                                  {Algorithm::staged, Mover::host, 1}};
+constexpr Way one_sided_ways[] = {
+    {Algorithm::direct, Mover::kernel}, {Algorithm::direct, Mover::host}, {Algorithm::direct, Mover::copy_engine}};
+
+constexpr OperationWays all_operations[] = {
+    {BATON_ALLGATHER, allgather_ways}, {BATON_REDUCE_SCATTER, reduce_scatter_ways},
+    {BATON_ALLTOALL, allgather_ways},  {BATON_BROADCAST, broadcast_ways},
+    {BATON_ALLREDUCE, allreduce_ways}, {BATON_SEND, send_ways},
+    {BATON_PUT, one_sided_ways},       {BATON_GET, one_sided_ways}};
+
+baton_operation tuned_as(baton_operation operation) { return operation == BATON_RECV ? BATON_SEND : operation; }
+
+std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) { return value / by + (value % by != 0 ? 1 : 0); }
+
+}  // namespace
+
+std::span<const OperationWays> tuned_operations() { return all_operations; }
+
+std::span<const Way> ways_of(baton_operation operation) {
+    for (const OperationWays &entry : all_operations) {
+        if (entry.operation == tuned_as(operation)) return entry.ways;
+    }
+    return {};
+}
+
+int TuningRow::channels_for(std::uint64_t bytes, int most) const {
+    if (channels != 0) most = std::min(most, channels);
+    if (grain == 0) return most;
+    const std::uint64_t wanted = std::max<std::uint64_t>(1, divide_up(bytes, grain));
+    return static_cast<int>(std::min<std::uint64_t>(wanted, static_cast<std::uint64_t>(most)));
+}
+
+std::string to_string(const TuningKey &key) {
+    return fmt::format("{}, {}, {} rank{}", key.gpu, key.link, key.ranks, key.ranks == 1 ? "" : "s");
+}
+
+const TuningTable *table_for(const Tuning &tuning, baton_operation operation) {
+    for (const TuningTable &table : tuning) {
+        if (table.operations.count(tuned_as(operation)) != 0) return &table;
+    }
+    return nullptr;
+}
+
+std::span<const TuningRow> rows_for(const Tuning &tuning, baton_operation operation) {
+    const TuningTable *table = table_for(tuning, operation);
+    if (table == nullptr) return {};
+    return table->operations.at(tuned_as(operation));
+}
+
+std::size_t row_for(std::span<const TuningRow> rows, std::uint64_t bytes) {
+    const auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const TuningRow &one) { return bytes <= one.up_to_bytes; });
+    return static_cast<std::size_t>(std::min(row, rows.end() - 1) - rows.begin());
+}
+
+std::uint64_t packet_capacity(const Tuning &tuning, int channels, std::uint64_t most) {
+    std::uint64_t of_a_channel = 0;
+    for (const OperationWays &entry : all_operations) {
+        if (entry.operation == BATON_SEND) continue;  // messages have buffers of their own
+        for (const TuningRow &row : rows_for(tuning, entry.operation)) {
+            if (row.algorithm != Algorithm::packet) continue;
+            const std::uint64_t bytes = std::min(row.up_to_bytes, most);
+            const auto used = static_cast<std::uint64_t>(row.channels_for(bytes, channels));
+            // Before a grain is full there is no further channel, so a smaller size may put more into one.
+            of_a_channel = std::max({of_a_channel, divide_up(bytes, used), std::min(row.grain, bytes)});
+        }
+    }
+    return std::min(most, of_a_channel * static_cast<std::uint64_t>(channels));
+}
+
+const TuningTable *find_table(const std::vector<TuningTable> &tables, const TuningKey &key) {
+    const auto found =
+        std::find_if(tables.begin(), tables.end(), [&](const TuningTable &table) { return table.key == key; });
+    return found == tables.end() ? nullptr : &*found;
+}
+
+const TuningTable &nearest_table(const std::vector<TuningTable> &tables, const TuningKey &key) {
+    const auto distance = [&](const TuningTable &table) {
+        const TuningKey &other = table.key;
+        return std::make_tuple(other.on_host() != key.on_host(), other.gpu != key.gpu, other.link != key.link,
+                               other.ranks > key.ranks, std::abs(other.ranks - key.ranks));
+    };
+    return *std::min_element(tables.begin(), tables.end(), [&](const TuningTable &one, const TuningTable &other) {
+        return distance(one) < distance(other);
+    });
+}
+
+}  // namespace baton::core

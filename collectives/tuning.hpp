@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "baton/baton.h"
+#include "collectives/plan.hpp"
+
+/// Which algorithm runs an operation of which size: plain data, measured by baton_tune, followed by select(). The file
+/// format is tuning_file.hpp's.
+namespace baton::core {
+
+/// A way to run an operation. A new algorithm, or a new operation, is an entry of the list in tuning.cpp, and rows of
+/// default_tuning.json.
+struct Way {
+    Algorithm algorithm;
+    Mover mover;
+    int most_channels = 0;  // that the algorithm can use; 0: any number
+};
+
+struct OperationWays {
+    baton_operation operation;
+    std::span<const Way> ways;  // selection tries them in this order where no row of a table is possible
+};
+
+/// The operations that there is something to choose for. Send stands for recv too, since both sides must agree.
+std::span<const OperationWays> tuned_operations();
+/// Empty for other operations.
+std::span<const Way> ways_of(baton_operation operation);
+
+/// Sizes are bytes as Request::bytes counts them: what one rank contributes (allgather) or gets (reduce_scatter), the
+/// vector of allreduce, a message.
+struct TuningRow {
+    static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+
+    std::uint64_t up_to_bytes = no_limit;
+    Algorithm algorithm = Algorithm::packet;
+    Mover mover = Mover::host;
+    int channels = 0;         // at most; 0: as many as there are
+    std::uint64_t grain = 0;  // so many bytes for each channel before another one is used; 0: any
+
+    /// Of `most` channels that there are.
+    int channels_for(std::uint64_t bytes, int most) const;
+    bool operator==(const TuningRow &) const = default;
+};
+
+/// What a table was measured on.
+struct TuningKey {
+    std::string gpu;   // the name that CUDA gives it; several joined by " + "; or "host"
+    std::string link;  // topology::link_name() of the weakest; "shared memory" on the host
+    int ranks = 1;
+
+    bool on_host() const { return gpu == "host"; }
+    bool operator==(const TuningKey &) const = default;
+};
+/// "NVIDIA H200, NVSwitch, 8 ranks".
+std::string to_string(const TuningKey &key);
+
+struct TuningTable {
+    TuningKey key;
+    std::string origin;                                            // a file's path, "built in", ...: for people
+    std::map<baton_operation, std::vector<TuningRow>> operations;  // sizes ascending, the last without limit
+};
+
+/// The tables of a communicator; the first that has an operation says how it runs.
+using Tuning = std::vector<TuningTable>;
+
+/// Null where no table has the operation.
+const TuningTable *table_for(const Tuning &tuning, baton_operation operation);
+/// Empty where no table has the operation.
+std::span<const TuningRow> rows_for(const Tuning &tuning, baton_operation operation);
+/// The index of the row for a size. REQUIRES: rows is not empty.
+std::size_t row_for(std::span<const TuningRow> rows, std::uint64_t bytes);
+
+/// Bytes per pair that the packet buffers of `channels` channels must hold for the collectives' rows, at most `most`.
+std::uint64_t packet_capacity(const Tuning &tuning, int channels, std::uint64_t most);
+
+/// The table of exactly this key; null where there is none.
+const TuningTable *find_table(const std::vector<TuningTable> &tables, const TuningKey &key);
+/// That, or the table of a machine that comes closest: GPU, then link, then the number of ranks, fewer rather than
+/// more. REQUIRES: a table for the key's kind of memory.
+const TuningTable &nearest_table(const std::vector<TuningTable> &tables, const TuningKey &key);
+
+}  // namespace baton::core

@@ -1,0 +1,50 @@
+#include "collectives/tuning_file.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "util/failure.hpp"
+
+namespace baton::core {
+namespace {
+
+const char *variable(const char *name) {
+    const char *value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+std::string read_file(const std::string &path) {
+    errno = 0;
+    std::ifstream file(path);
+    std::string text;
+    std::getline(file, text, '\0');  // all of it; what is wrong with a zero byte, the parser says
+    // A folder opens, but does not read.
+    if (!file.is_open() || file.bad()) {
+        fail(BATON_ERR_ARGUMENT, "tuning file {} cannot be read: {} (BATON_TUNING names another, or none)", path,
+             errno_text(errno));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::optional<std::string> user_tuning_path() {
+    if (const char *folder = variable("XDG_CONFIG_HOME")) return std::string(folder) + "/baton/tuning.json";
+    if (const char *home = variable("HOME")) return std::string(home) + "/.config/baton/tuning.json";
+    return std::nullopt;
+}
+
+std::vector<TuningTable> read_tuning(const char *setting) {
+    const std::string given = setting == nullptr ? "" : setting;
+    if (given == "none") return {};
+    if (!given.empty() && given[0] == '{') return parse_tuning(given, "the tuning setting's text");
+    if (!given.empty()) return parse_tuning(read_file(given), given);
+    const std::optional<std::string> path = user_tuning_path();
+    std::error_code ignored;
+    if (!path || !std::filesystem::exists(*path, ignored)) return {};
+    return parse_tuning(read_file(*path), *path);
+}
+
+}  // namespace baton::core

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/tuning.hpp"
+
+/// Tuning tables as JSON: one file for many machines. docs/tuning.md describes the format.
+namespace baton::core {
+
+/// The tables of a text. Throws BATON_ERR_ARGUMENT with `origin` and the line or field that is wrong; what the text
+/// does not have to say (a row for every size, a way that exists, one table per key) is checked too.
+std::vector<TuningTable> parse_tuning(const std::string &text, const std::string &origin);
+/// One line per row; parse_tuning() gives the same tables again.
+std::string format_tuning(const std::vector<TuningTable> &tables);
+
+/// What a setting stands for (baton_config.tuning): a text in this format, "none", or a file; where it is null or
+/// empty, the user's file if there is one. Throws as parse_tuning() does, and where a file cannot be read.
+std::vector<TuningTable> read_tuning(const char *setting);
+/// $XDG_CONFIG_HOME/baton/tuning.json or ~/.config/baton/tuning.json, there or not; nothing without a home folder.
+std::optional<std::string> user_tuning_path();
+
+/// What Baton was compiled with.
+const std::vector<TuningTable> &built_in_tables();
+
+}  // namespace baton::core

@@ -1,0 +1,266 @@
+// What baton_tune makes of its command line, of times and of files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "collectives/tuning_file.hpp"
+#include "collectives/tuning_key.hpp"
+#include "environment.hpp"
+#include "tune/file.hpp"
+#include "tune/options.hpp"
+#include "tune/report.hpp"
+#include "tune/rows.hpp"
+
+namespace baton::bench::tune {
+namespace {
+
+using core::Algorithm;
+using core::Mover;
+using core::TuningRow;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> names(const std::vector<Candidate> &candidates) {
+    std::vector<std::string> all;
+    for (const Candidate &candidate : candidates) {
+        all.push_back(name_of(candidate));
+    }
+    return all;
+}
+
+TEST(TuneCandidates, AreTheWaysOfTheMemoryWithPowersOfTwoOfChannels) {
+    EXPECT_THAT(
+        names(candidates_for(BATON_ALLGATHER, true, 6, true)),
+        ElementsAre("packet by kernel, 1 channel", "packet by kernel, 2 channels", "packet by kernel, 4 channels",
+                    "packet by kernel", "push by kernel, 1 channel", "push by kernel, 2 channels",
+                    "push by kernel, 4 channels", "push by kernel", "push by copy_engine"));
+    EXPECT_THAT(names(candidates_for(BATON_PUT, true, 1, false)), ElementsAre("direct by kernel"));
+    EXPECT_THAT(names(candidates_for(BATON_SEND, true, 2, true)),
+                ElementsAre("push by kernel, 1 channel", "push by kernel", "packet by kernel"));
+    EXPECT_THAT(names(candidates_for(BATON_ALLREDUCE, false, 1, false)),
+                ElementsAre("packet by host", "two_shot by host", "staged by host"));
+}
+
+TEST(TuneCandidates, AreKnownByTheirPlan) {
+    Candidate push;
+    push.algorithm = Algorithm::push;
+    push.mover = Mover::kernel;
+    EXPECT_EQ(plan_of("push by kernel, 8 channels: tuning table: x\nmore: 1\n"), "push by kernel, 8 channels");
+    EXPECT_TRUE(runs_as(push, "push by kernel, 8 channels"));
+    EXPECT_FALSE(runs_as(push, "push by host, 8 channels"));
+    push.channels = 8;
+    EXPECT_TRUE(runs_as(push, "push by kernel, 8 channels"));
+    EXPECT_FALSE(runs_as(push, "push by kernel, 16 channels"));
+    push.channels = 1;
+    EXPECT_TRUE(runs_as(push, "push by kernel, 1 channel"));
+    EXPECT_FALSE(runs_as(push, "push by kernel, 16 channels"));
+}
+
+TEST(TuneCandidates, BecomeATableOfOneRow) {
+    const core::TuningKey key{"NVIDIA H200", "NVSwitch", 8};
+    for (const Candidate &candidate : candidates_for(BATON_REDUCE_SCATTER, true, 4, true)) {
+        const auto tables = core::parse_tuning(tuning_with(key, BATON_REDUCE_SCATTER, candidate), "text");
+        ASSERT_EQ(tables.size(), 1u);
+        EXPECT_EQ(tables[0].key, key);
+        EXPECT_THAT(tables[0].operations.at(BATON_REDUCE_SCATTER), ElementsAre(candidate));
+    }
+}
+
+TEST(TuneCandidates, EveryOperationOfTheTableIsMeasured) {
+    for (const core::OperationWays &entry : core::tuned_operations()) {
+        EXPECT_THAT(tuned_kinds(), Contains(testing::Field(&Tuned::operation, entry.operation)));
+    }
+}
+
+TEST(TuneSizes, ArePowersOfTwoUpToTheLargest) {
+    EXPECT_THAT(sizes_for(BATON_ALLGATHER, 2047), ElementsAre(256, 512, 1024));
+    EXPECT_THAT(sizes_for(BATON_ALLGATHER, 2048), ElementsAre(256, 512, 1024, 2048));
+    EXPECT_THAT(sizes_for(BATON_SEND, 65536), ElementsAre(32768, 65536)) << "shorter ones are buffered";
+    EXPECT_THAT(sizes_for(BATON_SEND, 16384), IsEmpty());
+    EXPECT_EQ(sizes_for(BATON_ALLGATHER, SIZE_MAX).back(), std::size_t{1} << 63);
+}
+
+/// The rows of three candidates, known by their channels 1, 2 and 3, and the candidate of each sample.
+struct Derived {
+    std::vector<TuningRow> rows;
+    std::vector<std::size_t> chosen;
+
+    explicit Derived(const std::vector<std::vector<double>> &times, double noise = 0.02) {
+        std::vector<Sample> samples;
+        for (const std::vector<double> &of_size : times) {
+            samples.push_back({std::size_t{256} << samples.size(), {}});
+            for (const double seconds : of_size) {
+                samples.back().seconds.push_back(seconds > 0 ? std::optional(seconds) : std::nullopt);
+            }
+        }
+        std::vector<Candidate> candidates(3);
+        for (int index = 0; index < 3; ++index) {
+            candidates[static_cast<std::size_t>(index)].channels = index + 1;
+        }
+        rows = derive_rows(candidates, samples, noise, chosen);
+    }
+    std::vector<std::pair<std::uint64_t, int>> text() const {
+        std::vector<std::pair<std::uint64_t, int>> all;
+        for (const TuningRow &row : rows) {
+            all.emplace_back(row.up_to_bytes, row.channels);
+        }
+        return all;
+    }
+};
+constexpr double impossible = 0;
+
+TEST(TuneRows, ChangeWhereAnotherOneWins) {
+    const Derived derived({{1, 2, 3}, {2, 2.5, 3}, {4, 3, 3.5}, {8, 4, 4.5}});
+    EXPECT_THAT(derived.text(), ElementsAre(std::pair(512, 1), std::pair(TuningRow::no_limit, 2)));
+    EXPECT_THAT(derived.chosen, ElementsAre(0, 0, 1, 1));
+}
+
+TEST(TuneRows, DoNotChangeForNoise) {
+    EXPECT_THAT(Derived({{1, 1.5, 2}, {1.01, 1, 2}, {1, 1.5, 2}}).text(),
+                ElementsAre(std::pair(TuningRow::no_limit, 1)));
+    EXPECT_EQ(Derived({{1, 1.5, 2}, {1.03, 1, 2}, {1, 1.5, 2}}).rows.size(), 3u);
+    EXPECT_EQ(Derived({{1, 1.5, 2}, {1.03, 1, 2}, {1, 1.5, 2}}, 0.05).rows.size(), 1u);
+}
+
+TEST(TuneRows, OneThatIsGoodEverywhereNeedsNoOther) {
+    EXPECT_THAT(Derived({{1, 2, 1.01}, {2, 1, 1.01}, {1, 2, 1.01}}).text(),
+                ElementsAre(std::pair(TuningRow::no_limit, 3)));
+    EXPECT_THAT(Derived({{1, 2, 0.99}, {2, 5, 1.99}}).text(), ElementsAre(std::pair(TuningRow::no_limit, 3)))
+        << "of equals the faster";
+}
+
+TEST(TuneRows, LeaveOutWhatIsNotPossible) {
+    EXPECT_THAT(Derived({{1, 2, impossible}, {impossible, 2, impossible}, {impossible, impossible, 3}}).text(),
+                ElementsAre(std::pair(256, 1), std::pair(512, 2), std::pair(TuningRow::no_limit, 3)));
+    EXPECT_TRUE(Derived({}).rows.empty());
+}
+
+TEST(TuneReport, SaysWhatChangedAndHowMuch) {
+    Measured measured;
+    measured.tuned = {BATON_ALLGATHER, Kind::allgather};
+    measured.candidates = candidates_for(BATON_ALLGATHER, false, 1, false);
+    measured.samples = {{256, {1e-6, 3e-6, 4e-6}}, {512, {4e-6, 2e-6, 4e-6}}};
+    measured.in_force = {{"packet by host, 1 channel", 1e-6}, {"packet by host, 1 channel", 4e-6}};
+    std::vector<std::size_t> chosen;
+    const auto rows = derive_rows(measured.candidates, measured.samples, 0.02, chosen);
+    const std::vector<std::string> lines = report(measured, rows, chosen);
+    EXPECT_EQ(lines[0], "# allgather");
+    EXPECT_THAT(lines[3], HasSubstr("the same"));
+    EXPECT_THAT(lines[4], testing::AllOf(HasSubstr("512"), HasSubstr("2.00  push by host")));
+    EXPECT_THAT(lines[5], HasSubstr("changed at 1 of 2 sizes, at most 2.00 times"));
+    EXPECT_EQ(lines[6], "#   up to 256: packet by host");
+    EXPECT_EQ(lines[7], "#   larger: push by host");
+    EXPECT_THAT(to_json(core::host_tuning_key(2), {measured}), HasSubstr("\"push by host\": 2.0"));
+}
+
+class TuneFile : public testing::Test {
+protected:
+    void SetUp() override { folder_ = testing::TempDir() + "baton_tune." + std::to_string(getpid()); }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+    static std::string text(const std::string &path) {
+        std::ifstream file(path);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    std::string folder_;
+};
+
+TEST_F(TuneFile, IsThereWhollyOrNotAtAll) {
+    const std::string path = folder_ + "/config/tuning.json";
+    { const AtomicFile unwritten(path); }
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/config"));
+    AtomicFile(path).write("first");
+    { const AtomicFile unwritten(path); }
+    EXPECT_EQ(text(path), "first");
+    AtomicFile(path).write("second");
+    EXPECT_EQ(text(path), "second");
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ + "/config"), {}), 1);
+    EXPECT_THROW(AtomicFile(path + "/below_a_file"), Error);
+}
+
+TEST_F(TuneFile, KeepsOtherMachinesAndOperations) {
+    const core::TuningKey mine = core::host_tuning_key(2);
+    const TuningRow staged{.algorithm = Algorithm::staged};
+    const TuningRow packet;
+    std::vector<core::TuningTable> tables{{core::host_tuning_key(4), "a file", {{BATON_ALLGATHER, {staged}}}},
+                                          {mine, "a file", {{BATON_ALLGATHER, {staged}}, {BATON_ALLREDUCE, {staged}}}}};
+    tables = merged(tables, {mine, "", {{BATON_ALLGATHER, {packet}}}});
+    ASSERT_EQ(tables.size(), 2u);
+    EXPECT_THAT(tables[0].operations.at(BATON_ALLGATHER), ElementsAre(staged));
+    EXPECT_THAT(tables[1].operations.at(BATON_ALLGATHER), ElementsAre(packet));
+    EXPECT_THAT(tables[1].operations.at(BATON_ALLREDUCE), ElementsAre(staged));
+    tables = merged(tables, {core::host_tuning_key(8), "", {{BATON_ALLGATHER, {packet}}}});
+    EXPECT_EQ(tables.size(), 3u);
+}
+
+TEST_F(TuneFile, IsTheOneThatBatonReads) {
+    const char *set = std::getenv("BATON_TUNING");
+    const std::string before = set == nullptr ? "" : set;
+    setenv("XDG_CONFIG_HOME", "/config", 1);
+    setenv("BATON_TUNING", "none", 1);
+    EXPECT_EQ(file_to_write(""), "/config/baton/tuning.json");
+    setenv("BATON_TUNING", "/here.json", 1);
+    EXPECT_EQ(file_to_write(""), "/here.json");
+    EXPECT_EQ(file_to_write("/there.json"), "/there.json");
+    unsetenv("XDG_CONFIG_HOME");
+    setenv("BATON_TUNING", before.c_str(), 1);
+    EXPECT_THAT(tables_of(folder_ + "/missing.json"), IsEmpty());
+}
+
+struct Parsed {
+    std::optional<Options> options;
+    int exit_code = 0;
+    std::string errors;
+};
+
+Parsed parse(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "baton_tune");
+    std::vector<char *> pointers;
+    for (std::string &argument : arguments) {
+        pointers.push_back(argument.data());
+    }
+    Parsed parsed;
+    testing::internal::CaptureStderr();
+    parsed.options = parse_options(static_cast<int>(pointers.size()), pointers.data(), true, parsed.exit_code);
+    parsed.errors = testing::internal::GetCapturedStderr();
+    return parsed;
+}
+
+TEST(TuneOptions, AreUnderstood) {
+    const Parsed all = parse({});
+    ASSERT_TRUE(all.options) << all.errors;
+    EXPECT_EQ(all.options->operations.size(), tuned_kinds().size());
+    const Parsed some =
+        parse({"--op", "put,allgather", "--max", "64K", "--device", "host", "--dry-run", "--noise", "0.1"});
+    ASSERT_TRUE(some.options) << some.errors;
+    EXPECT_THAT(some.options->operations, ElementsAre(BATON_ALLGATHER, BATON_PUT));
+    EXPECT_EQ(some.options->max_bytes, 65536u);
+    EXPECT_EQ(some.options->device, perf::Device::host);
+    EXPECT_TRUE(some.options->dry_run);
+    EXPECT_EQ(some.options->noise, 0.1);
+}
+
+TEST(TuneOptions, WrongOnesAreRefused) {
+    const auto refused = [](const std::vector<std::string> &arguments, const std::string &text) {
+        const Parsed parsed = parse(arguments);
+        EXPECT_FALSE(parsed.options);
+        EXPECT_EQ(parsed.exit_code, 2);
+        EXPECT_THAT(parsed.errors, HasSubstr(text));
+    };
+    refused({"--op", "allgather,nonsense"}, "nonsense");
+    refused({"--op", "recv"}, "recv");
+    refused({"--max", "many"}, "many");
+    refused({"--max", "255"}, "255");
+    refused({"--rounds", "0"}, "--rounds");
+    refused({"--noise", "2"}, "--noise");
+    refused({"--device", "tpu"}, "tpu");
+    refused({"--nonsense"}, "--nonsense");
+    EXPECT_EQ(parse({"--version"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace baton::bench::tune

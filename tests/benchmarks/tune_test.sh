@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# tune_test.sh MPIRUN RANKS BIN FOLDER: baton_tune on host memory writes a file that later communicators follow.
+set -euo pipefail
+
+mpirun=$1 ranks=$2 tune=$3/baton_tune perf=$3/baton_perf folder=$4
+file=$folder/tuning.json
+rm -rf -- "$folder"
+mkdir -p "$folder"
+unset BATON_TUNING BATON_TRANSPORT BATON_PACKET_LIMIT BATON_COPY_ENGINE_LIMIT
+export XDG_CONFIG_HOME=$folder/config
+
+fail() { printf 'tune test: %s\n' "$*" >&2; exit 1; }
+run() { "$mpirun" "$ranks" 60 "$@"; }
+# expect STATUS TEXT COMMAND...: the exit status of a command, and a text of its output.
+expect() {
+    local wanted=$1 text=$2 status=0 output
+    shift 2
+    output=$("$@" 2>&1) || status=$?
+    [ "$status" -eq "$wanted" ] || fail "exit status $status instead of $wanted: $* says: $output"
+    grep -qF -- "$text" <<<"$output" || fail "no \"$text\" in what $* says: $output"
+}
+plans() { run "$perf" --device host --op "$1" --min 1K --max 1M --iters 1 --rounds 1 --warmup 0; }
+
+key="host, shared memory, $ranks ranks"
+expect 0 "as it was: --dry-run" run "$tune" --device host --op allreduce --max 4K --rounds 3 --file "$file" --dry-run
+[ ! -e "$file" ] || fail "--dry-run has written $file"
+
+# Another machine's table, which must be kept.
+other='{"gpu": "NVIDIA H200", "link": "NVSwitch", "ranks": 8, "operations": {"get": [{"algorithm": "direct", "mover": "kernel", "channels": 7}]}}'
+printf '{"version": 1, "tables": [%s]}' "$other" >"$file"
+expect 0 "#   $key" run "$tune" --device host --op allgather,send --max 64K --rounds 3 --file "$file" --json "$folder/times.json"
+grep -qF '"channels": 7' "$file" || fail "the other machine's table is gone"
+grep -qF '"bytes": 65536' "$folder/times.json" || fail "--json has no times of 64 KiB"
+
+export BATON_TUNING=$file
+expect 0 "tuning table for $key, " plans allgather
+expect 0 "($file)" plans allgather
+expect 0 "(built in)" plans allreduce
+BATON_TUNING=none expect 0 "(built in)" plans allgather
+
+# Where Baton looks for it by itself.
+unset BATON_TUNING
+expect 0 "#   $key" run "$tune" --device host --op put --max 1K --rounds 3
+expect 0 "($folder/config/baton/tuning.json)" plans put
+
+# A table that says something else than what is compiled in is followed.
+printf '{"version": 1, "tables": [{"gpu": "host", "link": "shared memory", "ranks": %d, "operations": {"allgather": [{"algorithm": "staged", "mover": "host"}]}}]}' \
+    "$ranks" >"$file"
+BATON_TUNING=$file expect 0 "staged by host, 1 channel: tuning table for $key, any size ($file)" plans allgather
+
+# Errors.
+truncate -s 40 "$file"
+BATON_TUNING=$file expect 1 "$file: parse error at line 1" plans allgather
+expect 1 "$file: parse error at line 1" run "$tune" --device host --op put --max 1K --file "$file"
+expect 1 "cannot write /proc/nowhere" run "$tune" --device host --op put --max 1K --file /proc/nowhere/tuning.json
+BATON_PACKET_LIMIT=0 expect 1 "BATON_PACKET_LIMIT is set" run "$tune" --device host --op put --max 1K --file "$file"
+expect 2 "nonsense" run "$tune" --op nonsense
+expect 2 "--max" run "$tune" --max 12
+[ "$(find "$folder" -type f | wc -l)" -eq 3 ] || fail "something was left behind: $(find "$folder" -type f)"

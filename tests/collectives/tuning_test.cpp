@@ -1,0 +1,270 @@
+// The tuning table as data: its rows, its key, its text.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "collectives/tuning_file.hpp"
+#include "collectives/tuning_key.hpp"
+#include "util/failure.hpp"
+
+namespace baton::core {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// A text with one table whose operations are these.
+std::string text_of(const std::string &operations, const std::string &gpu = "NVIDIA H200", int ranks = 8) {
+    return R"({"version": 1, "tables": [{"gpu": ")" + gpu + R"(", "link": "NVSwitch", "ranks": )" +
+           std::to_string(ranks) + R"(, "operations": {)" + operations + "}}]}";
+}
+
+std::string refusal_of(const std::string &text) {
+    try {
+        parse_tuning(text, "a file");
+    } catch (const Failure &failure) {
+        EXPECT_EQ(failure.code(), BATON_ERR_ARGUMENT);
+        return failure.what();
+    }
+    return "";
+}
+
+const std::string push = R"({"algorithm": "push", "mover": "kernel"})";
+
+TEST(TuningRows, HaveChannelsByGrainUpToAMost) {
+    TuningRow row;
+    EXPECT_EQ(row.channels_for(0, 32), 32);
+    row.grain = 1000;
+    EXPECT_EQ(row.channels_for(0, 32), 1);
+    EXPECT_EQ(row.channels_for(1000, 32), 1);
+    EXPECT_EQ(row.channels_for(1001, 32), 2);
+    EXPECT_EQ(row.channels_for(TuningRow::no_limit, 32), 32);
+    row.channels = 5;
+    EXPECT_EQ(row.channels_for(1001, 32), 2);
+    EXPECT_EQ(row.channels_for(1 << 20, 32), 5);
+    EXPECT_EQ(row.channels_for(1 << 20, 3), 3);
+}
+
+TEST(TuningRows, AreFoundBySize) {
+    const Tuning tuning = parse_tuning(text_of(R"("allgather": [{"up_to": 0, "algorithm": "push", "mover": "kernel"},
+                                 {"up_to": 100, "algorithm": "packet", "mover": "kernel"},
+                                 {"algorithm": "push", "mover": "copy_engine"}])"),
+                                       "a file");
+    const auto rows = rows_for(tuning, BATON_ALLGATHER);
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_EQ(row_for(rows, 0), 0u);
+    EXPECT_EQ(row_for(rows, 1), 1u);
+    EXPECT_EQ(row_for(rows, 100), 1u);
+    EXPECT_EQ(row_for(rows, 101), 2u);
+    EXPECT_EQ(row_for(rows, TuningRow::no_limit), 2u);
+    EXPECT_TRUE(rows_for(tuning, BATON_ALLREDUCE).empty());
+    EXPECT_EQ(table_for(tuning, BATON_ALLREDUCE), nullptr);
+}
+
+TEST(TuningRows, OfTheFirstTableThatHasTheOperation) {
+    Tuning tuning = parse_tuning(text_of("\"send\": [" + push + "]"), "first");
+    tuning.push_back(parse_tuning(text_of("\"send\": [" + push + "], \"allgather\": [" + push + "]"), "second")[0]);
+    EXPECT_EQ(table_for(tuning, BATON_SEND)->origin, "first");
+    EXPECT_EQ(table_for(tuning, BATON_RECV)->origin, "first");
+    EXPECT_EQ(table_for(tuning, BATON_ALLGATHER)->origin, "second");
+}
+
+/// What the buffers hold is enough for every size of every packet row, with the row's own channels.
+TEST(TuningRows, SizeThePacketBuffers) {
+    const auto capacity = [](const std::string &row, int channels) {
+        return packet_capacity(parse_tuning(text_of("\"allreduce\": [" + row + R"(,
+                                                    {"algorithm": "two_shot", "mover": "kernel"}])"),
+                                            "a file"),
+                               channels, 1 << 20);
+    };
+    EXPECT_EQ(capacity(R"({"up_to": 65536, "algorithm": "packet", "mover": "kernel", "grain": 256})", 32), 65536u);
+    EXPECT_EQ(capacity(R"({"up_to": 65536, "algorithm": "packet", "mover": "kernel"})", 32), 65536u);
+    EXPECT_EQ(capacity(R"({"up_to": 65536, "algorithm": "packet", "mover": "kernel", "channels": 4})", 32), 524288u);
+    EXPECT_EQ(capacity(R"({"up_to": 6000, "algorithm": "packet", "mover": "kernel", "grain": 4096})", 32), 4096u * 32);
+    EXPECT_EQ(capacity(R"({"up_to": 4000000, "algorithm": "packet", "mover": "kernel"})", 32), 1u << 20);
+    EXPECT_EQ(packet_capacity({}, 32, 1 << 20), 0u);
+}
+
+TEST(TuningKeys, FindTheirTable) {
+    const std::string operations = "\"send\": [" + push + "]";
+    std::vector<TuningTable> tables;
+    for (const int ranks : {2, 8})
+        tables.push_back(parse_tuning(text_of(operations, "NVIDIA H200", ranks), "a file")[0]);
+    tables.push_back(parse_tuning(text_of(operations, "NVIDIA A100", 4), "a file")[0]);
+    tables.push_back({host_tuning_key(2), "a file", {}});
+    const auto exact = [&](const TuningKey &key) { return find_table(tables, key); };
+    const auto nearest = [&](const TuningKey &key) { return to_string(nearest_table(tables, key).key); };
+    ASSERT_NE(exact({"NVIDIA H200", "NVSwitch", 8}), nullptr);
+    EXPECT_EQ(exact({"NVIDIA H200", "NVSwitch", 8})->key.ranks, 8);
+    EXPECT_EQ(exact({"NVIDIA H200", "NVSwitch", 4}), nullptr);
+    EXPECT_EQ(exact({"NVIDIA H200", "PHB", 8}), nullptr);
+    EXPECT_EQ(nearest({"NVIDIA H200", "NVSwitch", 8}), "NVIDIA H200, NVSwitch, 8 ranks");
+    EXPECT_EQ(nearest({"NVIDIA H200", "NVSwitch", 4}), "NVIDIA H200, NVSwitch, 2 ranks");
+    EXPECT_EQ(nearest({"NVIDIA H200", "NVSwitch", 1}), "NVIDIA H200, NVSwitch, 2 ranks");
+    EXPECT_EQ(nearest({"NVIDIA H200", "same device", 16}), "NVIDIA H200, NVSwitch, 8 ranks");
+    EXPECT_EQ(nearest({"NVIDIA B200", "NVSwitch", 4}), "NVIDIA A100, NVSwitch, 4 ranks");
+    EXPECT_EQ(nearest(host_tuning_key(8)), "host, shared memory, 2 ranks");
+}
+
+TEST(TuningKeys, NameGpusAndTheirWeakestLink) {
+    topology::Snapshot machine;
+    for (const char *uuid : {"GPU-a", "GPU-b", "GPU-c"}) {
+        machine.gpus.emplace_back();
+        machine.gpus.back().uuid = {uuid, topology::Source::nvml};
+    }
+    machine.pairs.resize(9);
+    for (std::size_t from = 0; from < 3; ++from)
+        for (std::size_t to = 0; to < 3; ++to)
+            machine.pair(from, to).kind = {from == to             ? topology::LinkKind::SELF
+                                           : from == 2 || to == 2 ? topology::LinkKind::PHB
+                                                                  : topology::LinkKind::NVSWITCH,
+                                           topology::Source::nvml};
+    EXPECT_EQ(to_string(gpu_tuning_key({"X", "X"}, {"GPU-a", "GPU-b"}, machine)), "X, NVSwitch, 2 ranks");
+    EXPECT_EQ(to_string(gpu_tuning_key({"X", "X", "A"}, {"GPU-a", "GPU-b", "GPU-c"}, machine)), "A + X, PHB, 3 ranks");
+    EXPECT_EQ(to_string(gpu_tuning_key({"X", "X"}, {"GPU-b", "GPU-b"}, machine)), "X, same device, 2 ranks");
+    EXPECT_EQ(to_string(gpu_tuning_key({"X"}, {"GPU-b"}, machine)), "X, same device, 1 rank");
+    EXPECT_EQ(to_string(gpu_tuning_key({"X", "X"}, {"GPU-b", "MIG-1"}, machine)), "X, unknown link, 2 ranks");
+    EXPECT_EQ(to_string(host_tuning_key(3)), "host, shared memory, 3 ranks");
+}
+
+TEST(TuningText, ComesBackAsItWas) {
+    const std::vector<TuningTable> tables = parse_tuning(
+        R"({"version": 1, "tables": [
+            {"gpu": "A \"quoted\" GPU", "link": "NVSwitch", "ranks": 8, "operations": {
+                "get": [{"up_to": 8388607, "algorithm": "direct", "mover": "kernel", "grain": 65536, "channels": 7},
+                        {"algorithm": "direct", "mover": "copy_engine"}]}},
+            {"gpu": "host", "link": "shared memory", "ranks": 1, "operations": {}}]})",
+        "a file");
+    const std::vector<TuningTable> again = parse_tuning(format_tuning(tables), "a file");
+    ASSERT_EQ(again.size(), 2u);
+    for (std::size_t index = 0; index < 2; ++index) {
+        EXPECT_EQ(again[index].key, tables[index].key);
+        EXPECT_EQ(again[index].operations, tables[index].operations);
+    }
+    const TuningRow &row = again[0].operations.at(BATON_GET)[0];
+    EXPECT_EQ(row.up_to_bytes, 8388607u);
+    EXPECT_EQ(row.grain, 65536u);
+    EXPECT_EQ(row.channels, 7);
+    EXPECT_EQ(row.mover, Mover::kernel);
+    EXPECT_EQ(again[0].operations.at(BATON_GET)[1].up_to_bytes, TuningRow::no_limit);
+}
+
+TEST(TuningText, MistakesAreNamedWithTheirPlace) {
+    const auto allgather = [](const std::string &rows) {
+        return refusal_of(text_of(
+            "\"allreduce\": [{\"algorithm\": \"two_shot\", \"mover\": \"kernel\"}], \"allgather\": [" + rows + "]"));
+    };
+    const std::string where = "tables[0].operations.allgather";
+    EXPECT_THAT(refusal_of("{\"version\": 1,\n\"tables\": [{]}"),
+                AllOf(HasSubstr("a file"), HasSubstr("line 2, column 13")));
+    EXPECT_THAT(refusal_of(""), HasSubstr("line 1"));
+    EXPECT_THAT(refusal_of(text_of("").substr(0, 40)), HasSubstr("line 1"));
+    EXPECT_THAT(refusal_of(R"({"version": 2, "tables": []})"), HasSubstr("a file: version: "));
+    EXPECT_THAT(refusal_of(R"({"version": 1})"), HasSubstr("\"tables\" is missing"));
+    EXPECT_THAT(refusal_of(R"({"version": 1, "tables": {}})"), HasSubstr("tables: must be an array"));
+    EXPECT_THAT(refusal_of(R"({"version": 1, "tables": [], "colour": 1})"), HasSubstr("unknown key \"colour\""));
+    EXPECT_THAT(refusal_of(R"({"version": 1, "version": 1, "tables": []})"), HasSubstr("\"version\" stands twice"));
+    EXPECT_THAT(refusal_of("[1]"), HasSubstr("a file: must be an object"));
+    EXPECT_THAT(refusal_of(text_of("\"barrier\": []")), HasSubstr("operations: unknown key \"barrier\""));
+    EXPECT_THAT(allgather(R"({"algorithm": "push", "mover": "kernel", "chanels": 3})"),
+                HasSubstr(where + "[0]: unknown key \"chanels\""));
+    EXPECT_THAT(allgather(R"({"algorithm": "push", "mover": "kernel", "channels": 0})"),
+                HasSubstr(where + "[0].channels"));
+    EXPECT_THAT(allgather(R"({"algorithm": "push", "mover": "kernel", "channels": 65})"),
+                HasSubstr(where + "[0].channels"));
+    EXPECT_THAT(allgather(R"({"algorithm": "push", "mover": "kernel", "grain": -1})"), HasSubstr(where + "[0].grain"));
+    EXPECT_THAT(allgather(R"({"algorithm": "push", "mover": "kernel", "up_to": 1.5})"), HasSubstr(where + "[0].up_to"));
+    EXPECT_THAT(allgather(R"({"algorithm": 7, "mover": "kernel"})"), HasSubstr(where + "[0].algorithm"));
+    EXPECT_THAT(allgather(R"({"mover": "kernel"})"), HasSubstr(where + "[0]: \"algorithm\" is missing"));
+    EXPECT_THAT(allgather(R"({"algorithm": "pull", "mover": "kernel"})"), HasSubstr(where + "[0].algorithm"));
+    EXPECT_THAT(allgather(R"({"algorithm": "packet", "mover": "copy_engine"})"), HasSubstr(where + "[0].mover"));
+    EXPECT_THAT(allgather(R"({"algorithm": "push", "mover": "host"})"), HasSubstr(where + "[0].mover"));
+}
+
+TEST(TuningText, ContradictionsAreRefused) {
+    const auto row = [](int up_to) {
+        return R"({"algorithm": "push", "mover": "kernel", "up_to": )" + std::to_string(up_to) + "}";
+    };
+    const auto rows = [](const std::string &text) { return refusal_of(text_of("\"allgather\": [" + text + "]")); };
+    EXPECT_THAT(rows(row(10) + "," + row(10) + "," + push), HasSubstr("allgather[1].up_to: 10 is not more than 10"));
+    EXPECT_THAT(rows(push + "," + push), HasSubstr("allgather[1]"));
+    EXPECT_THAT(rows(row(10)), HasSubstr("allgather: the last row"));
+    EXPECT_THAT(rows(""), HasSubstr("allgather: the last row"));
+    EXPECT_EQ(rows(row(10) + "," + push), "");
+    const std::string table = R"({"gpu": "host", "link": "shared memory", "ranks": 2, "operations": {}})";
+    EXPECT_THAT(refusal_of(R"({"version": 1, "tables": [)" + table + "," + table + "]}"),
+                HasSubstr("tables[1]: a second table for host, shared memory, 2 ranks"));
+}
+
+TEST(TuningText, CompiledInHasEveryOperationAndKindOfMemory) {
+    for (const TuningKey &key : {TuningKey{"NVIDIA H200", "NVSwitch", 8}, host_tuning_key(4)}) {
+        const TuningTable &table = nearest_table(built_in_tables(), key);
+        EXPECT_EQ(table.key.gpu, key.gpu);
+        for (const OperationWays &entry : tuned_operations())
+            EXPECT_EQ(table.operations.count(entry.operation), 1u) << baton_operation_name(entry.operation);
+    }
+}
+
+/// A folder of its own, and the environment that names the user's file.
+class TuningFile : public testing::Test {
+protected:
+    void SetUp() override {
+        folder_ = testing::TempDir() + "baton_tuning." + std::to_string(getpid());
+        std::filesystem::create_directories(folder_ + "/baton");
+        setenv("XDG_CONFIG_HOME", folder_.c_str(), 1);
+    }
+    void TearDown() override {
+        std::filesystem::remove_all(folder_);
+        unsetenv("XDG_CONFIG_HOME");
+    }
+    std::string write(const std::string &name, const std::string &text) const {
+        std::ofstream(folder_ + "/" + name) << text;
+        return folder_ + "/" + name;
+    }
+    std::string folder_;
+};
+
+std::string refused_setting(const char *setting) {
+    try {
+        read_tuning(setting);
+    } catch (const Failure &failure) {
+        EXPECT_EQ(failure.code(), BATON_ERR_ARGUMENT);
+        return failure.what();
+    }
+    return "";
+}
+
+TEST_F(TuningFile, IsWhatTheSettingSays) {
+    const std::string text = text_of("\"send\": [" + push + "]");
+    const std::string path = write("some.json", text);
+    EXPECT_EQ(read_tuning(path.c_str()).at(0).origin, path);
+    EXPECT_EQ(read_tuning(text.c_str()).size(), 1u);
+    EXPECT_TRUE(read_tuning(nullptr).empty());
+    const std::string own = write("baton/tuning.json", text);
+    EXPECT_EQ(read_tuning(nullptr).at(0).origin, own);
+    EXPECT_EQ(read_tuning("").at(0).origin, own);
+    EXPECT_TRUE(read_tuning("none").empty());
+    unsetenv("XDG_CONFIG_HOME");
+    const char *home = std::getenv("HOME");
+    const std::string before = home == nullptr ? "" : home;
+    setenv("HOME", "/home/somebody", 1);
+    EXPECT_EQ(user_tuning_path(), "/home/somebody/.config/baton/tuning.json");
+    home == nullptr ? unsetenv("HOME") : setenv("HOME", before.c_str(), 1);
+}
+
+TEST_F(TuningFile, ThatCannotBeReadIsAnError) {
+    EXPECT_THAT(refused_setting((folder_ + "/missing.json").c_str()),
+                AllOf(HasSubstr("missing.json"), HasSubstr("No such file")));
+    EXPECT_THAT(refused_setting(folder_.c_str()), AllOf(HasSubstr(folder_), HasSubstr("directory")));
+    EXPECT_THAT(refused_setting(write("empty.json", "").c_str()), HasSubstr("empty.json: parse error at line 1"));
+    write("baton/tuning.json", "{\n\n\"version\": 1,");
+    EXPECT_THAT(refused_setting(nullptr), AllOf(HasSubstr("baton/tuning.json"), HasSubstr("line 3")));
+}
+
+}  // namespace
+}  // namespace baton::core
