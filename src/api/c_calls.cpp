@@ -29,15 +29,13 @@ template <class Check>
 baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stream, const Check &check) {
     return guarded(name, [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
-        const std::lock_guard lock(found->mutex());
-        found->throw_if_broken();
+        const auto turn = found->turn();
         const Request request = check(*found);
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
         if (!group.open()) return found->run(request, on.get());
         group.add_call(still_there(name, comm, stream), [found, request, on] {
-            const std::lock_guard turn(found->mutex());
-            found->throw_if_broken();
+            const auto later = found->turn();
             found->run(request, on.get());
         });
     });
@@ -47,8 +45,7 @@ template <class Check>
 baton_result messages(const char *name, baton_comm_t comm, baton_stream_t stream, const Check &check) {
     return guarded(name, [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
-        const std::lock_guard lock(found->mutex());
-        found->throw_if_broken();
+        const auto turn = found->turn();
         const std::vector<Request> requests = check(*found);
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
@@ -62,8 +59,7 @@ template <class Make>
 baton_result one_sided(const char *name, baton_window_t window, baton_stream_t stream, const Make &make) {
     return guarded(name, [&] {
         const std::shared_ptr<WindowHandle> found = find_window(window);
-        const std::lock_guard lock(found->comm->mutex());
-        found->comm->throw_if_broken();
+        const auto turn = found->comm->turn();
         const std::shared_ptr<void> on = find_stream(*found->comm, stream);
         const std::function<void(Executor &)> work = make(*found->comm, *found->window, on.get());
         const auto run = [comm = found->comm, work, on] { comm->run_one_sided(work, on.get()); };
@@ -71,8 +67,7 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         if (!group.open()) return run();
         const auto find = [window, stream] { find_stream(*find_window(window)->comm, stream); };
         group.add_call(still_there(name, find), [found, run] {
-            const std::lock_guard turn(found->comm->mutex());
-            found->comm->throw_if_broken();
+            const auto later = found->comm->turn();
             run();
         });
     });
@@ -169,8 +164,7 @@ baton_result baton_group_end(void) {
 baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base) {
     return guarded("baton_window_create", [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
-        const std::lock_guard lock(found->mutex());
-        found->throw_if_broken();
+        const auto turn = found->turn();
         const std::shared_ptr<Window> created = found->create_window(bytes, [&] {
             if (window == nullptr) fail(BATON_ERR_ARGUMENT, "window is NULL");
             if (base == nullptr) fail(BATON_ERR_ARGUMENT, "base is NULL");
@@ -245,8 +239,7 @@ baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t 
     return guarded("baton_explain", [&] {
         if (text == nullptr || size == 0) fail(BATON_ERR_ARGUMENT, "text is NULL or size is 0");
         const std::shared_ptr<Communicator> found = find_comm(comm);
-        const std::lock_guard lock(found->mutex());
-        found->throw_if_broken();
+        const auto turn = found->turn();
         if (operation < BATON_ALLGATHER || operation > BATON_WAIT_SIGNAL) {
             fail(BATON_ERR_ARGUMENT, "operation is {}, which is no baton_operation", static_cast<int>(operation));
         }

@@ -1,7 +1,6 @@
 #include "api/group.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <numeric>
 
 namespace baton::core {
@@ -36,8 +35,7 @@ void Group::end() {
     for (const Messages &one : messages) one.check();
     for (const Call &call : calls) call.check();
     for (const Messages &one : messages) {
-        const std::lock_guard lock(one.comm->mutex());
-        one.comm->throw_if_broken();
+        const auto turn = one.comm->turn();
         one.comm->run_messages(one.requests, one.stream.get());
     }
     for (const Call &call : calls) call.run();
