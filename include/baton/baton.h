@@ -299,8 +299,9 @@ BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int
  * group, per communicator and stream, progress together, in any order and of any size; collectives and one-sided
  * calls of the group follow in issue order. Groups nest; the outermost end enqueues. At most BATON_GROUP_LIMIT sends
  * and recvs per communicator. An error of a collected call is returned by that call and leaves it out of the group.
- * Communicators, windows and streams of collected calls must be alive at the end: for a communicator, window or host
- * stream that is not, it returns BATON_ERR_ARGUMENT and starts nothing of the group. Either way the group is over.
+ * Communicators, windows, streams and buffers of collected calls must be alive at the end, which checks the calls once
+ * more: for one that would be refused now it returns BATON_ERR_ARGUMENT and starts nothing of the group. (A destroyed
+ * CUDA stream is not recognised.) Either way the group is over.
  */
 #define BATON_GROUP_LIMIT 256
 BATON_API baton_result baton_group_begin(void);

@@ -6,12 +6,12 @@
 namespace baton::core {
 namespace {
 
-/// Looks for a collected call's objects again: they may have been destroyed since the call was made.
-template <class Find>
-Group::Check still_there(const char *name, const Find &find) {
-    return [name, find] {
+/// What a group does at its end for a collected call: `look` makes the call's checks once more.
+template <class Look>
+Group::Check once_more(const char *name, const Look &look) {
+    return [name, look] {
         try {
-            find();
+            look();
         } catch (const Failure &failure) {
             fail(failure.code(), "{} was collected, but now its {}; nothing of the group was started", name,
                  failure.what());
@@ -19,12 +19,17 @@ Group::Check still_there(const char *name, const Find &find) {
     };
 }
 
-Group::Check still_there(const char *name, baton_comm_t comm, baton_stream_t stream) {
-    return still_there(name, [comm, stream] { find_stream(*find_comm(comm), stream); });
+template <class Check>
+Group::Check once_more(const char *name, baton_comm_t comm, baton_stream_t stream, const Check &check) {
+    return once_more(name, [=] {
+        const std::shared_ptr<Communicator> found = find_comm(comm);
+        find_stream(*found, stream);
+        check(*found);
+    });
 }
 
-/// One call on a communicator that works: checks under the lock, then runs or joins this thread's group.
-/// `check` returns the Request.
+/// One call on a communicator that works: checks in its turn, then runs or joins this thread's group, which keeps
+/// `check`. `check` returns the Request.
 template <class Check>
 baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stream, const Check &check) {
     return guarded(name, [&] {
@@ -34,7 +39,7 @@ baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stre
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
         if (!group.open()) return found->run(request, on.get());
-        group.add_call(still_there(name, comm, stream), [found, request, on] {
+        group.add_call(once_more(name, comm, stream, check), [found, request, on] {
             const auto later = found->turn();
             found->run(request, on.get());
         });
@@ -50,7 +55,7 @@ baton_result messages(const char *name, baton_comm_t comm, baton_stream_t stream
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
         if (!group.open()) return found->run_messages(requests, on.get());
-        for (const Request &request : requests) group.add_message(still_there(name, comm, stream), found, request, on);
+        group.add_messages(once_more(name, comm, stream, check), found, requests, on);
     });
 }
 
@@ -65,8 +70,11 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         const auto run = [comm = found->comm, work, on] { comm->run_one_sided(work, on.get()); };
         Group &group = Group::of_this_thread();
         if (!group.open()) return run();
-        const auto find = [window, stream] { find_stream(*find_window(window)->comm, stream); };
-        group.add_call(still_there(name, find), [found, run] {
+        const auto look = [=] {
+            const std::shared_ptr<WindowHandle> again = find_window(window);
+            make(*again->comm, *again->window, find_stream(*again->comm, stream).get());
+        };
+        group.add_call(once_more(name, look), [found, run] {
             const auto later = found->comm->turn();
             run();
         });
@@ -100,19 +108,19 @@ extern "C" {
 baton_result baton_allgather(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_comm_t comm,
                              baton_stream_t stream) {
     return collective("baton_allgather", comm, stream,
-                      [&](Communicator &on) { return check_allgather(on, sendbuf, recvbuf, count, type); });
+                      [=](Communicator &on) { return check_allgather(on, sendbuf, recvbuf, count, type); });
 }
 
 baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op,
                                   baton_comm_t comm, baton_stream_t stream) {
     return collective("baton_reduce_scatter", comm, stream,
-                      [&](Communicator &on) { return check_reduce_scatter(on, sendbuf, recvbuf, count, type, op); });
+                      [=](Communicator &on) { return check_reduce_scatter(on, sendbuf, recvbuf, count, type, op); });
 }
 
 baton_result baton_allreduce(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op,
                              baton_comm_t comm, baton_stream_t stream) {
     return collective("baton_allreduce", comm, stream,
-                      [&](Communicator &on) { return check_allreduce(on, sendbuf, recvbuf, count, type, op); });
+                      [=](Communicator &on) { return check_allreduce(on, sendbuf, recvbuf, count, type, op); });
 }
 
 baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream) {
@@ -125,9 +133,10 @@ baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream) {
 
 baton_result baton_send(const void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm,
                         baton_stream_t stream) {
-    return messages("baton_send", comm, stream, [&](Communicator &on) {
+    const bool grouped = Group::of_this_thread().open();
+    return messages("baton_send", comm, stream, [=](Communicator &on) {
         const Request request = check_message(on, BATON_SEND, buffer, count, type, peer, {});
-        if (peer == on.rank() && request.bytes > BATON_EAGER_BYTES && !Group::of_this_thread().open()) {
+        if (peer == on.rank() && request.bytes > BATON_EAGER_BYTES && !grouped) {
             fail(BATON_ERR_ARGUMENT,
                  "peer is this rank ({}) and the message has {} bytes: more than BATON_EAGER_BYTES ({}) to oneself "
                  "need a group or sendrecv",
@@ -139,14 +148,14 @@ baton_result baton_send(const void *buffer, size_t count, baton_type type, int p
 
 baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm,
                         baton_stream_t stream) {
-    return messages("baton_recv", comm, stream, [&](Communicator &on) {
+    return messages("baton_recv", comm, stream, [=](Communicator &on) {
         return std::vector<Request>{check_message(on, BATON_RECV, buffer, count, type, peer, {})};
     });
 }
 
 baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount,
                             int source, baton_type type, baton_comm_t comm, baton_stream_t stream) {
-    return messages("baton_sendrecv", comm, stream, [&](Communicator &on) {
+    return messages("baton_sendrecv", comm, stream, [=](Communicator &on) {
         return std::vector<Request>{
             check_message(on, BATON_SEND, sendbuf, sendcount, type, dest, {"sendbuf", "sendcount", "dest"}),
             check_message(on, BATON_RECV, recvbuf, recvcount, type, source, {"recvbuf", "recvcount", "source"})};
@@ -195,7 +204,7 @@ baton_result baton_window_pointer(baton_window_t window, int peer, void **pointe
 baton_result baton_put(const void *source, size_t bytes, int target, size_t offset, baton_window_t window,
                        baton_stream_t stream) {
     return one_sided("baton_put", window, stream,
-                     [&](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
+                     [=](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
                          std::byte *destination = window_range(comm, on, target, offset, bytes);
                          comm.buffers().check(source, bytes, "source");
                          return [=, plan = transfer_plan(comm, BATON_PUT, bytes)](Executor &executor) {
@@ -207,7 +216,7 @@ baton_result baton_put(const void *source, size_t bytes, int target, size_t offs
 baton_result baton_get(void *destination, size_t bytes, int target, size_t offset, baton_window_t window,
                        baton_stream_t stream) {
     return one_sided("baton_get", window, stream,
-                     [&](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
+                     [=](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
                          const std::byte *source = window_range(comm, on, target, offset, bytes);
                          comm.buffers().check(destination, bytes, "destination");
                          return [=, plan = transfer_plan(comm, BATON_GET, bytes)](Executor &executor) {
@@ -218,7 +227,7 @@ baton_result baton_get(void *destination, size_t bytes, int target, size_t offse
 
 baton_result baton_signal(int target, baton_window_t window, baton_stream_t stream) {
     return one_sided("baton_signal", window, stream,
-                     [&](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
+                     [=](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
                          require_rank(comm, target, "target");
                          return [=, index = on.index](Executor &executor) { executor.signal(index, target, queue); };
                      });
@@ -226,7 +235,7 @@ baton_result baton_signal(int target, baton_window_t window, baton_stream_t stre
 
 baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t window, baton_stream_t stream) {
     return one_sided("baton_wait_signal", window, stream,
-                     [&](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
+                     [=](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
                          require_rank(comm, source, "source");
                          return [=, index = on.index](Executor &executor) {
                              executor.wait_signal(index, source, signals, queue);
