@@ -10,11 +10,10 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "util/failure.hpp"
+#include "util/limits.hpp"
 
 namespace baton::core {
 namespace {
-
-constexpr int max_ranks = 64;
 
 void check(int code, const char *what) {
     if (code == MPI_SUCCESS) return;

@@ -3,17 +3,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "baton/baton.h"
 #include "memory/region.hpp"
 #include "sync/arrival.hpp"
+#include "util/limits.hpp"
 
 namespace baton::core {
 
-inline constexpr int max_ranks = 64;
 inline constexpr int max_channels = 64;
 inline constexpr int max_windows = 64;
-/// Messages of one ordered pair that may be under way; BATON_QUEUE_DEPTH.
-inline constexpr int message_slots = 8;
-inline constexpr std::uint64_t eager_bytes = 16384;  // BATON_EAGER_BYTES
+/// Messages of one ordered pair that may be under way.
+inline constexpr int message_slots = BATON_QUEUE_DEPTH;
+inline constexpr std::uint64_t eager_bytes = BATON_EAGER_BYTES;
 inline constexpr std::uint64_t eager_packets = eager_bytes / 8;
 /// Steps of one operation that a semaphore value can tell apart.
 inline constexpr int step_bits = 24;
