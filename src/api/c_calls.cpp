@@ -59,6 +59,22 @@ baton_result messages(const char *name, baton_comm_t comm, baton_stream_t stream
     });
 }
 
+/// baton_send and baton_recv. A long one completes together with its other half: of one rank they need a group.
+baton_result one_message(const char *name, baton_operation operation, const void *buffer, std::size_t count,
+                         baton_type type, int peer, baton_comm_t comm, baton_stream_t stream) {
+    const bool grouped = Group::of_this_thread().open();
+    return messages(name, comm, stream, [=](Communicator &on) {
+        const Request request = check_message(on, operation, buffer, count, type, peer, {});
+        if (peer == on.rank() && request.bytes > BATON_EAGER_BYTES && !grouped) {
+            fail(BATON_ERR_ARGUMENT,
+                 "peer is this rank ({}) and the message has {} bytes: more than BATON_EAGER_BYTES ({}) to oneself "
+                 "need a group or sendrecv",
+                 peer, request.bytes, BATON_EAGER_BYTES);
+        }
+        return std::vector<Request>{request};
+    });
+}
+
 /// A one-sided call: checked now, run now or by the group. `make` returns the work.
 template <class Make>
 baton_result one_sided(const char *name, baton_window_t window, baton_stream_t stream, const Make &make) {
@@ -133,24 +149,12 @@ baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream) {
 
 baton_result baton_send(const void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm,
                         baton_stream_t stream) {
-    const bool grouped = Group::of_this_thread().open();
-    return messages("baton_send", comm, stream, [=](Communicator &on) {
-        const Request request = check_message(on, BATON_SEND, buffer, count, type, peer, {});
-        if (peer == on.rank() && request.bytes > BATON_EAGER_BYTES && !grouped) {
-            fail(BATON_ERR_ARGUMENT,
-                 "peer is this rank ({}) and the message has {} bytes: more than BATON_EAGER_BYTES ({}) to oneself "
-                 "need a group or sendrecv",
-                 peer, request.bytes, BATON_EAGER_BYTES);
-        }
-        return std::vector<Request>{request};
-    });
+    return one_message("baton_send", BATON_SEND, buffer, count, type, peer, comm, stream);
 }
 
 baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm,
                         baton_stream_t stream) {
-    return messages("baton_recv", comm, stream, [=](Communicator &on) {
-        return std::vector<Request>{check_message(on, BATON_RECV, buffer, count, type, peer, {})};
-    });
+    return one_message("baton_recv", BATON_RECV, buffer, count, type, peer, comm, stream);
 }
 
 baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount,

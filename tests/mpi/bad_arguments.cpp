@@ -139,6 +139,15 @@ TEST_F(BadArguments, InPlaceWhereItMeansNothing) {
     EXPECT_REFUSED(baton_recv(marker, count, BATON_INT32, 0, comm(), stream()), "buffer");
 }
 
+/// Alone, either half would wait for the other for ever.
+TEST_F(BadArguments, LongMessagesToOneself) {
+    const std::size_t bytes = BATON_EAGER_BYTES + 1;
+    Buffer buffer(comm(), bytes);
+    const std::string shown = std::to_string(bytes);
+    EXPECT_REFUSED(baton_send(buffer.data(), bytes, BATON_UINT8, rank(), comm(), stream()), "peer", shown, "group");
+    EXPECT_REFUSED(baton_recv(buffer.data(), bytes, BATON_UINT8, rank(), comm(), stream()), "peer", shown, "group");
+}
+
 TEST_F(BadArguments, RangesThatLeaveTheirAllocation) {
     void *memory = nullptr;
     ASSERT_OK(baton_malloc(comm(), 1000, &memory));
