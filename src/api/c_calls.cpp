@@ -6,12 +6,24 @@
 namespace baton::core {
 namespace {
 
-/// What a group does at its end for a collected call: `look` makes the call's checks once more.
+/// Which allocations a checked call works on.
+using BufferIds = std::vector<std::uint64_t>;
+
+BufferIds buffers_of(const Request &request) { return {request.send_id, request.recv_id}; }
+BufferIds buffers_of(const std::vector<Request> &requests) {
+    BufferIds ids;
+    for (const Request &request : requests) ids.push_back(request.send_id);
+    return ids;
+}
+
+/// What a group does at its end for a collected call: `look` makes the call's checks once more, and returns the buffers
+/// that it finds.
 template <class Look>
-Group::Check once_more(const char *name, const Look &look) {
-    return [name, look] {
+Group::Check once_more(const char *name, const BufferIds &buffers, const Look &look) {
+    return [=] {
         try {
-            look();
+            if (look() != buffers)
+                fail(BATON_ERR_ARGUMENT, "buffer is other memory: it was freed, and its place allocated again");
         } catch (const Failure &failure) {
             fail(failure.code(), "{} was collected, but now its {}; nothing of the group was started", name,
                  failure.what());
@@ -19,12 +31,13 @@ Group::Check once_more(const char *name, const Look &look) {
     };
 }
 
-template <class Check>
-Group::Check once_more(const char *name, baton_comm_t comm, baton_stream_t stream, const Check &check) {
-    return once_more(name, [=] {
+template <class Check, class Requests>
+Group::Check once_more(const char *name, baton_comm_t comm, baton_stream_t stream, const Check &check,
+                       const Requests &checked) {
+    return once_more(name, buffers_of(checked), [=] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
         find_stream(*found, stream);
-        check(*found);
+        return buffers_of(check(*found));
     });
 }
 
@@ -39,7 +52,7 @@ baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stre
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
         if (!group.open()) return found->run(request, on.get());
-        group.add_call(once_more(name, comm, stream, check), [found, request, on] {
+        group.add_call(once_more(name, comm, stream, check, request), [found, request, on] {
             const auto later = found->turn();
             found->run(request, on.get());
         });
@@ -55,7 +68,7 @@ baton_result messages(const char *name, baton_comm_t comm, baton_stream_t stream
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
         if (!group.open()) return found->run_messages(requests, on.get());
-        group.add_messages(once_more(name, comm, stream, check), found, requests, on);
+        group.add_messages(once_more(name, comm, stream, check, requests), found, requests, on);
     });
 }
 
@@ -75,22 +88,29 @@ baton_result one_message(const char *name, baton_operation operation, const void
     });
 }
 
-/// A one-sided call: checked now, run now or by the group. `make` returns the work.
+/// A checked one-sided call: what it does, and which buffer it works on.
+struct OneSided {
+    std::function<void(Executor &)> work;
+    std::uint64_t buffer_id = 0;
+};
+
+/// A one-sided call: checked now, run now or by the group. `make` checks it and returns a OneSided.
 template <class Make>
 baton_result one_sided(const char *name, baton_window_t window, baton_stream_t stream, const Make &make) {
     return guarded(name, [&] {
         const std::shared_ptr<WindowHandle> found = find_window(window);
         const auto turn = found->comm->turn();
         const std::shared_ptr<void> on = find_stream(*found->comm, stream);
-        const std::function<void(Executor &)> work = make(*found->comm, *found->window, on.get());
-        const auto run = [comm = found->comm, work, on] { comm->run_one_sided(work, on.get()); };
+        const OneSided call = make(*found->comm, *found->window, on.get());
+        const auto run = [comm = found->comm, work = call.work, on] { comm->run_one_sided(work, on.get()); };
         Group &group = Group::of_this_thread();
         if (!group.open()) return run();
         const auto look = [=] {
             const std::shared_ptr<WindowHandle> again = find_window(window);
-            make(*again->comm, *again->window, find_stream(*again->comm, stream).get());
+            const std::shared_ptr<void> queue = find_stream(*again->comm, stream);
+            return BufferIds{make(*again->comm, *again->window, queue.get()).buffer_id};
         };
-        group.add_call(once_more(name, look), [found, run] {
+        group.add_call(once_more(name, {call.buffer_id}, look), [found, run] {
             const auto later = found->comm->turn();
             run();
         });
@@ -207,44 +227,41 @@ baton_result baton_window_pointer(baton_window_t window, int peer, void **pointe
 
 baton_result baton_put(const void *source, size_t bytes, int target, size_t offset, baton_window_t window,
                        baton_stream_t stream) {
-    return one_sided("baton_put", window, stream,
-                     [=](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
-                         std::byte *destination = window_range(comm, on, target, offset, bytes);
-                         comm.buffers().check(source, bytes, "source");
-                         return [=, plan = transfer_plan(comm, BATON_PUT, bytes)](Executor &executor) {
-                             executor.transfer(destination, static_cast<const std::byte *>(source), bytes, plan, queue);
-                         };
-                     });
+    return one_sided("baton_put", window, stream, [=](Communicator &comm, const Window &on, void *queue) {
+        std::byte *destination = window_range(comm, on, target, offset, bytes);
+        const PointerInfo info = comm.buffers().check(source, bytes, "source");
+        const auto work = [=, plan = transfer_plan(comm, BATON_PUT, bytes)](Executor &executor) {
+            executor.transfer(destination, static_cast<const std::byte *>(source), bytes, plan, queue);
+        };
+        return OneSided{work, info.buffer_id};
+    });
 }
 
 baton_result baton_get(void *destination, size_t bytes, int target, size_t offset, baton_window_t window,
                        baton_stream_t stream) {
-    return one_sided("baton_get", window, stream,
-                     [=](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
-                         const std::byte *source = window_range(comm, on, target, offset, bytes);
-                         comm.buffers().check(destination, bytes, "destination");
-                         return [=, plan = transfer_plan(comm, BATON_GET, bytes)](Executor &executor) {
-                             executor.transfer(static_cast<std::byte *>(destination), source, bytes, plan, queue);
-                         };
-                     });
+    return one_sided("baton_get", window, stream, [=](Communicator &comm, const Window &on, void *queue) {
+        const std::byte *source = window_range(comm, on, target, offset, bytes);
+        const PointerInfo info = comm.buffers().check(destination, bytes, "destination");
+        const auto work = [=, plan = transfer_plan(comm, BATON_GET, bytes)](Executor &executor) {
+            executor.transfer(static_cast<std::byte *>(destination), source, bytes, plan, queue);
+        };
+        return OneSided{work, info.buffer_id};
+    });
 }
 
 baton_result baton_signal(int target, baton_window_t window, baton_stream_t stream) {
-    return one_sided("baton_signal", window, stream,
-                     [=](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
-                         require_rank(comm, target, "target");
-                         return [=, index = on.index](Executor &executor) { executor.signal(index, target, queue); };
-                     });
+    return one_sided("baton_signal", window, stream, [=](Communicator &comm, const Window &on, void *queue) {
+        require_rank(comm, target, "target");
+        return OneSided{[=, index = on.index](Executor &executor) { executor.signal(index, target, queue); }};
+    });
 }
 
 baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t window, baton_stream_t stream) {
-    return one_sided("baton_wait_signal", window, stream,
-                     [=](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
-                         require_rank(comm, source, "source");
-                         return [=, index = on.index](Executor &executor) {
-                             executor.wait_signal(index, source, signals, queue);
-                         };
-                     });
+    return one_sided("baton_wait_signal", window, stream, [=](Communicator &comm, const Window &on, void *queue) {
+        require_rank(comm, source, "source");
+        return OneSided{
+            [=, index = on.index](Executor &executor) { executor.wait_signal(index, source, signals, queue); }};
+    });
 }
 
 baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type, baton_op op,
