@@ -18,6 +18,8 @@ struct Request {
     std::uint64_t bytes = 0;  // count * size of type
     const std::byte *send = nullptr;
     std::byte *recv = nullptr;
+    std::uint64_t send_id = 0;  // PointerInfo::buffer_id of the buffers that were checked; 0 where there is none
+    std::uint64_t recv_id = 0;
     int peer = -1;
     int root = 0;  // broadcast
 };

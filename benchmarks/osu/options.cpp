@@ -235,8 +235,7 @@ Options parse_options(const Test &test, int argc, char **argv) {
         if (letter == '?' || letter == ':') {
             const std::string word = optopt > 0 && optopt < 128 ? fmt::format("-{}", static_cast<char>(optopt))
                                                                 : std::string(argv[optind - 1]);
-            throw BadUsage(letter == ':' ? word + " needs a value"
-                                         : fmt::format("{} takes no option {}", test.name, word));
+            throw BadUsage(word + (letter == ':' ? " needs a value" : " is no option of this test"));
         }
         apply(options, static_cast<char>(letter), optarg, buffers);
     }

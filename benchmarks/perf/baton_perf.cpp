@@ -32,6 +32,9 @@ Peers find_peers(const Options &options, const std::vector<TableKey> &keys, cons
 
 void run_table(const TableKey &key, const Bench &bench, const Limits &limits, Report &report) {
     const int ranks = bench.communicator.size();
+    if (key.kind == Kind::pair && ranks < 2) {
+        return report.note("pair: needs two ranks");
+    }
     const std::vector<Shape> all = shapes(key, bench.options, ranks);
     if (all.empty()) {
         return report.note(fmt::format("{}: no size from {} to {} bytes holds an element per rank", kind_name(key.kind),
@@ -76,7 +79,7 @@ int run(const World &world, int argc, char **argv) {
         run_table(key, bench, limits[key.mode], report);
     }
     report.finish();
-    return report.wrong() == 0 ? 0 : 1;
+    return report.good() ? 0 : 1;
 }
 
 }  // namespace

@@ -121,7 +121,9 @@ void Report::finish() {
     line("");
     note(fmt::format("Baton's own memory, the most of a rank: {:.1f} MiB on the device, {:.1f} MiB on the host",
                      device / mebibyte, host / mebibyte));
-    if (!options_.check) {
+    if (rows_ == 0) {
+        note("nothing was measured");
+    } else if (!options_.check) {
         note(fmt::format("{} rows, not verified", rows_));
     } else {
         note(fmt::format(

@@ -26,8 +26,8 @@ public:
     /// Collective.
     void finish();
 
-    /// Elements, of Baton and the peers.
-    std::uint64_t wrong() const { return wrong_ + peers_wrong_; }
+    /// Something was measured, and every element of Baton and the peers was right.
+    bool good() const { return rows_ > 0 && wrong_ == 0 && peers_wrong_ == 0; }
 
 private:
     void line(const std::string &text) const;

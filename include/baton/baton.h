@@ -199,7 +199,8 @@ BATON_API baton_result baton_config_init(baton_config *config);
 
 /*
  * Creates a communicator over the ranks of `mpi_comm` (any intra-communicator; it is duplicated and may be freed
- * afterwards). Collective over `mpi_comm`. The ranks must lie on one host, at most 64: otherwise
+ * afterwards). Collective over `mpi_comm`: waits for all ranks, for the timeout or 60 s, whichever is longer; then
+ * BATON_ERR_TIMEOUT names the missing ones. The ranks must lie on one host, at most 64: otherwise
  * BATON_ERR_UNSUPPORTED, naming the hosts. `config` may be NULL. Needs MPI_THREAD_SINGLE or higher.
  * With transport auto the communicator is on GPUs when every rank sees one, and on the host when no rank does; a rank
  * uses the device that is current in the calling thread, so call cudaSetDevice() first. Ranks may share a GPU.
@@ -327,8 +328,9 @@ BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int
  * group, per communicator and stream, progress together, in any order and of any size; collectives and one-sided
  * calls of the group follow in issue order. Groups nest; the outermost end enqueues. At most BATON_GROUP_LIMIT sends
  * and recvs per communicator. An error of a collected call is returned by that call and leaves it out of the group.
- * Communicators, windows and streams of collected calls must be alive at the end: for a communicator, window or host
- * stream that is not, it returns BATON_ERR_ARGUMENT and starts nothing of the group. Either way the group is over.
+ * Communicators, windows, streams and buffers of collected calls must be alive at the end, which checks the calls once
+ * more: for one that would be refused now it returns BATON_ERR_ARGUMENT and starts nothing of the group. (A destroyed
+ * CUDA stream is not recognised.) Either way the group is over.
  */
 #define BATON_GROUP_LIMIT 256
 BATON_API baton_result baton_group_begin(void);

@@ -6,6 +6,15 @@
 #include "util/failure.hpp"
 
 namespace baton::core {
+namespace {
+
+/// Pages are mapped whole, and none is smaller than this.
+bool on_one_page(const void *first, const void *last) {
+    constexpr std::uintptr_t page = 4096;
+    return reinterpret_cast<std::uintptr_t>(first) / page == reinterpret_cast<std::uintptr_t>(last) / page;
+}
+
+}  // namespace
 
 std::uint64_t bytes_of(std::uint64_t count, baton_type type, int blocks, const char *name) {
     const std::uint64_t each = baton_type_size(type) * static_cast<std::uint64_t>(blocks);
@@ -49,8 +58,8 @@ PointerInfo Buffers::check(const void *pointer, std::uint64_t bytes, const char 
              info.chunk ? "what is mapped there" : fmt::format("its allocation of {} bytes", info.size),
              bytes - usable);
     }
-    if (info.size == 0 &&
-        domain_.classify(static_cast<const std::byte *>(pointer) + bytes - 1).kind == PointerInfo::Kind::invalid) {
+    const std::byte *const last = static_cast<const std::byte *>(pointer) + bytes - 1;
+    if (info.size == 0 && !on_one_page(pointer, last) && domain_.classify(last).kind == PointerInfo::Kind::invalid) {
         fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, whose end is not allocated memory", name, pointer, bytes);
     }
     return info;

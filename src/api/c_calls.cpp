@@ -6,12 +6,24 @@
 namespace baton::core {
 namespace {
 
-/// Looks for a collected call's objects again: they may have been destroyed since the call was made.
-template <class Find>
-Group::Check still_there(const char *name, const Find &find) {
-    return [name, find] {
+/// Which allocations a checked call works on.
+using BufferIds = std::vector<std::uint64_t>;
+
+BufferIds buffers_of(const Request &request) { return {request.send_id, request.recv_id}; }
+BufferIds buffers_of(const std::vector<Request> &requests) {
+    BufferIds ids;
+    for (const Request &request : requests) ids.push_back(request.send_id);
+    return ids;
+}
+
+/// What a group does at its end for a collected call: `look` makes the call's checks once more, and returns the buffers
+/// that it finds.
+template <class Look>
+Group::Check once_more(const char *name, const BufferIds &buffers, const Look &look) {
+    return [=] {
         try {
-            find();
+            if (look() != buffers)
+                fail(BATON_ERR_ARGUMENT, "buffer is other memory: it was freed, and its place allocated again");
         } catch (const Failure &failure) {
             fail(failure.code(), "{} was collected, but now its {}; nothing of the group was started", name,
                  failure.what());
@@ -19,25 +31,29 @@ Group::Check still_there(const char *name, const Find &find) {
     };
 }
 
-Group::Check still_there(const char *name, baton_comm_t comm, baton_stream_t stream) {
-    return still_there(name, [comm, stream] { find_stream(*find_comm(comm), stream); });
+template <class Check, class Requests>
+Group::Check once_more(const char *name, baton_comm_t comm, baton_stream_t stream, const Check &check,
+                       const Requests &checked) {
+    return once_more(name, buffers_of(checked), [=] {
+        const std::shared_ptr<Communicator> found = find_comm(comm);
+        find_stream(*found, stream);
+        return buffers_of(check(*found));
+    });
 }
 
-/// One call on a communicator that works: checks under the lock, then runs or joins this thread's group.
-/// `check` returns the Request.
+/// One call on a communicator that works: checks in its turn, then runs or joins this thread's group, which keeps
+/// `check`. `check` returns the Request.
 template <class Check>
 baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stream, const Check &check) {
     return guarded(name, [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
-        const std::lock_guard lock(found->mutex());
-        found->throw_if_broken();
+        const auto turn = found->turn();
         const Request request = check(*found);
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
         if (!group.open()) return found->run(request, on.get());
-        group.add_call(still_there(name, comm, stream), [found, request, on] {
-            const std::lock_guard turn(found->mutex());
-            found->throw_if_broken();
+        group.add_call(once_more(name, comm, stream, check, request), [found, request, on] {
+            const auto later = found->turn();
             found->run(request, on.get());
         });
     });
@@ -47,32 +63,55 @@ template <class Check>
 baton_result messages(const char *name, baton_comm_t comm, baton_stream_t stream, const Check &check) {
     return guarded(name, [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
-        const std::lock_guard lock(found->mutex());
-        found->throw_if_broken();
+        const auto turn = found->turn();
         const std::vector<Request> requests = check(*found);
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
         if (!group.open()) return found->run_messages(requests, on.get());
-        for (const Request &request : requests) group.add_message(still_there(name, comm, stream), found, request, on);
+        group.add_messages(once_more(name, comm, stream, check, requests), found, requests, on);
     });
 }
 
-/// A one-sided call: checked now, run now or by the group. `make` returns the work.
+/// baton_send and baton_recv. A long one completes together with its other half: of one rank they need a group.
+baton_result one_message(const char *name, baton_operation operation, const void *buffer, std::size_t count,
+                         baton_type type, int peer, baton_comm_t comm, baton_stream_t stream) {
+    const bool grouped = Group::of_this_thread().open();
+    return messages(name, comm, stream, [=](Communicator &on) {
+        const Request request = check_message(on, operation, buffer, count, type, peer, {});
+        if (peer == on.rank() && request.bytes > BATON_EAGER_BYTES && !grouped) {
+            fail(BATON_ERR_ARGUMENT,
+                 "peer is this rank ({}) and the message has {} bytes: more than BATON_EAGER_BYTES ({}) to oneself "
+                 "need a group or sendrecv",
+                 peer, request.bytes, BATON_EAGER_BYTES);
+        }
+        return std::vector<Request>{request};
+    });
+}
+
+/// A checked one-sided call: what it does, and which buffer it works on.
+struct OneSided {
+    std::function<void(Executor &)> work;
+    std::uint64_t buffer_id = 0;
+};
+
+/// A one-sided call: checked now, run now or by the group. `make` checks it and returns a OneSided.
 template <class Make>
 baton_result one_sided(const char *name, baton_window_t window, baton_stream_t stream, const Make &make) {
     return guarded(name, [&] {
         const std::shared_ptr<WindowHandle> found = find_window(window);
-        const std::lock_guard lock(found->comm->mutex());
-        found->comm->throw_if_broken();
+        const auto turn = found->comm->turn();
         const std::shared_ptr<void> on = find_stream(*found->comm, stream);
-        const std::function<void(Executor &)> work = make(*found->comm, *found->window, on.get());
-        const auto run = [comm = found->comm, work, on] { comm->run_one_sided(work, on.get()); };
+        const OneSided call = make(*found->comm, *found->window, on.get());
+        const auto run = [comm = found->comm, work = call.work, on] { comm->run_one_sided(work, on.get()); };
         Group &group = Group::of_this_thread();
         if (!group.open()) return run();
-        const auto find = [window, stream] { find_stream(*find_window(window)->comm, stream); };
-        group.add_call(still_there(name, find), [found, run] {
-            const std::lock_guard turn(found->comm->mutex());
-            found->comm->throw_if_broken();
+        const auto look = [=] {
+            const std::shared_ptr<WindowHandle> again = find_window(window);
+            const std::shared_ptr<void> queue = find_stream(*again->comm, stream);
+            return BufferIds{make(*again->comm, *again->window, queue.get()).buffer_id};
+        };
+        group.add_call(once_more(name, {call.buffer_id}, look), [found, run] {
+            const auto later = found->comm->turn();
             run();
         });
     });
@@ -105,31 +144,31 @@ extern "C" {
 baton_result baton_allgather(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_comm_t comm,
                              baton_stream_t stream) {
     return collective("baton_allgather", comm, stream,
-                      [&](Communicator &on) { return check_allgather(on, sendbuf, recvbuf, count, type); });
+                      [=](Communicator &on) { return check_allgather(on, sendbuf, recvbuf, count, type); });
 }
 
 baton_result baton_alltoall(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_comm_t comm,
                             baton_stream_t stream) {
     return collective("baton_alltoall", comm, stream,
-                      [&](Communicator &on) { return check_alltoall(on, sendbuf, recvbuf, count, type); });
+                      [=](Communicator &on) { return check_alltoall(on, sendbuf, recvbuf, count, type); });
 }
 
 baton_result baton_broadcast(const void *sendbuf, void *recvbuf, size_t count, baton_type type, int root,
                              baton_comm_t comm, baton_stream_t stream) {
     return collective("baton_broadcast", comm, stream,
-                      [&](Communicator &on) { return check_broadcast(on, sendbuf, recvbuf, count, type, root); });
+                      [=](Communicator &on) { return check_broadcast(on, sendbuf, recvbuf, count, type, root); });
 }
 
 baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op,
                                   baton_comm_t comm, baton_stream_t stream) {
     return collective("baton_reduce_scatter", comm, stream,
-                      [&](Communicator &on) { return check_reduce_scatter(on, sendbuf, recvbuf, count, type, op); });
+                      [=](Communicator &on) { return check_reduce_scatter(on, sendbuf, recvbuf, count, type, op); });
 }
 
 baton_result baton_allreduce(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op,
                              baton_comm_t comm, baton_stream_t stream) {
     return collective("baton_allreduce", comm, stream,
-                      [&](Communicator &on) { return check_allreduce(on, sendbuf, recvbuf, count, type, op); });
+                      [=](Communicator &on) { return check_allreduce(on, sendbuf, recvbuf, count, type, op); });
 }
 
 baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream) {
@@ -142,28 +181,17 @@ baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream) {
 
 baton_result baton_send(const void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm,
                         baton_stream_t stream) {
-    return messages("baton_send", comm, stream, [&](Communicator &on) {
-        const Request request = check_message(on, BATON_SEND, buffer, count, type, peer, {});
-        if (peer == on.rank() && request.bytes > BATON_EAGER_BYTES && !Group::of_this_thread().open()) {
-            fail(BATON_ERR_ARGUMENT,
-                 "peer is this rank ({}) and the message has {} bytes: more than BATON_EAGER_BYTES ({}) to oneself "
-                 "need a group or sendrecv",
-                 peer, request.bytes, BATON_EAGER_BYTES);
-        }
-        return std::vector<Request>{request};
-    });
+    return one_message("baton_send", BATON_SEND, buffer, count, type, peer, comm, stream);
 }
 
 baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm,
                         baton_stream_t stream) {
-    return messages("baton_recv", comm, stream, [&](Communicator &on) {
-        return std::vector<Request>{check_message(on, BATON_RECV, buffer, count, type, peer, {})};
-    });
+    return one_message("baton_recv", BATON_RECV, buffer, count, type, peer, comm, stream);
 }
 
 baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount,
                             int source, baton_type type, baton_comm_t comm, baton_stream_t stream) {
-    return messages("baton_sendrecv", comm, stream, [&](Communicator &on) {
+    return messages("baton_sendrecv", comm, stream, [=](Communicator &on) {
         return std::vector<Request>{
             check_message(on, BATON_SEND, sendbuf, sendcount, type, dest, {"sendbuf", "sendcount", "dest"}),
             check_message(on, BATON_RECV, recvbuf, recvcount, type, source, {"recvbuf", "recvcount", "source"})};
@@ -181,8 +209,7 @@ baton_result baton_group_end(void) {
 baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base) {
     return guarded("baton_window_create", [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
-        const std::lock_guard lock(found->mutex());
-        found->throw_if_broken();
+        const auto turn = found->turn();
         const std::shared_ptr<Window> created = found->create_window(bytes, [&] {
             if (window == nullptr) fail(BATON_ERR_ARGUMENT, "window is NULL");
             if (base == nullptr) fail(BATON_ERR_ARGUMENT, "base is NULL");
@@ -212,44 +239,41 @@ baton_result baton_window_pointer(baton_window_t window, int peer, void **pointe
 
 baton_result baton_put(const void *source, size_t bytes, int target, size_t offset, baton_window_t window,
                        baton_stream_t stream) {
-    return one_sided("baton_put", window, stream,
-                     [&](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
-                         std::byte *destination = window_range(comm, on, target, offset, bytes);
-                         comm.buffers().check(source, bytes, "source");
-                         return [=, plan = transfer_plan(comm, BATON_PUT, bytes)](Executor &executor) {
-                             executor.transfer(destination, static_cast<const std::byte *>(source), bytes, plan, queue);
-                         };
-                     });
+    return one_sided("baton_put", window, stream, [=](Communicator &comm, const Window &on, void *queue) {
+        std::byte *destination = window_range(comm, on, target, offset, bytes);
+        const PointerInfo info = comm.buffers().check(source, bytes, "source");
+        const auto work = [=, plan = transfer_plan(comm, BATON_PUT, bytes)](Executor &executor) {
+            executor.transfer(destination, static_cast<const std::byte *>(source), bytes, plan, queue);
+        };
+        return OneSided{work, info.buffer_id};
+    });
 }
 
 baton_result baton_get(void *destination, size_t bytes, int target, size_t offset, baton_window_t window,
                        baton_stream_t stream) {
-    return one_sided("baton_get", window, stream,
-                     [&](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
-                         const std::byte *source = window_range(comm, on, target, offset, bytes);
-                         comm.buffers().check(destination, bytes, "destination");
-                         return [=, plan = transfer_plan(comm, BATON_GET, bytes)](Executor &executor) {
-                             executor.transfer(static_cast<std::byte *>(destination), source, bytes, plan, queue);
-                         };
-                     });
+    return one_sided("baton_get", window, stream, [=](Communicator &comm, const Window &on, void *queue) {
+        const std::byte *source = window_range(comm, on, target, offset, bytes);
+        const PointerInfo info = comm.buffers().check(destination, bytes, "destination");
+        const auto work = [=, plan = transfer_plan(comm, BATON_GET, bytes)](Executor &executor) {
+            executor.transfer(static_cast<std::byte *>(destination), source, bytes, plan, queue);
+        };
+        return OneSided{work, info.buffer_id};
+    });
 }
 
 baton_result baton_signal(int target, baton_window_t window, baton_stream_t stream) {
-    return one_sided("baton_signal", window, stream,
-                     [&](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
-                         require_rank(comm, target, "target");
-                         return [=, index = on.index](Executor &executor) { executor.signal(index, target, queue); };
-                     });
+    return one_sided("baton_signal", window, stream, [=](Communicator &comm, const Window &on, void *queue) {
+        require_rank(comm, target, "target");
+        return OneSided{[=, index = on.index](Executor &executor) { executor.signal(index, target, queue); }};
+    });
 }
 
 baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t window, baton_stream_t stream) {
-    return one_sided("baton_wait_signal", window, stream,
-                     [&](Communicator &comm, const Window &on, void *queue) -> std::function<void(Executor &)> {
-                         require_rank(comm, source, "source");
-                         return [=, index = on.index](Executor &executor) {
-                             executor.wait_signal(index, source, signals, queue);
-                         };
-                     });
+    return one_sided("baton_wait_signal", window, stream, [=](Communicator &comm, const Window &on, void *queue) {
+        require_rank(comm, source, "source");
+        return OneSided{
+            [=, index = on.index](Executor &executor) { executor.wait_signal(index, source, signals, queue); }};
+    });
 }
 
 baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type, baton_op op,
@@ -257,8 +281,7 @@ baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t 
     return guarded("baton_explain", [&] {
         if (text == nullptr || size == 0) fail(BATON_ERR_ARGUMENT, "text is NULL or size is 0");
         const std::shared_ptr<Communicator> found = find_comm(comm);
-        const std::lock_guard lock(found->mutex());
-        found->throw_if_broken();
+        const auto turn = found->turn();
         if (operation < BATON_ALLGATHER || operation > BATON_BROADCAST) {
             fail(BATON_ERR_ARGUMENT, "operation is {}, which is no baton_operation", static_cast<int>(operation));
         }

@@ -151,8 +151,7 @@ baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer) {
     return guarded("baton_malloc", [&] {
         require_pointer(pointer, "pointer");
         const auto found = find_comm(comm);
-        const std::lock_guard lock(found->mutex());
-        found->throw_if_broken();
+        const auto turn = found->turn();
         *pointer = bytes == 0 ? nullptr : found->registry().allocate(bytes);
     });
 }
@@ -168,8 +167,7 @@ baton_result baton_free(baton_comm_t comm, void *pointer) {
 baton_result baton_register(baton_comm_t comm, void *pointer, size_t bytes) {
     return guarded("baton_register", [&] {
         const auto found = find_comm(comm);
-        const std::lock_guard lock(found->mutex());
-        found->throw_if_broken();
+        const auto turn = found->turn();
         if (bytes == 0) fail(BATON_ERR_ARGUMENT, "bytes is 0");
         found->buffers().check(pointer, bytes, "pointer");
         found->registry().add(pointer, bytes);

@@ -57,8 +57,8 @@ Request check_allgather(Communicator &comm, const void *sendbuf, void *recvbuf, 
     request.recv = static_cast<std::byte *>(recvbuf);
     const std::byte *own = request.recv + static_cast<std::uint64_t>(comm.rank()) * request.bytes;
     request.send = sendbuf == BATON_IN_PLACE ? own : bytes_at(sendbuf);
-    if (sendbuf != BATON_IN_PLACE) comm.buffers().check(sendbuf, request.bytes, "sendbuf");
-    comm.buffers().check(recvbuf, total, "recvbuf");
+    if (sendbuf != BATON_IN_PLACE) request.send_id = comm.buffers().check(sendbuf, request.bytes, "sendbuf").buffer_id;
+    request.recv_id = comm.buffers().check(recvbuf, total, "recvbuf").buffer_id;
     if (request.send != own && overlap(request.send, request.bytes, request.recv, total)) {
         fail(BATON_ERR_ARGUMENT,
              "sendbuf {} overlaps recvbuf {} but is not recvbuf + rank * count ({}), the place for in place", sendbuf,
@@ -78,8 +78,8 @@ Request check_alltoall(Communicator &comm, const void *sendbuf, void *recvbuf, s
     const std::uint64_t total = bytes_of(count, type, comm.size());
     request.recv = static_cast<std::byte *>(recvbuf);
     request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
-    if (sendbuf != BATON_IN_PLACE) comm.buffers().check(sendbuf, total, "sendbuf");
-    comm.buffers().check(recvbuf, total, "recvbuf");
+    if (sendbuf != BATON_IN_PLACE) request.send_id = comm.buffers().check(sendbuf, total, "sendbuf").buffer_id;
+    request.recv_id = comm.buffers().check(recvbuf, total, "recvbuf").buffer_id;
     refuse_overlap(request, total);
     return request;
 }
@@ -98,8 +98,8 @@ Request check_broadcast(Communicator &comm, const void *sendbuf, void *recvbuf, 
     request.recv = static_cast<std::byte *>(recvbuf);
     const bool given = comm.rank() == root && sendbuf != BATON_IN_PLACE;
     request.send = given ? bytes_at(sendbuf) : request.recv;
-    if (given) comm.buffers().check(sendbuf, request.bytes, "sendbuf");
-    comm.buffers().check(recvbuf, request.bytes, "recvbuf");
+    if (given) request.send_id = comm.buffers().check(sendbuf, request.bytes, "sendbuf").buffer_id;
+    request.recv_id = comm.buffers().check(recvbuf, request.bytes, "recvbuf").buffer_id;
     refuse_overlap(request, request.bytes);
     return request;
 }
@@ -118,13 +118,13 @@ Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recv
     const std::uint64_t total = bytes_of(count, type, comm.size());
     request.recv = static_cast<std::byte *>(recvbuf);
     if (sendbuf == BATON_IN_PLACE) {
-        comm.buffers().check(recvbuf, total, "recvbuf");
+        request.recv_id = comm.buffers().check(recvbuf, total, "recvbuf").buffer_id;
         request.send = request.recv;
         return request;
     }
     request.send = bytes_at(sendbuf);
-    comm.buffers().check(sendbuf, total, "sendbuf");
-    comm.buffers().check(recvbuf, request.bytes, "recvbuf");
+    request.send_id = comm.buffers().check(sendbuf, total, "sendbuf").buffer_id;
+    request.recv_id = comm.buffers().check(recvbuf, request.bytes, "recvbuf").buffer_id;
     const std::byte *own = request.send + static_cast<std::uint64_t>(comm.rank()) * request.bytes;
     if (request.recv != own && overlap(request.send, total, request.recv, request.bytes)) {
         fail(BATON_ERR_ARGUMENT,
@@ -147,8 +147,8 @@ Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, 
     request.bytes = bytes_of(count, type, 1);
     request.recv = static_cast<std::byte *>(recvbuf);
     request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
-    if (sendbuf != BATON_IN_PLACE) comm.buffers().check(sendbuf, request.bytes, "sendbuf");
-    comm.buffers().check(recvbuf, request.bytes, "recvbuf");
+    if (sendbuf != BATON_IN_PLACE) request.send_id = comm.buffers().check(sendbuf, request.bytes, "sendbuf").buffer_id;
+    request.recv_id = comm.buffers().check(recvbuf, request.bytes, "recvbuf").buffer_id;
     refuse_overlap(request, request.bytes);
     return request;
 }
@@ -163,7 +163,7 @@ Request check_message(Communicator &comm, baton_operation operation, const void 
     request.count = count;
     request.bytes = bytes_of(count, type, 1, names.count);
     request.peer = peer;
-    comm.buffers().check(buffer, request.bytes, names.buffer);
+    request.send_id = request.recv_id = comm.buffers().check(buffer, request.bytes, names.buffer).buffer_id;
     request.send = bytes_at(buffer);
     request.recv = static_cast<std::byte *>(const_cast<void *>(buffer));
     return request;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "api/config.hpp"
 #include "collectives/host_executor.hpp"
@@ -32,9 +33,16 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     view_.size = bootstrap_->size();
     bootstrap_->set_watch([this](std::chrono::nanoseconds waited) { look_while_waiting(waited); });
     baton_config config{};
-    together([&] {
+    std::exception_ptr wrong_settings;  // thrown where all ranks are connected and learn of it
+    try {
         config = resolve_config(given);
         timeout_ = std::chrono::milliseconds(static_cast<std::int64_t>(std::max(1.0, config.timeout_seconds * 1e3)));
+    } catch (const Failure &) {
+        wrong_settings = std::current_exception();
+    }
+    bootstrap_->connect();
+    together([&] {
+        if (wrong_settings) std::rethrow_exception(wrong_settings);
     });
     require_equal(*bootstrap_, config);
     view_.timeout_ns = static_cast<std::uint64_t>(config.timeout_seconds * 1e9);

@@ -29,7 +29,7 @@ struct Window {
     std::vector<std::byte *> pointers;  // by rank; this rank's own among them
 };
 
-/// A communicator of one rank: owns every layer below and runs checked calls. One call at a time (mutex()); abort(),
+/// A communicator of one rank: owns every layer below and runs checked calls. One call at a time (turn()); abort(),
 /// state queries and the service thread's callbacks may come at any time.
 class Communicator {
 public:
@@ -47,6 +47,8 @@ public:
     int size() const { return view_.size; }
     bool on_gpu() const { return capabilities_.on_gpu; }
     std::mutex &mutex() { return mutex_; }
+    /// A call's turn on a communicator that works: holds mutex() while the result lives. Throws as throw_if_broken().
+    [[nodiscard]] std::unique_lock<std::mutex> turn();
     Buffers &buffers() { return *buffers_; }
     RegionRegistry &registry() { return *registry_; }
     void fill_info(baton_info *info) const;

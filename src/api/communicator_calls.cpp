@@ -146,6 +146,9 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
     request.count = count;
     request.bytes = bytes_of(count, type, 1);
     request.root = -1;  // not told: what holds for the other ranks
+    // The call itself would refuse blocks that overflow together.
+    if (operation == BATON_ALLGATHER || operation == BATON_REDUCE_SCATTER || operation == BATON_ALLTOALL)
+        bytes_of(count, type, view_.size);
     if (operation == BATON_SIGNAL || operation == BATON_WAIT_SIGNAL) {
         return fmt::format("{} by {}: one word in the peer's memory\n", baton_operation_name(operation),
                            capabilities_.on_gpu ? "kernel" : "host");

@@ -131,6 +131,12 @@ void Communicator::look_for_errors() {
     }
 }
 
+std::unique_lock<std::mutex> Communicator::turn() {
+    std::unique_lock lock(mutex_);
+    throw_if_broken();
+    return lock;
+}
+
 void Communicator::throw_if_broken() {
     // What follows looks at memory that shut_down() frees.
     if (!ready_.load(std::memory_order_acquire)) fail(BATON_ERR_ARGUMENT, "the communicator has been destroyed");

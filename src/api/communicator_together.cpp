@@ -82,7 +82,7 @@ void Communicator::look_while_waiting(std::chrono::nanoseconds waited) {
                            "(BATON_TIMEOUT)",
                            view_.rank, std::chrono::duration<double>(patience).count(),
                            call_name(static_cast<std::int32_t>(call_)),
-                           list_of(peers_ ? peers_->missing() : std::vector<int>())),
+                           list_of(peers_ ? peers_->missing() : bootstrap_->missing())),
                true);
     throw_breakage();
 }

@@ -1,9 +1,11 @@
 #include "api/config.hpp"
 
 #include <algorithm>
-#include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -42,10 +44,10 @@ std::size_t size_from(const char *name, std::size_t otherwise, std::size_t least
                       std::size_t most = unset_size - 1) {
     const char *value = variable(name);
     if (value == nullptr) return otherwise;
-    char *end = nullptr;
-    errno = 0;
-    const unsigned long long number = std::strtoull(value, &end, 10);
-    if (errno != 0 || *end != '\0' || *value == '-') fail(BATON_ERR_ARGUMENT, "{}={}: expected a number", name, value);
+    std::size_t number = 0;
+    const char *const end = value + std::strlen(value);
+    if (const auto [stop, error] = std::from_chars(value, end, number); error != std::errc() || stop != end)
+        fail(BATON_ERR_ARGUMENT, "{}={}: expected a number", name, value);
     if (number < least || number > most)
         fail(BATON_ERR_ARGUMENT, "{}={}: must lie in {}..{}", name, value, least, most);
     return number;

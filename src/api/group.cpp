@@ -1,8 +1,8 @@
 #include "api/group.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <numeric>
+#include <utility>
 
 namespace baton::core {
 
@@ -11,36 +11,38 @@ Group &Group::of_this_thread() {
     return group;
 }
 
-void Group::add_message(Check check, const std::shared_ptr<Communicator> &comm, const Request &request,
-                        const std::shared_ptr<void> &stream) {
+void Group::add_messages(Check check, const std::shared_ptr<Communicator> &comm, const std::vector<Request> &requests,
+                         const std::shared_ptr<void> &stream) {
+    std::vector<Messages> &messages = collected_.messages;
     const std::size_t collected = std::accumulate(
-        messages_.begin(), messages_.end(), std::size_t{0},
+        messages.begin(), messages.end(), std::size_t{0},
         [&](std::size_t sum, const Messages &one) { return one.comm == comm ? sum + one.requests.size() : sum; });
-    if (collected >= BATON_GROUP_LIMIT) {
-        fail(BATON_ERR_ARGUMENT, "the group holds {} sends and recvs of this communicator already, the most it may",
-             collected);
+    if (collected + requests.size() > BATON_GROUP_LIMIT) {
+        fail(BATON_ERR_ARGUMENT, "the group holds {} sends and recvs of this communicator already; it may hold {}",
+             collected, BATON_GROUP_LIMIT);
     }
-    auto place = std::find_if(messages_.begin(), messages_.end(),
+    auto place = std::find_if(messages.begin(), messages.end(),
                               [&](const Messages &one) { return one.comm == comm && one.stream == stream; });
-    if (place == messages_.end()) place = messages_.insert(place, {std::move(check), comm, stream, {}});
-    place->requests.push_back(request);
+    if (place == messages.end()) place = messages.insert(place, {comm, stream, {}});
+    place->requests.insert(place->requests.end(), requests.begin(), requests.end());
+    collected_.checks.push_back(std::move(check));
+}
+
+void Group::add_call(Check check, std::function<void()> call) {
+    collected_.calls.push_back(std::move(call));
+    collected_.checks.push_back(std::move(check));
 }
 
 void Group::end() {
     if (depth_ == 0) fail(BATON_ERR_ARGUMENT, "no group is open on this thread");
     if (--depth_ > 0) return;
-    const std::vector<Messages> messages = std::move(messages_);
-    const std::vector<Call> calls = std::move(calls_);
-    messages_.clear();
-    calls_.clear();
-    for (const Messages &one : messages) one.check();
-    for (const Call &call : calls) call.check();
-    for (const Messages &one : messages) {
-        const std::lock_guard lock(one.comm->mutex());
-        one.comm->throw_if_broken();
+    const Collected collected = std::exchange(collected_, {});
+    for (const Check &check : collected.checks) check();
+    for (const Messages &one : collected.messages) {
+        const auto turn = one.comm->turn();
         one.comm->run_messages(one.requests, one.stream.get());
     }
-    for (const Call &call : calls) call.run();
+    for (const auto &call : collected.calls) call();
 }
 
 }  // namespace baton::core

@@ -11,11 +11,11 @@ namespace baton::core {
 /// The calls that this thread has collected between baton_group_begin and baton_group_end, already checked.
 ///
 /// A collected call shares the ownership of the objects that it works on, but their handles may be destroyed before
-/// the group ends, and what they stand for with them (a window's memory, a communicator's layers). So it comes with a
-/// check that the handles are still valid.
+/// the group ends, and what they stand for with them (a window's memory, a communicator's layers), and its buffers may
+/// be freed. So it comes with a check that makes its call's checks once more.
 class Group {
 public:
-    /// Throws BATON_ERR_ARGUMENT if an object of a collected call was destroyed.
+    /// Throws BATON_ERR_ARGUMENT if the collected call would be refused now.
     using Check = std::function<void()>;
 
     static Group &of_this_thread();
@@ -26,26 +26,25 @@ public:
     /// stream, then the rest in order. Issues nothing if one of the checks throws.
     void end();
 
-    /// Throws BATON_ERR_ARGUMENT past BATON_GROUP_LIMIT messages of one communicator.
-    void add_message(Check check, const std::shared_ptr<Communicator> &comm, const Request &request,
-                     const std::shared_ptr<void> &stream);
-    void add_call(Check check, std::function<void()> call) { calls_.push_back({std::move(check), std::move(call)}); }
+    /// Throws BATON_ERR_ARGUMENT, and collects none of them, past BATON_GROUP_LIMIT messages of one communicator.
+    void add_messages(Check check, const std::shared_ptr<Communicator> &comm, const std::vector<Request> &requests,
+                      const std::shared_ptr<void> &stream);
+    void add_call(Check check, std::function<void()> call);
 
 private:
     struct Messages {
-        Check check;  // of the first, good for all: they have the same communicator and stream
         std::shared_ptr<Communicator> comm;
         std::shared_ptr<void> stream;
         std::vector<Request> requests;
     };
-    struct Call {
-        Check check;
-        std::function<void()> run;
+    struct Collected {
+        std::vector<Check> checks;
+        std::vector<Messages> messages;
+        std::vector<std::function<void()>> calls;
     };
 
     int depth_ = 0;
-    std::vector<Messages> messages_;
-    std::vector<Call> calls_;
+    Collected collected_;
 };
 
 }  // namespace baton::core

@@ -26,11 +26,16 @@ public:
     virtual int rank() const = 0;
     virtual int size() const = 0;
 
+    /// The first call of all ranks, before any other. Throws, on all ranks, where they cannot be connected.
+    virtual void connect() {}
+
     /// `all` receives size() blocks of `bytes`, block r from rank r.
     virtual void allgather(const void *mine, std::size_t bytes, void *all) = 0;
     virtual void barrier() = 0;
 
     void set_watch(Watch watch) { watch_ = std::move(watch); }
+    /// For the watch of connect(): the ranks that have not come to it, where that can be told.
+    virtual std::vector<int> missing() const { return {}; }
 
     /// The communicator is broken: destruction must not wait for other processes. Threads of this process, which reach
     /// this rank's memory by its addresses, are waited for until they abandon too, at most `patience`. False: they may
@@ -58,21 +63,24 @@ private:
     Watch watch_;
 };
 
-/// Over a private duplicate of `comm`. Throws BATON_ERR_UNSUPPORTED, naming the hosts, where the ranks are not all on
-/// one host (MPI_Comm_split_type SHARED), or are more than 64, or `comm` is an inter-communicator. The destructor frees
-/// the duplicate unless abandon() was called (a broken communicator must not wait for dead ranks) or MPI is finalized.
+/// Over a private duplicate of `comm`, which connect() makes. Throws BATON_ERR_UNSUPPORTED where `comm` is an
+/// inter-communicator or has more than 64 ranks; connect() does, naming the hosts, where the ranks are not all on one.
+/// The destructor frees the duplicate unless abandon() was called (a broken communicator must not wait for dead ranks)
+/// or MPI is finalized.
 ///
 /// Its waits are nonblocking collectives that are tested. MPI cannot cancel or free one that is active, so a wait that
-/// was given up leaks its request, its buffers and the duplicate: MPI may write to the buffers until MPI_Finalize.
+/// was given up leaks its requests, its buffers and the duplicate: MPI may write to the buffers until MPI_Finalize.
 class MpiBootstrap final : public Bootstrap {
 public:
-    explicit MpiBootstrap(MPI_Comm comm);
+    explicit MpiBootstrap(MPI_Comm comm);  // `comm` must live until connect() has returned
     ~MpiBootstrap() override;
     MpiBootstrap(const MpiBootstrap &) = delete;
     MpiBootstrap &operator=(const MpiBootstrap &) = delete;
 
     int rank() const override { return rank_; }
     int size() const override { return size_; }
+    void connect() override;
+    std::vector<int> missing() const override;
     void allgather(const void *mine, std::size_t bytes, void *all) override;
     void barrier() override;
     bool same_process() const override { return false; }
@@ -82,8 +90,13 @@ private:
     struct Active;
     /// Takes `active` only where the wait is given up.
     void wait(std::unique_ptr<Active> &active, const char *what);
+    void call_the_roll();
+    void duplicate();
+    void require_one_host();
 
+    const MPI_Comm users_;
     MPI_Comm comm_ = MPI_COMM_NULL;
+    const Active *roll_ = nullptr;  // while it is called
     int rank_ = 0;
     int size_ = 0;
     bool abandoned_ = false;

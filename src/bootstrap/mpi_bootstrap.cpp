@@ -1,18 +1,19 @@
 #include <sched.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <thread>
 
 #include "bootstrap/bootstrap.hpp"
 #include "util/failure.hpp"
+#include "util/limits.hpp"
 
 namespace baton::core {
 namespace {
-
-constexpr int max_ranks = 64;
 
 void check(int code, const char *what) {
     if (code == MPI_SUCCESS) return;
@@ -22,33 +23,62 @@ void check(int code, const char *what) {
     fail(BATON_ERR_MPI, "{}: {}", what, text);
 }
 
-/// "node1 (ranks 0, 1) and node2 (ranks 2, 3)"
-std::string describe_hosts(const std::vector<std::string> &host_of_rank) {
-    std::map<std::string, std::string> ranks_of_host;
-    for (std::size_t r = 0; r < host_of_rank.size(); ++r) {
-        std::string &list = ranks_of_host[host_of_rank[r]];
-        list += fmt::format("{}{}", list.empty() ? "" : ", ", r);
-    }
-    std::string text;
-    for (const auto &[host, list] : ranks_of_host) {
-        text += fmt::format("{}{} (ranks {})", text.empty() ? "" : " and ", host, list);
-    }
-    return text;
+/// Tells this host from others: the name that people give it, and in a second line the number that its kernel drew when
+/// it started, as two hosts may have one name.
+std::string host_identity() {
+    char name[MPI_MAX_PROCESSOR_NAME] = "";
+    int length = 0;
+    check(MPI_Get_processor_name(name, &length), "MPI_Get_processor_name");
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    std::string boot;
+    std::getline(file, boot);
+    return std::string(name, static_cast<std::size_t>(length)) + '\n' + boot;
 }
 
-/// Ranks on the calling rank's host, by MPI's own judgement.
-int ranks_on_this_host(MPI_Comm comm) {
-    MPI_Comm node = MPI_COMM_NULL;
-    check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-    int size = 0;
-    check(MPI_Comm_size(node, &size), "MPI_Comm_size");
-    check(MPI_Comm_free(&node), "MPI_Comm_free");
-    return size;
+/// "node1 (ranks 0, 1) and node2 (ranks 2, 3)"
+std::string describe_hosts(const std::vector<std::string> &identity_of_rank) {
+    std::map<std::string, std::vector<std::size_t>> ranks_of_host;
+    for (std::size_t rank = 0; rank < identity_of_rank.size(); ++rank)
+        ranks_of_host[identity_of_rank[rank]].push_back(rank);
+    std::vector<std::string> hosts;
+    for (const auto &[identity, ranks] : ranks_of_host) {
+        hosts.push_back(fmt::format("{} ({} {})", identity.substr(0, identity.find('\n')),
+                                    ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", ")));
+    }
+    return fmt::format("{}", fmt::join(hosts, " and "));
 }
 
 }  // namespace
 
-MpiBootstrap::MpiBootstrap(MPI_Comm comm) {
+/// Collectives in flight and the memory that MPI reads and writes meanwhile.
+struct MpiBootstrap::Active {
+    std::vector<MPI_Request> requests;
+    std::vector<std::byte> mine;
+    std::vector<std::byte> all;
+    MPI_Comm duplicate = MPI_COMM_NULL;
+
+    explicit Active(std::size_t count = 1) : requests(count, MPI_REQUEST_NULL) {}
+
+    bool complete(const char *what) {
+        bool all_done = true;
+        for (MPI_Request &request : requests) {
+            int done = 0;
+            check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+            all_done = all_done && done != 0;
+        }
+        return all_done;
+    }
+
+    /// MPI may use it until MPI_Finalize. Reachable for ever, so that leak checkers see that it is kept on purpose.
+    static void keep(std::unique_ptr<Active> active) {
+        static std::mutex mutex;
+        static auto *kept = new std::vector<std::unique_ptr<Active>>;
+        const std::lock_guard lock(mutex);
+        kept->push_back(std::move(active));
+    }
+};
+
+MpiBootstrap::MpiBootstrap(MPI_Comm comm) : users_(comm) {
     int initialized = 0;
     int finalized = 0;
     check(MPI_Initialized(&initialized), "MPI_Initialized");
@@ -64,25 +94,65 @@ MpiBootstrap::MpiBootstrap(MPI_Comm comm) {
              "MPI_Intercomm_merge");
     }
     check(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
+    check(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
     if (size_ > max_ranks) {
         fail(BATON_ERR_UNSUPPORTED, "mpi_comm has {} ranks; Baton takes at most {}", size_, max_ranks);
     }
-    check(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
+}
+
+void MpiBootstrap::connect() {
+    // Twice: a rank that comes when the others have given up hears of them in the first, and of nobody in the second.
+    // So no rank waits in duplicate() for one that will not come, after which Open MPI 4 makes no communicator any
+    // more on the ranks that waited.
+    call_the_roll();
+    call_the_roll();
+    duplicate();
+    require_one_host();
+}
+
+/// Each rank scatters: a scatter is complete when its root has come, so the open ones name the missing ranks. (Where
+/// MPI scatters along a tree, ranks behind a missing one count as missing, too.)
+void MpiBootstrap::call_the_roll() {
+    const auto ranks = static_cast<std::size_t>(size_);
+    auto active = std::make_unique<Active>(ranks);
+    active->mine.resize(ranks);
+    active->all.resize(ranks);
+    for (int root = 0; root < size_; ++root) {
+        const auto index = static_cast<std::size_t>(root);
+        check(MPI_Iscatter(active->mine.data(), 1, MPI_BYTE, &active->all[index], 1, MPI_BYTE, root, users_,
+                           &active->requests[index]),
+              "MPI_Iscatter");
+    }
+    roll_ = active.get();
+    wait(active, "MPI_Iscatter");
+    roll_ = nullptr;
+}
+
+std::vector<int> MpiBootstrap::missing() const {
+    std::vector<int> ranks;
+    for (int rank = 0; roll_ != nullptr && rank < size_; ++rank) {
+        if (roll_->requests[static_cast<std::size_t>(rank)] != MPI_REQUEST_NULL) ranks.push_back(rank);
+    }
+    return ranks;
+}
+
+void MpiBootstrap::duplicate() {
+    auto active = std::make_unique<Active>();
+    check(MPI_Comm_idup(users_, &active->duplicate, active->requests.data()), "MPI_Comm_idup");
+    wait(active, "MPI_Comm_idup");
+    comm_ = active->duplicate;
     // The duplicate is this object's own: its errors become Failures instead of ending the job.
     check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
-    if (ranks_on_this_host(comm_) == size_) return;
+}
 
-    // Every rank is on this path or none is: where one host does not hold all ranks, no host does.
-    char host[MPI_MAX_PROCESSOR_NAME] = "";
-    int length = 0;
-    check(MPI_Get_processor_name(host, &length), "MPI_Get_processor_name");
-    const std::vector<std::string> hosts = allgather_strings(std::string(host, static_cast<std::size_t>(length)));
-    MPI_Comm_free(&comm_);
+void MpiBootstrap::require_one_host() {
+    const std::vector<std::string> identities = allgather_strings(host_identity());
+    const auto same = [&](const std::string &identity) { return identity == identities[0]; };
+    if (std::all_of(identities.begin(), identities.end(), same)) return;
     fail(BATON_ERR_UNSUPPORTED,
          "the ranks of mpi_comm lie on different hosts: {}; Baton connects the ranks of one host "
          "(split mpi_comm with MPI_Comm_split_type and MPI_COMM_TYPE_SHARED)",
-         describe_hosts(hosts));
+         describe_hosts(identities));
 }
 
 MpiBootstrap::~MpiBootstrap() {
@@ -96,39 +166,19 @@ bool MpiBootstrap::abandon(std::chrono::nanoseconds) {
     return true;
 }
 
-/// A collective in flight and the memory that MPI reads and writes meanwhile.
-struct MpiBootstrap::Active {
-    MPI_Request request = MPI_REQUEST_NULL;
-    std::vector<std::byte> mine;
-    std::vector<std::byte> all;
-
-    /// MPI may use it until MPI_Finalize. Reachable for ever, so that leak checkers see that it is kept on purpose.
-    static void keep(std::unique_ptr<Active> active) {
-        static std::mutex mutex;
-        static auto *kept = new std::vector<std::unique_ptr<Active>>;
-        const std::lock_guard lock(mutex);
-        kept->push_back(std::move(active));
-    }
-};
-
 void MpiBootstrap::wait(std::unique_ptr<Active> &active, const char *what) {
     // MPI has no way to be woken, and progresses only in its calls. Most waits are short; a long one leaves the
     // processor to the ranks that are waited for.
     constexpr auto short_wait = std::chrono::milliseconds(20);
     constexpr auto pause = std::chrono::microseconds(200);
     const auto start = Clock::now();
-    const auto complete = [&] {
-        int done = 0;
-        check(MPI_Test(&active->request, &done, MPI_STATUS_IGNORE), what);
-        return done != 0;
-    };
     try {
-        while (!complete()) {
+        while (!active->complete(what)) {
             try {
                 look(start);
             } catch (...) {
                 // What ended the wait may have happened after the wait's end: a peer went on and died, for instance.
-                if (complete()) return;
+                if (active->complete(what)) return;
                 throw;
             }
             if (Clock::now() - start < short_wait) {
@@ -153,7 +203,7 @@ void MpiBootstrap::allgather(const void *mine, std::size_t bytes, void *all) {
     active->all.resize(bytes * static_cast<std::size_t>(size_));
     if (bytes != 0) std::memcpy(active->mine.data(), mine, bytes);
     check(MPI_Iallgather(active->mine.data(), count, MPI_BYTE, active->all.data(), count, MPI_BYTE, comm_,
-                         &active->request),
+                         active->requests.data()),
           "MPI_Iallgather");
     wait(active, "MPI_Iallgather");
     if (bytes != 0) std::memcpy(all, active->all.data(), active->all.size());
@@ -162,7 +212,7 @@ void MpiBootstrap::allgather(const void *mine, std::size_t bytes, void *all) {
 void MpiBootstrap::barrier() {
     look(Clock::now());
     auto active = std::make_unique<Active>();
-    check(MPI_Ibarrier(comm_, &active->request), "MPI_Ibarrier");
+    check(MPI_Ibarrier(comm_, active->requests.data()), "MPI_Ibarrier");
     wait(active, "MPI_Ibarrier");
 }
 

@@ -11,10 +11,9 @@
 #include "bootstrap/bootstrap.hpp"
 #include "memory/region.hpp"
 #include "memory/shared_segment.hpp"
+#include "util/limits.hpp"
 
 namespace baton::core {
-
-inline constexpr int max_board_ranks = 64;
 
 /// Cuts text to what a record holds.
 template <std::size_t N>
@@ -78,7 +77,7 @@ struct BoardRecord {
     std::uint32_t error_code;
     char error_text[500];
 
-    Ack acks[max_board_ranks];
+    Ack acks[max_ranks];
 };
 
 /// Node-shared memory with one record per rank: all host-side coordination after creation goes through it.

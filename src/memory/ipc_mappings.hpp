@@ -21,9 +21,8 @@ struct IpcPlace {
 /// which several allocations lie, and knows an allocation by its block and its offset there. Measured with CUDA 13.0:
 /// - Opening what is mapped already gives the same address and counts; so does opening an allocation that has taken the
 ///   place of a freed one of the same size.
-/// - If it has taken the place of one of another size, opening fails with "already mapped". The old mapping shows it;
-/// the
-///   driver lets copies and memsets reach as far as the size that was opened.
+/// - If it has taken the place of one of another size, opening fails with "already mapped". The old mapping shows it,
+///   and the driver lets copies and memsets reach as far as the size that was opened.
 /// An address is therefore closed when its last user closes it, as often as it was opened, and not in between:
 /// compute-sanitizer takes the first close for the end of the mapping. Thread-safe.
 class IpcMappings {

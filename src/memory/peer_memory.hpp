@@ -18,9 +18,9 @@ namespace baton::core {
 /// peers without any of them being in a call (decision 1), and how it learns that a peer's process has ended
 /// (decision 5).
 ///
-/// Owner: publish() writes a post to its ring on the board, sends a datagram (with the file descriptor, if any) to
-/// every peer's service socket, and waits until all have acknowledged. Peer: the service thread maps the region, writes
-/// the host and device tables, stores the acknowledgement. The service thread makes no MPI call and never waits for a
+/// Owner: publish() writes its post on the board, sends a datagram (with the file descriptor, if any) to every peer's
+/// service socket, and waits until all have acknowledged. Peer: the service thread maps the region, writes its line of
+/// the table, stores the acknowledgement. The service thread makes no MPI call and never waits for a
 /// kernel, so it answers while kernels of its process spin.
 ///
 /// Thread-safe. The constructor is collective; the destructor is local.

@@ -3,16 +3,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "baton/baton.h"
 #include "memory/region.hpp"
 #include "sync/arrival.hpp"
+#include "util/limits.hpp"
 
 namespace baton::core {
 
-inline constexpr int max_ranks = 64;
 inline constexpr int max_channels = 64;
 inline constexpr int max_windows = 64;
-/// Messages of one ordered pair that may be under way; BATON_QUEUE_DEPTH.
-inline constexpr int message_slots = 8;
+/// Messages of one ordered pair that may be under way.
+inline constexpr int message_slots = BATON_QUEUE_DEPTH;
 /// Steps of one operation that a semaphore value can tell apart.
 inline constexpr int step_bits = 24;
 

@@ -10,6 +10,7 @@
 include_guard()
 
 set(BATON_MPIRUN ${CMAKE_CURRENT_LIST_DIR}/mpirun.sh)
+set(BATON_REFUSED ${CMAKE_CURRENT_LIST_DIR}/refused.sh)
 
 function(baton_add_mpi_runs prefix binary)
   cmake_parse_arguments(RUN "SERIAL" "TIMEOUT" "RANKS;LABELS;ENV" ${ARGN})

@@ -168,7 +168,7 @@ TEST(Selection, TheTransportWinsOverTheTable) {
     asked.transport = BATON_TRANSPORT_COPY_ENGINE;
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 16, asked).mover, Mover::copy_engine);
     EXPECT_EQ(plan_for(BATON_REDUCE_SCATTER, 16, asked).algorithm, Algorithm::staged) << "a way that no row mentions";
-    EXPECT_EQ(plan_for(BATON_ALLREDUCE, 16, asked).algorithm, Algorithm::packet) << "copy engines cannot";
+    EXPECT_EQ(plan_for(BATON_ALLREDUCE, 16, asked).algorithm, Algorithm::two_phase);
     asked.packet_limit_set = true;
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 16, asked).mover, Mover::copy_engine) << "the transport is the stronger wish";
     asked.transport = BATON_TRANSPORT_KERNEL;

@@ -1,9 +1,10 @@
 #include "thread_ranks.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <thread>
+
+#include "support/seed.hpp"
 
 namespace baton::test {
 
@@ -49,8 +50,7 @@ std::vector<std::byte> pattern(std::uint64_t seed, int rank, std::size_t bytes) 
 
 std::uint64_t test_seed() {
     static const std::uint64_t seed = [] {
-        const char *value = std::getenv("BATON_TEST_SEED");
-        const std::uint64_t chosen = value != nullptr ? std::strtoull(value, nullptr, 10) : 20261120;
+        const std::uint64_t chosen = draw_seed();
         std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(chosen));
         return chosen;
     }();

@@ -25,7 +25,7 @@ void with_ranks(const ThreadConfig &config, const std::function<void(core::Commu
 /// Bytes that depend on rank, place and seed.
 std::vector<std::byte> pattern(std::uint64_t seed, int rank, std::size_t bytes);
 
-/// The seed of this run: BATON_TEST_SEED or a fixed one; printed once.
+/// The seed of this run, printed once.
 std::uint64_t test_seed();
 
 /// Checked calls as the C API makes them, on an object instead of a handle.

@@ -102,17 +102,39 @@ void copies_of_every_size(Rank &rank, int /*variant*/) {
     run_exchange(rank, sizes);
 }
 
-struct Combination {
+/// What a reduction works on, drawn alike by all ranks.
+struct Reduction {
     baton_type type;
     baton_op op;
+    std::size_t count = 0;
+    std::size_t bytes = 0;
+    std::uint64_t key = 0;
+    bool aligned = false;
+
+    Contents input(int of) const { return test::make_input(type, op, key, of, count); }
 };
 
-Combination draw_combination(test::Random &random) {
-    static constexpr Combination all[] = {
+Reduction draw_reduction(test::Random &random) {
+    static constexpr std::pair<baton_type, baton_op> combinations[] = {
         {BATON_FLOAT32, BATON_SUM},  {BATON_FLOAT32, BATON_SUM}, {BATON_FLOAT32, BATON_PROD},
         {BATON_FLOAT32, BATON_AVG},  {BATON_FLOAT32, BATON_MIN}, {BATON_BFLOAT16, BATON_SUM},
         {BATON_BFLOAT16, BATON_MAX}, {BATON_UINT8, BATON_SUM},   {BATON_UINT8, BATON_PROD}};
-    return all[random.below(std::size(all))];
+    const auto [type, op] = combinations[random.below(std::size(combinations))];
+    Reduction drawn{.type = type, .op = op};
+    const std::size_t width = test::width_of(type);
+    drawn.count = draw_size(random, 4000) / width;
+    drawn.bytes = drawn.count * width;
+    drawn.key = random.next();
+    drawn.aligned = random.chance(50);
+    return drawn;
+}
+
+Call reduction_call(Rank &rank, const Reduction &drawn, const Place &send, const Place &recv, int variant) {
+    Call call = rank.call(BATON_ALLREDUCE, drawn.bytes, send, recv);
+    call.variant = variant;
+    call.type = drawn.type;
+    call.op = drawn.op;
+    return call;
 }
 
 template <class Value>
@@ -125,29 +147,20 @@ std::vector<Value> rotated(std::vector<Value> values, std::size_t by) {
 Call reduce_here_call(Rank &rank, std::size_t k) {
     Memory &memory = rank.memory();
     const auto n = static_cast<std::size_t>(rank.size());
-    const Combination how = draw_combination(rank.common());
-    const std::size_t width = test::width_of(how.type);
-    const std::size_t count = draw_size(rank.common(), 4000) / width;
-    const std::size_t bytes = count * width;
+    const Reduction drawn = draw_reduction(rank.common());
+    const std::size_t bytes = drawn.bytes;
     const std::size_t shift = rank.common().below(n);
-    const std::uint64_t key = rank.common().next();
-    const bool aligned = rank.common().chance(50);
-    const bool over_source = rank.common().chance(40);
-    const Place send = memory.take(n * bytes, aligned, named("sources", k));
-    const Place recv = over_source ? send.part(rank.common().below(n) * bytes, bytes)
-                                   : memory.take(bytes, aligned, named("destination", k));
-    Call call = rank.call(BATON_ALLREDUCE, bytes, send, recv);
-    call.variant = Reduce::here;
-    call.type = how.type;
-    call.op = how.op;
+    const Place send = memory.take(n * bytes, drawn.aligned, named("sources", k));
+    const Place recv = rank.common().chance(40) ? send.part(rank.common().below(n) * bytes, bytes)
+                                                : memory.take(bytes, drawn.aligned, named("destination", k));
+    Call call = reduction_call(rank, drawn, send, recv, Reduce::here);
     call.shift = static_cast<int>(shift);
     std::vector<Contents> inputs;
     for (std::size_t block = 0; block < n; ++block) {
-        const int source = rank.rank() * rank.size() + static_cast<int>(block);
-        inputs.push_back(test::make_input(how.type, how.op, key, source, count));
+        inputs.push_back(drawn.input(rank.rank() * rank.size() + static_cast<int>(block)));
         memory.fill(send.part(block * bytes, bytes), inputs.back());
     }
-    memory.expect(recv, reduce_in_order(how.type, how.op, rotated(inputs, shift)));
+    memory.expect(recv, reduce_in_order(drawn.type, drawn.op, rotated(inputs, shift)));
     return call;
 }
 
@@ -189,22 +202,15 @@ Call pass_on_call(Rank &rank, std::size_t k) {
 Call reduce_across_call(Rank &rank, std::size_t k) {
     Memory &memory = rank.memory();
     const auto n = static_cast<std::size_t>(rank.size());
-    const Combination how = draw_combination(rank.common());
-    const std::size_t width = test::width_of(how.type);
-    const std::size_t count = draw_size(rank.common(), 4000) / width;
-    const std::size_t bytes = count * width;
-    const std::uint64_t key = rank.common().next();
-    const bool aligned = rank.common().chance(50);
-    const Place send = memory.take(bytes, aligned, named("send", k));
-    const Place recv = rank.common().chance(40) ? send : memory.take(bytes, aligned, named("recv", k));
-    const Place out = memory.take(bytes, aligned, named("second destination", k));
-    Call call = rank.call(BATON_ALLREDUCE, bytes, send, recv);
-    call.variant = Reduce::across;
-    call.type = how.type;
-    call.op = how.op;
+    const Reduction drawn = draw_reduction(rank.common());
+    const std::size_t bytes = drawn.bytes;
+    const Place send = memory.take(bytes, drawn.aligned, named("send", k));
+    const Place recv = rank.common().chance(40) ? send : memory.take(bytes, drawn.aligned, named("recv", k));
+    const Place out = memory.take(bytes, drawn.aligned, named("second destination", k));
+    Call call = reduction_call(rank, drawn, send, recv, Reduce::across);
     call.out = memory.at(out);
     std::vector<Contents> inputs;
-    for (int of = 0; of < rank.size(); ++of) inputs.push_back(test::make_input(how.type, how.op, key, of, count));
+    for (int of = 0; of < rank.size(); ++of) inputs.push_back(drawn.input(of));
     memory.fill(send, inputs[static_cast<std::size_t>(rank.rank())]);
     for (int owner = 0; owner < rank.size(); ++owner) {
         const std::size_t shift = rank.common().below(n);
@@ -214,7 +220,7 @@ Call reduce_across_call(Rank &rank, std::size_t k) {
             const auto first = input.begin() + static_cast<std::ptrdiff_t>(owned.begin);
             parts.emplace_back(first, first + static_cast<std::ptrdiff_t>(owned.bytes));
         }
-        const Contents result = reduce_in_order(how.type, how.op, rotated(parts, shift));
+        const Contents result = reduce_in_order(drawn.type, drawn.op, rotated(parts, shift));
         memory.expect(recv.part(owned.begin, owned.bytes), result);
         if (owner != rank.rank()) continue;
         memory.expect(out.part(owned.begin, owned.bytes), result);

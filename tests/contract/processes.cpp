@@ -18,6 +18,7 @@ std::vector<Transport> transports() {
 void with_ranks(int /*ranks*/, const std::function<void(Bootstrap &)> &body) {
     try {
         MpiBootstrap bootstrap(MPI_COMM_WORLD);
+        bootstrap.connect();
         body(bootstrap);
     } catch (const std::exception &error) {
         std::fprintf(stderr, "[rank %d] %s\n", test::world_rank(), error.what());

@@ -1,9 +1,9 @@
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <thread>
 
 #include "launch.hpp"
+#include "support/seed.hpp"
 
 namespace baton::core::contract {
 
@@ -29,9 +29,7 @@ void with_ranks(int ranks, const std::function<void(Bootstrap &)> &body) {
 
 std::uint64_t seed() {
     static const std::uint64_t chosen = [] {
-        const char *text = std::getenv("BATON_TEST_SEED");
-        const std::uint64_t value =
-            text != nullptr ? std::strtoull(text, nullptr, 0) : static_cast<std::uint64_t>(std::time(nullptr));
+        const std::uint64_t value = test::draw_seed();
         std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(value));
         return value;
     }();

@@ -150,6 +150,8 @@ TEST_F(BadObjects, EnvironmentVariables) {
     refuse("BATON_TIMEOUT", "soon");
     refuse("BATON_MAX_CHANNELS", "1000");
     refuse("BATON_PACKET_LIMIT", "12x");
+    refuse("BATON_PACKET_LIMIT", " -5");
+    refuse("BATON_COPY_ENGINE_LIMIT", "99999999999999999999");
     refuse("BATON_SEGMENT", "-5");
     refuse("BATON_TUNING", "/nowhere/tuning.json");
 }

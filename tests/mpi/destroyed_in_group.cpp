@@ -1,4 +1,4 @@
-// Objects that are destroyed while a group holds calls on them.
+// Objects that are destroyed, and buffers that are freed, while a group holds calls on them.
 #include "support/fixture.hpp"
 
 namespace baton::test {
@@ -40,8 +40,9 @@ protected:
     }
 
     /// `call` was made on `object`, which is gone.
-    void expect_nothing_starts(const std::string &call, const std::string &object) {
-        EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_group_end(), call, object + " is", "destroyed");
+    void expect_nothing_starts(const std::string &call, const std::string &object,
+                               const std::string &how = "destroyed") {
+        EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_group_end(), call, object + " is", how);
         EXPECT_TRUE(same_bytes(before_, recv_->download())) << "a part of the group has run";
         EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_group_end(), "no group is open");
     }
@@ -115,6 +116,37 @@ TEST_F(DestroyedInGroup, HostStream) {
     refuse("baton_allreduce", [&](baton_stream_t stream) { return allreduce(comm(), stream); });
     refuse("baton_sendrecv", [&](baton_stream_t stream) { return sendrecv(comm(), rank(), stream); });
     refuse("baton_put", [&](baton_stream_t stream) { return put(window, stream); });
+    ASSERT_OK(baton_window_destroy(window));
+}
+
+/// Its place may have been taken by other memory of this process, so the argument is not always named.
+TEST_F(DestroyedInGroup, Buffer) {
+    baton_window_t window = nullptr;
+    void *base = nullptr;
+    ASSERT_OK(baton_window_create(comm(), count * 4, &window, &base));
+    const auto refuse = [&](const char *call, const auto &make) {
+        SCOPED_TRACE(call);
+        for (const bool again : {false, true}) {
+            void *memory = nullptr, *next = nullptr;
+            ASSERT_OK(baton_malloc(comm(), count * 4, &memory));
+            begin();
+            ASSERT_OK(make(memory));
+            ASSERT_OK(baton_free(comm(), memory));
+            if (again) {
+                ASSERT_OK(baton_malloc(comm(), count * 4, &next));
+            }
+            expect_nothing_starts(call, "", "freed");
+            ASSERT_OK(baton_free(comm(), next));
+        }
+    };
+    refuse("baton_allreduce", [&](void *memory) {
+        return baton_allreduce(memory, recv_->data(), count, BATON_INT32, BATON_SUM, comm(), nullptr);
+    });
+    refuse("baton_sendrecv", [&](void *memory) {
+        return baton_sendrecv(send_->data(), count, rank(), memory, count, rank(), BATON_INT32, comm(), nullptr);
+    });
+    refuse("baton_send", [&](void *memory) { return baton_send(memory, count, BATON_INT32, rank(), comm(), nullptr); });
+    refuse("baton_put", [&](void *memory) { return baton_put(memory, count * 4, rank(), 0, window, nullptr); });
     ASSERT_OK(baton_window_destroy(window));
 }
 

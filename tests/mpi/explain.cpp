@@ -70,6 +70,19 @@ TEST_F(Explain, StartsNothing) {
     expect_works(comm());
 }
 
+/// One block fits into the address space, all ranks' blocks together do not.
+TEST_F(Explain, RefusesACountThatTheCallRefuses) {
+    if (size() < 2) GTEST_SKIP() << "one block is all of them";
+    const std::size_t count = (std::size_t{1} << 63) / static_cast<std::size_t>(size()) + 1;
+    char text[1024];
+    for (const baton_operation operation : {BATON_ALLGATHER, BATON_REDUCE_SCATTER}) {
+        EXPECT_ERROR(
+            BATON_ERR_ARGUMENT,
+            baton_explain(comm(), operation, count, BATON_INT8, BATON_SUM, nullptr, nullptr, text, sizeof(text)),
+            "count", std::to_string(count));
+    }
+}
+
 TEST_F(Explain, InfoAddsUp) {
     baton_info info{};
     info.struct_size = sizeof(info);

@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <memory>
 
 #include "support/environment.hpp"
+#include "support/seed.hpp"
 
 namespace {
 
@@ -52,9 +52,7 @@ bool needs_missing_gpu() {
 }
 
 void agree_on_seed() {
-    const char *text = std::getenv("BATON_TEST_SEED");
-    std::uint64_t seed =
-        text != nullptr ? std::strtoull(text, nullptr, 0) : static_cast<std::uint64_t>(std::time(nullptr));
+    std::uint64_t seed = baton::test::draw_seed();
     MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     environment().seed = seed;
 }

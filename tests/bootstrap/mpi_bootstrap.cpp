@@ -1,0 +1,87 @@
+// Ranks that do not come to connect(), or late: the others' waits end and know whom they have waited for, and MPI can
+// be used afterwards.
+#include "bootstrap/bootstrap.hpp"
+
+#include <numeric>
+
+#include "support/fixture.hpp"
+
+namespace baton::test {
+namespace {
+
+struct GaveUp {
+    std::vector<int> missing;
+};
+
+/// Waits for a moment, and throws then.
+void give_up_soon(core::Bootstrap &bootstrap) {
+    bootstrap.set_watch([&bootstrap](std::chrono::nanoseconds waited) {
+        if (waited > std::chrono::milliseconds(500)) throw GaveUp{bootstrap.missing()};
+    });
+}
+
+/// Whom connect() has waited for in vain. Leaves what MPI still may use to the end of the process.
+std::vector<int> missing_in(core::MpiBootstrap &bootstrap) {
+    give_up_soon(bootstrap);
+    try {
+        bootstrap.connect();
+    } catch (const GaveUp &gave_up) {
+        return gave_up.missing;
+    }
+    ADD_FAILURE() << "connect() has returned";
+    return {};
+}
+
+class MpiBootstrap : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (world_size() < 2) GTEST_SKIP() << "nobody to wait for";
+    }
+    /// MPI makes communicators as before.
+    void TearDown() override {
+        barrier();
+        const MpiComm copy = MpiComm::duplicate(MPI_COMM_WORLD);
+        core::MpiBootstrap bootstrap(copy);
+        bootstrap.connect();
+        bootstrap.barrier();
+    }
+    static int late_one() { return world_size() - 1; }
+    static bool is_late_one() { return world_rank() == late_one(); }
+    static std::vector<int> others() {
+        std::vector<int> ranks(static_cast<std::size_t>(late_one()));
+        std::iota(ranks.begin(), ranks.end(), 0);
+        return ranks;
+    }
+};
+
+TEST_F(MpiBootstrap, ARankThatNeverComesIsNamed) {
+    const MpiComm users = MpiComm::duplicate(MPI_COMM_WORLD);
+    core::MpiBootstrap bootstrap(users);
+    if (!is_late_one()) {
+        EXPECT_EQ(missing_in(bootstrap), std::vector<int>{late_one()});
+    }
+    barrier();
+}
+
+/// It is told that nobody is there any more.
+TEST_F(MpiBootstrap, ARankThatComesWhenTheOthersHaveGivenUp) {
+    const MpiComm users = MpiComm::duplicate(MPI_COMM_WORLD);
+    core::MpiBootstrap bootstrap(users);
+    if (!is_late_one()) missing_in(bootstrap);
+    barrier();
+    if (is_late_one()) {
+        EXPECT_EQ(missing_in(bootstrap), others());
+    }
+}
+
+TEST_F(MpiBootstrap, SlowIsNotLate) {
+    core::MpiBootstrap bootstrap(MPI_COMM_WORLD);
+    give_up_soon(bootstrap);
+    if (is_late_one()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    bootstrap.connect();
+    EXPECT_TRUE(bootstrap.missing().empty());
+    bootstrap.barrier();
+}
+
+}  // namespace
+}  // namespace baton::test
