@@ -168,30 +168,22 @@ Call reduce_here_call(Rank &rank, std::size_t k) {
 Call pass_on_call(Rank &rank, std::size_t k) {
     Memory &memory = rank.memory();
     const auto n = static_cast<std::size_t>(rank.size());
-    const Combination how = draw_combination(rank.common());
-    const std::size_t width = test::width_of(how.type);
-    const std::size_t count = draw_size(rank.common(), 4000) / width;
-    const std::size_t bytes = count * width;
+    const Reduction drawn = draw_reduction(rank.common());
+    const std::size_t bytes = drawn.bytes;
     const std::size_t shift = rank.common().below(n);
-    const std::uint64_t key = rank.common().next();
-    const bool aligned = rank.common().chance(50);
-    const Place send = memory.take(n * bytes, aligned, named("sources", k));
-    const Place recv = memory.take(n * bytes, aligned, named("recv", k));
-    const Place out = memory.take(bytes, aligned, named("own reduction", k));
-    Call call = rank.call(BATON_ALLREDUCE, bytes, send, recv);
-    call.variant = Reduce::passed_on;
-    call.type = how.type;
-    call.op = how.op;
+    const Place send = memory.take(n * bytes, drawn.aligned, named("sources", k));
+    const Place recv = memory.take(n * bytes, drawn.aligned, named("recv", k));
+    const Place out = memory.take(bytes, drawn.aligned, named("own reduction", k));
+    Call call = reduction_call(rank, drawn, send, recv, Reduce::passed_on);
     call.shift = static_cast<int>(shift);
     call.out = memory.at(out);
     for (int of = 0; of < rank.size(); ++of) {
         std::vector<Contents> inputs;
         for (std::size_t block = 0; block < n; ++block) {
-            const int source = of * rank.size() + static_cast<int>(block);
-            inputs.push_back(test::make_input(how.type, how.op, key, source, count));
+            inputs.push_back(drawn.input(of * rank.size() + static_cast<int>(block)));
             if (of == rank.rank()) memory.fill(send.part(block * bytes, bytes), inputs.back());
         }
-        const Contents result = reduce_in_order(how.type, how.op, rotated(inputs, shift));
+        const Contents result = reduce_in_order(drawn.type, drawn.op, rotated(inputs, shift));
         memory.expect(recv.part(static_cast<std::size_t>(of) * bytes, bytes), result);
         if (of == rank.rank()) memory.expect(out, result);
     }
