@@ -9,7 +9,6 @@ namespace {
 struct PacketBody {
     static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) { broadcast_packet(engine, args); }
 };
-/// Not with bulk copies: they would not see what the root has just sent.
 struct PushBody {
     static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) { broadcast_push(engine, args); }
 };

@@ -153,7 +153,8 @@ bool GpuExecutor::learn_addresses(const Plan &plan, const CollectiveArgs &args, 
         rendezvous_->close();
         return false;
     }
-    if (!plan.stream_words && rendezvous_->closed()) return false;
+    // In zero-SM mode every rank counts the calls that must meet; what may fall back to a kernel on some would not be.
+    if (!plan.stream_words && (rendezvous_->closed() || idle_words_ != nullptr)) return false;
     const Arrival &mine = args.arrival;
     Rendezvous::Entry words;
     static_assert(words.size() == Arrival::words);
@@ -266,6 +267,9 @@ void GpuExecutor::launch_messages(const std::vector<MessageCall> &calls, cudaStr
         launched.first_block = blocks;
         launched.push = call.plan.algorithm == Algorithm::push;
         launched.blocks = std::min(blocks_wanted(call), most_of_one);
+        // Each has something to wait for: one that had not would count itself as done before the slot is this
+        // message's.
+        if (!launched.push) launched.blocks = shares_of(call.message.bytes, line_bytes, launched.blocks);
         // The parts of a push are what its receiver waits for; packets are found wherever the parts begin.
         launched.parts = launched.push ? call.plan.channels : launched.blocks;
         blocks += launched.blocks;

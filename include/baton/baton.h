@@ -200,10 +200,11 @@ BATON_API baton_result baton_config_init(baton_config *config);
 /*
  * Creates a communicator over the ranks of `mpi_comm` (any intra-communicator; it is duplicated and may be freed
  * afterwards). Collective over `mpi_comm`: waits for all ranks, for the timeout or 60 s, whichever is longer; then
- * BATON_ERR_TIMEOUT names the missing ones. The ranks must lie on one host, at most 64: otherwise
- * BATON_ERR_UNSUPPORTED, naming the hosts. `config` may be NULL. Needs MPI_THREAD_SINGLE or higher.
- * With transport auto the communicator is on GPUs when every rank sees one, and on the host when no rank does; a rank
- * uses the device that is current in the calling thread, so call cudaSetDevice() first. Ranks may share a GPU.
+ * BATON_ERR_TIMEOUT names the missing ones, and the next attempt needs another `mpi_comm` (docs/errors.md). The ranks
+ * must lie on one host, at most 64: otherwise BATON_ERR_UNSUPPORTED, naming the hosts. `config` may be NULL. Needs
+ * MPI_THREAD_SINGLE or higher. With transport auto the communicator is on GPUs when every rank sees one, and on the
+ * host when no rank does; a rank uses the device that is current in the calling thread, so call cudaSetDevice() first.
+ * Ranks may share a GPU.
  */
 BATON_API baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *config, baton_comm_t *comm);
 

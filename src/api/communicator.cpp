@@ -158,7 +158,7 @@ void Communicator::settle_capabilities(const baton_config &config) {
             ? std::clamp<std::uint64_t>((1 << 20) / static_cast<std::uint64_t>(view_.size), BATON_EAGER_BYTES, 1 << 18)
             : BATON_EAGER_BYTES;
     view_.layout = ArenaLayout::make(view_.size, capabilities_.channels, packet_limit, message_limit, segment);
-    capabilities_.message_bytes = message_limit;
+    capabilities_.message_bytes = view_.layout.message_bytes();
     capabilities_.packet_channel_bytes = view_.layout.packets_per_channel * 8 / 16 * 16;
     capabilities_.packet_bytes = packet_limit / 16 * 16;
     capabilities_.segment_bytes = view_.layout.segment_bytes;

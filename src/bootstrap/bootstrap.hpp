@@ -90,7 +90,7 @@ private:
     struct Active;
     /// Takes `active` only where the wait is given up.
     void wait(std::unique_ptr<Active> &active, const char *what);
-    void call_the_roll();
+    void call_the_roll(std::byte number);
     void duplicate();
     void require_one_host();
 

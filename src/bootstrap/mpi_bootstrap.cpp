@@ -104,28 +104,41 @@ void MpiBootstrap::connect() {
     // Twice: a rank that comes when the others have given up hears of them in the first, and of nobody in the second.
     // So no rank waits in duplicate() for one that will not come, after which Open MPI 4 makes no communicator any
     // more on the ranks that waited.
-    call_the_roll();
-    call_the_roll();
+    call_the_roll(std::byte{1});
+    call_the_roll(std::byte{2});
     duplicate();
     require_one_host();
 }
 
 /// Each rank scatters: a scatter is complete when its root has come, so the open ones name the missing ranks. (Where
-/// MPI scatters along a tree, ranks behind a missing one count as missing, too.)
-void MpiBootstrap::call_the_roll() {
+/// MPI scatters along a tree, ranks behind a missing one count as missing, too.) What is scattered is the number of the
+/// roll: a roll that a rank has given up still meets the ones that others call later, and then the numbers differ.
+void MpiBootstrap::call_the_roll(std::byte number) {
     const auto ranks = static_cast<std::size_t>(size_);
     auto active = std::make_unique<Active>(ranks);
-    active->mine.resize(ranks);
+    active->mine.assign(ranks, number);
     active->all.resize(ranks);
-    for (int root = 0; root < size_; ++root) {
-        const auto index = static_cast<std::size_t>(root);
-        check(MPI_Iscatter(active->mine.data(), 1, MPI_BYTE, &active->all[index], 1, MPI_BYTE, root, users_,
-                           &active->requests[index]),
-              "MPI_Iscatter");
+    try {
+        for (int root = 0; root < size_; ++root) {
+            const auto index = static_cast<std::size_t>(root);
+            check(MPI_Iscatter(active->mine.data(), 1, MPI_BYTE, &active->all[index], 1, MPI_BYTE, root, users_,
+                               &active->requests[index]),
+                  "MPI_Iscatter");
+        }
+    } catch (const Failure &) {
+        Active::keep(std::move(active));
+        throw;
     }
     roll_ = active.get();
     wait(active, "MPI_Iscatter");
     roll_ = nullptr;
+    const auto foreign =
+        std::find_if(active->all.begin(), active->all.end(), [&](std::byte theirs) { return theirs != number; });
+    if (foreign == active->all.end()) return;
+    fail(BATON_ERR_MISMATCH,
+         "rank {} of mpi_comm is in another attempt to create a communicator; after an attempt that has failed, give "
+         "another mpi_comm to the next",
+         foreign - active->all.begin());
 }
 
 std::vector<int> MpiBootstrap::missing() const {

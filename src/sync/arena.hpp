@@ -77,6 +77,9 @@ struct ArenaLayout {
     std::uint64_t staging = 0;   // [2][from][segment_bytes]
     std::uint64_t total_bytes = 0;
 
+    /// The longest message that a slot holds whole.
+    BATON_HD std::uint64_t message_bytes() const { return message_packets * sizeof(Packet::payload); }
+
     /// Bytes: packet_limit of a collective for each peer, message_limit of a message, segment_bytes as above.
     static ArenaLayout make(int size, int channels, std::uint64_t packet_limit, std::uint64_t message_limit,
                             std::uint64_t segment_bytes);

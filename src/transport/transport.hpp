@@ -128,6 +128,12 @@ BATON_HD inline Range split(std::uint64_t bytes, std::uint64_t granule, int part
     return {begin, end - begin};
 }
 
+/// How many of the `parts` are not empty; 1 if there are no bytes.
+BATON_HD inline int shares_of(std::uint64_t bytes, std::uint64_t granule, int parts) {
+    const std::uint64_t share = split(bytes, granule, parts, 0).bytes;
+    return share == 0 ? 1 : static_cast<int>((bytes + share - 1) / share);
+}
+
 /// Semaphore value of a step: grows with the epoch, then with the step.
 BATON_HD inline std::uint64_t step_value(std::uint64_t epoch, std::uint64_t step) { return epoch << step_bits | step; }
 

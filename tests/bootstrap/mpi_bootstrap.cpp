@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "support/fixture.hpp"
+#include "util/failure.hpp"
 
 namespace baton::test {
 namespace {
@@ -72,6 +73,22 @@ TEST_F(MpiBootstrap, ARankThatComesWhenTheOthersHaveGivenUp) {
     if (is_late_one()) {
         EXPECT_EQ(missing_in(bootstrap), others());
     }
+}
+
+/// What was given up meets the late rank's calls, and those of the next attempt meet the ones after: nobody goes on.
+TEST_F(MpiBootstrap, AnotherAttemptOnTheSameCommunicatorIsRefused) {
+    const MpiComm users = MpiComm::duplicate(MPI_COMM_WORLD);
+    core::MpiBootstrap first(users);
+    if (!is_late_one()) missing_in(first);
+    barrier();
+    core::MpiBootstrap second(users);
+    try {
+        second.connect();
+        ADD_FAILURE() << "connect() has returned";
+    } catch (const core::Failure &failure) {
+        EXPECT_EQ(failure.code(), BATON_ERR_MISMATCH) << failure.what();
+    }
+    barrier();
 }
 
 TEST_F(MpiBootstrap, SlowIsNotLate) {

@@ -3,11 +3,36 @@
 #include <algorithm>
 
 #include "thread_ranks.hpp"
+#include "transport/element/packets.hpp"
+#include "transport/transport.hpp"
 
 namespace baton::test {
 namespace {
 
 using core::Communicator;
+
+TEST(MessageSlots, HoldWhatTheySay) {
+    for (std::uint64_t limit = 16384; limit < 16500; ++limit) {
+        for (int size : {2, 5, 7}) {
+            const auto layout = core::ArenaLayout::make(size, 4, 64, limit, 256);
+            EXPECT_LE(layout.message_bytes(), limit);
+            EXPECT_GE(layout.message_packets * core::packet_payload, layout.message_bytes());
+        }
+    }
+}
+
+TEST(Shares, NoneIsEmptyOfThoseThatAreCounted) {
+    for (int parts = 1; parts <= 64; ++parts) {
+        for (std::uint64_t bytes : {0, 1, 64, 127, 128, 129, 1000, 4096, 8193, 65535, 65536, 262144}) {
+            const int full = core::shares_of(bytes, core::line_bytes, parts);
+            ASSERT_GE(full, 1);
+            ASSERT_LE(full, parts);
+            for (int index = 0; index < full && bytes != 0; ++index) {
+                EXPECT_GT(core::split(bytes, core::line_bytes, full, index).bytes, 0u) << bytes << " in " << parts;
+            }
+        }
+    }
+}
 
 class ThreadMessages : public testing::TestWithParam<std::tuple<int, bool>> {
 protected:
