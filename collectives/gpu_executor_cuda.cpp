@@ -153,8 +153,7 @@ bool GpuExecutor::learn_addresses(const Plan &plan, const CollectiveArgs &args, 
         rendezvous_->close();
         return false;
     }
-    // In zero-SM mode every rank counts the calls that must meet; what may fall back to a kernel on some would not be.
-    if (!plan.stream_words && (rendezvous_->closed() || idle_words_ != nullptr)) return false;
+    if (!plan.stream_words && rendezvous_->closed()) return false;
     const Arrival &mine = args.arrival;
     Rendezvous::Entry words;
     static_assert(words.size() == Arrival::words);

@@ -61,8 +61,8 @@ private:
 
     /// What is promised to be buffered is, whatever the table says; of more, what it gives to packets.
     bool buffered() {
-        if (!rows_.empty() && rows_[row_for(rows_, request_.bytes)].algorithm == Algorithm::packet) {
-            take(rows_[row_for(rows_, request_.bytes)], Reason::buffered);
+        if (const TuningRow *row = row_of_size(); row != nullptr && row->algorithm == Algorithm::packet) {
+            take(*row, Reason::buffered);
             return true;
         }
         if (request_.bytes > BATON_EAGER_BYTES) return false;
@@ -73,8 +73,8 @@ private:
     // ---- what the settings ask for: each takes a way if it applies and there is one
 
     bool zero_sm() {
-        const bool allgather = request_.operation == BATON_ALLGATHER || request_.operation == BATON_ALLTOALL;
-        if (!allgather || capabilities_.transport != BATON_TRANSPORT_ZERO_SM) return false;
+        const bool can = request_.operation == BATON_ALLGATHER || request_.operation == BATON_ALLTOALL;
+        if (!can || capabilities_.transport != BATON_TRANSPORT_ZERO_SM) return false;
         if (capabilities_.size == 1) return false;
         take({.algorithm = Algorithm::push, .mover = Mover::copy_engine, .channels = 1}, Reason::zero_sm);
         plan_.stream_words = true;
@@ -103,13 +103,12 @@ private:
 
     void by_table() {
         Reason reason = Reason::instead_of_row;
-        if (!rows_.empty()) {
-            const TuningRow &row = rows_[row_for(rows_, request_.bytes)];
-            if (possible(row)) {
-                take(row, Reason::tuned);
+        if (const TuningRow *row = row_of_size(); row != nullptr) {
+            if (possible(*row)) {
+                take(*row, Reason::tuned);
                 return;
             }
-            if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) reason = Reason::reach;
+            if (needs_reach(row->algorithm) && !capabilities_.reaches_buffers) reason = Reason::reach;
         }
         if (!take_first([](const TuningRow &) { return true; }, reason))
             fail(BATON_ERR_INTERNAL, "nothing can run {} here", baton_operation_name(request_.operation));
@@ -137,6 +136,9 @@ private:
         return false;
     }
 
+    /// Null where there are no rows.
+    const TuningRow *row_of_size() const { return rows_.empty() ? nullptr : &rows_[row_for(rows_, request_.bytes)]; }
+
     bool possible(const TuningRow &row) const {
         if ((row.mover == Mover::host) == capabilities_.on_gpu) return false;
         if (row.mover == Mover::copy_engine && !copy_engine_allowed()) return false;
@@ -147,6 +149,9 @@ private:
     }
     bool copy_engine_allowed() const {
         if (capabilities_.size == 1 || capabilities_.transport == BATON_TRANSPORT_KERNEL) return false;
+        // The hosts count the zero-SM calls to meet in them. A reduction by copy engines, which may fall back to a
+        // kernel on some ranks, would be counted on the others only.
+        if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && reduces(request_)) return false;
         const bool limited =
             capabilities_.transport == BATON_TRANSPORT_AUTO && capabilities_.copy_engine_limit && !reduces(request_);
         return !limited || request_.bytes >= *capabilities_.copy_engine_limit;

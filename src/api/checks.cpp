@@ -19,8 +19,16 @@ void refuse_overlap(const Request &request, std::uint64_t bytes) {
          static_cast<const void *>(request.send), static_cast<const void *>(request.recv));
 }
 
-void refuse_in_place_recv(const void *recvbuf) {
+/// What all collectives have; `type` has been checked.
+Request collective_request(baton_operation operation, void *recvbuf, std::size_t count, baton_type type) {
     if (recvbuf == BATON_IN_PLACE) fail(BATON_ERR_ARGUMENT, "recvbuf is BATON_IN_PLACE; only sendbuf may be");
+    Request request;
+    request.operation = operation;
+    request.type = type;
+    request.count = count;
+    request.bytes = bytes_of(count, type, 1);
+    request.recv = static_cast<std::byte *>(recvbuf);
+    return request;
 }
 
 }  // namespace
@@ -47,14 +55,8 @@ void require_rank(const Communicator &comm, int rank, const char *name) {
 
 Request check_allgather(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type) {
     require_type(type);
-    refuse_in_place_recv(recvbuf);
-    Request request;
-    request.operation = BATON_ALLGATHER;
-    request.type = type;
-    request.count = count;
-    request.bytes = bytes_of(count, type, 1);
+    Request request = collective_request(BATON_ALLGATHER, recvbuf, count, type);
     const std::uint64_t total = bytes_of(count, type, comm.size());
-    request.recv = static_cast<std::byte *>(recvbuf);
     const std::byte *own = request.recv + static_cast<std::uint64_t>(comm.rank()) * request.bytes;
     request.send = sendbuf == BATON_IN_PLACE ? own : bytes_at(sendbuf);
     if (sendbuf != BATON_IN_PLACE) request.send_id = comm.buffers().check(sendbuf, request.bytes, "sendbuf").buffer_id;
@@ -69,14 +71,8 @@ Request check_allgather(Communicator &comm, const void *sendbuf, void *recvbuf, 
 
 Request check_alltoall(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type) {
     require_type(type);
-    refuse_in_place_recv(recvbuf);
-    Request request;
-    request.operation = BATON_ALLTOALL;
-    request.type = type;
-    request.count = count;
-    request.bytes = bytes_of(count, type, 1);
+    Request request = collective_request(BATON_ALLTOALL, recvbuf, count, type);
     const std::uint64_t total = bytes_of(count, type, comm.size());
-    request.recv = static_cast<std::byte *>(recvbuf);
     request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
     if (sendbuf != BATON_IN_PLACE) request.send_id = comm.buffers().check(sendbuf, total, "sendbuf").buffer_id;
     request.recv_id = comm.buffers().check(recvbuf, total, "recvbuf").buffer_id;
@@ -88,14 +84,8 @@ Request check_broadcast(Communicator &comm, const void *sendbuf, void *recvbuf, 
                         int root) {
     require_type(type);
     require_rank(comm, root, "root");
-    refuse_in_place_recv(recvbuf);
-    Request request;
-    request.operation = BATON_BROADCAST;
-    request.type = type;
-    request.count = count;
-    request.bytes = bytes_of(count, type, 1);
+    Request request = collective_request(BATON_BROADCAST, recvbuf, count, type);
     request.root = root;
-    request.recv = static_cast<std::byte *>(recvbuf);
     const bool given = comm.rank() == root && sendbuf != BATON_IN_PLACE;
     request.send = given ? bytes_at(sendbuf) : request.recv;
     if (given) request.send_id = comm.buffers().check(sendbuf, request.bytes, "sendbuf").buffer_id;
@@ -108,15 +98,9 @@ Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recv
                              baton_op op) {
     require_type(type);
     require_op(type, op);
-    refuse_in_place_recv(recvbuf);
-    Request request;
-    request.operation = BATON_REDUCE_SCATTER;
-    request.type = type;
+    Request request = collective_request(BATON_REDUCE_SCATTER, recvbuf, count, type);
     request.op = op;
-    request.count = count;
-    request.bytes = bytes_of(count, type, 1);
     const std::uint64_t total = bytes_of(count, type, comm.size());
-    request.recv = static_cast<std::byte *>(recvbuf);
     if (sendbuf == BATON_IN_PLACE) {
         request.recv_id = comm.buffers().check(recvbuf, total, "recvbuf").buffer_id;
         request.send = request.recv;
@@ -138,14 +122,8 @@ Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, 
                         baton_op op) {
     require_type(type);
     require_op(type, op);
-    refuse_in_place_recv(recvbuf);
-    Request request;
-    request.operation = BATON_ALLREDUCE;
-    request.type = type;
+    Request request = collective_request(BATON_ALLREDUCE, recvbuf, count, type);
     request.op = op;
-    request.count = count;
-    request.bytes = bytes_of(count, type, 1);
-    request.recv = static_cast<std::byte *>(recvbuf);
     request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
     if (sendbuf != BATON_IN_PLACE) request.send_id = comm.buffers().check(sendbuf, request.bytes, "sendbuf").buffer_id;
     request.recv_id = comm.buffers().check(recvbuf, request.bytes, "recvbuf").buffer_id;

@@ -9,6 +9,7 @@
 #include "collectives/tuning_file.hpp"
 #include "collectives/tuning_key.hpp"
 #include "environment.hpp"
+#include "parsed.hpp"
 #include "tune/file.hpp"
 #include "tune/options.hpp"
 #include "tune/report.hpp"
@@ -212,30 +213,16 @@ TEST_F(TuneFile, IsTheOneThatBatonReads) {
     EXPECT_THAT(tables_of(folder_ + "/missing.json"), IsEmpty());
 }
 
-struct Parsed {
-    std::optional<Options> options;
-    int exit_code = 0;
-    std::string errors;
-};
-
-Parsed parse(std::vector<std::string> arguments) {
+Parsed<Options> parse(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "baton_tune");
-    std::vector<char *> pointers;
-    for (std::string &argument : arguments) {
-        pointers.push_back(argument.data());
-    }
-    Parsed parsed;
-    testing::internal::CaptureStderr();
-    parsed.options = parse_options(static_cast<int>(pointers.size()), pointers.data(), true, parsed.exit_code);
-    parsed.errors = testing::internal::GetCapturedStderr();
-    return parsed;
+    return parsed_by(&parse_options, std::move(arguments));
 }
 
 TEST(TuneOptions, AreUnderstood) {
-    const Parsed all = parse({});
+    const Parsed<Options> all = parse({});
     ASSERT_TRUE(all.options) << all.errors;
     EXPECT_EQ(all.options->operations.size(), tuned_kinds().size());
-    const Parsed some =
+    const Parsed<Options> some =
         parse({"--op", "put,allgather", "--max", "64K", "--device", "host", "--dry-run", "--noise", "0.1"});
     ASSERT_TRUE(some.options) << some.errors;
     EXPECT_THAT(some.options->operations, ElementsAre(BATON_ALLGATHER, BATON_PUT));
@@ -247,7 +234,7 @@ TEST(TuneOptions, AreUnderstood) {
 
 TEST(TuneOptions, WrongOnesAreRefused) {
     const auto refused = [](const std::vector<std::string> &arguments, const std::string &text) {
-        const Parsed parsed = parse(arguments);
+        const Parsed<Options> parsed = parse(arguments);
         EXPECT_FALSE(parsed.options);
         EXPECT_EQ(parsed.exit_code, 2);
         EXPECT_THAT(parsed.errors, HasSubstr(text));

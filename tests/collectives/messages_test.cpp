@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collectives/p2p/packet.hpp"
 #include "thread_ranks.hpp"
 #include "transport/element/packets.hpp"
 #include "transport/transport.hpp"
@@ -11,12 +12,31 @@ namespace {
 
 using core::Communicator;
 
+/// One of several channels, as far as MessagePieces asks.
+struct Channel {
+    core::ArenaLayout layout;
+    int index;
+    int channels;
+    core::Arena own() const { return {nullptr, &layout}; }
+    core::Range share(std::uint64_t bytes, std::uint64_t granule) const {
+        return core::split(bytes, granule, channels, index);
+    }
+};
+
+/// The longest message that a layout says it holds lies in its slot whole, every channel's share in a place of its own.
 TEST(MessageSlots, HoldWhatTheySay) {
-    for (std::uint64_t limit = 16384; limit < 16500; ++limit) {
-        for (int size : {2, 5, 7}) {
-            const auto layout = core::ArenaLayout::make(size, 4, 64, limit, 256);
-            EXPECT_LE(layout.message_bytes(), limit);
-            EXPECT_GE(layout.message_packets * core::packet_payload, layout.message_bytes());
+    constexpr int channels = 37;
+    for (std::uint64_t limit : {16384, 16385, 16391, 131072, 149796, 174762, 209715, 262144}) {
+        const auto layout = core::ArenaLayout::make(2, 4, 64, limit, 256);
+        EXPECT_LE(layout.message_bytes(), limit);
+        core::Message message;
+        message.bytes = layout.message_bytes();
+        for (int index = 0; index < channels; ++index) {
+            const Channel channel{layout, index, channels};
+            const auto pieces = core::MessagePieces::of(channel, message);
+            EXPECT_TRUE(pieces.buffered) << limit;
+            EXPECT_EQ(pieces.place(0) * core::packet_payload, pieces.share.begin) << limit;
+            EXPECT_LE(pieces.share.begin + pieces.share.bytes, layout.message_packets * core::packet_payload) << limit;
         }
     }
 }

@@ -163,6 +163,20 @@ TEST(Selection, TheCopyEngineLimitWinsOverTheTable) {
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 29, asked).channels, 32) << "the channels are those of the table's row";
 }
 
+/// They would be counted among the calls that the hosts meet in, on some ranks only.
+TEST(Selection, ZeroSmReducesByKernels) {
+    Capabilities zero_sm = gpu(8);
+    zero_sm.transport = BATON_TRANSPORT_ZERO_SM;
+    zero_sm.tuning = built_in_tables();
+    for (const baton_operation operation : {BATON_ALLREDUCE, BATON_REDUCE_SCATTER}) {
+        for (std::uint64_t bytes = 1; bytes <= 1ull << 34; bytes *= 4) {
+            EXPECT_EQ(plan_for(operation, bytes, zero_sm).mover, Mover::kernel) << bytes;
+        }
+    }
+    zero_sm.transport = BATON_TRANSPORT_AUTO;
+    EXPECT_EQ(plan_for(BATON_ALLREDUCE, 1ull << 34, zero_sm).mover, Mover::copy_engine);
+}
+
 TEST(Selection, TheTransportWinsOverTheTable) {
     Capabilities asked = gpu(8);
     asked.transport = BATON_TRANSPORT_COPY_ENGINE;
