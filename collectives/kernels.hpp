@@ -44,6 +44,17 @@ struct MessageBatch {
 /// Arguments: CommView, the batch.
 KernelChoice message_kernel(bool large);
 
+/// A send whose data a copy engine carries: alone among the messages of its launch that go to this peer.
+struct DirectSend {
+    Message message;
+    std::byte *destination = nullptr;  // the receiver's buffer, as the hosts have told each other
+    std::int32_t parts = 1;            // channels whose words the receiver waits for
+};
+
+/// Before and after the copy; arguments: CommView, DirectSend.
+KernelChoice meet_for_direct_send();
+KernelChoice done_with_direct_send();
+
 std::vector<KernelChoice> collective_kernels();
 
 }  // namespace baton::core

@@ -30,19 +30,17 @@ __device__ std::uint64_t *count_of(const CommView &view, const Message &message)
 
 /// The pairs' counts lie in device memory, so that a captured launch counts right at every replay. Every block reads
 /// that of its message; the last one to have done so raises them all, for the kernel after. A block that is alone with
-/// a count does without the others. By one thread of the block: true if it is the one to raise the counts.
+/// a count does without the others. By one thread of a block that has read its count: true if the block is the one to
+/// raise the counts.
 template <int capacity>
-__device__ bool take_count(const CommView &view, const MessageBatch<capacity> &batch, Message &mine) {
-    mine.number += *count_of(view, mine);
+__device__ bool is_last_reader(const CommView &view, const MessageBatch<capacity> &batch) {
     if (batch.separate) return true;
-    // Nothing has been stored yet that the fence would have to wait for. The counter's value is not needed before the
-    // message is done, so nobody waits for it here.
     __threadfence();
     auto *readers = reinterpret_cast<unsigned long long *>(&view.own().header()->count_readers);
     return atomicAdd(readers, 1ULL) + 1 == gridDim.x;
 }
 
-/// By all threads of the block that take_count() has chosen.
+/// By all threads of the last reader's block.
 template <int capacity>
 __device__ void raise_counts(const CommView &view, const MessageBatch<capacity> &batch, const Message &mine) {
     if (batch.separate) {
@@ -76,20 +74,22 @@ inline constexpr int message_threads = is_large<capacity> ? group_block_threads 
 template <int capacity>
 __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> ? 16 : 2)
     messages_kernel(const __grid_constant__ CommView view, const __grid_constant__ MessageBatch<capacity> batch) {
-    wait_for_kernel_before();
     __shared__ MessageShared shared;
+    __shared__ std::uint64_t count;
+    __shared__ bool raises;
     const int block = static_cast<int>(blockIdx.x);
     const LaunchedMessage &launched = batch.messages[message_of(batch, block)];
-    __shared__ std::uint64_t number;
-    __shared__ bool raises;
     Message message = launched.message;
-    bool last_reader = false;
+    wait_for_kernel_before();
     if (threadIdx.x == 0) {
-        last_reader = take_count(view, batch, message);
-        number = message.number;
+        shared.failed = told_to_give_up(view);
+        count = *count_of(view, message);
     }
     __syncthreads();
-    message.number = number;
+    message.number += count;
+    // By a warp that nobody waits for, before the message is done: the fence takes as long as a flight.
+    const bool counts_readers = threadIdx.x == blockDim.x / 2;
+    const bool last_reader = counts_readers && is_last_reader(view, batch);
     // Of a push, the receiver's one block waits for all of the sender's channels.
     const int parts = message.is_send || !launched.push ? launched.parts : 1;
     for (int part = block - launched.first_block; part < parts; part += launched.blocks) {
@@ -97,13 +97,45 @@ __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> 
                                    launched.parts);
         run(engine, message, launched.push);
     }
-    if (threadIdx.x == 0) raises = last_reader;
+    if (counts_readers) raises = last_reader;
     __syncthreads();
     let_kernel_after_launch();
     if (raises) raise_counts(view, batch, message);
 }
 
+/// What comes before and after the copy of a send by a copy engine; one block, all channels. The copy has been
+/// enqueued for `destination`: the receiver must name the same.
+__global__ void __launch_bounds__(group_block_threads)
+    meet_kernel(const __grid_constant__ CommView view, const __grid_constant__ DirectSend send) {
+    __shared__ MessageShared shared;
+    wait_for_kernel_before();
+    Message message = send.message;
+    message.number = *count_of(view, message) + 1;
+    if (threadIdx.x == 0) shared.failed = told_to_give_up(view);
+    __syncthreads();
+    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, message.number, 0, send.parts);
+    MessageProgress progress;
+    std::byte *destination = nullptr;
+    if (send_meet(engine, message, progress, destination) && destination != send.destination) engine.refuse();
+}
+
+__global__ void __launch_bounds__(group_block_threads)
+    done_kernel(const __grid_constant__ CommView view, const __grid_constant__ DirectSend send) {
+    __shared__ MessageShared shared;
+    wait_for_kernel_before();
+    Message message = send.message;
+    message.number = *count_of(view, message) + 1;
+    if (threadIdx.x == 0) shared.failed = told_to_give_up(view);
+    __syncthreads();
+    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, message.number, 0, send.parts);
+    engine.post_parts(view.arena(message.peer).inbox(view.rank, message.slot())->done, message.number);
+    if (threadIdx.x == 0) *count_of(view, message) = message.number;
+}
+
 }  // namespace
+
+KernelChoice meet_for_direct_send() { return {reinterpret_cast<const void *>(&meet_kernel), group_block_threads}; }
+KernelChoice done_with_direct_send() { return {reinterpret_cast<const void *>(&done_kernel), group_block_threads}; }
 
 KernelChoice message_kernel(bool large) {
     return {large ? reinterpret_cast<const void *>(&messages_kernel<BATON_GROUP_LIMIT>)
@@ -112,7 +144,8 @@ KernelChoice message_kernel(bool large) {
 }
 
 std::vector<KernelChoice> collective_kernels() {
-    std::vector<KernelChoice> kernels{barrier_kernel(), message_kernel(false), message_kernel(true)};
+    std::vector<KernelChoice> kernels{barrier_kernel(), message_kernel(false), message_kernel(true),
+                                      meet_for_direct_send(), done_with_direct_send()};
     for (const Algorithm algorithm : {Algorithm::packet, Algorithm::push}) {
         kernels.push_back(allgather_kernel(algorithm));
         kernels.push_back(alltoall_kernel(algorithm));

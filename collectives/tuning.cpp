@@ -21,6 +21,7 @@ constexpr Way allreduce_ways[] = {{Algorithm::packet, Mover::kernel},    {Algori
 // Packets come last: a long message goes that way only for want of another.
 constexpr Way send_ways[] = {{Algorithm::push, Mover::kernel},
                              {Algorithm::push, Mover::host},
+                             {Algorithm::push, Mover::copy_engine},
                              {Algorithm::packet, Mover::kernel},
                              {Algorithm::packet, Mover::host, 1}};
 constexpr Way broadcast_ways[] = {{Algorithm::packet, Mover::kernel},

@@ -12,12 +12,10 @@ namespace baton::core {
 
 template <class Engine>
 BATON_HD void allgather_packet(Engine &engine, const CollectiveArgs &args) {
-    if (!engine.begin(args.arrival)) return;
     const Range part = engine.share(args.chunk, 16);
-    engine.put_packets_to_all(args.send + part.begin, part.bytes);
-    engine.verify_arrivals();
     std::byte *own = args.recv + static_cast<std::uint64_t>(engine.rank()) * args.chunk + part.begin;
-    engine.copy(engine.local(own), args.send + part.begin, part.bytes);
+    if (!engine.begin_with_packets(args.arrival, args.send + part.begin, 0, part.bytes, own)) return;
+    engine.verify_arrivals();
     engine.take_packets_from_each(args.recv + part.begin, args.chunk, part.bytes);
     engine.finish();
 }

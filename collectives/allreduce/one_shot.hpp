@@ -11,9 +11,8 @@ namespace baton::core {
 
 template <class T, class Engine>
 BATON_HD void allreduce_one_shot(Engine &engine, const CollectiveArgs &args) {
-    if (!engine.begin(args.arrival)) return;
     const Range part = engine.share(args.chunk, 16);
-    engine.put_packets_to_all(args.send + part.begin, part.bytes);
+    if (!engine.begin_with_packets(args.arrival, args.send + part.begin, 0, part.bytes, nullptr)) return;
     engine.verify_arrivals();
     engine.template reduce_packets_to<T>(args.recv + part.begin, args.send + part.begin, part.bytes / sizeof(T),
                                          args.op);

@@ -4,7 +4,8 @@
 #include "transport/transport.hpp"
 
 /// Alltoall by pushing: every rank copies its blocks straight into the peers' receive buffers.
-///   1. Tell every peer where my receive buffer is; copy my own block meanwhile. Wait for all.
+///   1. Tell every peer where my receive buffer is; copy my own block meanwhile, or beside what follows. Wait
+///      for all.
 ///   2. Peer by peer: copy block p of my input to my place in peer p's receive buffer.
 ///   3. Signal all; wait for all signals.
 /// REQUIRES: send and recv do not overlap. Peers write over recv while this rank still sends, so in place the input is
@@ -18,7 +19,7 @@ BATON_HD void alltoall_push(Engine &engine, const CollectiveArgs &args) {
     const Range part = engine.share(args.chunk, line_bytes);
     const auto block = [&](int of) { return static_cast<std::uint64_t>(of) * args.chunk + part.begin; };
     const std::uint64_t place = block(engine.rank());
-    engine.copy(engine.local(args.recv + place), args.send + place, part.bytes);
+    engine.copy_own(args.recv + place, args.send + place, part.bytes);
     if (!engine.await_all()) return;
     for (int step = 1; step < engine.size(); ++step) {
         const int peer = engine.peer_at(step);

@@ -13,14 +13,13 @@ namespace baton::core {
 
 template <class Engine>
 BATON_HD void broadcast_packet(Engine &engine, const CollectiveArgs &args) {
-    if (!engine.begin(args.arrival)) return;
     const Range part = engine.share(args.chunk, 16);
     std::byte *own = args.recv + part.begin;
     if (engine.rank() == args.root) {
-        engine.put_packets_to_all(args.send + part.begin, part.bytes);
+        if (!engine.begin_with_packets(args.arrival, args.send + part.begin, 0, part.bytes, own)) return;
         engine.verify_arrivals();
-        engine.copy(engine.local(own), args.send + part.begin, part.bytes);
     } else {
+        if (!engine.begin(args.arrival)) return;
         engine.verify_arrivals();
         engine.take_packets_from(args.root, own, part.bytes);
     }

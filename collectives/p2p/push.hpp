@@ -8,11 +8,14 @@
 ///             3. Wait for the receiver's reply with its buffer, push this channel's share, signal.
 ///   Receiver, one channel: 1. Post where the buffer is, compare the signature.
 ///             2. Wait for the shares of all channels of the sender; hand the slot back.
+/// A copy engine does the sender's 3. between two kernels: one that waits as in send_meet(), and one that signals.
 /// The sender completes when the receiver has come. Steps: 2 flights and the data. Wire: message bytes. Scratch: none.
 namespace baton::core {
 
+/// True, with the receiver's buffer, once it may be written.
 template <class Engine>
-BATON_HD bool send_push(Engine &engine, const Message &message, MessageProgress &progress) {
+BATON_HD bool send_meet(Engine &engine, const Message &message, MessageProgress &progress,
+                        typename Engine::Remote &destination) {
     MessageOutbox *out = engine.own().outbox(message.peer, message.slot());
     MessageInbox *in = engine.arena(message.peer).inbox(engine.rank(), message.slot());
     if (!progress.begun) {
@@ -20,8 +23,14 @@ BATON_HD bool send_push(Engine &engine, const Message &message, MessageProgress 
         if (engine.channel() == 0) engine.post_line(&in->header);
         progress.begun = true;
     }
+    return engine.compare_line(&out->reply, &destination);
+}
+
+template <class Engine>
+BATON_HD bool send_push(Engine &engine, const Message &message, MessageProgress &progress) {
     typename Engine::Remote destination{};
-    if (!engine.compare_line(&out->reply, &destination)) return false;
+    if (!send_meet(engine, message, progress, destination)) return false;
+    MessageInbox *in = engine.arena(message.peer).inbox(engine.rank(), message.slot());
     const Range part = engine.share(message.bytes, line_bytes);
     engine.copy(destination + part.begin, message.buffer + part.begin, part.bytes);
     engine.post_word(&in->done[engine.channel()].value, message.number);

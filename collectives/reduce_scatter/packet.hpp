@@ -11,11 +11,10 @@ namespace baton::core {
 
 template <class T, class Engine>
 BATON_HD void reduce_scatter_packet(Engine &engine, const CollectiveArgs &args) {
-    if (!engine.begin(args.arrival)) return;
     const Range part = engine.share(args.chunk, 16);
-    const std::byte *own = args.send + static_cast<std::uint64_t>(engine.rank()) * args.chunk + part.begin;
-    engine.put_packets_to_each(args.send + part.begin, args.chunk, part.bytes);
+    if (!engine.begin_with_packets(args.arrival, args.send + part.begin, args.chunk, part.bytes, nullptr)) return;
     engine.verify_arrivals();
+    const std::byte *own = args.send + static_cast<std::uint64_t>(engine.rank()) * args.chunk + part.begin;
     engine.template reduce_packets_to<T>(args.recv + part.begin, own, part.bytes / sizeof(T), args.op);
     engine.finish();
 }

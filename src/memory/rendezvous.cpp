@@ -12,16 +12,40 @@ std::atomic_ref<std::uint64_t> shared(std::uint64_t &word) { return std::atomic_
 }  // namespace
 
 Rendezvous::Rendezvous(Bootstrap &bootstrap, int rank, int size)
-    : segment_(bootstrap, sizeof(Slice)), rank_(rank), size_(size) {}
+    : segment_(bootstrap, sizeof(Slice) + static_cast<std::size_t>(size) * pair_ring * sizeof(Slot)),
+      rank_(rank),
+      size_(size),
+      posted_to_(static_cast<std::size_t>(size)),
+      looked_for_(static_cast<std::size_t>(size)) {}
 
-std::uint64_t Rendezvous::post(const Entry &entry) {
-    const std::uint64_t number = ++posted_;
-    Slot &slot = slice(rank_)->slots[number % ring];
+void Rendezvous::write(Slot &slot, std::uint64_t number, const Entry &entry) {
     shared(slot.number).store(0, std::memory_order_relaxed);
     for (std::size_t index = 0; index < entry.size(); ++index) {
         shared(slot.words[index]).store(entry[index], std::memory_order_release);
     }
     shared(slot.number).store(number, std::memory_order_release);
+}
+
+bool Rendezvous::read(Slot &slot, std::uint64_t number, std::chrono::steady_clock::time_point until, Entry &entry) {
+    for (std::uint32_t polls = 1;; ++polls) {
+        const std::uint64_t seen = shared(slot.number).load(std::memory_order_acquire);
+        if (seen > number) return false;
+        if (seen == number) {
+            for (std::size_t index = 0; index < entry.size(); ++index) {
+                entry[index] = shared(slot.words[index]).load(std::memory_order_acquire);
+            }
+            if (shared(slot.number).load(std::memory_order_relaxed) == number) return true;
+        }
+        if (polls % 64 == 0) {
+            if (std::chrono::steady_clock::now() > until) return false;
+            sched_yield();
+        }
+    }
+}
+
+std::uint64_t Rendezvous::post(const Entry &entry) {
+    const std::uint64_t number = ++posted_;
+    write(slice(rank_)->slots[number % ring], number, entry);
     return number;
 }
 
@@ -29,22 +53,18 @@ int Rendezvous::collect(std::uint64_t number, std::chrono::nanoseconds patience,
     const auto until = std::chrono::steady_clock::now() + patience;
     all.assign(static_cast<std::size_t>(size_), Entry{});
     for (int peer = 0; peer < size_; ++peer) {
-        Slot &slot = slice(peer)->slots[number % ring];
-        for (std::uint32_t polls = 1;; ++polls) {
-            if (shared(slot.number).load(std::memory_order_acquire) == number) {
-                Entry &entry = all[static_cast<std::size_t>(peer)];
-                for (std::size_t index = 0; index < entry.size(); ++index) {
-                    entry[index] = shared(slot.words[index]).load(std::memory_order_acquire);
-                }
-                if (shared(slot.number).load(std::memory_order_relaxed) == number) break;
-            }
-            if (polls % 64 == 0) {
-                if (std::chrono::steady_clock::now() > until) return peer;
-                sched_yield();
-            }
-        }
+        if (!read(slice(peer)->slots[number % ring], number, until, all[static_cast<std::size_t>(peer)])) return peer;
     }
     return -1;
+}
+
+void Rendezvous::post_to(int peer, const Entry &entry) {
+    const std::uint64_t number = ++posted_to_[static_cast<std::size_t>(peer)];
+    write(pair_slot(rank_, peer, number), number, entry);
+}
+
+bool Rendezvous::look(int peer, std::uint64_t number, std::chrono::nanoseconds patience, Entry &entry) const {
+    return read(pair_slot(peer, rank_, number), number, std::chrono::steady_clock::now() + patience, entry);
 }
 
 void Rendezvous::close() { shared(slice(rank_)->closed).store(1, std::memory_order_release); }

@@ -10,12 +10,15 @@
 
 namespace baton::core {
 
-/// A place where the hosts of all ranks tell each other the arguments of a call: copy engines need the peers' addresses
-/// when their work is enqueued. Calls are counted; the n-th post of every rank belongs to the same call.
+/// A place where the hosts of the ranks tell each other the arguments of a call: copy engines need the peers' addresses
+/// when their work is enqueued. Collective calls are counted; the n-th post of every rank belongs to the same call. So
+/// are the messages of an ordered pair that copy engines may carry; the receiver's n-th post for the sender belongs to
+/// the sender's n-th such message.
 ///
-/// Each rank has a ring of entries that it alone writes: number 0, then payload and number, each with release. Readers
-/// take the number, the payload, and the number again, each with acquire (a seqlock: a rank 64 calls ahead may be
-/// writing the entry again; a reader that took one of its words sees at least the 0 that came before it).
+/// Each rank has rings of entries that it alone writes, one for all and one for each peer: number 0, then payload and
+/// number, each with release. Readers take the number, the payload, and the number again, each with acquire (a seqlock:
+/// a rank that is a ring ahead may be writing the entry again; a reader that took one of its words sees at least the 0
+/// that came before it).
 class Rendezvous {
 public:
     /// The words of the call's arrival (sync/arrival.hpp): what it is, and where the rank's buffers are.
@@ -31,13 +34,21 @@ public:
     /// not come, or -1 when all have.
     int collect(std::uint64_t number, std::chrono::nanoseconds patience, std::vector<Entry> &all) const;
 
+    /// Tells one peer.
+    void post_to(int peer, const Entry &entry);
+    /// The number of the next post of `peer` for this rank. Each call counts.
+    std::uint64_t next_from(int peer) { return ++looked_for_[static_cast<std::size_t>(peer)]; }
+    /// Waits for it until `patience` is over. False if it has not come, or has been written over.
+    bool look(int peer, std::uint64_t number, std::chrono::nanoseconds patience, Entry &entry) const;
+
     /// A rank that captures calls posts nothing for their replays, so numbers would drift apart: once any rank has
-    /// captured, nobody relies on collect() any more. Set by that rank before its call returns, read by all.
+    /// captured, nobody relies on collect() or look() any more. Set by that rank before its call returns, read by all.
     void close();
     bool closed() const;
 
 private:
     static constexpr std::uint64_t ring = 64;
+    static constexpr std::uint64_t pair_ring = 8;
     struct alignas(64) Slot {
         std::uint64_t number;
         Entry words;
@@ -45,13 +56,23 @@ private:
     struct Slice {
         std::uint64_t closed;
         alignas(64) Slot slots[ring];
+        // Slot [to][pair_ring] follows.
     };
     Slice *slice(int rank) const { return reinterpret_cast<Slice *>(segment_.slice(rank)); }
+    Slot &pair_slot(int from, int to, std::uint64_t number) const {
+        return reinterpret_cast<Slot *>(slice(from) +
+                                        1)[static_cast<std::uint64_t>(to) * pair_ring + number % pair_ring];
+    }
+    static void write(Slot &slot, std::uint64_t number, const Entry &entry);
+    /// Once it is there; false when `until` has passed or a later one is.
+    static bool read(Slot &slot, std::uint64_t number, std::chrono::steady_clock::time_point until, Entry &entry);
 
     SharedSegment segment_;
     int rank_;
     int size_;
     std::uint64_t posted_ = 0;
+    std::vector<std::uint64_t> posted_to_;
+    std::vector<std::uint64_t> looked_for_;
 };
 
 }  // namespace baton::core

@@ -30,6 +30,10 @@
 ///     Starts it: takes the channel's next epoch and tells every peer what this rank does and where its buffers are.
 ///     False if the communicator is broken: a waiter of any rank has given up before, or this rank's host. Kernels
 ///     learn of the host's word only while they wait, since it lies in host memory.
+/// begin_with_packets(arrival, source, stride, bytes, own)
+///     begin(), and data that carries its epoch, into the peers' packet buffers, without waiting for anybody: for peer
+///     p the bytes at source + p * stride, at most packets_per_channel * 8. This rank's own part goes to `own`, where
+///     it may lie already, unless that is null. The whole input has been read when it returns.
 /// await(peer)
 ///     True once `peer` has arrived with the same signature and its buffers are found: they may be used from then on,
 ///     its recv buffer and staging be written, its send buffer be read. False also where it names a region that is
@@ -38,7 +42,7 @@
 ///     await() of every peer.
 /// verify_arrivals()
 ///     For algorithms that need no address: compares signatures, possibly while the operation goes on; finish() has the
-///     result. What put_packets_* were given has been read when it returns.
+///     result.
 /// send_of(peer), recv_of(peer)
 ///     The peer's buffers, after await(peer).
 /// finish()
@@ -52,6 +56,9 @@
 ///
 /// copy(destination, source, bytes)
 ///     From local memory to a Remote. Zero bytes: nothing. They must not overlap unless equal: then nothing, too.
+/// copy_own(destination, source, bytes)
+///     Within this rank, where nothing else of the operation reads or writes: done when the next signal_all() returns,
+///     beside other copies if that is faster. At most one is under way.
 /// reduce<T>(destinations, number of destinations, sources, count, op)
 ///     Every destination gets, element by element, the size() sources combined in the order given, with the arithmetic
 ///     of element/reduce.hpp. A destination may equal a source. Any alignment will do.
@@ -72,10 +79,6 @@
 /// segment_bytes(), staging_at(peer, slot), staging_from(peer, slot)
 ///     Staging, two slots per peer: at the peer for this rank's data; here, for the peer's. Free at the peer once it
 ///     has arrived; again once it has credited the step that filled the slot.
-/// put_packets_to_all(source, bytes), put_packets_to_each(source, stride, bytes)
-///     Data that carries its epoch, into the peers' packet buffers, without waiting for anybody: the same for all, or
-///     for peer p the bytes at source + p * stride. One of them, once per operation, with at most
-///     packets_per_channel * 8 bytes.
 /// take_packets_from_each(destination, stride, bytes)
 ///     What each peer has put here, as many bytes as it has put, to destination + peer * stride. A failed wait shows at
 ///     finish().
@@ -100,12 +103,13 @@
 /// ## What an engine leaves out
 ///
 /// Kernel: staging_*, segment_bytes. The host engine: nothing.
-/// Copy engine: verify_arrivals, packets and wait(peer, step); reduce() has one destination, local, and the
-/// constructor's type. It enqueues, which makes it a narrower contract:
+/// Copy engine: begin_with_packets, verify_arrivals, packets and wait(peer, step); reduce() has one destination, local,
+/// and the constructor's type. It enqueues, which makes it a narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
 ///     there; copies that have been enqueued run all the same.
-///   - Copies happen at the next signal_all() or copy_after_reduce(), in no order among each other; after the last one,
+///   - Copies, but copy_own(), happen at the next signal_all() or copy_after_reduce(), in no order among each other;
+///   after the last one,
 ///     never. They wait for begin() and for wait_credits() and copy_after_reduce() before them, and for nothing else:
 ///     not for wait_all(). Nor does reduce() wait for copies within this rank.
 namespace baton::core {

@@ -41,9 +41,9 @@ TEST(TuneCandidates, AreTheWaysOfTheMemoryWithPowersOfTwoOfChannels) {
                     "packet by kernel", "push by kernel, 1 channel", "push by kernel, 2 channels",
                     "push by kernel, 4 channels", "push by kernel", "push by copy_engine"));
     EXPECT_THAT(names(candidates_for(BATON_PUT, true, 1, false)), ElementsAre("direct by kernel"));
-    EXPECT_THAT(
-        names(candidates_for(BATON_SEND, true, 2, true)),
-        ElementsAre("push by kernel, 1 channel", "push by kernel", "packet by kernel, 1 channel", "packet by kernel"));
+    EXPECT_THAT(names(candidates_for(BATON_SEND, true, 2, true)),
+                ElementsAre("push by kernel, 1 channel", "push by kernel", "push by copy_engine",
+                            "packet by kernel, 1 channel", "packet by kernel"));
     EXPECT_THAT(names(candidates_for(BATON_ALLREDUCE, false, 1, false)),
                 ElementsAre("packet by host", "two_shot by host", "staged by host"));
 }

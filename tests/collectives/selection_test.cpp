@@ -224,8 +224,23 @@ TEST(Selection, BothSidesOfAMessageAgree) {
         const Plan send = plan_for(BATON_SEND, bytes, gpu(2));
         const Plan recv = plan_for(BATON_RECV, bytes, gpu(2));
         EXPECT_EQ(send.algorithm, recv.algorithm);
+        EXPECT_EQ(send.mover, recv.mover);
         EXPECT_EQ(send.channels, recv.channels);
     }
+}
+
+/// What is buffered never waits for an address; the rest goes by copy engine where that is asked for.
+TEST(Selection, LongMessagesByCopyEngine) {
+    Capabilities asked = gpu(2);
+    asked.transport = BATON_TRANSPORT_COPY_ENGINE;
+    EXPECT_EQ(plan_for(BATON_SEND, asked.message_bytes, asked).mover, Mover::kernel);
+    for (const baton_operation operation : {BATON_SEND, BATON_RECV}) {
+        const Plan plan = plan_for(operation, asked.message_bytes + 1, asked);
+        EXPECT_EQ(plan.mover, Mover::copy_engine);
+        EXPECT_EQ(plan.algorithm, Algorithm::push);
+    }
+    asked.transport = BATON_TRANSPORT_KERNEL;
+    EXPECT_EQ(plan_for(BATON_SEND, 1ull << 32, asked).mover, Mover::kernel);
 }
 
 }  // namespace

@@ -51,6 +51,28 @@ Call take_call(Rank &rank, std::size_t k) {
     return call;
 }
 
+/// As take_call(), with a block for each rank; sometimes over the input.
+Call blocks_call(Rank &rank, std::size_t k) {
+    Memory &memory = rank.memory();
+    Call call = packet_call(rank, false);
+    const auto n = static_cast<std::size_t>(rank.size());
+    const auto own = static_cast<std::size_t>(rank.rank());
+    const bool aligned = rank.common().chance(30);
+    const std::uint64_t key = rank.common().next();
+    const Place send = memory.take(call.bytes * n, aligned, named("send", k));
+    const Place recv = rank.common().chance(30) ? send : memory.take(call.bytes * n, aligned, named("recv", k));
+    for (std::size_t other = 0; other < n; ++other) {
+        memory.fill(send.part(other * call.bytes, call.bytes), random_bytes(key + own * n + other, call.bytes));
+    }
+    for (std::size_t other = 0; other < n; ++other) {
+        memory.expect(recv.part(other * call.bytes, call.bytes), random_bytes(key + other * n + own, call.bytes));
+    }
+    call.variant = Packets::blocks;
+    call.send = memory.at(send);
+    call.recv = memory.at(recv);
+    return call;
+}
+
 /// Block `to` of what rank `from` sends; gather has one block for all.
 Contents block_of(const Call &call, std::uint64_t key, int from, int to) {
     const std::size_t count = call.bytes / test::width_of(static_cast<baton_type>(call.type));
@@ -65,8 +87,8 @@ Contents combined(const Rank &rank, const Call &call, std::uint64_t key, int to)
     return reduce_in_order(static_cast<baton_type>(call.type), static_cast<baton_op>(call.op), inputs);
 }
 
-/// The result goes to a buffer of its own, over the own block, or over a block that has been sent to a peer: put has
-/// read it when verify_arrivals returns.
+/// The result goes to a buffer of its own, over the own block, or over a block that has been sent to a peer, which
+/// begin_with_packets has read.
 Call scatter_call(Rank &rank, std::size_t k) {
     Memory &memory = rank.memory();
     Call call = packet_call(rank, rank.common().chance(70));
@@ -128,6 +150,7 @@ void packets(Rank &rank, int variant) {
         const std::size_t number = calls.size();
         calls.push_back(variant == Packets::take      ? take_call(rank, number)
                         : variant == Packets::one     ? one_call(rank, number)
+                        : variant == Packets::blocks  ? blocks_call(rank, number)
                         : variant == Packets::scatter ? scatter_call(rank, number)
                                                       : gather_call(rank, number));
     }
@@ -143,6 +166,7 @@ std::vector<Clause> packet_clauses() {
     return {
         {.name = "packets_taken", .body = packets, .variant = Packets::take, .needs = needs},
         {.name = "packets_taken_of_one", .body = packets, .variant = Packets::one, .needs = needs},
+        {.name = "packets_in_blocks", .body = packets, .variant = Packets::blocks, .needs = needs},
         {.name = "packets_scattered", .body = packets, .variant = Packets::scatter, .needs = needs},
         {.name = "packets_gathered", .body = packets, .variant = Packets::gather, .needs = needs},
     };

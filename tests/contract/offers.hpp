@@ -23,6 +23,7 @@ concept Engine = requires(E engine, const Arrival &arrival, typename E::Remote r
     { engine.recv_of(peer) + n } -> std::same_as<typename E::Remote>;
     { engine.local(source) } -> std::same_as<typename E::Remote>;
     engine.copy(remote, source, n);
+    engine.copy_own(here, source, n);
     engine.template reduce<float>(&remote, 1, &remote, n, 0);
     engine.copy_after_reduce();
     engine.signal_all(n);
@@ -57,10 +58,10 @@ concept HasStaging = requires(E engine, int peer) {
 };
 
 template <class E>
-concept HasPackets = requires(E engine, std::byte *here, const std::byte *source, std::uint64_t n, int peer) {
+concept HasPackets = requires(E engine, const Arrival &arrival, std::byte *here, const std::byte *source,
+                              std::uint64_t n, int peer) {
+    { engine.begin_with_packets(arrival, source, n, n, here) } -> std::same_as<bool>;
     engine.verify_arrivals();
-    engine.put_packets_to_all(source, n);
-    engine.put_packets_to_each(source, n, n);
     engine.take_packets_from_each(here, n, n);
     engine.take_packets_from(peer, here, n);
     engine.template reduce_packets_to<float>(here, source, n, 0);

@@ -29,7 +29,7 @@ struct Exchange {
         const Range part = engine.share(call.bytes, call.granule);
         const std::uint64_t place = static_cast<std::uint64_t>(engine.rank()) * call.bytes + part.begin;
         bool met = call.variant == together ? engine.await_all() : began;
-        engine.copy(engine.local(call.recv + place), call.send + part.begin, part.bytes);
+        engine.copy_own(call.recv + place, call.send + part.begin, part.bytes);
         for (int step = 1; step < engine.size(); ++step) {
             const int peer = engine.peer_at(step);
             if (call.variant == one_by_one) met = engine.await(peer) && met;

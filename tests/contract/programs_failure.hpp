@@ -28,8 +28,6 @@ struct GoOnAfterFailure {
         engine.credit_all(1);
         const bool credited = engine.wait_credits(1);
         if constexpr (HasPackets<E>) {
-            engine.put_packets_to_all(call.send, call.bytes);
-            engine.put_packets_to_each(call.send, 0, call.bytes);
             engine.verify_arrivals();
             engine.take_packets_from_each(call.out, 0, call.bytes);
             engine.take_packets_from(next, call.out, call.bytes);
@@ -52,6 +50,7 @@ struct StopShort {
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
         const bool stops = engine.rank() == call.shift;
+        if (call.variant >= one_packets && !stops) return wait_for_packets(engine, call, observed);
         observe(observed.began, engine.begin(call.arrival));
         if (call.variant == arrival) {
             tell_started(call);
@@ -72,25 +71,27 @@ struct StopShort {
                 tell_started(call);
                 observe(observed.credited, engine.wait_credits(1));
             }
-        } else if (!stops) {
-            wait_for_packets(engine, call);
         }
         if (!stops) observe(observed.finished, engine.finish());
     }
 
 private:
     template <class E>
-    static BATON_HD void wait_for_packets(E &engine, const Call &call) {
+    static BATON_HD void wait_for_packets(E &engine, const Call &call, Observed &observed) {
         if constexpr (HasPackets<E>) {
-            engine.put_packets_to_all(call.send, call.bytes);
+            const bool began = engine.begin_with_packets(call.arrival, call.send, 0, call.bytes, nullptr);
             engine.verify_arrivals();
             tell_started(call);
             if (call.variant == packets_reduced) {
                 engine.template reduce_packets_to<std::uint8_t>(call.out, call.send, call.bytes, BATON_SUM);
-                return;
+            } else if (call.variant == one_packets) {
+                engine.take_packets_from(call.shift, call.out, call.bytes);
+            } else {
+                engine.take_packets_from_each(call.out, 0, call.bytes);
             }
-            if (call.variant == one_packets) return engine.take_packets_from(call.shift, call.out, call.bytes);
-            engine.take_packets_from_each(call.out, 0, call.bytes);
+            const bool finished = engine.finish();
+            observe(observed.began, began);
+            observe(observed.finished, finished);
         }
     }
 };

@@ -150,15 +150,16 @@ private:
 
 /// Data as packets.
 struct Packets {
-    // Variants. take: `send` to all, taken out into `recv`. scatter: block p of `send` to rank p, `recv` becomes the
+    // Variants. take: `send` to all, taken out into `recv`. blocks: block p of `send` to rank p, taken out into `recv`;
+    // of both this rank's own part goes there at once. scatter: block p of `send` to rank p, `recv` becomes the
     // reduction of what came and the own block. gather: `send` to all, `recv` becomes the reduction of all `send`.
     // one: rank `shift` alone puts `send`, the others take it out into `recv`.
-    static constexpr int take = 0, scatter = 1, gather = 2, one = 3;
+    static constexpr int take = 0, scatter = 1, gather = 2, one = 3, blocks = 4;
 
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
-        const bool began = engine.begin(call.arrival);
-        if constexpr (HasPackets<E>) move(engine, call);
+        bool began = false;
+        if constexpr (HasPackets<E>) began = move(engine, call);
         const bool finished = engine.finish();
         observe(observed.began, began);
         observe(observed.finished, finished);
@@ -166,19 +167,18 @@ struct Packets {
 
 private:
     template <class E>
-    static BATON_HD void move(E &engine, const Call &call) {
+    static BATON_HD bool move(E &engine, const Call &call) {
         const Range part = engine.share(call.bytes, 16);
         const auto block = [&](std::byte *of, int rank) {
             return of + static_cast<std::uint64_t>(rank) * call.bytes + part.begin;
         };
         if (call.variant == one) return move_one(engine, call, part);
-        if (call.variant == scatter) {
-            engine.put_packets_to_each(call.send + part.begin, call.bytes, part.bytes);
-        } else {
-            engine.put_packets_to_all(call.send + part.begin, part.bytes);
-        }
+        const bool reduced = call.variant == scatter || call.variant == gather;
+        const std::uint64_t stride = call.variant == scatter || call.variant == blocks ? call.bytes : 0;
+        const bool began = engine.begin_with_packets(call.arrival, call.send + part.begin, stride, part.bytes,
+                                                     reduced ? nullptr : block(call.recv, engine.rank()));
         engine.verify_arrivals();
-        if (call.variant != take) {
+        if (reduced) {
             const std::byte *own = call.variant == scatter ? block(call.send, engine.rank()) : call.send + part.begin;
             if (call.type == BATON_FLOAT32) {
                 engine.template reduce_packets_to<float>(call.recv + part.begin, own, part.bytes / sizeof(float),
@@ -186,18 +186,21 @@ private:
             } else {
                 engine.template reduce_packets_to<std::uint8_t>(call.recv + part.begin, own, part.bytes, call.op);
             }
-            return;
+        } else {
+            engine.take_packets_from_each(call.recv + part.begin, call.bytes, part.bytes);
         }
-        engine.take_packets_from_each(call.recv + part.begin, call.bytes, part.bytes);
-        engine.copy(engine.local(block(call.recv, engine.rank())), call.send + part.begin, part.bytes);
+        return began;
     }
 
     template <class E>
-    static BATON_HD void move_one(E &engine, const Call &call, const Range &part) {
+    static BATON_HD bool move_one(E &engine, const Call &call, const Range &part) {
         const bool puts = engine.rank() == call.shift;
-        if (puts) engine.put_packets_to_all(call.send + part.begin, part.bytes);
+        const bool began = puts
+                               ? engine.begin_with_packets(call.arrival, call.send + part.begin, 0, part.bytes, nullptr)
+                               : engine.begin(call.arrival);
         engine.verify_arrivals();
         if (!puts) engine.take_packets_from(call.shift, call.recv + part.begin, part.bytes);
+        return began;
     }
 };
 

@@ -57,9 +57,9 @@ TEST(Packets, OldOnesAreNotTakenAndTheWaitEnds) {
     EXPECT_FALSE(core::take_packets(&result, &wire, sizeof data, 4, limited));
     EXPECT_EQ(limited.left, -1);
     EXPECT_EQ(result, 7U);
-    const Packet *sources[] = {&wire, nullptr};
+    const auto packets_of = [&](int rank) { return rank == 0 ? &wire : nullptr; };
     Limited again{5};
-    EXPECT_FALSE(core::reduce_packets<std::uint64_t>(&result, sources, &data, 2, 1, BATON_SUM, 4, again));
+    EXPECT_FALSE(core::reduce_packets<std::uint64_t>(&result, packets_of, &data, 2, 1, BATON_SUM, 4, again));
     EXPECT_EQ(result, 7U);
 }
 
@@ -91,8 +91,9 @@ void check_reduce_packets(int op, int ranks, int own, std::size_t count, Placeme
         const T result = reference_reduce<T>(op, elements);
         std::memcpy(expected.data() + target + i * sizeof(T), &result, sizeof(T));
     }
+    const auto packets_of = [&](int rank) { return sources[static_cast<std::size_t>(rank)]; };
     Limited never{0};
-    EXPECT_TRUE(core::reduce_packets<T>(reinterpret_cast<T *>(memory.data() + target), sources.data(),
+    EXPECT_TRUE(core::reduce_packets<T>(reinterpret_cast<T *>(memory.data() + target), packets_of,
                                         reinterpret_cast<const T *>(memory.data() + layout.at(own)), ranks, count, op,
                                         9, never));
     EXPECT_TRUE(memory == expected) << ranks << " ranks, own " << own << ", " << count << " elements, "

@@ -40,9 +40,9 @@ __global__ void take_only(void *destination, const Packet *wire, std::size_t byt
 template <class T>
 __global__ void reduce_kernel(T *destination, const Packet *const *sources, const T *own, int ranks, std::size_t count,
                               int op, std::uint64_t epoch, int *gave_up) {
-    __shared__ std::uint64_t room[core::on_device::reduce_packets_room];
     Limited spin{patience};
-    if (!core::on_device::reduce_packets<T>(destination, sources, own, ranks, count, op, epoch, room, true, spin)) {
+    const auto packets_of = [&](int rank) { return sources[rank]; };
+    if (!core::on_device::reduce_packets<T>(destination, packets_of, own, ranks, count, op, epoch, spin)) {
         atomicAdd(gave_up, 1);
     }
 }
@@ -120,7 +120,8 @@ void check_reduce_packets(int op, int ranks, int own, std::size_t count, Placeme
                                      gave_up.data());
     finish_kernel("reduce_packets");
     Limited never{0};
-    EXPECT_TRUE(core::on_host::reduce_packets<T>(reinterpret_cast<T *>(memory.data() + target), host_sources.data(),
+    const auto packets_of = [&](int rank) { return host_sources[static_cast<std::size_t>(rank)]; };
+    EXPECT_TRUE(core::on_host::reduce_packets<T>(reinterpret_cast<T *>(memory.data() + target), packets_of,
                                                  reinterpret_cast<const T *>(memory.data() + layout.at(own)), ranks,
                                                  count, op, 9, never));
     Bytes got(memory.size());

@@ -61,6 +61,7 @@ public:
     bool await_all() const { return true; }
 
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes);
+    void copy_own(std::byte *destination, const std::byte *source, std::uint64_t bytes);
     template <class T>
     void reduce(const Remote *destinations, int /*destination_count*/, const Remote *sources, std::uint64_t count,
                 int op) {

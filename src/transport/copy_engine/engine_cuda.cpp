@@ -89,6 +89,13 @@ void CopyEngine::copy(Remote destination, const std::byte *source, std::uint64_t
     batch_.add(destination, source, bytes);
 }
 
+/// By a kernel on the caller's stream: the copy engines are busy with what goes to the peers meanwhile.
+void CopyEngine::copy_own(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
+    if (bytes == 0 || destination == source) return;
+    constexpr int blocks = 32;  // more than the links carry meanwhile
+    launch_copy(destination, source, bytes, blocks, stream_);
+}
+
 void CopyEngine::signal_all(std::uint64_t step) {
     batch_.flush(lane_.pushes);
     sync({.signal = step}, lane_.pushes);
@@ -108,7 +115,7 @@ void CopyEngine::reduce_to(Remote destination, const Remote *sources, std::uint6
     for (int rank = 0; rank < view_.size; ++rank) inputs.at[rank] = sources[rank];
     constexpr std::uint64_t bytes_per_block = 65536;
     const std::uint64_t blocks = (count * baton_type_size(type_) + bytes_per_block - 1) / bytes_per_block;
-    launch_reduce(destination, inputs, view_.size, count, type_, static_cast<baton_op>(op),
+    launch_reduce(view_, destination, inputs, count, type_, static_cast<baton_op>(op),
                   static_cast<int>(blocks < 1              ? 1
                                    : blocks > max_channels ? max_channels
                                                            : blocks),

@@ -49,13 +49,13 @@ BATON_HD inline bool poll_packets(const Packet *const (&where)[count], std::uint
 /// How many packets one thread polls at once: enough to hide a flight, few enough for registers.
 inline constexpr int packet_batch = 8;
 
-/// Word `index` of a reduction: polls all sources, in which a null entry stands for this rank's `own` word, and
-/// combines in the order of ranks. False if a wait was ended by `spin`.
+/// Word `index` of a reduction: polls the packets of all ranks, of which packets_of(rank) is the first, or null for
+/// this rank, whose word is `own`; combines in the order of ranks. False if a wait was ended by `spin`.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
-template <class T, class Spin>
-BATON_HD inline bool reduce_packet_word(const Packet *const *sources, int ranks, std::size_t index, std::uint64_t own,
+template <class T, class PacketsOf, class Spin>
+BATON_HD inline bool reduce_packet_word(const PacketsOf &packets_of, int ranks, std::size_t index, std::uint64_t own,
                                         int op, std::uint64_t epoch, Spin &spin, std::uint64_t &result) {
     Lanes<T, std::uint64_t> lanes{};
     for (int first = 0; first < ranks; first += packet_batch) {
@@ -63,7 +63,7 @@ BATON_HD inline bool reduce_packet_word(const Packet *const *sources, int ranks,
         std::uint64_t words[packet_batch];
         BATON_UNROLL
         for (int k = 0; k < packet_batch; ++k) {
-            const Packet *source = first + k < ranks ? sources[first + k] : nullptr;
+            const Packet *source = first + k < ranks ? packets_of(first + k) : nullptr;
             where[k] = source != nullptr ? source + index : nullptr;
             words[k] = own;
         }

@@ -39,6 +39,19 @@ public:
         return true;
     }
 
+    bool begin_with_packets(const Arrival &mine, const std::byte *source, std::uint64_t stride, std::uint64_t bytes,
+                            std::byte *own) {
+        if (!begin(mine)) return false;
+        const auto from = [&](int peer) { return source + static_cast<std::uint64_t>(peer) * stride; };
+        for (int step = 1; step < size(); ++step) {
+            const int peer = peer_at(step);
+            Packet *const destinations[1] = {view_.arena(peer).packets(epoch_, channel, rank())};
+            put_packets(destinations, 1, from(peer), bytes, epoch_);
+        }
+        if (own != nullptr) copy_own(own, from(rank()), bytes);
+        return true;
+    }
+
     bool await(int peer) {
         if (failed_) return false;
         const ArrivalLine *line = view_.own().arrival(epoch_, channel, peer);
@@ -61,6 +74,10 @@ public:
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
         if (failed_ || (destination.process == 0 && destination.address == source)) return;
         if (!host_write(destination, source, bytes)) report_unreachable(destination);
+    }
+
+    void copy_own(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
+        copy(local(destination), source, bytes);
     }
 
     /// In blocks that stay in the cache: what is not mapped here is read into scratch first, and written from it after.
@@ -107,14 +124,6 @@ public:
     Remote staging_at(int peer, int slot) const { return {view_.arena(peer).staging(slot, rank()), 0}; }
     std::byte *staging_from(int peer, int slot) const { return view_.own().staging(slot, peer); }
 
-    void put_packets_to_all(const std::byte *source, std::uint64_t bytes) { put_packets_to_each(source, 0, bytes); }
-    void put_packets_to_each(const std::byte *source, std::uint64_t stride, std::uint64_t bytes) {
-        for (int step = 1; step < size() && !failed_; ++step) {
-            const int peer = peer_at(step);
-            Packet *const destinations[1] = {packets_at(peer)};
-            put_packets(destinations, 1, source + static_cast<std::uint64_t>(peer) * stride, bytes, epoch_);
-        }
-    }
     void take_packets_from_each(std::byte *destination, std::uint64_t stride, std::uint64_t bytes) {
         for (int step = 1; step < size(); ++step) {
             const int peer = peer_at(step);
@@ -129,13 +138,12 @@ public:
     template <class T>
     void reduce_packets_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
         if (failed_) return;
-        std::array<const Packet *, max_ranks> sources{};
-        for (int peer = 0; peer < size(); ++peer) {
-            if (peer != rank()) sources[static_cast<std::size_t>(peer)] = view_.own().packets(epoch_, channel, peer);
-        }
+        const auto packets_of = [&](int peer) -> const Packet * {
+            return peer == rank() ? nullptr : view_.own().packets(epoch_, channel, peer);
+        };
         Spin spin(view_, at(WaitFor::data, any_peer));
-        if (!reduce_packets<T>(reinterpret_cast<T *>(destination), sources.data(), reinterpret_cast<const T *>(own),
-                               size(), count, op, epoch_, spin)) {
+        if (!reduce_packets<T>(reinterpret_cast<T *>(destination), packets_of, reinterpret_cast<const T *>(own), size(),
+                               count, op, epoch_, spin)) {
             fail();
         }
     }
@@ -181,8 +189,6 @@ private:
         }
         return !failed_;
     }
-
-    Packet *packets_at(int peer) const { return view_.arena(peer).packets(epoch_, channel, rank()); }
 
     bool fail() {
         failed_ = true;

@@ -106,19 +106,20 @@ bool take_packets(void *destination, const Packet *source, std::size_t bytes, st
     return true;
 }
 
-/// Reduces `count` elements of all ranks, in their order: sources[r] are the packets of rank r, or null for this rank,
-/// whose elements are `own`. `destination` may equal `own`; both may have any alignment. False if `spin` ended a wait.
-template <class T, class Spin>
-bool reduce_packets(T *destination, const Packet *const *sources, const T *own, int ranks, std::size_t count, int op,
+/// Reduces `count` elements of all ranks, in their order: packets_of(r) are the packets of rank r, or null for this
+/// rank, whose elements are `own`. `destination` may equal `own`; both may have any alignment. False if `spin` ended a
+/// wait.
+template <class T, class PacketsOf, class Spin>
+bool reduce_packets(T *destination, const PacketsOf &packets_of, const T *own, int ranks, std::size_t count, int op,
                     std::uint64_t epoch, Spin &spin) {
     const std::size_t bytes = count * sizeof(T);
     for (std::size_t i = 0; i < packets_for(bytes); ++i) {
         const std::size_t at = i * packet_payload;
         const std::size_t size = std::min(packet_payload, bytes - at);
         std::uint64_t own_word = 0;
-        if (own != nullptr) std::memcpy(&own_word, reinterpret_cast<const std::byte *>(own) + at, size);
+        std::memcpy(&own_word, reinterpret_cast<const std::byte *>(own) + at, size);
         std::uint64_t result = 0;
-        if (!reduce_packet_word<T>(sources, ranks, i, own_word, op, epoch, spin, result)) return false;
+        if (!reduce_packet_word<T>(packets_of, ranks, i, own_word, op, epoch, spin, result)) return false;
         std::memcpy(reinterpret_cast<std::byte *>(destination) + at, &result, size);
     }
     return true;

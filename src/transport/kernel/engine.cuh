@@ -10,7 +10,6 @@ namespace baton::core {
 
 /// What the threads of a block share about their operation.
 struct KernelShared {
-    std::uint64_t epoch;
     std::byte *send_of[max_ranks];
     std::byte *recv_of[max_ranks];
     int failed;
@@ -41,29 +40,57 @@ public:
     __device__ static Remote local(const std::byte *pointer) { return const_cast<std::byte *>(pointer); }
 
     __device__ bool begin(const Arrival &mine) {
-        attach(mine);
-        if (!going_) return false;
-        for (int index = static_cast<int>(threadIdx.x); index < view_.size * 8; index += static_cast<int>(blockDim.x)) {
-            const int peer = index / 8;
-            const int word = index % 8;
-            if (peer != view_.rank && word < Arrival::words) {
-                store_arrival_word(view_.arena(peer).arrival(epoch_, channel_, view_.rank), mine, word, epoch_);
+        take_epoch(mine);
+        post_arrivals(mine);
+        __syncthreads();
+        return still_going();
+    }
+
+    /// The first words are loaded together with the epoch, and no thread waits for another before it has sent its own.
+    __device__ bool begin_with_packets(const Arrival &mine, const std::byte *source, std::uint64_t stride,
+                                       std::uint64_t bytes, std::byte *own) {
+        constexpr int unroll = 2;
+        const auto packets = static_cast<unsigned>(packets_for(bytes));
+        const unsigned all = packets * static_cast<unsigned>(own == nullptr ? view_.size - 1 : view_.size);
+        const auto from = [&](int peer) { return source + static_cast<std::uint64_t>(peer) * stride; };
+        unsigned next = threadIdx.x;
+        std::uint64_t words[unroll];
+        const auto load = [&] {
+#pragma unroll
+            for (int k = 0; k < unroll; ++k) {
+                const unsigned i = next + static_cast<unsigned>(k) * blockDim.x;
+                if (i >= all) continue;
+                const unsigned index = i % packets;
+                const int peer = peer_at(static_cast<int>(i / packets) + 1);
+                words[k] = load_bytes(from(peer) + index * packet_payload, payload_bytes(index, bytes));
             }
+        };
+        load();
+        take_epoch(mine);
+        post_arrivals(mine);
+        while (next < all && going_) {
+#pragma unroll
+            for (int k = 0; k < unroll; ++k, next += blockDim.x) {
+                if (next >= all) continue;
+                const unsigned index = next % packets;
+                const int peer = peer_at(static_cast<int>(next / packets) + 1);
+                if (peer != view_.rank) {
+                    store_packet(packets_at(peer) + index, words[k], epoch_);
+                } else if (own != from(peer)) {
+                    store_bytes(own + index * packet_payload, words[k], payload_bytes(index, bytes));
+                }
+            }
+            load();
         }
-        return true;
+        __syncthreads();
+        return still_going();
     }
 
     /// Joins the operation that another kernel of this stream has begun and not finished.
-    __device__ void attach(const Arrival &mine) {
-        mine_ = mine.signature;
-        if (threadIdx.x == 0) {
-            const std::uint64_t last = *view_.own().epoch(channel_);
-            shared_.failed = told_to_give_up(view_);
-            shared_.epoch = last + 1;
-        }
+    __device__ bool attach(const Arrival &mine) {
+        take_epoch(mine);
         __syncthreads();
-        epoch_ = shared_.epoch;
-        still_going();
+        return still_going();
     }
 
     __device__ bool await(int peer) {
@@ -76,10 +103,8 @@ public:
         __syncthreads();
         return still_going();
     }
-    /// By the last warp alone, while the others go on; finish() tells the result. The barrier keeps a fast thread from
-    /// storing a result over input, in place, that a slow one has not yet sent.
+    /// By the last warp alone, while the others go on; finish() tells the result.
     __device__ void verify_arrivals() {
-        __syncthreads();
         const int lane = static_cast<int>(threadIdx.x) - (static_cast<int>(blockDim.x) - 32);
         if (lane < 0 || !going_) return;
         for (int peer = lane; peer < view_.size; peer += 32) {
@@ -89,8 +114,18 @@ public:
 
     __device__ void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
         if (!going_ || destination == source || bytes == 0) return;
-        void *const destinations[1] = {destination};
-        copy_block(destinations, 1, source, bytes);
+        if (own_.bytes == bytes) {
+            own_.bytes = 0;
+            copy_two(destination, source, own_.destination, own_.source, bytes);
+        } else {
+            copy_to_one(destination, source, bytes);
+        }
+    }
+    /// A small block at once, while arrivals fly; a large one beside the first copy of the same length.
+    __device__ void copy_own(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
+        constexpr std::uint64_t at_once = 16384;
+        if (bytes <= at_once) return copy(destination, source, bytes);
+        if (destination != source) own_ = {destination, source, bytes};
     }
     template <class T>
     __device__ void reduce(const Remote *destinations, int destination_count, const Remote *sources,
@@ -103,6 +138,7 @@ public:
     __device__ void copy_after_reduce() { __syncthreads(); }
 
     __device__ void signal_all(std::uint64_t step) {
+        copy_what_waits();
         __syncthreads();
         for_each_peer(
             [&](int peer) { store_release(view_.arena(peer).done(channel_, view_.rank), step_value(epoch_, step)); });
@@ -134,16 +170,6 @@ public:
         return still_going();
     }
 
-    __device__ void put_packets_to_all(const std::byte *source, std::uint64_t bytes) {
-        put_packets_to_each(source, 0, bytes);
-    }
-    __device__ void put_packets_to_each(const std::byte *source, std::uint64_t stride, std::uint64_t bytes) {
-        if (bytes == 0 || !going_) return;
-        core::put_packets_to_each(
-            view_.size - 1, [&](int part) { return packets_at(peer_at(part + 1)); },
-            [&](int part) { return reinterpret_cast<const char *>(source + peer_at(part + 1) * stride); }, bytes,
-            epoch_);
-    }
     __device__ void take_packets_from_each(std::byte *destination, std::uint64_t stride, std::uint64_t bytes) {
         if (bytes == 0 || !going_) return;
         Spin spin(view_, at(WaitFor::data, any_peer));
@@ -162,14 +188,13 @@ public:
     }
     template <class T>
     __device__ void reduce_packets_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
-        __shared__ std::uint64_t room[reduce_packets_room];
-        const Packet *sources[max_ranks];
-        for (int peer = 0; peer < view_.size; ++peer) {
-            sources[peer] = peer == view_.rank ? nullptr : view_.own().packets(epoch_, channel_, peer);
-        }
+        if (!going_) return;
+        const auto packets_of = [&](int peer) {
+            return peer == view_.rank ? nullptr : view_.own().packets(epoch_, channel_, peer);
+        };
         Spin spin(view_, at(WaitFor::data, any_peer));
-        if (!reduce_packets<T>(reinterpret_cast<T *>(destination), sources, reinterpret_cast<const T *>(own),
-                               view_.size, count, op, epoch_, room, going_, spin)) {
+        if (!reduce_packets<T>(reinterpret_cast<T *>(destination), packets_of, reinterpret_cast<const T *>(own),
+                               view_.size, count, op, epoch_, spin)) {
             shared_.failed = 1;
         }
     }
@@ -183,6 +208,31 @@ public:
     }
 
 private:
+    /// All threads load the same two words, so that none waits for another to hand them on.
+    __device__ void take_epoch(const Arrival &mine) {
+        mine_ = mine.signature;
+        epoch_ = *view_.own().epoch(channel_) + 1;
+        going_ = !told_to_give_up(view_);
+        if (threadIdx.x == 0) shared_.failed = !going_;
+    }
+
+    __device__ void post_arrivals(const Arrival &mine) {
+        if (!going_) return;
+        for (int index = static_cast<int>(threadIdx.x); index < view_.size * 8; index += static_cast<int>(blockDim.x)) {
+            const int peer = index / 8;
+            const int word = index % 8;
+            if (peer != view_.rank && word < Arrival::words) {
+                store_arrival_word(view_.arena(peer).arrival(epoch_, channel_, view_.rank), mine, word, epoch_);
+            }
+        }
+    }
+
+    __device__ void copy_what_waits() {
+        const OwnCopy own = own_;
+        own_.bytes = 0;
+        copy(own.destination, own.source, own.bytes);
+    }
+
     /// What the barrier before has made known. A method returns it, and after a false the thread does nothing more for
     /// the operation but come to the barriers. A thread that fails early may do so before a slow one has looked: then
     /// they hear of it from different methods.
@@ -253,6 +303,12 @@ private:
     int channel_;
     int channels_;
     bool going_ = false;  // of this thread
+    struct OwnCopy {
+        std::byte *destination = nullptr;
+        const std::byte *source = nullptr;
+        std::uint64_t bytes = 0;
+    };
+    OwnCopy own_;  // to be done beside another
 };
 
 }  // namespace baton::core

@@ -21,9 +21,8 @@ __global__ void __launch_bounds__(block_threads)
     KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     if (actions.begin) {
         if (!engine.begin(mine) || !engine.await_all()) return;
-    } else {
-        engine.attach(mine);
-        if (shared.failed) return;
+    } else if (!engine.attach(mine)) {
+        return;
     }
     if (actions.wait_credits != 0 && !engine.wait_credits(actions.wait_credits)) return;
     if (actions.signal != 0) engine.signal_all(actions.signal);
@@ -82,9 +81,12 @@ __global__ void probe_kernel(const __grid_constant__ CommView view, std::uint64_
 
 template <class T>
 __global__ void __launch_bounds__(block_threads)
-    reduce_kernel(std::byte *destination, const __grid_constant__ ReduceSources sources, int ranks, std::uint64_t count,
-                  int op) {
+    reduce_kernel(const __grid_constant__ CommView view, std::byte *destination,
+                  const __grid_constant__ ReduceSources sources, std::uint64_t count, int op) {
     wait_for_kernel_before();
+    // The memory of a rank that has died may be gone.
+    if (told_to_give_up(view)) return;
+    const int ranks = view.size;
     const Range part = split(count * sizeof(T), 16, static_cast<int>(gridDim.x), static_cast<int>(blockIdx.x));
     const T *inputs[max_ranks];
     for (int rank = 0; rank < ranks; ++rank) inputs[rank] = reinterpret_cast<const T *>(sources.at[rank] + part.begin);
@@ -143,10 +145,11 @@ void launch_wait_signal(const CommView &view, int window, int source, std::uint6
     launch(address_of(&wait_signal_kernel), 1, 1, arguments, stream, "launching a wait kernel");
 }
 
-void launch_reduce(std::byte *destination, const ReduceSources &sources, int ranks, std::uint64_t count,
+void launch_reduce(const CommView &view, std::byte *destination, const ReduceSources &sources, std::uint64_t count,
                    baton_type type, baton_op op, int blocks, cudaStream_t stream) {
     int op_value = op;
-    void *arguments[] = {&destination, const_cast<ReduceSources *>(&sources), &ranks, &count, &op_value};
+    void *arguments[] = {const_cast<CommView *>(&view), &destination, const_cast<ReduceSources *>(&sources), &count,
+                         &op_value};
     launch(reduce_kernel_of(type), blocks, block_threads, arguments, stream, "launching a reduction kernel");
 }
 

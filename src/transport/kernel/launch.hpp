@@ -36,11 +36,12 @@ void launch_copy(std::byte *destination, const std::byte *source, std::uint64_t 
 void launch_signal(const CommView &view, int window, int target, cudaStream_t stream);
 void launch_wait_signal(const CommView &view, int window, int source, std::uint64_t signals, cudaStream_t stream);
 
-/// Combines `sources` (addresses of this process, one per rank, in rank order) into `destination`.
+/// Combines `sources` (addresses of this process, one per rank, in rank order) into `destination`; does nothing on a
+/// communicator that is broken when the stream gets there.
 struct ReduceSources {
     const std::byte *at[max_ranks] = {};
 };
-void launch_reduce(std::byte *destination, const ReduceSources &sources, int ranks, std::uint64_t count,
+void launch_reduce(const CommView &view, std::byte *destination, const ReduceSources &sources, std::uint64_t count,
                    baton_type type, baton_op op, int blocks, cudaStream_t stream);
 
 /// Proof that stores and loads reach every peer. First call, verify = false: writes `value` + rank into the credit

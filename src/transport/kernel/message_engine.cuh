@@ -27,10 +27,7 @@ public:
           number_(number),
           peer_(peer),
           channel_(channel),
-          channels_(channels) {
-        if (threadIdx.x == 0) shared_.failed = told_to_give_up(view_);
-        __syncthreads();
-    }
+          channels_(channels) {}
 
     __device__ int rank() const { return view_.rank; }
     __device__ int channel() const { return channel_; }
@@ -59,13 +56,14 @@ public:
         __syncthreads();
         if (threadIdx.x == 0 && !shared_.failed) store_release(word, value);
     }
-    /// The same for a word of this rank and one of the peer's, behind one fence.
+    /// The same for a word of this rank and one of the peer's, after what the block has read. That needs no fence: what
+    /// is read here carries the message's number and has been compared with it, so nothing that is stored because of
+    /// these words can be taken for it. What the block has stored is not covered.
     __device__ void post_words(std::uint64_t *own, std::uint64_t *peers, std::uint64_t value) {
         __syncthreads();
         if (threadIdx.x != 0 || shared_.failed) return;
-        __threadfence_system();
-        store_relaxed(own, value);
         store_relaxed(peers, value);
+        store_relaxed(own, value);
     }
     __device__ void post_line(ArrivalLine *line) {
         if (threadIdx.x < Arrival::words && !shared_.failed) {
@@ -104,20 +102,29 @@ public:
         return shared_.failed == 0;
     }
 
-    /// True for the last of this rank's channels to come here; `left` counts them. What the others have read and stored
-    /// before is ordered before what it does after.
+    /// True for the last of this rank's channels to come here; `left` counts them, and begins anew with the last. It
+    /// orders reads only, as post_words() does.
     __device__ bool last_channel(std::uint64_t *left) {
-        if (channels_ == 1) return shared_.failed == 0;
         __syncthreads();
+        if (channels_ == 1) return shared_.failed == 0;
         if (threadIdx.x == 0) {
-            __threadfence();
-            const auto before = atomicAdd(reinterpret_cast<unsigned long long *>(left), shared_.failed ? 0ULL : 1ULL);
-            shared_.last = !shared_.failed && before + 1 == static_cast<unsigned long long>(channels_);
-            if (shared_.last) *left = 0;
-            __threadfence();
+            const auto last = static_cast<unsigned>(channels_ - 1);
+            shared_.last = !shared_.failed && atomicInc(reinterpret_cast<unsigned *>(left), last) == last;
         }
         __syncthreads();
         return shared_.last != 0;
+    }
+
+    /// For all of this rank's channels: what the stream has done before is there for a receiver that sees its word.
+    __device__ void post_parts(SemaphoreWord *parts, std::uint64_t value) {
+        if (shared_.failed) return;
+        for (int part = static_cast<int>(threadIdx.x); part < channels_; part += static_cast<int>(blockDim.x)) {
+            store_release(&parts[part].value, value);
+        }
+    }
+    /// What a peer's line named is not what it was taken for.
+    __device__ void refuse() {
+        if (threadIdx.x == 0) report(BATON_ERR_INTERNAL, mine_.signature);
     }
 
     /// True once all channels of the sender have raised their word to `value`; a thread polls for each.

@@ -117,6 +117,56 @@ __device__ inline void copy_block(void *const *destinations, int destination_cou
     copy_edges(destinations, destination_count, source, split, bytes);
 }
 
+/// Words [0, words) of two copies, side by side: all loads of both are under way before the first store.
+template <int unroll>
+__device__ inline void copy_words_of_two(void *const (&destinations)[2], const void *const (&sources)[2],
+                                         std::size_t offset, std::size_t words) {
+    const std::size_t stride = blockDim.x;
+    for (std::size_t base = threadIdx.x; base < words; base += unroll * stride) {
+        uint4 held[2][unroll];
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+            const auto *from = reinterpret_cast<const uint4 *>(static_cast<const char *>(sources[j]) + offset) + base;
+#pragma unroll
+            for (int k = 0; k < unroll; ++k) {
+                if (base + k * stride < words) held[j][k] = load_word(from + k * stride);
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+            auto *const to = reinterpret_cast<uint4 *>(static_cast<char *>(destinations[j]) + offset) + base;
+#pragma unroll
+            for (int k = 0; k < unroll; ++k) {
+                if (base + k * stride < words) store_word(to + k * stride, held[j][k]);
+            }
+        }
+    }
+}
+
+/// copy_block() to one destination. Not inlined, as the next one: an operation copies at several places.
+__device__ __noinline__ inline void copy_to_one(void *destination, const void *source, std::size_t bytes) {
+    copy_block(&destination, 1, source, bytes);
+}
+
+/// Two copies of `bytes` each, which flow together: one to a peer leaves the memory idle that one within this GPU
+/// needs. The sources may be the same; nothing else may overlap.
+__device__ __noinline__ inline void copy_two(void *destination_0, const void *source_0, void *destination_1,
+                                             const void *source_1, std::size_t bytes) {
+    void *const destinations[2] = {destination_0, destination_1};
+    const void *const sources[2] = {source_0, source_1};
+    const std::uintptr_t difference =
+        address_difference(destinations, 2, source_0) | address_difference(sources, 2, source_0);
+    if (difference % 16 != 0) {
+        copy_to_one(destination_0, source_0, bytes);
+        copy_to_one(destination_1, source_1, bytes);
+        return;
+    }
+    const Split split = split_range(source_0, bytes, 1);
+    copy_words_of_two<4>(destinations, sources, split.head, split.words);
+    copy_edges(&destinations[0], 1, source_0, split, bytes);
+    copy_edges(&destinations[1], 1, source_1, split, bytes);
+}
+
 /// Sources that a thread loads before it adds, where their number is not known to the compiler.
 inline constexpr int reduce_batch = 8;
 

@@ -68,22 +68,8 @@ __device__ inline bool take_packets(void *destination, const Packet *source, std
     return true;
 }
 
-/// put_packets() with a part of the source for each of `peers` destinations, take_packets() from each of them: part k
-/// belongs to packets_of(k) and lies at address_of_part(k). All parts together are spread over the threads: one after
-/// the other, each would cost a flight to memory of its own.
-template <class PacketsOf, class AddressOf>
-__device__ inline void put_packets_to_each(int peers, const PacketsOf &packets_of, const AddressOf &address_of_part,
-                                           std::size_t bytes, std::uint64_t epoch) {
-    const auto packets = static_cast<unsigned>(packets_for(bytes));
-    const unsigned all = packets * static_cast<unsigned>(peers);
-    for (unsigned i = threadIdx.x; i < all; i += blockDim.x) {
-        const unsigned part = i / packets;
-        const unsigned index = i % packets;
-        const char *from = address_of_part(static_cast<int>(part)) + index * packet_payload;
-        store_packet(packets_of(static_cast<int>(part)) + index, load_bytes(from, payload_bytes(index, bytes)), epoch);
-    }
-}
-
+/// take_packets() from each of `peers` senders: part k comes by packets_of(k) and goes to address_of_part(k). All parts
+/// together are spread over the threads: one after the other, each would cost a flight to memory of its own.
 template <class PacketsOf, class AddressOf, class Spin>
 __device__ inline bool take_packets_from_each(int peers, const PacketsOf &packets_of, const AddressOf &address_of_part,
                                               std::size_t bytes, std::uint64_t epoch, Spin &spin) {
@@ -112,65 +98,21 @@ __device__ inline bool take_packets_from_each(int peers, const PacketsOf &packet
     return true;
 }
 
-/// Words that reduce_packets() collects at a time, from all peers together.
-inline constexpr unsigned reduce_packets_room = 2048;
-
-/// Reduces `count` elements of all ranks, in their order: sources[r] are the packets of rank r, or null for this rank,
-/// whose elements are `own`. `destination` may equal `own`; both may have any alignment. False, for the whole block, if
-/// `spin` ended a wait, or if a thread came with going = false: it has heard of a failure before the others.
-///
-/// Every thread polls packets of its own, as many together as there are: a thread that polled all ranks' packets of one
-/// word would wait for a round trip to memory for each. They meet in `room`, reduce_packets_room words of shared
-/// memory.
-template <class T, class Spin>
-__device__ inline bool reduce_packets(T *destination, const Packet *const *sources, const T *own, int ranks,
-                                      std::size_t count, int op, std::uint64_t epoch, std::uint64_t *room, bool going,
-                                      Spin &spin) {
-    constexpr int unroll = 4;
+/// Reduces `count` elements of all ranks, in their order: packets_of(r) are the packets of rank r, or null for this
+/// rank, whose elements are `own`. `destination` may equal `own`; both may have any alignment. A thread polls the
+/// packets of all ranks for one word together, so that they cost one flight, and adds in registers.
+template <class T, class PacketsOf, class Spin>
+__device__ inline bool reduce_packets(T *destination, const PacketsOf &packets_of, const T *own, int ranks,
+                                      std::size_t count, int op, std::uint64_t epoch, Spin &spin) {
     const std::size_t bytes = count * sizeof(T);
     const std::size_t packets = packets_for(bytes);
-    const unsigned at_a_time = reduce_packets_room / static_cast<unsigned>(ranks);
-    bool complete = going;
-    for (std::size_t first = 0; first < packets; first += at_a_time) {
-        const auto words = static_cast<unsigned>(packets - first < at_a_time ? packets - first : at_a_time);
-        const unsigned all = words * static_cast<unsigned>(ranks);
-        for (unsigned base = threadIdx.x; base < all && complete; base += unroll * blockDim.x) {
-            const Packet *where[unroll];
-            std::uint64_t held[unroll] = {};
-#pragma unroll
-            for (int k = 0; k < unroll; ++k) {
-                const unsigned i = base + k * blockDim.x;
-                where[k] = nullptr;
-                if (i >= all) continue;
-                const std::size_t index = first + i % words;
-                const Packet *source = sources[i / words];
-                where[k] = source != nullptr ? source + index : nullptr;
-                if (source == nullptr && own != nullptr) {
-                    held[k] = load_bytes(reinterpret_cast<const char *>(own) + index * packet_payload,
-                                         payload_bytes(index, bytes));
-                }
-            }
-            complete = poll_packets(where, held, epoch, spin);
-#pragma unroll
-            for (int k = 0; k < unroll; ++k) {
-                const unsigned i = base + k * blockDim.x;
-                if (i < all) room[i] = held[k];
-            }
-        }
-        complete = __syncthreads_and(complete) != 0;
-        if (!complete) return false;
-        for (unsigned i = threadIdx.x; i < words; i += blockDim.x) {
-            Lanes<T, std::uint64_t> lanes;
-            lanes.start(room[i]);
-            with_op(op, [&](auto constant) {
-                for (int rank = 1; rank < ranks; ++rank)
-                    lanes.join(constant, room[static_cast<unsigned>(rank) * words + i]);
-            });
-            const std::size_t index = first + i;
-            store_bytes(reinterpret_cast<char *>(destination) + index * packet_payload, lanes.result(op, ranks),
-                        payload_bytes(index, bytes));
-        }
-        __syncthreads();
+    for (std::size_t i = threadIdx.x; i < packets; i += blockDim.x) {
+        const std::size_t offset = i * packet_payload;
+        const std::size_t size = payload_bytes(i, bytes);
+        const std::uint64_t own_word = load_bytes(reinterpret_cast<const char *>(own) + offset, size);
+        std::uint64_t result;
+        if (!reduce_packet_word<T>(packets_of, ranks, i, own_word, op, epoch, spin, result)) return false;
+        store_bytes(reinterpret_cast<char *>(destination) + offset, result, size);
     }
     return true;
 }

@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "collectives/gpu_messages.hpp"
+#include "cuda/check.hpp"
+#include "transport/kernel/launch.hpp"
+
+namespace baton::core {
+
+template <int capacity>
+void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, cudaStream_t stream) {
+    const auto batch = std::make_unique<MessageBatch<capacity>>();
+    // All blocks must be resident together, since they wait for each other across ranks. So many messages share the
+    // blocks (a block works through several parts of its message), and blocks of many messages are small.
+    const auto blocks_wanted = [](const MessageCall &call) {
+        return call.message.is_send || call.plan.algorithm == Algorithm::packet ? call.plan.channels : 1;
+    };
+    const auto wide = static_cast<int>(
+        std::count_if(calls.begin(), calls.end(), [&](const MessageCall &call) { return blocks_wanted(call) > 1; }));
+    const int narrow = static_cast<int>(calls.size()) - wide;
+    const int most_of_one = std::max(1, (channels_ - narrow) / std::max(1, wide));
+    std::map<std::pair<bool, int>, std::uint64_t> numbers;
+    int blocks = 0;
+    for (const MessageCall &call : calls) {
+        LaunchedMessage &launched = batch->messages[batch->count++];
+        launched.message = call.message;
+        launched.message.number = ++numbers[{call.message.is_send, call.message.peer}];
+        launched.first_block = blocks;
+        launched.push = call.plan.algorithm == Algorithm::push;
+        launched.blocks = std::min(blocks_wanted(call), most_of_one);
+        // Each has something to wait for: one that had not would count itself as done before the slot is this
+        // message's.
+        if (!launched.push) launched.blocks = shares_of(call.message.bytes, line_bytes, launched.blocks);
+        // The parts of a push are what its receiver waits for; packets are found wherever the parts begin.
+        launched.parts = launched.push ? call.plan.channels : launched.blocks;
+        blocks += launched.blocks;
+    }
+    batch->separate = numbers.size() == calls.size() && blocks == static_cast<int>(calls.size());
+    const KernelChoice choice = message_kernel(capacity > 4);
+    void *arguments[] = {const_cast<CommView *>(&view_), batch.get()};
+    launch(choice.kernel, blocks, choice.threads, arguments, stream, "launching sends and recvs");
+}
+
+/// Takes out of the calls the send that a copy engine carries: one, whose destination is known and which no other
+/// message of the calls shares its pair's count with. A receiver need not know whether its sender does it this way.
+std::optional<DirectSend> GpuMessages::take_direct_send(std::vector<MessageCall> &calls, cudaStream_t stream) {
+    const auto may_be = [&](const MessageCall &call) {
+        return call.plan.mover == Mover::copy_engine && call.message.peer != view_.rank;
+    };
+    if (std::none_of(calls.begin(), calls.end(), may_be)) return std::nullopt;
+    if (!addresses_.open_for_messages(is_capturing(stream))) return std::nullopt;
+    for (const MessageCall &call : calls) {
+        if (may_be(call) && !call.message.is_send) addresses_.tell_sender(call.message);
+    }
+    std::optional<DirectSend> found;
+    for (std::size_t index = 0; index < calls.size(); ++index) {
+        const Message message = calls[index].message;
+        if (!may_be(calls[index]) || !message.is_send) continue;
+        const bool alone = std::count_if(calls.begin(), calls.end(), [&](const MessageCall &other) {
+                               return other.message.is_send && other.message.peer == message.peer;
+                           }) == 1;
+        std::byte *destination = addresses_.destination_of(message, !found && alone);
+        if (destination == nullptr) continue;
+        found = DirectSend{message, destination, calls[index].plan.channels};
+        calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(index--));
+    }
+    return found;
+}
+
+/// On the push stream, beside the other messages of the calls: both ends of a ring send and receive at once.
+void GpuMessages::send_directly(const DirectSend &send, cudaStream_t stream) {
+    void *arguments[] = {const_cast<CommView *>(&view_), const_cast<DirectSend *>(&send)};
+    check_cuda(cudaStreamWaitEvent(lane_.pushes, lane_.fork, 0), "cudaStreamWaitEvent");
+    const KernelChoice meet = meet_for_direct_send();
+    launch(meet.kernel, 1, meet.threads, arguments, lane_.pushes, "launching a send");
+    check_cuda(cudaMemcpyAsync(send.destination, send.message.buffer, send.message.bytes, cudaMemcpyDeviceToDevice,
+                               lane_.pushes),
+               "copying a message");
+    const KernelChoice done = done_with_direct_send();
+    launch(done.kernel, 1, done.threads, arguments, lane_.pushes, "launching a send");
+    check_cuda(cudaEventRecord(lane_.join, lane_.pushes), "cudaEventRecord");
+    check_cuda(cudaStreamWaitEvent(stream, lane_.join, 0), "cudaStreamWaitEvent");
+}
+
+void GpuMessages::run(std::vector<MessageCall> calls, cudaStream_t stream) {
+    const std::optional<DirectSend> direct = take_direct_send(calls, stream);
+    if (direct) check_cuda(cudaEventRecord(lane_.fork, stream), "cudaEventRecord");
+    // Before the direct send, which waits for its receiver: streams may share a way to the GPU, and what is behind a
+    // wait there waits too.
+    if (!calls.empty()) {
+        calls.size() <= 4 ? launch_kernel<4>(calls, stream) : launch_kernel<BATON_GROUP_LIMIT>(calls, stream);
+    }
+    if (direct) send_directly(*direct, stream);
+}
+
+}  // namespace baton::core

@@ -1,0 +1,85 @@
+#include "collectives/peer_addresses.hpp"
+
+#include <chrono>
+
+#include "util/failure.hpp"
+
+namespace baton::core {
+namespace {
+
+// Where a kernel can take over, a late rank costs no more than this.
+constexpr std::chrono::nanoseconds address_patience = std::chrono::microseconds(200);
+
+Rendezvous::Entry entry_of(const Arrival &arrival) {
+    Rendezvous::Entry words;
+    static_assert(words.size() == Arrival::words);
+    for (int index = 0; index < Arrival::words; ++index) words[static_cast<std::size_t>(index)] = arrival.word(index);
+    return words;
+}
+
+}  // namespace
+
+bool PeerAddresses::learn(const Plan &plan, const CollectiveArgs &args, bool capturing,
+                          std::vector<PeerBuffers> &peers) {
+    if (rendezvous_ == nullptr) return false;
+    if (capturing && !plan.stream_words) {
+        rendezvous_->close();
+        return false;
+    }
+    if (!plan.stream_words && rendezvous_->closed()) return false;
+    const Arrival &mine = args.arrival;
+    const std::uint64_t number = rendezvous_->post(entry_of(mine));
+    const auto patience = plan.stream_words ? std::chrono::nanoseconds(view_.timeout_ns) : address_patience;
+    std::vector<Rendezvous::Entry> entries;
+    const int missing = rendezvous_->collect(number, patience, entries);
+    if (missing >= 0) {
+        if (!plan.stream_words) return false;
+        fail(BATON_ERR_TIMEOUT, "rank {} has not issued the matching call in {:.1f} s (zero-SM call {})", missing,
+             static_cast<double>(view_.timeout_ns) * 1e-9, number);
+    }
+    peers.assign(entries.size(), PeerBuffers{});
+    for (int peer = 0; peer < view_.size; ++peer) {
+        const Arrival theirs = Arrival::from_words(entries[static_cast<std::size_t>(peer)].data());
+        if (!(theirs.signature == mine.signature)) {
+            if (!plan.stream_words) return false;  // the kernels compare too, and tell everybody
+            fail(BATON_ERR_MISMATCH,
+                 "ranks {} and {} disagree in zero-SM call {}: count {} against {}, operation word {:#x} against {:#x}",
+                 view_.rank, peer, number, mine.signature.count, theirs.signature.count, mine.signature.what,
+                 theirs.signature.what);
+        }
+        if (peer == view_.rank || args.chunk == 0) continue;
+        PeerBuffers &buffers = peers[static_cast<std::size_t>(peer)];
+        if (!find(peer, theirs.send, &buffers.send) || !find(peer, theirs.recv, &buffers.recv)) return false;
+    }
+    return true;
+}
+
+bool PeerAddresses::open_for_messages(bool capturing) {
+    if (rendezvous_ == nullptr) return false;
+    if (capturing) rendezvous_->close();
+    return !rendezvous_->closed();
+}
+
+void PeerAddresses::tell_sender(const Message &recv) { rendezvous_->post_to(recv.peer, entry_of(recv.arrival)); }
+
+std::byte *PeerAddresses::destination_of(const Message &send, bool worth_waiting) {
+    const std::uint64_t number = rendezvous_->next_from(send.peer);
+    Rendezvous::Entry entry;
+    if (!worth_waiting || !rendezvous_->look(send.peer, number, address_patience, entry)) return nullptr;
+    const Arrival theirs = Arrival::from_words(entry.data());
+    std::byte *address = nullptr;
+    const bool found = theirs.signature == send.arrival.signature && find(send.peer, theirs.recv, &address);
+    return found ? address : nullptr;
+}
+
+/// False if the peer's buffer is not mapped here. A buffer that peers need not reach is not named: null, and true.
+bool PeerAddresses::find(int peer, const BufferRef &buffer, std::byte **address) const {
+    if (buffer.slot() == BufferRef::raw_slot) return true;
+    auto *base =
+        static_cast<std::byte *>(peers_.address(peer, static_cast<std::uint32_t>(buffer.slot()), buffer.generation));
+    if (base == nullptr) return false;
+    *address = base + buffer.offset();
+    return true;
+}
+
+}  // namespace baton::core

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <vector>
+
+#include "collectives/args.hpp"
+#include "collectives/p2p/message.hpp"
+#include "collectives/plan.hpp"
+#include "memory/peer_memory.hpp"
+#include "memory/rendezvous.hpp"
+#include "sync/comm_view.hpp"
+
+namespace baton::core {
+
+/// A peer's buffers as this process reaches them; null where the call's plan does not name one.
+struct PeerBuffers {
+    std::byte *send = nullptr;
+    std::byte *recv = nullptr;
+};
+
+/// What copy engines need when their work is enqueued, and kernels get with the arrivals: where the peers' buffers are,
+/// from the hosts' rendezvous. Where an address is not known, in time or at all, a kernel takes over. Not thread-safe.
+class PeerAddresses {
+public:
+    /// `rendezvous` may be null (one rank).
+    PeerAddresses(const CommView &view, const PeerMemory &peers, Rendezvous *rendezvous)
+        : view_(view), peers_(peers), rendezvous_(rendezvous) {}
+
+    /// Of a collective call, which all ranks issue with the same plan. False: not known; throws in zero-SM mode, where
+    /// nothing can take over.
+    bool learn(const Plan &plan, const CollectiveArgs &args, bool capturing, std::vector<PeerBuffers> &peers);
+
+    /// Before the others of a launch's messages; `capturing`: the stream records a graph. False: no address will be
+    /// known.
+    bool open_for_messages(bool capturing);
+    /// Of a recv that a copy engine may carry.
+    void tell_sender(const Message &recv);
+    /// Of a send that a copy engine may carry: once for each. Null: not known. `worth_waiting`: for a receiver that is
+    /// late.
+    std::byte *destination_of(const Message &send, bool worth_waiting);
+
+private:
+    bool find(int peer, const BufferRef &buffer, std::byte **address) const;
+
+    const CommView &view_;
+    const PeerMemory &peers_;
+    Rendezvous *const rendezvous_;
+};
+
+}  // namespace baton::core
