@@ -134,6 +134,10 @@ public:
         return still_going();
     }
 
+    __device__ std::uint64_t segment_bytes() const { return view_.layout.segment_bytes; }
+    __device__ Remote staging_at(int peer, int slot) const { return view_.arena(peer).staging(slot, view_.rank); }
+    __device__ std::byte *staging_from(int peer, int slot) const { return view_.own().staging(slot, peer); }
+
     __device__ void put_packets_to_all(const std::byte *source, std::uint64_t bytes) {
         put_packets_to_each(source, 0, bytes);
     }
