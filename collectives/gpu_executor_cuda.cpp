@@ -34,6 +34,7 @@ struct PeerBuffers {
 };
 
 KernelChoice kernel_for(const Request &request, const Plan &plan) {
+    if (plan.algorithm == Algorithm::staged) return staged_kernel(request.operation, request.type);
     switch (request.operation) {
         case BATON_ALLGATHER:
             return allgather_kernel(plan.algorithm);

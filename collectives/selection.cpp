@@ -75,7 +75,7 @@ private:
     bool zero_sm() {
         const bool allgather = request_.operation == BATON_ALLGATHER || request_.operation == BATON_ALLTOALL;
         if (!allgather || capabilities_.transport != BATON_TRANSPORT_ZERO_SM) return false;
-        if (capabilities_.size == 1) return false;
+        if (capabilities_.size == 1 || !capabilities_.reaches_buffers) return false;
         take({.algorithm = Algorithm::push, .mover = Mover::copy_engine, .channels = 1}, Reason::zero_sm);
         plan_.stream_words = true;
         return true;
@@ -147,6 +147,7 @@ private:
     }
     bool copy_engine_allowed() const {
         if (capabilities_.size == 1 || capabilities_.transport == BATON_TRANSPORT_KERNEL) return false;
+        if (!capabilities_.reaches_buffers) return false;
         const bool limited =
             capabilities_.transport == BATON_TRANSPORT_AUTO && capabilities_.copy_engine_limit && !reduces(request_);
         return !limited || request_.bytes >= *capabilities_.copy_engine_limit;
