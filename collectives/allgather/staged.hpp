@@ -1,10 +1,10 @@
 #pragma once
 
 #include "collectives/args.hpp"
-#include "transport/transport.hpp"
+#include "collectives/segments.hpp"
 
 /// Allgather through the peers' staging, for memory that peers cannot reach.
-///   Segment by segment of my chunk, two in flight, each channel with its share of a segment:
+///   Segment by segment of my chunk, two in flight, each channel with its part of a segment:
 ///   1. Copy the segment into my place of every peer's staging; signal.
 ///   2. Wait for all; copy the peers' segments from my staging to my receive buffer; credit.
 /// Steps: chunk / segment. Wire: (n-1) chunk bytes per rank, each copied twice. Synchronisation: arrival, then signal
@@ -20,11 +20,10 @@ BATON_HD void allgather_staged(Engine &engine, const CollectiveArgs &args) {
     };
     const Range own = engine.share(args.chunk, line_bytes);
     engine.copy(engine.local(place(rank, own.begin)), args.send + own.begin, own.bytes);
-    const std::uint64_t segment = engine.segment_bytes();
+    const Segments segments(engine, args.chunk);
     std::uint64_t step = 0;
-    for (std::uint64_t offset = 0; offset < args.chunk; offset += segment) {
-        const std::uint64_t rest = args.chunk - offset;
-        const Range part = engine.share(rest < segment ? rest : segment, line_bytes);
+    for (std::uint64_t offset = 0; offset < args.chunk; offset += segments.bytes()) {
+        const Range part = segments.part(args.chunk - offset);
         const std::uint64_t begin = offset + part.begin;
         ++step;
         const int slot = static_cast<int>(step & 1);

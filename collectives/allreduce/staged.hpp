@@ -1,10 +1,10 @@
 #pragma once
 
 #include "collectives/args.hpp"
-#include "transport/transport.hpp"
+#include "collectives/segments.hpp"
 
 /// Allreduce through staging, for memory that peers cannot reach: a reduce-scatter step and an allgather step in turn.
-///   The vector is cut into n-ths; segment by segment of an n-th, each channel with its share of a segment:
+///   The vector is cut into n-ths; segment by segment of an n-th, each channel with its part of a segment:
 ///   1. Odd step: copy the segment of n-th p into peer p's staging; signal; wait; combine mine in rank order into recv;
 ///   credit.
 ///   2. Even step: copy the combined segment into every peer's staging; signal; wait; copy the peers' out; credit.
@@ -16,22 +16,24 @@ namespace baton::core {
 template <class Engine>
 class AllreduceStaged {
 public:
-    BATON_HD AllreduceStaged(Engine &engine, const CollectiveArgs &args) : engine_(engine), args_(args) {}
+    BATON_HD AllreduceStaged(Engine &engine, const CollectiveArgs &args)
+        : engine_(engine),
+          args_(args),
+          largest_(split(args.chunk, 16, engine.size(), 0).bytes),
+          segments_(engine, largest_) {}
 
     template <class T>
     BATON_HD void run() {
         if (!engine_.begin(args_.arrival) || !engine_.await_all()) return;
-        const std::uint64_t segment = engine_.segment_bytes();
-        const std::uint64_t largest = split(args_.chunk, 16, engine_.size(), 0).bytes;
         std::uint64_t step = 0;
-        for (std::uint64_t offset = 0; offset < largest; offset += segment) {
+        for (std::uint64_t offset = 0; offset < largest_; offset += segments_.bytes()) {
             if (!scatter_and_combine<T>(++step, offset) || !gather(++step, offset)) return;
         }
         engine_.finish();
     }
 
 private:
-    /// This channel's share of the segment at `offset` of rank `of`'s n-th: where in the vector, and where in staging.
+    /// This channel's part of the segment at `offset` of rank `of`'s n-th: where in the vector, and where in staging.
     /// The last n-ths may be short or empty.
     struct Part {
         std::uint64_t begin;
@@ -41,9 +43,8 @@ private:
     BATON_HD Part part_of(int of, std::uint64_t offset) const {
         const Range owned = split(args_.chunk, 16, engine_.size(), of);
         const std::uint64_t begin = offset < owned.bytes ? offset : owned.bytes;
-        const std::uint64_t rest = owned.bytes - begin;
-        const Range share = engine_.share(rest < engine_.segment_bytes() ? rest : engine_.segment_bytes(), line_bytes);
-        return {owned.begin + begin + share.begin, share.begin, share.bytes};
+        const Range part = segments_.part(owned.bytes - begin);
+        return {owned.begin + begin + part.begin, part.begin, part.bytes};
     }
 
     template <class T>
@@ -91,6 +92,8 @@ private:
 
     Engine &engine_;
     const CollectiveArgs &args_;
+    const std::uint64_t largest_;  // n-th
+    const Segments segments_;
 };
 
 }  // namespace baton::core

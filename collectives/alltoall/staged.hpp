@@ -1,13 +1,13 @@
 #pragma once
 
 #include "collectives/args.hpp"
-#include "transport/transport.hpp"
+#include "collectives/segments.hpp"
 
 /// Alltoall through the peers' staging, for memory that peers cannot reach.
-///   Segment by segment of a block, two in flight, each channel with its share of a segment:
+///   Segment by segment of a block, two in flight, each channel with its part of a segment:
 ///   1. Copy the segment of block p into my place of peer p's staging, for every p; signal.
 ///   2. Wait for all; copy the peers' segments from my staging to my receive buffer; credit.
-/// In place is safe: a channel writes its share of a segment of the blocks only after it has sent that of all blocks.
+/// In place is safe: a channel writes its part of a segment of the blocks only after it has sent that of all blocks.
 /// Steps: block / segment. Wire: (n-1) block bytes per rank, each copied twice. Synchronisation: arrival, then signal
 /// and credit per pair and step. Scratch: two segments per peer.
 namespace baton::core {
@@ -19,11 +19,10 @@ BATON_HD void alltoall_staged(Engine &engine, const CollectiveArgs &args) {
     const Range whole = engine.share(args.chunk, line_bytes);
     const std::uint64_t own = block(engine.rank()) + whole.begin;
     engine.copy(engine.local(args.recv + own), args.send + own, whole.bytes);
-    const std::uint64_t segment = engine.segment_bytes();
+    const Segments segments(engine, args.chunk);
     std::uint64_t step = 0;
-    for (std::uint64_t offset = 0; offset < args.chunk; offset += segment) {
-        const std::uint64_t rest = args.chunk - offset;
-        const Range part = engine.share(rest < segment ? rest : segment, line_bytes);
+    for (std::uint64_t offset = 0; offset < args.chunk; offset += segments.bytes()) {
+        const Range part = segments.part(args.chunk - offset);
         const std::uint64_t begin = offset + part.begin;
         ++step;
         const int slot = static_cast<int>(step & 1);

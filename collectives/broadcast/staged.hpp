@@ -2,7 +2,7 @@
 
 #include "collectives/args.hpp"
 #include "collectives/broadcast/share.hpp"
-#include "transport/transport.hpp"
+#include "collectives/segments.hpp"
 
 /// Broadcast through the peers' staging, for memory that peers cannot reach: push.hpp's scatter and relays.
 ///   Shares are cut into segments, those into a part for each channel; step s moves segment s of every share, two in
@@ -18,14 +18,17 @@ namespace baton::core {
 template <class Engine>
 class BroadcastStaged {
 public:
-    BATON_HD BroadcastStaged(Engine &engine, const CollectiveArgs &args) : engine_(engine), args_(args) {}
+    BATON_HD BroadcastStaged(Engine &engine, const CollectiveArgs &args)
+        : engine_(engine),
+          args_(args),
+          largest_(largest_broadcast_share(args.chunk, engine.size())),
+          segments_(engine, largest_) {}
 
     BATON_HD void run() {
         if (!engine_.begin(args_.arrival) || !engine_.await_all()) return;
         const bool root = engine_.rank() == args_.root;
-        const std::uint64_t largest = largest_broadcast_share(args_.chunk, engine_.size());
         std::uint64_t step = 0;
-        for (std::uint64_t offset = 0; offset < largest; offset += engine_.segment_bytes()) {
+        for (std::uint64_t offset = 0; offset < largest_; offset += segments_.bytes()) {
             ++step;
             if (step > 2 && !engine_.wait_credits(step - 2)) return;
             if (root) {
@@ -55,8 +58,7 @@ private:
     BATON_HD Part part_of(int of, std::uint64_t offset) const {
         const Range share = broadcast_share(args_.chunk, engine_.size(), args_.root, of);
         const std::uint64_t begin = offset < share.bytes ? offset : share.bytes;
-        const std::uint64_t rest = share.bytes - begin;
-        const Range part = engine_.share(rest < engine_.segment_bytes() ? rest : engine_.segment_bytes(), line_bytes);
+        const Range part = segments_.part(share.bytes - begin);
         return {share.begin + begin + part.begin, part.begin, part.bytes};
     }
 
@@ -97,6 +99,8 @@ private:
 
     Engine &engine_;
     const CollectiveArgs &args_;
+    const std::uint64_t largest_;  // share
+    const Segments segments_;
 };
 
 }  // namespace baton::core

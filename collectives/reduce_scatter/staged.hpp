@@ -1,10 +1,10 @@
 #pragma once
 
 #include "collectives/args.hpp"
-#include "transport/transport.hpp"
+#include "collectives/segments.hpp"
 
 /// Reduce-scatter by pushing segments into the owner's staging and adding there while the next segment flies.
-///   Segment by segment of a block, two in flight, each channel with its share of a segment:
+///   Segment by segment of a block, two in flight, each channel with its part of a segment:
 ///   1. Copy the segment of block p into my place of peer p's staging, for every p; signal.
 ///   2. Wait for all; combine the staged segments with my own in rank order, store; credit.
 /// Steps: chunk / segment. Wire: (n-1) chunk bytes per rank, written. Synchronisation: arrival, then signal and credit
@@ -18,11 +18,10 @@ BATON_HD void reduce_scatter_staged(Engine &engine, const CollectiveArgs &args) 
     const auto block = [&](int of, std::uint64_t offset) {
         return args.send + static_cast<std::uint64_t>(of) * args.chunk + offset;
     };
-    const std::uint64_t segment = engine.segment_bytes();
+    const Segments segments(engine, args.chunk);
     std::uint64_t step = 0;
-    for (std::uint64_t offset = 0; offset < args.chunk; offset += segment) {
-        const std::uint64_t rest = args.chunk - offset;
-        const Range part = engine.share(rest < segment ? rest : segment, line_bytes);
+    for (std::uint64_t offset = 0; offset < args.chunk; offset += segments.bytes()) {
+        const Range part = segments.part(args.chunk - offset);
         const std::uint64_t begin = offset + part.begin;
         ++step;
         const int slot = static_cast<int>(step & 1);
