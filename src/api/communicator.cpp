@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <exception>
 
@@ -183,15 +184,15 @@ void Communicator::map_arenas() {
 /// What really works between each pair, tried and agreed (decision 10).
 void Communicator::verify_reach(const baton_config &config) {
     if (capabilities_.on_gpu) {
-        int unreached = 0;
+        std::uint64_t unreached = 0;
         together([&] { unreached = probe_peers(view_, [&] { bootstrap_->barrier(); }); });
-        const std::vector<int> all = bootstrap_->allgather(unreached);
+        const std::vector<std::uint64_t> all = bootstrap_->allgather(unreached);
         for (std::size_t rank = 0; rank < all.size(); ++rank) {
             if (all[rank] != 0) {
                 fail(BATON_ERR_UNSUPPORTED,
-                     "the GPU of rank {} does not reach {} of its peers' memory (written and verified words); check "
+                     "the GPU of rank {} does not reach the memory of rank {} (written and verified words); check "
                      "`nvidia-smi topo -p2p rw`, or set BATON_TRANSPORT=host",
-                     rank, all[rank]);
+                     rank, std::countr_zero(all[rank]));
             }
         }
         capabilities_.reaches_buffers = true;
