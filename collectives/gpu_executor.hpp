@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "collectives/capabilities.hpp"
 #include "collectives/executor.hpp"
@@ -19,8 +20,8 @@ std::unique_ptr<Executor> make_gpu_executor(const CommView &view, int device, co
                                             const PeerMemory &peers, Rendezvous *rendezvous, IdleWords *idle_words);
 
 /// Collective, at creation: proves with written and verified words that this rank's kernels reach every peer's memory
-/// and back. Returns the number of peers that it does not reach. `barrier` brings the ranks together.
-int probe_peers(const CommView &view, const std::function<void()> &barrier);
+/// and back. Returns a bit for each peer that it does not reach. `barrier` brings the ranks together.
+std::uint64_t probe_peers(const CommView &view, const std::function<void()> &barrier);
 
 /// Loads every kernel now (decision 10).
 void preload_kernels();
@@ -34,6 +35,10 @@ struct DeviceIdentity {
     std::string uuid;  // "GPU-..." as nvidia-smi prints it
 };
 DeviceIdentity device_identity(int device);
+
+/// The first of the GPUs with these UUIDs that `device` cannot access directly, as CUDA says; -1 if it knows of none.
+/// Of GPUs that this process does not see it knows nothing: the probe tells.
+int first_out_of_reach(int device, const std::vector<std::string> &uuids);
 
 /// Zeroes device memory and waits for it.
 void clear_device(void *memory, std::size_t bytes);

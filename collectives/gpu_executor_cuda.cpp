@@ -28,6 +28,7 @@ constexpr int complete_phase = 1;
 cudaStream_t as_stream(void *stream) { return static_cast<cudaStream_t>(stream); }
 
 KernelChoice kernel_for(const Request &request, const Plan &plan) {
+    if (plan.algorithm == Algorithm::staged) return staged_kernel(request.operation, request.type);
     switch (request.operation) {
         case BATON_ALLGATHER:
             return allgather_kernel(plan.algorithm);

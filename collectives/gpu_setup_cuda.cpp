@@ -1,14 +1,28 @@
 // What a communicator on a GPU needs at its creation: see gpu_executor.hpp.
+#include <algorithm>
 #include <cstring>
 
 #include "collectives/gpu_executor.hpp"
 #include "collectives/kernels.hpp"
 #include "cuda/check.hpp"
+#include "cuda/driver.hpp"
 #include "transport/kernel/launch.hpp"
 
 namespace baton::core {
+namespace {
 
-int probe_peers(const CommView &view, const std::function<void()> &barrier) {
+std::string uuid_text(const char *bytes) {
+    std::string uuid = "GPU-";
+    for (int index = 0; index < 16; ++index) {
+        if (index == 4 || index == 6 || index == 8 || index == 10) uuid += '-';
+        uuid += fmt::format("{:02x}", static_cast<unsigned char>(bytes[index]));
+    }
+    return uuid;
+}
+
+}  // namespace
+
+std::uint64_t probe_peers(const CommView &view, const std::function<void()> &barrier) {
     constexpr std::uint64_t value = 0x4261746F6E000000;
     cudaStream_t stream = nullptr;
     check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating the probe's stream");
@@ -21,14 +35,14 @@ int probe_peers(const CommView &view, const std::function<void()> &barrier) {
         launch_probe(view, value, true, &result->recorded, stream);
         read = cudaStreamSynchronize(stream);
     }
-    const int failures = read == cudaSuccess ? static_cast<int>(result->recorded) : view.size;
+    const std::uint64_t unreached = read == cudaSuccess ? result->recorded : ~std::uint64_t{0};
     barrier();
     // The credit words start at 0: this rank's own, after everybody has looked at them.
     clear_device(view.own().credit(0, 0), sizeof(SemaphoreWord) * static_cast<std::size_t>(view.size));
     release_control(result);
     cudaStreamDestroy(stream);
     barrier();
-    return failures;
+    return unreached;
 }
 
 void preload_kernels() {
@@ -54,13 +68,23 @@ void release_control(Control *control) { cudaFreeHost(control); }
 DeviceIdentity device_identity(int device) {
     cudaDeviceProp properties;
     check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
-    const auto *bytes = reinterpret_cast<const unsigned char *>(properties.uuid.bytes);
-    std::string uuid = "GPU-";
-    for (int index = 0; index < 16; ++index) {
-        if (index == 4 || index == 6 || index == 8 || index == 10) uuid += '-';
-        uuid += fmt::format("{:02x}", bytes[index]);
+    return {properties.name, uuid_text(properties.uuid.bytes)};
+}
+
+int first_out_of_reach(int device, const std::vector<std::string> &uuids) {
+    int devices = 0;
+    check_cuda(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+    for (int other = 0; other < devices; ++other) {
+        // Not by cudaGetDeviceProperties: it takes milliseconds.
+        CUuuid uuid = {};
+        int access = 0;
+        if (other == device || driver().device_get_uuid(&uuid, other) != CUDA_SUCCESS) continue;
+        const auto found = std::find(uuids.begin(), uuids.end(), uuid_text(uuid.bytes));
+        if (found == uuids.end()) continue;
+        check_cuda(cudaDeviceCanAccessPeer(&access, device, other), "cudaDeviceCanAccessPeer");
+        if (access == 0) return static_cast<int>(found - uuids.begin());
     }
-    return {properties.name, uuid};
+    return -1;
 }
 
 void clear_device(void *memory, std::size_t bytes) {

@@ -22,6 +22,8 @@ KernelChoice alltoall_kernel(Algorithm algorithm);
 KernelChoice broadcast_kernel(Algorithm algorithm);
 KernelChoice reduce_scatter_kernel(Algorithm algorithm, baton_type type);
 KernelChoice allreduce_kernel(Algorithm algorithm, baton_type type);
+/// The `staged` algorithm of any of these.
+KernelChoice staged_kernel(baton_operation operation, baton_type type);
 
 /// One of the sends and recvs of a launch, which run side by side.
 struct LaunchedMessage {

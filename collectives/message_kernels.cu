@@ -151,6 +151,8 @@ std::vector<KernelChoice> collective_kernels() {
         kernels.push_back(alltoall_kernel(algorithm));
         kernels.push_back(broadcast_kernel(algorithm));
     }
+    for (const baton_operation operation : {BATON_ALLGATHER, BATON_ALLTOALL, BATON_BROADCAST})
+        kernels.push_back(staged_kernel(operation, BATON_UINT8));
     for (int index = 0; index < BATON_TYPE_COUNT; ++index) {
         const auto type = static_cast<baton_type>(index);
         kernels.push_back(reduce_scatter_kernel(Algorithm::packet, type));
@@ -158,6 +160,8 @@ std::vector<KernelChoice> collective_kernels() {
         kernels.push_back(allreduce_kernel(Algorithm::packet, type));
         kernels.push_back(allreduce_kernel(Algorithm::two_shot, type));
         kernels.push_back(allreduce_kernel(Algorithm::two_phase, type));
+        kernels.push_back(staged_kernel(BATON_REDUCE_SCATTER, type));
+        kernels.push_back(staged_kernel(BATON_ALLREDUCE, type));
     }
     return kernels;
 }

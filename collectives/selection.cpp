@@ -75,7 +75,7 @@ private:
     bool zero_sm() {
         const bool can = request_.operation == BATON_ALLGATHER || request_.operation == BATON_ALLTOALL;
         if (!can || capabilities_.transport != BATON_TRANSPORT_ZERO_SM) return false;
-        if (capabilities_.size == 1) return false;
+        if (capabilities_.size == 1 || !capabilities_.reaches_buffers) return false;
         take({.algorithm = Algorithm::push, .mover = Mover::copy_engine, .channels = 1}, Reason::zero_sm);
         plan_.stream_words = true;
         return true;
@@ -149,6 +149,7 @@ private:
     }
     bool copy_engine_allowed() const {
         if (capabilities_.size == 1 || capabilities_.transport == BATON_TRANSPORT_KERNEL) return false;
+        if (!capabilities_.reaches_buffers) return false;
         // The hosts count the zero-SM calls to meet in them. A reduction by copy engines, which may fall back to a
         // kernel on some ranks, would be counted on the others only.
         if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && reduces(request_)) return false;

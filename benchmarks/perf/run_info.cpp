@@ -27,14 +27,12 @@ void add_ranks(RunInfo &run, const Communicator &communicator) {
     const baton_info &info = communicator.info();
     const std::string ranks = fmt::format("{} rank{}", info.size, info.size == 1 ? "" : "s");
     if (!communicator.on_gpu()) {
-        run.lines.push_back(fmt::format("{} on host memory; transport host; single copy between processes: {}", ranks,
-                                        info.single_copy ? "yes" : "no"));
+        run.lines.push_back(fmt::format("{} on host memory; transport host; {}", ranks, info.reach));
         return;
     }
     const char *transport = std::getenv("BATON_TRANSPORT");
-    run.lines.push_back(fmt::format("{} on GPUs; transport {}; at most {} channels; peer access {}", ranks,
-                                    transport != nullptr ? transport : "auto", info.channels,
-                                    info.peer_access ? "between all pairs" : "not between all pairs"));
+    run.lines.push_back(fmt::format("{} on GPUs; transport {}; at most {} channels; {}", ranks,
+                                    transport != nullptr ? transport : "auto", info.channels, info.reach));
     for (std::size_t rank = 0; rank < run.gpus.size(); ++rank) {
         run.lines.push_back(fmt::format("  rank {}: {}", rank, run.gpus[rank]));
     }

@@ -31,6 +31,10 @@ std::vector<Candidate> candidates_for(baton_operation operation, bool on_gpu, in
         if ((way.mover == core::Mover::host) == on_gpu || (way.mover == core::Mover::copy_engine && !copy_engines)) {
             continue;
         }
+        // Staging kernels run where buffers cannot be reached, and are the only way there beside packets.
+        if (way.mover == core::Mover::kernel && way.algorithm == core::Algorithm::staged) {
+            continue;
+        }
         Candidate candidate;
         candidate.algorithm = way.algorithm;
         candidate.mover = way.mover;

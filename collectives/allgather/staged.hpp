@@ -1,10 +1,10 @@
 #pragma once
 
 #include "collectives/args.hpp"
-#include "transport/transport.hpp"
+#include "collectives/segments.hpp"
 
 /// Allgather through the peers' staging, for memory that peers cannot reach.
-///   Segment by segment of my chunk, two in flight:
+///   Segment by segment of my chunk, two in flight, each channel with its part of a segment:
 ///   1. Copy the segment into my place of every peer's staging; signal.
 ///   2. Wait for all; copy the peers' segments from my staging to my receive buffer; credit.
 /// Steps: chunk / segment. Wire: (n-1) chunk bytes per rank, each copied twice. Synchronisation: arrival, then signal
@@ -18,22 +18,24 @@ BATON_HD void allgather_staged(Engine &engine, const CollectiveArgs &args) {
     const auto place = [&](int of, std::uint64_t offset) {
         return args.recv + static_cast<std::uint64_t>(of) * args.chunk + offset;
     };
-    engine.copy(engine.local(place(rank, 0)), args.send, args.chunk);
-    const std::uint64_t segment = engine.segment_bytes();
+    const Range own = engine.share(args.chunk, line_bytes);
+    engine.copy(engine.local(place(rank, own.begin)), args.send + own.begin, own.bytes);
+    const Segments segments(engine, args.chunk);
     std::uint64_t step = 0;
-    for (std::uint64_t offset = 0; offset < args.chunk; offset += segment) {
-        const std::uint64_t bytes = args.chunk - offset < segment ? args.chunk - offset : segment;
+    for (std::uint64_t offset = 0; offset < args.chunk; offset += segments.bytes()) {
+        const Range part = segments.part(args.chunk - offset);
+        const std::uint64_t begin = offset + part.begin;
         ++step;
         const int slot = static_cast<int>(step & 1);
         if (step > 2 && !engine.wait_credits(step - 2)) return;
         for (int at = 1; at < engine.size(); ++at) {
-            engine.copy(engine.staging_at(engine.peer_at(at), slot), args.send + offset, bytes);
+            engine.copy(engine.staging_at(engine.peer_at(at), slot) + part.begin, args.send + begin, part.bytes);
         }
         engine.signal_all(step);
         if (!engine.wait_all(step)) return;
         for (int at = 1; at < engine.size(); ++at) {
             const int peer = engine.peer_at(at);
-            engine.copy(engine.local(place(peer, offset)), engine.staging_from(peer, slot), bytes);
+            engine.copy(engine.local(place(peer, begin)), engine.staging_from(peer, slot) + part.begin, part.bytes);
         }
         engine.credit_all(step);
     }

@@ -112,10 +112,17 @@ typedef enum baton_transport {
                                         ranks have issued them */
 } baton_transport;
 
+/* Whether ranks may reach into each other's memory: GPUs into peer GPUs', processes into other processes'. */
+typedef enum baton_p2p {
+    BATON_P2P_AUTO = 0, /* where every pair of ranks can, which is tried at creation with written and verified words */
+    BATON_P2P_OFF = 1   /* never: all data goes through host memory that the ranks share */
+} baton_p2p;
+
 /*
  * A communicator's settings. Initialise with baton_config_init(), then set what matters. A field left as
  * baton_config_init() made it takes the value of its environment variable, else the default. All ranks must end up
- * with the same values; baton_comm_create() returns BATON_ERR_MISMATCH naming the field and the ranks otherwise.
+ * with the same values (but for p2p and tuning, which say what happens); baton_comm_create() returns BATON_ERR_MISMATCH
+ * naming the field and the ranks otherwise.
  */
 typedef struct baton_config {
     size_t struct_size;       /* set by baton_config_init(); lets later versions add fields */
@@ -128,8 +135,7 @@ typedef struct baton_config {
     size_t copy_engine_limit; /* bytes per rank from which copy engines move unreduced data; SIZE_MAX = unset: as
                                  tuned. BATON_COPY_ENGINE_LIMIT */
     size_t segment_bytes; /* bytes per peer moved at once through staging; 0 = unset. BATON_SEGMENT, default 1048576 */
-    int single_copy;      /* host transport: 1 = use process_vm_readv/writev where they work, 0 = never; -1 = unset.
-                             BATON_SINGLE_COPY, default 1 */
+    int p2p;              /* a baton_p2p; -1 = unset. BATON_P2P=auto|off, default auto. OFF on one rank is OFF on all */
     const char *tuning;   /* what runs which size where no other setting says it: path of a file of baton_tune's, or
                              its text, or "none" for the tables that are compiled in; rank 0's counts. NULL = unset.
                              BATON_TUNING, default ~/.config/baton/tuning.json if it is there */
@@ -147,7 +153,9 @@ typedef struct baton_info {
     int ranks_on_device;  /* ranks of this communicator on the same GPU, 1 or more; on the host equal to size */
     int channels;         /* CTAs that the widest kernel uses */
     int single_copy;      /* host: 1 where one copy between processes works */
-    int peer_access;      /* GPU: 1 where every pair of ranks reads and writes each other's memory (probed) */
+    int peer_access;      /* GPU: 1 where every pair of ranks reads and writes each other's memory (probed); 0: all data
+                             goes through host memory */
+    char reach[192];      /* how ranks reach each other's buffers, or which ranks do not and why: for people */
     size_t device_bytes;  /* device memory that Baton itself holds for this communicator on this rank */
     size_t host_bytes;    /* host memory, shared and pinned, likewise */
     size_t regions;       /* registered regions of this rank alive at the moment */
@@ -241,7 +249,9 @@ BATON_API baton_result baton_host_stream_destroy(baton_host_stream_t stream); /*
 
 /* ---------------------------------------------------------------- memory ------------------------------------------ */
 
-/* Memory of the communicator's kind (device or host), aligned to 256 bytes and registered from birth. Local calls. */
+/* Memory of the communicator's kind (device or host), aligned to 256 bytes and registered from birth. Local calls.
+ * Where GPUs do not reach each other's memory (baton_info.peer_access 0) it is pinned host memory, which kernels and
+ * the host use at the same address; the program's own kernels work faster on cudaMalloc memory then. */
 BATON_API baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer);
 BATON_API baton_result baton_free(baton_comm_t comm, void *pointer);
 
@@ -340,9 +350,9 @@ BATON_API baton_result baton_group_end(void);
 /* ---------------------------------------------------------------- windows: one-sided ------------------------------ */
 
 /*
- * Collective: gives each rank `bytes` (the same on all ranks) of memory that all ranks can reach, zeroed. `base` gets
- * this rank's memory. At most 64 windows are alive on a communicator. Blocks until all ranks have mapped it. Fails on
- * all ranks if it fails on one, also for wrong arguments.
+ * Collective: gives each rank `bytes` (the same on all ranks) of memory that all ranks can reach, zeroed: of the kind
+ * that baton_malloc() gives. `base` gets this rank's memory. At most 64 windows are alive on a communicator. Blocks
+ * until all ranks have mapped it. Fails on all ranks if it fails on one, also for wrong arguments.
  */
 BATON_API baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base);
 BATON_API baton_result baton_window_destroy(baton_window_t window); /* collective; waits for the work enqueued on it */

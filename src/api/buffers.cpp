@@ -42,6 +42,8 @@ PointerInfo Buffers::check(const void *pointer, std::uint64_t bytes, const char 
             if (on_gpu)
                 fail(BATON_ERR_ARGUMENT, "{} is {}, a host pointer; this communicator is on GPUs", name, pointer);
             break;
+        case PointerInfo::Kind::pinned:
+            break;
         case PointerInfo::Kind::device:
         case PointerInfo::Kind::managed:
             if (!on_gpu)

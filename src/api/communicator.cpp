@@ -9,8 +9,6 @@
 #include "api/config.hpp"
 #include "collectives/host_executor.hpp"
 #include "memory/reclaimer.hpp"
-#include "transport/host/remote_memory.hpp"
-#include "util/log.hpp"
 
 namespace baton::core {
 namespace {
@@ -48,28 +46,16 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     view_.timeout_ns = static_cast<std::uint64_t>(config.timeout_seconds * 1e9);
 
     settle_place(config);
-    together(
-        [&] { domain_ = capabilities_.on_gpu ? make_cuda_domain() : make_host_domain(bootstrap_->same_process()); });
-    PeerMemory::Callbacks callbacks;
-    callbacks.peer_dead = [this](int peer, const std::string &how) {
-        break_with(BATON_ERR_PEER_DEAD, fmt::format("rank {} has died: {}", peer, how), true);
-    };
-    callbacks.tick = [this] { on_tick(); };
-    peers_ = std::make_unique<PeerMemory>(*bootstrap_, *domain_, std::move(callbacks));
-    registry_ = std::make_unique<RegionRegistry>(*domain_, *peers_, timeout_);
-    buffers_ = std::make_unique<Buffers>(*domain_, *registry_, device_);
     settle_capabilities(config);
-    map_arenas();
     together([&] {
         control_ = capabilities_.on_gpu ? allocate_control() : new Control{};
         view_.control = control_;
-        view_.regions = peers_->table();
         if (capabilities_.on_gpu) preload_kernels();
     });
-    verify_reach(config);
-    if (capabilities_.on_gpu && view_.size > 1)
-        rendezvous_ = std::make_unique<Rendezvous>(*bootstrap_, view_.rank, view_.size);
-    if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && view_.size > 1)
+    settle_memory();
+    const bool direct = capabilities_.on_gpu && capabilities_.reaches_buffers && view_.size > 1;
+    if (direct) rendezvous_ = std::make_unique<Rendezvous>(*bootstrap_, view_.rank, view_.size);
+    if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && direct)
         idle_words_ = std::make_unique<IdleWords>(*bootstrap_, std::chrono::nanoseconds(view_.timeout_ns));
     together([&] {
         if (capabilities_.on_gpu) {
@@ -89,13 +75,15 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     ready_.store(true, std::memory_order_release);
 }
 
-/// GPU or host: agreed by all ranks.
+/// GPU or host, and whether one of the ranks or of the GPUs refuses P2P: agreed by all ranks.
 void Communicator::settle_place(const baton_config &config) {
     struct Place {
         std::int32_t has_gpu = 0;
+        std::int32_t p2p_off = 0;
         char uuid[48] = {};
         char name[80] = {};
     } mine;
+    mine.p2p_off = config.p2p == BATON_P2P_OFF ? 1 : 0;
     const auto transport = static_cast<baton_transport>(config.transport);
     together([&] {
         device_ = transport == BATON_TRANSPORT_HOST ? -1 : current_gpu();
@@ -106,6 +94,8 @@ void Communicator::settle_place(const baton_config &config) {
         std::strncpy(mine.name, identity_.name.c_str(), sizeof(mine.name) - 1);
     });
     const std::vector<Place> all = bootstrap_->allgather(mine);
+    const auto off = std::find_if(all.begin(), all.end(), [](const Place &place) { return place.p2p_off != 0; });
+    if (off != all.end()) no_p2p_ = fmt::format("p2p is off on rank {} (BATON_P2P)", off - all.begin());
     const auto without = std::find_if(all.begin(), all.end(), [](const Place &place) { return place.has_gpu == 0; });
     const bool any = std::any_of(all.begin(), all.end(), [](const Place &place) { return place.has_gpu != 0; });
     if (any && without != all.end()) {
@@ -139,6 +129,7 @@ void Communicator::settle_place(const baton_config &config) {
     for (const Place &place : all) {
         if (any) gpus.push_back({place.name, place.uuid});
     }
+    if (any && no_p2p_.empty()) ask_for_access(gpus);
     settle_tuning(config, gpus);
 }
 
@@ -165,79 +156,6 @@ void Communicator::settle_capabilities(const baton_config &config) {
     if (config.copy_engine_limit != unset_size) capabilities_.copy_engine_limit = config.copy_engine_limit;
 }
 
-void Communicator::map_arenas() {
-    RegionRegistry::Allocation arena;
-    together([&] { arena = registry_->allocate_published(view_.layout.total_bytes); });
-    const std::vector<PeerMemory::Published> all = bootstrap_->allgather(arena.published);
-    together([&] {
-        for (int peer = 0; peer < view_.size; ++peer) {
-            const PeerMemory::Published &published = all[static_cast<std::size_t>(peer)];
-            void *address =
-                peer == view_.rank ? arena.pointer : peers_->address(peer, published.slot, published.generation);
-            if (address == nullptr) fail(BATON_ERR_INTERNAL, "the arena of rank {} is not mapped", peer);
-            view_.arenas[peer] = static_cast<std::byte *>(address);
-        }
-    });
-}
-
-/// What really works between each pair, tried and agreed (decision 10).
-void Communicator::verify_reach(const baton_config &config) {
-    if (capabilities_.on_gpu) {
-        int unreached = 0;
-        together([&] { unreached = probe_peers(view_, [&] { bootstrap_->barrier(); }); });
-        const std::vector<int> all = bootstrap_->allgather(unreached);
-        for (std::size_t rank = 0; rank < all.size(); ++rank) {
-            if (all[rank] != 0) {
-                fail(BATON_ERR_UNSUPPORTED,
-                     "the GPU of rank {} does not reach {} of its peers' memory (written and verified words); check "
-                     "`nvidia-smi topo -p2p rw`, or set BATON_TRANSPORT=host",
-                     rank, all[rank]);
-            }
-        }
-        capabilities_.reaches_buffers = true;
-        reach_text_ = "peers' buffers are mapped over CUDA IPC";
-    } else {
-        const bool wanted = config.single_copy == 1;
-        single_copy_ = wanted && (bootstrap_->same_process() || probe_single_copy());
-        const std::vector<std::int32_t> all = bootstrap_->allgather(static_cast<std::int32_t>(single_copy_));
-        single_copy_ = std::all_of(all.begin(), all.end(), [](std::int32_t one) { return one != 0; });
-        capabilities_.reaches_buffers = single_copy_;
-        reach_text_ = single_copy_ ? "peers' buffers are reached by a single copy"
-                      : wanted     ? "the system refuses process_vm_readv between the ranks, so data is staged"
-                                   : "single copy is switched off, so data is staged";
-    }
-    capabilities_.reach_reason = reach_text_.c_str();
-}
-
-/// Every rank reads a word of every other and writes it back next to it.
-bool Communicator::probe_single_copy() {
-    struct Offer {
-        std::uint64_t address = 0;
-        std::int32_t pid = 0;
-    };
-    constexpr std::uint64_t value = 0x4261746F6E;
-    std::vector<std::uint64_t> words(static_cast<std::size_t>(view_.size) + 1, 0);
-    words[0] = value + static_cast<std::uint64_t>(view_.rank);
-    const std::vector<Offer> offers = bootstrap_->allgather(
-        Offer{reinterpret_cast<std::uint64_t>(words.data()), static_cast<std::int32_t>(getpid())});
-    bool works = true;
-    for (int peer = 0; peer < view_.size; ++peer) {
-        if (peer == view_.rank) continue;
-        const Offer &offer = offers[static_cast<std::size_t>(peer)];
-        const HostRemote remote{reinterpret_cast<std::byte *>(offer.address), offer.pid};
-        std::uint64_t word = 0;
-        works = works && host_read(reinterpret_cast<std::byte *>(&word), remote, sizeof(word)) &&
-                word == value + static_cast<std::uint64_t>(peer) &&
-                host_write(remote + 8 * (static_cast<std::uint64_t>(view_.rank) + 1),
-                           reinterpret_cast<const std::byte *>(&word), sizeof(word));
-    }
-    bootstrap_->barrier();
-    for (int peer = 0; peer < view_.size; ++peer) {
-        if (peer != view_.rank && words[static_cast<std::size_t>(peer) + 1] != words[0]) works = false;
-    }
-    return works;
-}
-
 void Communicator::fill_info(baton_info *info) const {
     const std::size_t size = info->struct_size;
     std::memset(info, 0, sizeof(*info));
@@ -253,9 +171,10 @@ void Communicator::fill_info(baton_info *info) const {
     info->channels = capabilities_.channels;
     info->single_copy = single_copy_ ? 1 : 0;
     info->peer_access = capabilities_.on_gpu && capabilities_.reaches_buffers ? 1 : 0;
-    info->device_bytes = capabilities_.on_gpu ? registry_->allocated_bytes() : 0;
-    info->host_bytes =
-        peers_->shared_bytes() + sizeof(Control) + (capabilities_.on_gpu ? 0 : registry_->allocated_bytes());
+    std::strncpy(info->reach, reach_text_.c_str(), sizeof(info->reach) - 1);
+    const bool on_device = capabilities_.on_gpu && capabilities_.reaches_buffers;
+    info->device_bytes = on_device ? registry_->allocated_bytes() : 0;
+    info->host_bytes = peers_->shared_bytes() + sizeof(Control) + (on_device ? 0 : registry_->allocated_bytes());
     info->regions = registry_->count();
 }
 

@@ -85,8 +85,17 @@ private:
     void settle_place(const baton_config &config);
     void settle_tuning(const baton_config &config, const std::vector<DeviceIdentity> &gpus);
     void settle_capabilities(const baton_config &config);
+    void ask_for_access(const std::vector<DeviceIdentity> &gpus);
+    std::string first_said(const std::string &mine);
+    void settle_memory();
+    bool meet_in_device_memory();
+    void meet_in_host_memory();
+    void set_up_memory();
+    void give_up_memory();
     void map_arenas();
-    void verify_reach(const baton_config &config);
+    void share_arenas(const RegionRegistry::Allocation &arena);
+    std::string probe_arenas();
+    void settle_single_copy();
     bool probe_single_copy();
     void free_control();
     /// Collective: runs `body` and throws on every rank if it threw on any, so that creation succeeds everywhere or
@@ -123,7 +132,8 @@ private:
     DeviceIdentity identity_;
     int ranks_on_device_ = 1;
     Capabilities capabilities_;
-    std::string reach_text_;
+    std::string no_p2p_;      // why ranks may not reach into each other's memory; empty if they may
+    std::string reach_text_;  // Capabilities::reach_reason
     CommView view_;
     Control *control_ = nullptr;
     std::chrono::milliseconds timeout_{};

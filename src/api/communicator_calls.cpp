@@ -158,6 +158,8 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
                        fmt::format("{} of {} {} ({} bytes), {} ranks\n", baton_operation_name(operation), count,
                                    baton_type_name(type), request.bytes, view_.size);
     if (how.algorithm == Algorithm::staged) text += fmt::format("segments of {} bytes per peer\n", how.segment_bytes);
+    if (capabilities_.on_gpu && !capabilities_.reaches_buffers && how.reason != Reason::reach)
+        text += reach_text_ + "\n";
     const bool raw = !capabilities_.on_gpu;
     if (needs_send(how) && send != nullptr) {
         text += "sendbuf: " + buffers_->describe(send, send_bytes(request), raw) + "\n";

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,28 +17,31 @@ namespace {
 
 constexpr std::size_t largest_segment = std::size_t{1} << 30;
 
-struct TransportName {
+struct Choice {
     const char *name;
-    baton_transport transport;
+    int value;
 };
-constexpr TransportName transport_names[] = {{"auto", BATON_TRANSPORT_AUTO},
-                                             {"host", BATON_TRANSPORT_HOST},
-                                             {"kernel", BATON_TRANSPORT_KERNEL},
-                                             {"copy_engine", BATON_TRANSPORT_COPY_ENGINE},
-                                             {"zero_sm", BATON_TRANSPORT_ZERO_SM}};
+constexpr Choice transports[] = {{"auto", BATON_TRANSPORT_AUTO},
+                                 {"host", BATON_TRANSPORT_HOST},
+                                 {"kernel", BATON_TRANSPORT_KERNEL},
+                                 {"copy_engine", BATON_TRANSPORT_COPY_ENGINE},
+                                 {"zero_sm", BATON_TRANSPORT_ZERO_SM}};
+constexpr Choice p2p_choices[] = {{"auto", BATON_P2P_AUTO}, {"off", BATON_P2P_OFF}};
 
 const char *variable(const char *name) {
     const char *value = std::getenv(name);
     return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-int transport_from(const char *name, int otherwise) {
+int choice_from(const char *name, std::span<const Choice> choices, int otherwise) {
     const char *value = variable(name);
     if (value == nullptr) return otherwise;
-    for (const TransportName &entry : transport_names) {
-        if (std::string(value) == entry.name) return entry.transport;
+    std::vector<std::string> names;
+    for (const Choice &choice : choices) {
+        if (std::string(value) == choice.name) return choice.value;
+        names.push_back(choice.name);
     }
-    fail(BATON_ERR_ARGUMENT, "{}={}: expected auto, host, kernel, copy_engine or zero_sm", name, value);
+    fail(BATON_ERR_ARGUMENT, "{}={}: expected one of {}", name, value, fmt::join(names, ", "));
 }
 
 std::size_t size_from(const char *name, std::size_t otherwise, std::size_t least = 0,
@@ -74,8 +78,8 @@ void check(const baton_config &config) {
     if (config.max_channels < 1 || config.max_channels > 64) {
         fail(BATON_ERR_ARGUMENT, "config.max_channels is {}; it must lie in 1..64", config.max_channels);
     }
-    if (config.single_copy != 0 && config.single_copy != 1) {
-        fail(BATON_ERR_ARGUMENT, "config.single_copy is {}; it must be 0 or 1", config.single_copy);
+    if (config.p2p != BATON_P2P_AUTO && config.p2p != BATON_P2P_OFF) {
+        fail(BATON_ERR_ARGUMENT, "config.p2p is {}, not a baton_p2p", config.p2p);
     }
     if (config.segment_bytes < 256 || config.segment_bytes > largest_segment) {
         fail(BATON_ERR_ARGUMENT, "config.segment_bytes is {}; it must lie in 256..{}", config.segment_bytes,
@@ -83,15 +87,14 @@ void check(const baton_config &config) {
     }
 }
 
-/// Name and value of every field that ranks compare (of the tuning rank 0's counts).
+/// Name and value of every field that ranks compare (of the tuning rank 0's counts, of p2p the strictest).
 std::vector<std::pair<const char *, double>> fields(const baton_config &config) {
     return {{"transport", config.transport},
             {"timeout_seconds", config.timeout_seconds},
             {"max_channels", config.max_channels},
             {"packet_limit", static_cast<double>(config.packet_limit)},
             {"copy_engine_limit", static_cast<double>(config.copy_engine_limit)},
-            {"segment_bytes", static_cast<double>(config.segment_bytes)},
-            {"single_copy", config.single_copy}};
+            {"segment_bytes", static_cast<double>(config.segment_bytes)}};
 }
 
 std::string value_text(double value) {
@@ -109,7 +112,7 @@ baton_config unset_config() {
     config.packet_limit = unset_size;
     config.copy_engine_limit = unset_size;
     config.segment_bytes = 0;
-    config.single_copy = -1;
+    config.p2p = -1;
     config.tuning = nullptr;
     return config;
 }
@@ -123,7 +126,7 @@ baton_config resolve_config(const baton_config *given) {
         }
         config = *given;
     }
-    if (config.transport == -1) config.transport = transport_from("BATON_TRANSPORT", BATON_TRANSPORT_AUTO);
+    if (config.transport == -1) config.transport = choice_from("BATON_TRANSPORT", transports, BATON_TRANSPORT_AUTO);
     if (config.timeout_seconds < 0) config.timeout_seconds = seconds_from("BATON_TIMEOUT", 60.0);
     if (config.max_channels == 0) {
         config.max_channels = static_cast<int>(size_from("BATON_MAX_CHANNELS", 64, 1, 64));
@@ -132,7 +135,7 @@ baton_config resolve_config(const baton_config *given) {
     if (config.copy_engine_limit == unset_size)
         config.copy_engine_limit = size_from("BATON_COPY_ENGINE_LIMIT", unset_size);
     if (config.segment_bytes == 0) config.segment_bytes = size_from("BATON_SEGMENT", 1048576, 256, largest_segment);
-    if (config.single_copy == -1) config.single_copy = static_cast<int>(size_from("BATON_SINGLE_COPY", 1, 0, 1));
+    if (config.p2p == -1) config.p2p = choice_from("BATON_P2P", p2p_choices, BATON_P2P_AUTO);
     if (config.tuning == nullptr) config.tuning = variable("BATON_TUNING");
     check(config);
     return config;

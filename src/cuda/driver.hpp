@@ -10,6 +10,7 @@ namespace baton::core {
     FUNCTION(init, cuInit)                                                          \
     FUNCTION(get_error_name, cuGetErrorName)                                        \
     FUNCTION(get_error_string, cuGetErrorString)                                    \
+    FUNCTION(device_get_uuid, cuDeviceGetUuid)                                      \
     FUNCTION(primary_ctx_retain, cuDevicePrimaryCtxRetain)                          \
     FUNCTION(primary_ctx_get_state, cuDevicePrimaryCtxGetState)                     \
     FUNCTION(ctx_get_current, cuCtxGetCurrent)                                      \

@@ -151,6 +151,7 @@ private:
             case PointerInfo::Kind::managed:
                 return "managed memory cannot be exported";
             case PointerInfo::Kind::host:
+            case PointerInfo::Kind::pinned:
                 return "host memory is not exported by a communicator on GPUs";
             case PointerInfo::Kind::invalid:
                 return "it is not mapped memory";

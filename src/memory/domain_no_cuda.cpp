@@ -1,13 +1,19 @@
-// Stands in for domain_cuda.cpp in a build without the CUDA toolkit.
+// Stands in for domain_cuda.cpp and mapped_domain_cuda.cpp in a build without the CUDA toolkit.
 #include "memory/gpu_pointer.hpp"
 #include "memory/memory_domain.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
+namespace {
 
-std::unique_ptr<MemoryDomain> make_cuda_domain() {
+[[noreturn]] void no_cuda() {
     fail(BATON_ERR_UNSUPPORTED, "this Baton was built without CUDA; build it where nvcc is found");
 }
+
+}  // namespace
+
+std::unique_ptr<MemoryDomain> make_cuda_domain() { no_cuda(); }
+std::unique_ptr<MemoryDomain> make_mapped_domain(std::string) { no_cuda(); }
 
 int current_gpu() { return -1; }
 

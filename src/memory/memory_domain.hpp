@@ -16,7 +16,8 @@ struct PointerInfo {
         invalid,
         host,
         device,
-        managed
+        managed,
+        pinned  // host memory of make_mapped_domain()'s, which GPUs reach at the same address
     };
     Kind kind = Kind::invalid;    // invalid: null, freed or never mapped as far as the system can tell
     int device = -1;              // CUDA ordinal, for device and managed memory
@@ -75,6 +76,11 @@ std::unique_ptr<MemoryDomain> make_host_domain(bool same_process);
 
 /// For the current device. Throws BATON_ERR_UNSUPPORTED in a build without CUDA.
 std::unique_ptr<MemoryDomain> make_cuda_domain();
+
+/// Host memory that all ranks and their GPUs reach over PCIe, for the current device: where GPUs do not reach each
+/// other's memory, `why` in words. Device memory may be used on it, but is not exported. Throws as make_cuda_domain(),
+/// and where the GPU would see registered host memory at other addresses than the host.
+std::unique_ptr<MemoryDomain> make_mapped_domain(std::string why);
 
 /// Ordinal of the calling thread's current device if a usable GPU and driver are there, else -1. Never throws.
 int current_gpu();

@@ -13,6 +13,8 @@ namespace baton::core {
 /// GPU: one relaxed 128-bit access each way. PTX makes a .b128 access with .sys scope a single memory operation, so a
 /// reader that sees the epoch sees the payload stored with it. Nothing orders one packet after another, and nothing has
 /// to: each is checked by itself.
+/// In host memory that GPUs meet in the same access is atomic: the CUDA memory model says so of aligned 16-byte loads
+/// and stores of mapped memory (docs/memory_model.md).
 /// Host: payload relaxed, then epoch with release; the reader takes the epoch with acquire, then the payload.
 /// A packet may be written again when its reader has taken it; the algorithms show that by their epochs (arena.hpp).
 /// 64-bit epochs do not come round, so a stale packet can never look new.

@@ -77,8 +77,9 @@
 /// credit_all(step), wait_credits(step)
 ///     The same pair in the other direction: "I have read what you stored in step".
 /// segment_bytes(), staging_at(peer, slot), staging_from(peer, slot)
-///     Staging, two slots per peer: at the peer for this rank's data; here, for the peer's. Free at the peer once it
-///     has arrived; again once it has credited the step that filled the slot.
+///     Staging, two slots per peer: at the peer for this rank's data; here, for the peer's. All channels have the same
+///     slots, and use their parts of them. Free at the peer once it has arrived; again once it has credited the step
+///     that filled the slot.
 /// take_packets_from_each(destination, stride, bytes)
 ///     What each peer has put here, as many bytes as it has put, to destination + peer * stride. A failed wait shows at
 ///     finish().
@@ -102,7 +103,7 @@
 ///
 /// ## What an engine leaves out
 ///
-/// Kernel: staging_*, segment_bytes. The host engine: nothing.
+/// Kernel and host engine: nothing.
 /// Copy engine: begin_with_packets, verify_arrivals, packets and wait(peer, step); reduce() has one destination, local,
 /// and the constructor's type. It enqueues, which makes it a narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging.

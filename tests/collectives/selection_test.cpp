@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "collectives/selection.hpp"
@@ -5,6 +6,8 @@
 
 namespace baton::core {
 namespace {
+
+using testing::AnyOf;
 
 const char *const gpu_table = R"({"version": 1, "tables": [{
     "gpu": "NVIDIA H200", "link": "NVSwitch", "ranks": 8, "operations": {
@@ -203,6 +206,51 @@ TEST(Selection, WhatCannotBeReachedIsStaged) {
     Capabilities reached = host();
     reached.reaches_buffers = true;
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 8193, reached).algorithm, Algorithm::push);
+}
+
+/// Every operation of any size, whatever is asked for: by kernels that touch no memory but the ranks' arenas.
+TEST(Selection, WhatGpusCannotReachGoesThroughArenas) {
+    std::vector<baton_operation> operations{BATON_RECV, BATON_BARRIER};
+    for (const OperationWays &entry : tuned_operations()) operations.push_back(entry.operation);
+    for (const bool with_table : {true, false}) {
+        for (const int size : {1, 2, 8}) {
+            for (const baton_transport transport :
+                 {BATON_TRANSPORT_AUTO, BATON_TRANSPORT_KERNEL, BATON_TRANSPORT_COPY_ENGINE, BATON_TRANSPORT_ZERO_SM}) {
+                Capabilities apart = gpu(size);
+                apart.reaches_buffers = false;
+                apart.transport = transport;
+                apart.copy_engine_limit = 1;
+                if (!with_table) apart.tuning.clear();
+                for (const baton_operation operation : operations) {
+                    for (const std::uint64_t bytes : {0ull, 1ull, 65536ull, 65537ull, 8ull << 20, 1ull << 33}) {
+                        const Plan plan = plan_for(operation, bytes, apart);
+                        const std::string text = text_for(operation, bytes, apart);
+                        EXPECT_EQ(plan.mover, Mover::kernel) << text;
+                        EXPECT_FALSE(plan.stream_words) << text;
+                        EXPECT_THAT(plan.algorithm,
+                                    AnyOf(Algorithm::arrive, Algorithm::packet, Algorithm::staged, Algorithm::direct))
+                            << text;
+                        if (plan.algorithm == Algorithm::staged) {
+                            EXPECT_EQ(plan.channels, 16) << text;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(Selection, SaysWhyGpusStage) {
+    Capabilities apart = gpu(8);
+    apart.reaches_buffers = false;
+    apart.reach_reason = "GPUs 2 and 3 do not reach each other";
+    for (const baton_operation operation :
+         {BATON_ALLGATHER, BATON_ALLTOALL, BATON_BROADCAST, BATON_REDUCE_SCATTER, BATON_ALLREDUCE})
+        EXPECT_EQ(plan_for(operation, 1 << 20, apart).algorithm, Algorithm::staged);
+    EXPECT_EQ(text_for(BATON_ALLGATHER, 1 << 20, apart),
+              "staged by kernel, 16 channels: GPUs 2 and 3 do not reach each other");
+    EXPECT_EQ(text_for(BATON_SEND, 1 << 20, apart),
+              "packet by kernel, 1 channel: GPUs 2 and 3 do not reach each other");
 }
 
 TEST(Selection, WithoutATableThereIsAWayForEverything) {

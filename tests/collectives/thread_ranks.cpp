@@ -12,7 +12,7 @@ void with_ranks(const ThreadConfig &config, const std::function<void(core::Commu
     baton_config settings;
     baton_config_init(&settings);
     settings.transport = BATON_TRANSPORT_HOST;
-    settings.single_copy = config.single_copy ? 1 : 0;
+    settings.p2p = config.single_copy ? BATON_P2P_AUTO : BATON_P2P_OFF;
     settings.timeout_seconds = config.timeout_seconds;
     settings.segment_bytes = config.segment_bytes;
     settings.tuning = "none";

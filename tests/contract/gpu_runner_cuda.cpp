@@ -41,11 +41,11 @@ public:
     }
 
     void upload(void *to, const void *from, std::size_t bytes) override {
-        check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "upload");
+        check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), "upload");
         check_cuda(cudaStreamSynchronize(stream_), "upload");
     }
     void download(void *to, const void *from, std::size_t bytes) override {
-        check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "download");
+        check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), "download");
         check_cuda(cudaStreamSynchronize(stream_), "download");
     }
 
@@ -108,6 +108,7 @@ std::unique_ptr<Runner> make_mixed_runner(const CommView &view, const HostReach 
 }  // namespace
 
 Transport kernel_transport() { return {"kernel", true, most_channels, kernel_offers(), make_kernel_runner}; }
+Transport mapped_transport() { return {"mapped", true, most_channels, kernel_offers(), make_kernel_runner, true}; }
 Transport copy_engine_transport() {
     return {"copy_engine", true, most_channels, offers_of<CopyEngine>(), make_copy_engine_runner};
 }

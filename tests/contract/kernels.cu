@@ -6,8 +6,7 @@
 namespace baton::core::contract {
 
 static_assert(Engine<KernelEngine> && HasSingleWaits<KernelEngine> && HasSources<KernelEngine> &&
-              HasPackets<KernelEngine>);
-static_assert(!HasStaging<KernelEngine>, "the contract says that kernels have no staging methods");
+              HasStaging<KernelEngine> && HasPackets<KernelEngine>);
 
 namespace {
 

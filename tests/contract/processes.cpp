@@ -9,7 +9,7 @@ std::vector<int> rank_counts() { return {test::world_size()}; }
 
 std::vector<Transport> transports() {
 #if BATON_WITH_CUDA
-    return {host_transport(), kernel_transport(), copy_engine_transport(), mixed_transport()};
+    return {host_transport(), kernel_transport(), mapped_transport(), copy_engine_transport(), mixed_transport()};
 #else
     return {host_transport()};
 #endif

@@ -21,13 +21,18 @@ const char *text(Said said) {
     return words[static_cast<int>(said)];
 }
 
+std::unique_ptr<MemoryDomain> make_domain(const Bootstrap &bootstrap, const Transport &transport) {
+    if (!transport.on_gpu) return make_host_domain(bootstrap.same_process());
+    return transport.through_host ? make_mapped_domain("a test says so") : make_cuda_domain();
+}
+
 }  // namespace
 
 Rank::Rank(Bootstrap &bootstrap, const Transport &transport, const Settings &settings)
     : bootstrap_(bootstrap),
       transport_(transport),
       common_(settings.seed),
-      domain_(transport.on_gpu ? make_cuda_domain() : make_host_domain(bootstrap.same_process())),
+      domain_(make_domain(bootstrap, transport)),
       peers_(bootstrap, *domain_, {}),
       registry_(std::make_unique<RegionRegistry>(*domain_, peers_, publish_patience)) {
     words_ = static_cast<HostWords *>(domain_->allocate_shared_with_kernels(sizeof(HostWords)));

@@ -39,11 +39,14 @@ struct Transport {
     int channels;   // the most of an operation
     Offers offers;  // on every rank
     std::unique_ptr<Runner> (*make)(const CommView &view, const HostReach &reach);
+    bool through_host = false;  // GPUs whose ranks meet in host memory
 };
 
 Transport host_transport();
 Transport kernel_transport();
 Transport copy_engine_transport();
+/// Kernels whose ranks meet in host memory.
+Transport mapped_transport();
 /// Kernels on even ranks, copy engines on odd ones: they speak one protocol.
 Transport mixed_transport();
 

@@ -77,9 +77,9 @@ struct Told {
 };
 
 struct Rank {
-    explicit Rank(Bootstrap &the_bootstrap)
+    explicit Rank(Bootstrap &the_bootstrap, std::unique_ptr<MemoryDomain> the_domain = make_cuda_domain())
         : bootstrap(the_bootstrap),
-          domain(make_cuda_domain()),
+          domain(std::move(the_domain)),
           peers(bootstrap, *domain, {}),
           registry(*domain, peers, patience) {}
 
@@ -306,6 +306,50 @@ TEST_F(CudaDomain, AllocatesZeroedMemoryOfWholeBlocks) {
         domain->release(memory);
         EXPECT_THROW(domain->allocate(std::size_t{1} << 60), Failure);
         EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+    });
+}
+
+TEST_F(CudaDomain, MappedHostMemoryReachesTheOtherProcesses) {
+    run(3, [](Bootstrap &bootstrap) {
+        Rank rank(bootstrap, make_mapped_domain("a test says so"));
+        EXPECT_TRUE(rank.domain->on_gpu());
+        for (int round = 0; round < 2; ++round) {
+            const RegionRegistry::Allocation mine = rank.registry.allocate_published(bytes);
+            const PointerInfo info = rank.domain->classify(static_cast<char *>(mine.pointer) + bytes - 1);
+            EXPECT_EQ(info.kind, Kind::pinned);
+            EXPECT_EQ(info.base, reinterpret_cast<std::uintptr_t>(mine.pointer));
+            EXPECT_GE(info.size, bytes);
+            expect_filled(mine.pointer, 0);
+            const auto all = bootstrap.allgather(mine.published);
+            const int left = (bootstrap.rank() + 2) % 3;
+            const auto &theirs = all[static_cast<std::size_t>(left)];
+            void *const seen = rank.peers.address(left, theirs.slot, theirs.generation);
+            EXPECT_EQ(rank.domain->classify(seen).kind, Kind::pinned);
+            EXPECT_NE(rank.domain->classify(seen).buffer_id, info.buffer_id);
+            rank.exchange(mine.pointer, round);
+            rank.registry.release(mine.pointer);
+            EXPECT_NE(rank.domain->classify(mine.pointer).kind, Kind::pinned);
+            bootstrap.barrier();
+            rank.peers.reclaim();
+        }
+        rank.peers.leave();
+        bootstrap.barrier();
+    });
+}
+
+TEST_F(CudaDomain, WhereMemoryIsMappedDeviceMemoryIsNotExported) {
+    run(1, [](Bootstrap &bootstrap) {
+        Rank rank(bootstrap, make_mapped_domain("a test says so"));
+        void *memory = nullptr;
+        check_cuda(cudaMalloc(&memory, bytes), "cudaMalloc");
+        const PointerInfo info = rank.domain->classify(memory);
+        EXPECT_EQ(info.kind, Kind::device);
+        const auto place = rank.registry.locate(info, memory, bytes);
+        EXPECT_FALSE(place.direct);
+        EXPECT_NE(place.reason.find("a test says so"), std::string::npos) << place.reason;
+        check_cuda(cudaMallocHost(&memory, bytes), "cudaMallocHost");
+        EXPECT_EQ(rank.domain->classify(memory).kind, Kind::host) << "pinned, but not by the domain";
+        EXPECT_THROW(rank.domain->allocate(std::size_t{1} << 60), Failure);
     });
 }
 

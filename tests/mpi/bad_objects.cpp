@@ -131,7 +131,7 @@ TEST_F(BadObjects, Settings) {
     refuse([](baton_config &c) { c.timeout_seconds = std::nan(""); }, "timeout_seconds");
     refuse([](baton_config &c) { c.max_channels = 65; }, "max_channels");
     refuse([](baton_config &c) { c.max_channels = -3; }, "max_channels");
-    refuse([](baton_config &c) { c.single_copy = 2; }, "single_copy");
+    refuse([](baton_config &c) { c.p2p = 2; }, "p2p");
     refuse([](baton_config &c) { c.tuning = "{\"version\": 1, \"tables\": 3}"; }, "tables");
     EXPECT_REFUSED(baton_config_init(nullptr), "config");
 }
@@ -147,6 +147,7 @@ TEST_F(BadObjects, EnvironmentVariables) {
         set == nullptr ? unsetenv(variable) : setenv(variable, before.c_str(), 1);
     };
     refuse("BATON_TRANSPORT", "pigeon");
+    refuse("BATON_P2P", "on");
     refuse("BATON_TIMEOUT", "soon");
     refuse("BATON_MAX_CHANNELS", "1000");
     refuse("BATON_PACKET_LIMIT", "12x");

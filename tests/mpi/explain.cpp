@@ -1,4 +1,5 @@
 // explain and info: texts that name the plan, and numbers that add up.
+#include <cstdlib>
 #include <cstring>
 
 #include "support/fixture.hpp"
@@ -95,7 +96,7 @@ TEST_F(Explain, InfoAddsUp) {
     if (info.on_gpu != 0) {
         EXPECT_EQ(info.device, environment().device);
         EXPECT_EQ(std::string(info.device_uuid).substr(0, 4), "GPU-");
-        EXPECT_GT(info.device_bytes, 0u);
+        EXPECT_GT(info.peer_access != 0 ? info.device_bytes : info.host_bytes, 0u);
         EXPECT_GT(std::strlen(info.device_name), 0u);
     } else {
         EXPECT_EQ(info.device, -1);
@@ -104,6 +105,29 @@ TEST_F(Explain, InfoAddsUp) {
         EXPECT_EQ(info.ranks_on_device, info.size);
         EXPECT_GT(info.host_bytes, 0u);
     }
+}
+
+/// A rank that may not be reached directly is enough for all to go through host memory, and all know which it is.
+TEST_F(Explain, P2pOffOnOneRankIsOffOnAll) {
+    baton_config config = default_config();
+    const int refuses = size() - 1;
+    if (rank() == refuses) config.p2p = BATON_P2P_OFF;
+    Communicator refused(MPI_COMM_WORLD, &config);
+    baton_info info{};
+    info.struct_size = sizeof(info);
+    ASSERT_OK(baton_comm_info(refused, &info));
+    EXPECT_EQ(info.single_copy, 0);
+    EXPECT_EQ(info.peer_access, 0);
+    if (std::getenv("BATON_P2P") == nullptr) {
+        EXPECT_NE(std::string(info.reach).find("rank " + std::to_string(refuses)), std::string::npos) << info.reach;
+    }
+    char text[1024];
+    for (const baton_operation operation : {BATON_ALLGATHER, BATON_ALLREDUCE, BATON_SEND}) {
+        ASSERT_OK(
+            baton_explain(refused, operation, 1 << 20, BATON_FLOAT32, BATON_SUM, nullptr, nullptr, text, sizeof(text)));
+        EXPECT_NE(std::string(text).find(info.reach), std::string::npos) << text;
+    }
+    expect_works(refused);
 }
 
 TEST_F(Explain, InfoCountsRegions) {

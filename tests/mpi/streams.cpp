@@ -81,6 +81,21 @@ TEST_F(Streams, ManyStreams) {
 }
 
 /// Streams come and go while their communicator stays; destroying one waits for its work.
+/// The last rank makes its call when the others, whose calls wait for it, have got memory that all ranks have mapped.
+TEST_F(Streams, MemoryIsAllocatedWhileACallWaits) {
+    CollectiveRun run({.operation = BATON_ALLREDUCE, .count = 30000, .seed = 21}, comm());
+    Stream stream(comm(), Stream::Kind::own);
+    const bool late = rank() == size() - 1;
+    void *memory = nullptr;
+    if (!late) run.start(stream);
+    EXPECT_OK(baton_malloc(comm(), 3000000, &memory));
+    barrier();
+    if (late) run.start(stream);
+    stream.synchronize();
+    run.verify();
+    EXPECT_OK(baton_free(comm(), memory));
+}
+
 TEST_F(Streams, CreatedAndDestroyedOften) {
     for (int i = 0; i < 50; ++i) {
         CollectiveRun run({.operation = BATON_ALLREDUCE, .count = 501, .seed = static_cast<std::uint64_t>(i)}, comm());

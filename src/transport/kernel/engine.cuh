@@ -170,6 +170,10 @@ public:
         return still_going();
     }
 
+    __device__ std::uint64_t segment_bytes() const { return view_.layout.segment_bytes; }
+    __device__ Remote staging_at(int peer, int slot) const { return view_.arena(peer).staging(slot, view_.rank); }
+    __device__ std::byte *staging_from(int peer, int slot) const { return view_.own().staging(slot, peer); }
+
     __device__ void take_packets_from_each(std::byte *destination, std::uint64_t stride, std::uint64_t bytes) {
         if (bytes == 0 || !going_) return;
         Spin spin(view_, at(WaitFor::data, any_peer));

@@ -66,7 +66,7 @@ __global__ void wait_signal_kernel(const __grid_constant__ CommView view, int wi
 }
 
 __global__ void probe_kernel(const __grid_constant__ CommView view, std::uint64_t value, bool verify,
-                             std::uint64_t *failures) {
+                             std::uint64_t *unreached) {
     wait_for_kernel_before();
     const int peer = static_cast<int>(threadIdx.x);
     if (peer >= view.size) return;
@@ -76,7 +76,7 @@ __global__ void probe_kernel(const __grid_constant__ CommView view, std::uint64_
     }
     const bool stored = load_acquire(view.own().credit(0, peer)) == value + static_cast<std::uint64_t>(peer);
     const bool read = load_acquire(view.arena(peer).credit(0, peer)) == value + static_cast<std::uint64_t>(peer);
-    if (!stored || !read) atomicAdd_system(reinterpret_cast<unsigned long long *>(failures), 1ULL);
+    if (!stored || !read) atomicOr(reinterpret_cast<unsigned long long *>(unreached), 1ULL << peer);
 }
 
 template <class T>
@@ -153,9 +153,9 @@ void launch_reduce(const CommView &view, std::byte *destination, const ReduceSou
     launch(reduce_kernel_of(type), blocks, block_threads, arguments, stream, "launching a reduction kernel");
 }
 
-void launch_probe(const CommView &view, std::uint64_t value, bool verify, std::uint64_t *failures,
+void launch_probe(const CommView &view, std::uint64_t value, bool verify, std::uint64_t *unreached,
                   cudaStream_t stream) {
-    void *arguments[] = {const_cast<CommView *>(&view), &value, &verify, &failures};
+    void *arguments[] = {const_cast<CommView *>(&view), &value, &verify, &unreached};
     launch(address_of(&probe_kernel), 1, max_ranks, arguments, stream, "launching the probe kernel");
 }
 

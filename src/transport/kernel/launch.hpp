@@ -45,9 +45,10 @@ void launch_reduce(const CommView &view, std::byte *destination, const ReduceSou
                    baton_type type, baton_op op, int blocks, cudaStream_t stream);
 
 /// Proof that stores and loads reach every peer. First call, verify = false: writes `value` + rank into the credit
-/// words of channel 0 at every peer. Second, after all ranks have done the first: counts in *failures (device-visible)
-/// the words that are not there, here and as read from the peers; then the words are put back to 0.
-void launch_probe(const CommView &view, std::uint64_t value, bool verify, std::uint64_t *failures, cudaStream_t stream);
+/// words of channel 0 at every peer. Second, after all ranks have done the first: sets bits of *unreached
+/// (device-visible) for the peers whose words are not there, here or as read from the peers.
+void launch_probe(const CommView &view, std::uint64_t value, bool verify, std::uint64_t *unreached,
+                  cudaStream_t stream);
 
 /// Every kernel of this layer: loading them at creation keeps a lazy load from waiting for a kernel that spins.
 std::vector<const void *> transport_kernels();

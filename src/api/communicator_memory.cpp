@@ -1,0 +1,179 @@
+// What memory the ranks of a communicator meet in, settled at its creation.
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "api/communicator.hpp"
+#include "transport/host/remote_memory.hpp"
+#include "util/log.hpp"
+
+namespace baton::core {
+
+/// What CUDA says about the pairs of GPUs that the ranks see. A pair that it refuses is not tried.
+void Communicator::ask_for_access(const std::vector<DeviceIdentity> &gpus) {
+    std::vector<std::string> uuids;
+    for (const DeviceIdentity &gpu : gpus) uuids.push_back(gpu.uuid);
+    std::string refused;
+    together([&] {
+        const int other = first_out_of_reach(device_, uuids);
+        if (other < 0) return;
+        refused = fmt::format("the GPU of rank {} does not access that of rank {} (cudaDeviceCanAccessPeer)",
+                              view_.rank, other);
+    });
+    no_p2p_ = first_said(refused);
+}
+
+/// The text of the first rank that has one, on every rank.
+std::string Communicator::first_said(const std::string &mine) {
+    for (const std::string &text : bootstrap_->allgather_strings(mine)) {
+        if (!text.empty()) return text;
+    }
+    return "";
+}
+
+/// GPUs meet in device memory if every pair of them reaches the other's, which is tried; else in host memory that all
+/// of them reach.
+void Communicator::settle_memory() {
+    if (!capabilities_.on_gpu) {
+        set_up_memory();
+        map_arenas();
+        settle_single_copy();
+    } else if (!no_p2p_.empty() || !meet_in_device_memory()) {
+        meet_in_host_memory();
+    } else {
+        reach_text_ = "peers' buffers are mapped over CUDA IPC";
+        capabilities_.reaches_buffers = true;
+    }
+    capabilities_.reach_reason = reach_text_.c_str();
+    if (view_.rank == 0 && !capabilities_.reaches_buffers) log(LogLevel::info, view_.rank, "{}", reach_text_);
+}
+
+void Communicator::set_up_memory() {
+    together([&] {
+        domain_ = !capabilities_.on_gpu ? make_host_domain(bootstrap_->same_process())
+                  : no_p2p_.empty()     ? make_cuda_domain()
+                                        : make_mapped_domain(no_p2p_);
+    });
+    PeerMemory::Callbacks callbacks;
+    callbacks.peer_dead = [this](int peer, const std::string &how) {
+        break_with(BATON_ERR_PEER_DEAD, fmt::format("rank {} has died: {}", peer, how), true);
+    };
+    callbacks.tick = [this] { on_tick(); };
+    peers_ = std::make_unique<PeerMemory>(*bootstrap_, *domain_, std::move(callbacks));
+    registry_ = std::make_unique<RegionRegistry>(*domain_, *peers_, timeout_);
+    buffers_ = std::make_unique<Buffers>(*domain_, *registry_, device_);
+    view_.regions = peers_->table();
+}
+
+/// Undoes set_up_memory() before anything has run in it.
+void Communicator::give_up_memory() {
+    peers_->leave();
+    peers_->stop();
+    buffers_.reset();
+    together([this] { peers_->unmap_peers(); });  // importers close before owners free
+    registry_.reset();
+    peers_.reset();
+    domain_.reset();
+}
+
+/// True if it works between all pairs of ranks. Otherwise no_p2p_ says why, and the memory is given up.
+bool Communicator::meet_in_device_memory() {
+    set_up_memory();
+    RegionRegistry::Allocation arena;
+    std::string why;
+    together([&] {
+        try {
+            arena = registry_->allocate_published(view_.layout.total_bytes);
+        } catch (const Failure &failure) {
+            if (failure.code() != BATON_ERR_UNSUPPORTED) throw;
+            why = fmt::format("GPU memory of rank {}: {}", view_.rank, failure.what());
+        }
+    });
+    no_p2p_ = first_said(why);
+    if (no_p2p_.empty()) {
+        share_arenas(arena);
+        no_p2p_ = first_said(probe_arenas());
+    }
+    if (no_p2p_.empty()) return true;
+    give_up_memory();
+    return false;
+}
+
+void Communicator::meet_in_host_memory() {
+    reach_text_ = no_p2p_ + ": data goes through host memory";
+    set_up_memory();
+    map_arenas();
+    const std::string failed = first_said(probe_arenas());
+    if (!failed.empty()) fail(BATON_ERR_UNSUPPORTED, "{}, and through host memory {}", no_p2p_, failed);
+}
+
+void Communicator::map_arenas() {
+    RegionRegistry::Allocation arena;
+    together([&] { arena = registry_->allocate_published(view_.layout.total_bytes); });
+    share_arenas(arena);
+}
+
+void Communicator::share_arenas(const RegionRegistry::Allocation &arena) {
+    const std::vector<PeerMemory::Published> all = bootstrap_->allgather(arena.published);
+    together([&] {
+        for (int peer = 0; peer < view_.size; ++peer) {
+            const PeerMemory::Published &published = all[static_cast<std::size_t>(peer)];
+            void *address =
+                peer == view_.rank ? arena.pointer : peers_->address(peer, published.slot, published.generation);
+            if (address == nullptr) fail(BATON_ERR_INTERNAL, "the arena of rank {} is not mapped", peer);
+            view_.arenas[peer] = static_cast<std::byte *>(address);
+        }
+    });
+}
+
+/// What really works between each pair is tried (decision 10). Which pair does not, if one of this rank's does not.
+std::string Communicator::probe_arenas() {
+    std::uint64_t unreached = 0;
+    together([&] { unreached = probe_peers(view_, [&] { bootstrap_->barrier(); }); });
+    if (unreached == 0) return "";
+    return fmt::format("the GPU of rank {} does not reach the memory of rank {} (written and verified words)",
+                       view_.rank, std::countr_zero(unreached));
+}
+
+/// The host's direct way into other processes.
+void Communicator::settle_single_copy() {
+    const bool wanted = no_p2p_.empty();
+    single_copy_ = wanted && (bootstrap_->same_process() || probe_single_copy());
+    const std::vector<std::int32_t> all = bootstrap_->allgather(static_cast<std::int32_t>(single_copy_));
+    single_copy_ = std::all_of(all.begin(), all.end(), [](std::int32_t one) { return one != 0; });
+    if (wanted && !single_copy_) no_p2p_ = "the system refuses process_vm_readv between the ranks";
+    reach_text_ = single_copy_ ? "peers' buffers are reached by a single copy" : no_p2p_ + ": data is staged";
+    capabilities_.reaches_buffers = single_copy_;
+}
+
+/// Every rank reads a word of every other and writes it back next to it.
+bool Communicator::probe_single_copy() {
+    struct Offer {
+        std::uint64_t address = 0;
+        std::int32_t pid = 0;
+    };
+    constexpr std::uint64_t value = 0x4261746F6E;
+    std::vector<std::uint64_t> words(static_cast<std::size_t>(view_.size) + 1, 0);
+    words[0] = value + static_cast<std::uint64_t>(view_.rank);
+    const std::vector<Offer> offers = bootstrap_->allgather(
+        Offer{reinterpret_cast<std::uint64_t>(words.data()), static_cast<std::int32_t>(getpid())});
+    bool works = true;
+    for (int peer = 0; peer < view_.size; ++peer) {
+        if (peer == view_.rank) continue;
+        const Offer &offer = offers[static_cast<std::size_t>(peer)];
+        const HostRemote remote{reinterpret_cast<std::byte *>(offer.address), offer.pid};
+        std::uint64_t word = 0;
+        works = works && host_read(reinterpret_cast<std::byte *>(&word), remote, sizeof(word)) &&
+                word == value + static_cast<std::uint64_t>(peer) &&
+                host_write(remote + 8 * (static_cast<std::uint64_t>(view_.rank) + 1),
+                           reinterpret_cast<const std::byte *>(&word), sizeof(word));
+    }
+    bootstrap_->barrier();
+    for (int peer = 0; peer < view_.size; ++peer) {
+        if (peer != view_.rank && words[static_cast<std::size_t>(peer) + 1] != words[0]) works = false;
+    }
+    return works;
+}
+
+}  // namespace baton::core
