@@ -249,9 +249,8 @@ BATON_API baton_result baton_host_stream_destroy(baton_host_stream_t stream); /*
 
 /* ---------------------------------------------------------------- memory ------------------------------------------ */
 
-/* Memory of the communicator's kind (device or host), aligned to 256 bytes and registered from birth. Local calls.
- * Where GPUs do not reach each other's memory (baton_info.peer_access 0) it is pinned host memory, which kernels and
- * the host use at the same address; the program's own kernels work faster on cudaMalloc memory then. */
+/* Memory of the communicator's kind (device or host), aligned to 256 bytes and registered from birth (but where GPUs do
+ * not reach each other's memory, baton_info.peer_access 0: nothing is registered then). Local calls. */
 BATON_API baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer);
 BATON_API baton_result baton_free(baton_comm_t comm, void *pointer);
 
@@ -350,8 +349,9 @@ BATON_API baton_result baton_group_end(void);
 /* ---------------------------------------------------------------- windows: one-sided ------------------------------ */
 
 /*
- * Collective: gives each rank `bytes` (the same on all ranks) of memory that all ranks can reach, zeroed: of the kind
- * that baton_malloc() gives. `base` gets this rank's memory. At most 64 windows are alive on a communicator. Blocks
+ * Collective: gives each rank `bytes` (the same on all ranks) of memory that all ranks can reach, zeroed: of the
+ * communicator's kind; where GPUs do not reach each other's memory, pinned host memory, which kernels and the host use
+ * at the same address. `base` gets this rank's memory. At most 64 windows are alive on a communicator. Blocks
  * until all ranks have mapped it. Fails on all ranks if it fails on one, also for wrong arguments.
  */
 BATON_API baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base);

@@ -71,11 +71,11 @@ Buffers::Use::~Use() {
     for (const std::size_t index : held_) buffers_.staging_[index].in_use = false;
 }
 
-Buffers::Staging &Buffers::acquire(std::uint64_t bytes, Use &use) {
+Buffers::Staging &Buffers::acquire(std::uint64_t bytes, bool for_peers, Use &use) {
     std::size_t best = staging_.size();
     for (std::size_t index = 0; index < staging_.size(); ++index) {
         const Staging &staging = staging_[index];
-        if (!staging.in_use && staging.bytes >= bytes &&
+        if (!staging.in_use && staging.bytes >= bytes && staging.for_peers == for_peers &&
             (best == staging_.size() || staging.bytes < staging_[best].bytes)) {
             best = index;
         }
@@ -83,7 +83,12 @@ Buffers::Staging &Buffers::acquire(std::uint64_t bytes, Use &use) {
     if (best == staging_.size()) {
         Staging staging;
         staging.bytes = std::bit_ceil(std::max<std::uint64_t>(bytes, 65536));
-        staging.allocation = registry_.allocate_published(staging.bytes);
+        staging.for_peers = for_peers;
+        if (for_peers) {
+            staging.allocation = registry_.allocate_published(staging.bytes);
+        } else {
+            staging.allocation.pointer = registry_.allocate(staging.bytes);
+        }
         staging_.push_back(staging);
     }
     staging_[best].in_use = true;
@@ -92,7 +97,7 @@ Buffers::Staging &Buffers::acquire(std::uint64_t bytes, Use &use) {
 }
 
 std::byte *Buffers::scratch(std::uint64_t bytes, Use &use) {
-    return static_cast<std::byte *>(acquire(bytes, use).allocation.pointer);
+    return static_cast<std::byte *>(acquire(bytes, false, use).allocation.pointer);
 }
 
 Buffers::Reached Buffers::reach(const void *pointer, std::uint64_t bytes, bool raw, Use &use) {
@@ -104,7 +109,7 @@ Buffers::Reached Buffers::reach(const void *pointer, std::uint64_t bytes, bool r
     if (location.direct) {
         return {BufferRef::in_region(location.slot, location.generation, location.offset), address, false};
     }
-    const Staging &staging = acquire(bytes, use);
+    const Staging &staging = acquire(bytes, true, use);
     return {BufferRef::in_region(staging.allocation.published.slot, staging.allocation.published.generation, 0),
             static_cast<std::byte *>(staging.allocation.pointer), true};
 }

@@ -57,9 +57,10 @@ private:
     struct Staging {
         RegionRegistry::Allocation allocation;
         std::uint64_t bytes = 0;
+        bool for_peers = false;  // they reach it
         bool in_use = false;
     };
-    Staging &acquire(std::uint64_t bytes, Use &use);
+    Staging &acquire(std::uint64_t bytes, bool for_peers, Use &use);
 
     MemoryDomain &domain_;
     RegionRegistry &registry_;

@@ -95,7 +95,13 @@ public:
         }
         return memory;
     }
+    /// cudaHostRegister waits for kernels, also at the peers, and those may wait for this rank. So this is device
+    /// memory, which is as good: nothing that the peers would have to map.
+    void *allocate_own(std::size_t bytes) override { return gpu_->allocate(bytes); }
     void release(void *memory) override {
+        Mapped mapped;
+        std::uint64_t base = 0;
+        if (!mapped_memory().find(memory, &base, &mapped)) return gpu_->release(memory);
         remove(memory);
         host_->release(memory);
     }

@@ -50,7 +50,10 @@ public:
 
     /// 256-byte aligned, zeroed, exportable. Throws BATON_ERR_MEMORY.
     virtual void *allocate(std::size_t bytes) = 0;
-    virtual void release(void *pointer) = 0;
+    /// The same for buffers of this rank, exportable only where peers reach such buffers. Must not wait for running
+    /// kernels.
+    virtual void *allocate_own(std::size_t bytes) { return allocate(bytes); }
+    virtual void release(void *pointer) = 0;  // of either
 
     /// Exports the whole allocation that `info` describes. Does not throw for memory that cannot be exported.
     virtual Export export_region(const PointerInfo &info) = 0;

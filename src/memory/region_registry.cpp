@@ -134,8 +134,8 @@ struct RegionRegistry::Impl {
     }
 
     /// Memory from the domain with its region; nothing stays behind on failure.
-    std::pair<void *, Region *> allocate(std::size_t bytes) {
-        void *const pointer = domain.allocate(bytes);
+    std::pair<void *, Region *> allocate(std::size_t bytes, bool for_peers) {
+        void *const pointer = for_peers ? domain.allocate(bytes) : domain.allocate_own(bytes);
         try {
             const PointerInfo info = domain.classify(pointer);
             if (info.base != address_of(pointer))
@@ -231,7 +231,7 @@ void RegionRegistry::remove(const void *pointer) {
 
 void *RegionRegistry::allocate(std::size_t bytes) {
     const std::lock_guard lock(impl_->mutex);
-    return impl_->allocate(bytes).first;
+    return impl_->allocate(bytes, false).first;
 }
 
 void RegionRegistry::release(void *pointer) {
@@ -245,7 +245,7 @@ void RegionRegistry::release(void *pointer) {
 
 RegionRegistry::Allocation RegionRegistry::allocate_published(std::size_t bytes) {
     const std::lock_guard lock(impl_->mutex);
-    const auto [pointer, region] = impl_->allocate(bytes);
+    const auto [pointer, region] = impl_->allocate(bytes, true);
     if (!region->published) {
         const std::string reason = region->reason;
         impl_->release(impl_->regions.find(address_of(pointer)));

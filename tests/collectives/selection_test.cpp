@@ -247,8 +247,11 @@ TEST(Selection, SaysWhyGpusStage) {
     for (const baton_operation operation :
          {BATON_ALLGATHER, BATON_ALLTOALL, BATON_BROADCAST, BATON_REDUCE_SCATTER, BATON_ALLREDUCE})
         EXPECT_EQ(plan_for(operation, 1 << 20, apart).algorithm, Algorithm::staged);
-    EXPECT_EQ(text_for(BATON_ALLGATHER, 1 << 20, apart),
-              "staged by kernel, 16 channels: GPUs 2 and 3 do not reach each other");
+    for (const std::uint64_t bytes : {1025, 1 << 20}) {
+        EXPECT_EQ(text_for(BATON_ALLGATHER, bytes, apart),
+                  "staged by kernel, 16 channels: GPUs 2 and 3 do not reach each other");
+    }
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, apart).algorithm, Algorithm::packet);
     EXPECT_EQ(text_for(BATON_SEND, 1 << 20, apart),
               "packet by kernel, 1 channel: GPUs 2 and 3 do not reach each other");
 }

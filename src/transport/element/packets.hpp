@@ -49,43 +49,37 @@ BATON_HD inline bool poll_packets(const Packet *const (&where)[count], std::uint
 /// How many packets one thread polls at once: enough to hide a flight, few enough for registers.
 inline constexpr int packet_batch = 8;
 
-/// Words of a reduction: `first`, first + stride, ... below `end`, at most `words` of them, with this rank's words in
-/// `own`. Polls the packets of all ranks, of which packets_of(rank) is the first, or null for this rank, and combines
-/// in the order of ranks. False if a wait was ended by `spin`.
+/// Word `index` of a reduction: polls the packets of all ranks, of which packets_of(rank) is the first, or null for
+/// this rank, whose word is `own`; combines in the order of ranks. False if a wait was ended by `spin`.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
-template <class T, int words, class PacketsOf, class Spin>
-BATON_HD inline bool reduce_packet_words(const PacketsOf &packets_of, int ranks, std::size_t first, std::size_t stride,
-                                         std::size_t end, const std::uint64_t (&own)[words], int op,
-                                         std::uint64_t epoch, Spin &spin, std::uint64_t (&results)[words]) {
-    constexpr int ranks_at_once = packet_batch / words;
-    Lanes<T, std::uint64_t> lanes[words] = {};
-    for (int from = 0; from < ranks; from += ranks_at_once) {
+template <class T, class PacketsOf, class Spin>
+BATON_HD inline bool reduce_packet_word(const PacketsOf &packets_of, int ranks, std::size_t index, std::uint64_t own,
+                                        int op, std::uint64_t epoch, Spin &spin, std::uint64_t &result) {
+    Lanes<T, std::uint64_t> lanes{};
+    for (int first = 0; first < ranks; first += packet_batch) {
         const Packet *where[packet_batch];
-        std::uint64_t payload[packet_batch];
+        std::uint64_t words[packet_batch];
         BATON_UNROLL
         for (int k = 0; k < packet_batch; ++k) {
-            const int rank = from + k / words;
-            const std::size_t index = first + static_cast<std::size_t>(k % words) * stride;
-            const Packet *source = rank < ranks && index < end ? packets_of(rank) : nullptr;
+            const Packet *source = first + k < ranks ? packets_of(first + k) : nullptr;
             where[k] = source != nullptr ? source + index : nullptr;
-            payload[k] = own[k % words];
+            words[k] = own;
         }
-        if (!poll_packets(where, payload, epoch, spin)) return false;
+        if (!poll_packets(where, words, epoch, spin)) return false;
         with_op(op, [&](auto constant) {
             BATON_UNROLL
             for (int k = 0; k < packet_batch; ++k) {
-                if (from + k / words == 0) {
-                    lanes[k % words].start(payload[k]);
-                } else if (from + k / words < ranks) {
-                    lanes[k % words].join(constant, payload[k]);
+                if (first + k == 0) {
+                    lanes.start(words[k]);
+                } else if (first + k < ranks) {
+                    lanes.join(constant, words[k]);
                 }
             }
         });
     }
-    BATON_UNROLL
-    for (int k = 0; k < words; ++k) results[k] = lanes[k].result(op, ranks);
+    result = lanes.result(op, ranks);
     return true;
 }
 

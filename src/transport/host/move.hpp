@@ -98,7 +98,7 @@ template <class Spin>
 bool take_packets(void *destination, const Packet *source, std::size_t bytes, std::uint64_t epoch, Spin &spin) {
     for (std::size_t i = 0; i < packets_for(bytes); ++i) {
         const Packet *where[1] = {source + i};
-        std::uint64_t payload[1] = {0};
+        std::uint64_t payload[1];
         if (!poll_packets(where, payload, epoch, spin)) return false;
         const std::size_t at = i * packet_payload;
         std::memcpy(static_cast<char *>(destination) + at, payload, std::min(packet_payload, bytes - at));
@@ -116,11 +116,11 @@ bool reduce_packets(T *destination, const PacketsOf &packets_of, const T *own, i
     for (std::size_t i = 0; i < packets_for(bytes); ++i) {
         const std::size_t at = i * packet_payload;
         const std::size_t size = std::min(packet_payload, bytes - at);
-        std::uint64_t own_word[1] = {0};
-        std::memcpy(own_word, reinterpret_cast<const std::byte *>(own) + at, size);
-        std::uint64_t result[1];
-        if (!reduce_packet_words<T>(packets_of, ranks, i, 1, i + 1, own_word, op, epoch, spin, result)) return false;
-        std::memcpy(reinterpret_cast<std::byte *>(destination) + at, result, size);
+        std::uint64_t own_word = 0;
+        std::memcpy(&own_word, reinterpret_cast<const std::byte *>(own) + at, size);
+        std::uint64_t result = 0;
+        if (!reduce_packet_word<T>(packets_of, ranks, i, own_word, op, epoch, spin, result)) return false;
+        std::memcpy(reinterpret_cast<std::byte *>(destination) + at, &result, size);
     }
     return true;
 }

@@ -98,46 +98,23 @@ __device__ inline bool take_packets_from_each(int peers, const PacketsOf &packet
     return true;
 }
 
-/// reduce_packets() with so many words a thread at a time.
-template <class T, int words, class PacketsOf, class Spin>
-__device__ inline bool reduce_packets_by(T *destination, const PacketsOf &packets_of, const T *own, int ranks,
-                                         std::size_t count, int op, std::uint64_t epoch, Spin &spin) {
-    const std::size_t bytes = count * sizeof(T);
-    const std::size_t packets = packets_for(bytes);
-    const std::size_t stride = blockDim.x;
-    for (std::size_t base = threadIdx.x; base < packets; base += words * stride) {
-        std::uint64_t own_words[words];
-        std::uint64_t results[words];
-#pragma unroll
-        for (int k = 0; k < words; ++k) {
-            const std::size_t i = base + k * stride;
-            if (i >= packets) continue;
-            own_words[k] =
-                load_bytes(reinterpret_cast<const char *>(own) + i * packet_payload, payload_bytes(i, bytes));
-        }
-        if (!reduce_packet_words<T>(packets_of, ranks, base, stride, packets, own_words, op, epoch, spin, results)) {
-            return false;
-        }
-#pragma unroll
-        for (int k = 0; k < words; ++k) {
-            const std::size_t i = base + k * stride;
-            if (i >= packets) continue;
-            store_bytes(reinterpret_cast<char *>(destination) + i * packet_payload, results[k],
-                        payload_bytes(i, bytes));
-        }
-    }
-    return true;
-}
-
 /// Reduces `count` elements of all ranks, in their order: packets_of(r) are the packets of rank r, or null for this
 /// rank, whose elements are `own`. `destination` may equal `own`; both may have any alignment. A thread polls the
-/// packets of all ranks for its words together, so that they cost one flight, and adds in registers.
+/// packets of all ranks for one word together, so that they cost one flight, and adds in registers.
 template <class T, class PacketsOf, class Spin>
 __device__ inline bool reduce_packets(T *destination, const PacketsOf &packets_of, const T *own, int ranks,
                                       std::size_t count, int op, std::uint64_t epoch, Spin &spin) {
-    if (ranks <= 2) return reduce_packets_by<T, 4>(destination, packets_of, own, ranks, count, op, epoch, spin);
-    if (ranks <= 4) return reduce_packets_by<T, 2>(destination, packets_of, own, ranks, count, op, epoch, spin);
-    return reduce_packets_by<T, 1>(destination, packets_of, own, ranks, count, op, epoch, spin);
+    const std::size_t bytes = count * sizeof(T);
+    const std::size_t packets = packets_for(bytes);
+    for (std::size_t i = threadIdx.x; i < packets; i += blockDim.x) {
+        const std::size_t offset = i * packet_payload;
+        const std::size_t size = payload_bytes(i, bytes);
+        const std::uint64_t own_word = load_bytes(reinterpret_cast<const char *>(own) + offset, size);
+        std::uint64_t result;
+        if (!reduce_packet_word<T>(packets_of, ranks, i, own_word, op, epoch, spin, result)) return false;
+        store_bytes(reinterpret_cast<char *>(destination) + offset, result, size);
+    }
+    return true;
 }
 
 }  // namespace on_device
