@@ -60,6 +60,7 @@ private:
         for (const Package &package : snapshot_.host.package_list) packages_.push_back(set_of(package.cpuset));
         for (const IndexSet &package : packages_) all_pus_.insert(package);
         for (const NumaNode &node : snapshot_.host.numa_list) all_pus_.insert(set_of(node.cpuset));
+        for (const PciNode &node : snapshot_.pci) all_pus_.insert(set_of(node.cpuset));
         if (all_pus_.empty()) all_pus_.insert(0);
         bool partition = !packages_.empty();
         IndexSet covered;
