@@ -26,9 +26,9 @@ TEST(IndexSet, RefusedMasks) {
 }
 
 TEST(IndexSet, Lists) {
-    for (const char *text : {"", "0", "0-3,8", "1,3,5-64", "65535"})
+    for (const char *text : {"", "0", "0-3,8", "1,3,5-64", "8191"})
         EXPECT_EQ(IndexSet::from_list(text).value().to_list(), text);
-    for (const char *text : {"3-1", "0,0", "2,1", "a", "1-", "-1", "65536", "1,,2", "0-3 "})
+    for (const char *text : {"3-1", "0,0", "2,1", "a", "1-", "-1", "8192", "1,,2", "0-3 "})
         EXPECT_FALSE(IndexSet::from_list(text)) << text;
 }
 
