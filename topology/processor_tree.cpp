@@ -88,11 +88,20 @@ ProcessorPart leaf(int pu) {
     return part;
 }
 
+using Leaves = std::map<ProcessorPart *, std::vector<ProcessorPart>>;
+
+/// From the bottom up, since growing a part's children moves them.
+void attach(Leaves &leaves, ProcessorPart &part) {
+    for (ProcessorPart &child : part.children) attach(leaves, child);
+    std::vector<ProcessorPart> &own = leaves[&part];
+    part.children.insert(part.children.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+}
+
 /// Cores, and processing units that are in none. A core that does not lie within one part is left out.
 void add_cores(const std::vector<std::string> &cores, ProcessorPart &machine) {
     Owners owners;
     find_owners(machine, owners);
-    std::map<ProcessorPart *, std::vector<ProcessorPart>> leaves;  // first collected, since owners point into the tree
+    Leaves leaves;  // first collected, since owners point into the tree
     int number = 0;
     for (const std::string &list : cores) {
         ProcessorPart core{"Core", number, set_of(list), {}, {}};
@@ -112,9 +121,7 @@ void add_cores(const std::vector<std::string> &cores, ProcessorPart &machine) {
         ++number;
     }
     for (const auto &[pu, owner] : owners) leaves[owner].push_back(leaf(pu));
-    for (auto &[owner, parts] : leaves)
-        owner->children.insert(owner->children.end(), std::make_move_iterator(parts.begin()),
-                               std::make_move_iterator(parts.end()));
+    attach(leaves, machine);
 }
 
 void sort_children(ProcessorPart &part) {
