@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "topology/graph.hpp"
+
 namespace baton::topology {
 
 const char *link_name(LinkKind kind) {
@@ -42,9 +44,10 @@ LinkKind weakest_link(const Snapshot &snapshot, const std::vector<std::string> &
         std::all_of(uuids.begin(), uuids.end(), [&](const std::string &uuid) { return uuid == uuids[0]; });
     if (one_gpu) return LinkKind::SAME_DEVICE;
     if (indices.size() != uuids.size()) return LinkKind::NONE;
+    const Graph graph = make_graph(snapshot);
     LinkKind worst = LinkKind::SELF;
     for (const std::size_t from : indices)
-        for (const std::size_t to : indices) worst = std::max(worst, snapshot.pair(from, to).kind.value);
+        for (const std::size_t to : indices) worst = std::max(worst, graph.pair(from, to).kind.value);
     return worst;
 }
 

@@ -131,26 +131,6 @@ NvmlPair read_pair(const Library &library, Device from, Device to) {
 
 }  // namespace
 
-std::string_view p2p_status_name(P2pStatus status) {
-    switch (status) {
-        case P2pStatus::ok:
-            return "ok";
-        case P2pStatus::chipset_not_supported:
-            return "chipset not supported";
-        case P2pStatus::gpu_not_supported:
-            return "GPU not supported";
-        case P2pStatus::ioh_topology_not_supported:
-            return "PCIe topology not supported";
-        case P2pStatus::disabled_by_regkey:
-            return "disabled by a driver setting";
-        case P2pStatus::not_supported:
-            return "not supported";
-        case P2pStatus::unknown:
-            break;
-    }
-    return "unknown";
-}
-
 NvmlFacts read_nvml(const char *path) {
     NvmlFacts facts;
     Library library(path);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/topology/machines.hpp"
+#include "topology/graph.hpp"
 
 namespace baton::topology {
 namespace {
@@ -18,10 +19,11 @@ TEST(Assemble, EightH200WithHiddenSwitches) {
     Snapshot snapshot = assemble(nvml, machines::cuda_for(nvml, true));
     ASSERT_EQ(snapshot.gpus.size(), 8u);
     ASSERT_EQ(snapshot.pairs.size(), 64u);
+    const Graph graph = make_graph(snapshot);
     for (std::size_t from = 0; from < 8; ++from) {
         EXPECT_EQ(snapshot.gpus[from].cuda_ordinal.value, static_cast<int>(from));
         for (std::size_t to = 0; to < 8; ++to) {
-            const Pair &pair = snapshot.pair(from, to);
+            const Pair &pair = graph.pair(from, to);
             EXPECT_EQ(pair.kind.value, from == to ? LinkKind::SELF : LinkKind::NVSWITCH);
             if (from == to) continue;
             EXPECT_EQ(pair.links, 18);
@@ -37,16 +39,16 @@ TEST(Assemble, VersionWithoutTableEntryTakesNvmlsSpeed) {
     for (NvmlGpu &gpu : nvml.gpus)
         for (NvmlLink &link : gpu.links) link.version = 0;
     Snapshot snapshot = assemble(nvml, {});
-    EXPECT_EQ(snapshot.pair(0, 1).nominal_mbps, (Known<int>{18 * 26562, Source::nvml}));
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).nominal_mbps, (Known<int>{18 * 26562, Source::nvml}));
 }
 
 TEST(Assemble, DeadLinkIsCountedOutAndNamed) {
     NvmlFacts nvml = machines::h200_hidden_switches(3);
     nvml.gpus[1].links[7].active = false;
     Snapshot snapshot = assemble(nvml, {});
-    EXPECT_EQ(snapshot.pair(0, 1).links, 17);
-    EXPECT_EQ(snapshot.pair(1, 0).links, 17);
-    EXPECT_EQ(snapshot.pair(0, 2).links, 18);
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).links, 17);
+    EXPECT_EQ(make_graph(snapshot).pair(1, 0).links, 17);
+    EXPECT_EQ(make_graph(snapshot).pair(0, 2).links, 18);
     EXPECT_TRUE(any_gap_with(snapshot, "17 of the 18 NVLinks of GPU 1"));
 }
 
@@ -54,7 +56,7 @@ TEST(Assemble, LinksThatAreAllDownAreNoFault) {  // a PCIe board whose bridge is
     NvmlFacts nvml = machines::two_pcie(P2pStatus::ok);
     for (NvmlGpu &gpu : nvml.gpus) gpu.links.resize(12);
     Snapshot snapshot = assemble(nvml, machines::cuda_for(nvml, true));
-    EXPECT_EQ(snapshot.pair(0, 1).kind.value, LinkKind::PHB);
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind.value, LinkKind::PHB);
     EXPECT_TRUE(snapshot.gaps.empty());
 }
 
@@ -62,7 +64,7 @@ TEST(Assemble, FabricThatIsDownShowsOnce) {
     NvmlFacts nvml = machines::h200_hidden_switches(4);
     for (NvmlPair &pair : nvml.pairs) pair.nvlink = P2pStatus::not_supported;
     Snapshot snapshot = assemble(nvml, {});
-    EXPECT_EQ(snapshot.pair(0, 3).kind.value, LinkKind::SYS);
+    EXPECT_EQ(make_graph(snapshot).pair(0, 3).kind.value, LinkKind::SYS);
     EXPECT_EQ(snapshot.gaps.size(), 1u);
     EXPECT_TRUE(any_gap_with(snapshot, "fabric manager"));
 }
@@ -71,9 +73,9 @@ TEST(Assemble, BridgesJoinOnlyTheirPair) {
     NvmlFacts nvml = machines::two_bridges();
     Snapshot snapshot = assemble(nvml, {});
     EXPECT_EQ(snapshot.gpus[2].nvlinks[0].peer_gpu, 3);
-    EXPECT_EQ(snapshot.pair(2, 3).kind.value, LinkKind::NVLINK);
-    EXPECT_EQ(snapshot.pair(2, 3).nominal_mbps.value, 300000);
-    EXPECT_EQ(snapshot.pair(1, 2).kind.value, LinkKind::SYS);
+    EXPECT_EQ(make_graph(snapshot).pair(2, 3).kind.value, LinkKind::NVLINK);
+    EXPECT_EQ(make_graph(snapshot).pair(2, 3).nominal_mbps.value, 300000);
+    EXPECT_EQ(make_graph(snapshot).pair(1, 2).kind.value, LinkKind::SYS);
     EXPECT_TRUE(snapshot.gaps.empty());
 }
 
@@ -100,7 +102,7 @@ TEST(Assemble, WithoutNvmlCudaStillGivesGpusAndAccess) {
     Snapshot snapshot = assemble(machines::no_nvml(), cuda);
     ASSERT_EQ(snapshot.gpus.size(), 2u);
     EXPECT_EQ(snapshot.gpus[1].name, "NVIDIA L4");
-    EXPECT_EQ(snapshot.pair(0, 1).kind, (Known<LinkKind>{LinkKind::SYS, Source::cuda}));
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind, (Known<LinkKind>{LinkKind::SYS, Source::cuda}));
     EXPECT_EQ(snapshot.pair(0, 1).p2p_read, (Known<bool>{true, Source::cuda}));
     EXPECT_TRUE(any_gap_with(snapshot, "NVML not found"));
 }
@@ -116,7 +118,7 @@ TEST(Assemble, SlicesOfOneGpuAreOneDevice) {
     Snapshot snapshot = assemble(nvml, cuda);
     ASSERT_EQ(snapshot.gpus.size(), 2u);
     EXPECT_EQ(snapshot.gpus[1].uuid.value, "MIG-bbbb");
-    EXPECT_EQ(snapshot.pair(0, 1).kind.value, LinkKind::SAME_DEVICE);
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind.value, LinkKind::SAME_DEVICE);
 }
 
 TEST(Assemble, DeviceWithoutPropertiesIsKept) {
@@ -127,7 +129,7 @@ TEST(Assemble, DeviceWithoutPropertiesIsKept) {
     Snapshot snapshot = assemble(machines::no_nvml(), cuda);
     ASSERT_EQ(snapshot.gpus.size(), 2u);
     EXPECT_FALSE(snapshot.gpus[1].pci.known());
-    EXPECT_EQ(snapshot.pair(0, 1).kind, (Known<LinkKind>{LinkKind::NONE, Source::none}));
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind, (Known<LinkKind>{LinkKind::NONE, Source::none}));
 }
 
 TEST(Assemble, NothingAtAll) {
