@@ -31,7 +31,8 @@ std::string gpus_text(const Snapshot &snapshot) {
     std::vector<std::pair<std::string, int>> kinds;
     for (const Gpu &gpu : snapshot.gpus) {
         const std::string name = (gpu.name.empty() ? "GPU" : gpu.name) + (gpu.mig ? " (MIG)" : "");
-        const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const auto &kind) { return kind.first == name; });
+        const auto found =
+            std::find_if(kinds.begin(), kinds.end(), [&](const auto &kind) { return kind.first == name; });
         if (found == kinds.end()) {
             kinds.emplace_back(name, 1);
         } else {

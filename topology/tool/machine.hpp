@@ -14,9 +14,9 @@ struct Machine {
     std::string origin;  ///< a file's name; empty: the machine that the program runs on
     Snapshot snapshot;
     Graph graph;
-    CommAdvice gpus;                 ///< of a communicator with one rank for each GPU, in order
-    std::vector<int> gpu_of_rank;    ///< under mpirun with several ranks: index in Snapshot::gpus, or -1
-    CommAdvice ranks;                ///< of those; empty like gpu_of_rank
+    CommAdvice gpus;               ///< of a communicator with one rank for each GPU, in order
+    std::vector<int> gpu_of_rank;  ///< under mpirun with several ranks: index in Snapshot::gpus, or -1
+    CommAdvice ranks;              ///< of those; empty like gpu_of_rank
 };
 
 Machine make_machine(std::string origin, Snapshot snapshot, std::vector<int> gpu_of_rank = {});

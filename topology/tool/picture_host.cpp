@@ -46,8 +46,7 @@ std::string node_title(const NodeView &node) {
 
 std::string node_detail(const NodeView &node) {
     std::string text = node.cpuset.empty() ? "" : "CPUs " + node.cpuset;
-    if (node.memory_bytes > 0)
-        text += fmt::format("{}{} GiB", text.empty() ? "" : ", ", node.memory_bytes >> 30U);
+    if (node.memory_bytes > 0) text += fmt::format("{}{} GiB", text.empty() ? "" : ", ", node.memory_bytes >> 30U);
     return text;
 }
 
@@ -100,9 +99,12 @@ Row::Row(const Machine &machine, std::vector<SocketView> sockets, bool turned_ov
 }
 
 /// From the row's upper edge (lower, turned over) to the cards.
-double Row::cards_top() const {
-    return (named_sockets_ ? socket_title : pad) + node_bar_height + node_detail_height + wire_height +
-           depth_ * (switch_height + wire_height);
+double Row::cards_top() const { return switch_top(depth_); }
+
+double Row::bars_top() const { return named_sockets_ ? socket_title : pad; }
+
+double Row::switch_top(int depth) const {
+    return bars_top() + node_bar_height + node_detail_height + wire_height + depth * (switch_height + wire_height);
 }
 
 Box Row::box(double x, double top, double width, double height) const {
@@ -113,15 +115,17 @@ void Row::place(double x, double y) {
     x_ = x;
     y_ = y;
     gpu_boxes_.clear();
-    socket_boxes_.clear();
+    processors_.clear();
     double left = 0;
     for (const SocketView &socket : sockets_) {
-        socket_boxes_.push_back(box(left, 0, width_of(socket), height_));
         double node_left = left + pad;
+        const Box bar = box(node_left, bars_top(), width_of(socket) - 2 * pad, node_bar_height);
+        if (socket.index >= 0 || socket.nodes.front().os_index >= 0)
+            processors_.push_back({bar.x, bar.y + bar.height / 2, bar.width, 0});
         for (const NodeView &node : socket.nodes) {
             double at = node_left + (width_of(node) - width_of(node.branches)) / 2;
             for (const Branch &branch : node.branches) {
-                place_branch(branch, at, width_of(branch), 0);
+                place_branch(branch, at);
                 at += width_of(branch) + gap;
             }
             node_left += width_of(node) + gap;
@@ -130,9 +134,9 @@ void Row::place(double x, double y) {
     }
 }
 
-void Row::place_branch(const Branch &branch, double x, double, int depth) {
+void Row::place_branch(const Branch &branch, double x) {
     for (const Branch &child : branch.children) {
-        place_branch(child, x, width_of(child), depth + 1);
+        place_branch(child, x);
         x += width_of(child) + gap;
     }
     for (const int gpu : branch.gpus) {
@@ -143,9 +147,8 @@ void Row::place_branch(const Branch &branch, double x, double, int depth) {
 
 void Row::draw(svg::Drawing &drawing) const {
     double left = 0;
-    for (std::size_t index = 0; index < sockets_.size(); ++index) {
-        const SocketView &socket = sockets_[index];
-        const Box &outline = socket_boxes_[index];
+    for (const SocketView &socket : sockets_) {
+        const Box outline = box(left, 0, width_of(socket), height_);
         if (named_sockets_) {
             drawing.rect(outline, 10, style::socket_fill, {style::socket_edge, 1});
             const std::string name = socket.index >= 0 ? fmt::format("Socket {}", socket.index) : "No socket known";
@@ -162,15 +165,15 @@ void Row::draw(svg::Drawing &drawing) const {
 }
 
 void Row::draw_node(svg::Drawing &drawing, const NodeView &node, double x, double width) const {
-    const double top = named_sockets_ ? socket_title : pad;
+    const double top = bars_top();
     const Box outline = box(x, top, width, height_ - top - pad);
     drawing.rect(outline, 6, style::node_fill, {style::node_edge, 1});
     const Box bar = box(x, top, width, node_bar_height);
     drawing.rect(bar, 6, style::node_bar, {});
     drawing.text({bar.middle(), bar.y + 16}, node_title(node), style::on_bar);
     const Box detail = box(x, top + node_bar_height, width, node_detail_height);
-    drawing.text({detail.middle(), detail.y + 14},
-                 svg::shortened(node_detail(node), width - 8, style::small), style::small_faint);
+    drawing.text({detail.middle(), detail.y + 14}, svg::shortened(node_detail(node), width - 8, style::small),
+                 style::small_faint);
 
     // Wires begin at the lower edge of the bar and its line of text.
     const Box root = box(x, top, width, node_bar_height + node_detail_height);
@@ -189,9 +192,7 @@ void Row::wire(svg::Drawing &drawing, const Box &parent, const Box &child, int m
 void Row::draw_branch(svg::Drawing &drawing, const Branch &branch, const Box &parent, double x, double width,
                       int depth) const {
     if (branch.children.empty()) return draw_device(drawing, branch, parent, x);
-    const double top = (named_sockets_ ? socket_title : pad) + node_bar_height + node_detail_height + wire_height +
-                       depth * (switch_height + wire_height);
-    const Box outline = box(x, top, width, switch_height);
+    const Box outline = box(x, switch_top(depth), width, switch_height);
     wire(drawing, parent, outline, branch.mbps);
     double at = x;
     for (const Branch &child : branch.children) {

@@ -26,12 +26,13 @@ public:
     bool turned_over() const { return turned_over_; }
     /// Of each GPU in this row.
     const std::map<int, svg::Box> &gpu_boxes() const { return gpu_boxes_; }
-    /// Of each socket, where the line to the next one begins.
-    const std::vector<svg::Box> &socket_boxes() const { return socket_boxes_; }
+    /// Of each socket (NUMA node, where sockets are not known) that has a number: from where to where it reaches, at
+    /// the height where the line to the next one ends.
+    const std::vector<svg::Box> &processors() const { return processors_; }
 
 private:
     svg::Box box(double x, double top, double width, double height) const;
-    void place_branch(const Branch &branch, double x, double width, int depth);
+    void place_branch(const Branch &branch, double x);
     void draw_branch(svg::Drawing &drawing, const Branch &branch, const svg::Box &parent, double x, double width,
                      int depth) const;
     void draw_device(svg::Drawing &drawing, const Branch &branch, const svg::Box &parent, double x) const;
@@ -39,6 +40,8 @@ private:
     void draw_gpu(svg::Drawing &drawing, int gpu, const svg::Box &box) const;
     void draw_nic(svg::Drawing &drawing, const Branch &branch, const svg::Box &box) const;
     void wire(svg::Drawing &drawing, const svg::Box &parent, const svg::Box &child, int mbps) const;
+    double bars_top() const;
+    double switch_top(int depth) const;
     double cards_top() const;
 
     const Machine &machine_;
@@ -48,7 +51,7 @@ private:
     int depth_ = 0;  // of switches
     double x_ = 0, y_ = 0, width_ = 0, height_ = 0;
     std::map<int, svg::Box> gpu_boxes_;
-    std::vector<svg::Box> socket_boxes_;
+    std::vector<svg::Box> processors_;
 };
 
 }  // namespace baton::topology::picture

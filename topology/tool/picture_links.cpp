@@ -74,9 +74,7 @@ LinkLook look_of(const DirectLink &link, int strongest) {
     return look;
 }
 
-LinkLook look_of_fabric(int links) {
-    return {style::nvlink_strong, links > 0 ? std::clamp(0.5 * links, 2.4, 9.0) : 4};
-}
+LinkLook look_of_fabric(int links) { return {style::nvlink_strong, links > 0 ? std::clamp(0.5 * links, 2.4, 9.0) : 4}; }
 
 Channel::Channel(const Machine &machine, const std::vector<Row> &rows)
     : machine_(machine), rows_(rows), fabric_(fabric_links(machine)) {
@@ -108,8 +106,8 @@ void Channel::make_wires() {
     }
 }
 
-/// Along a card's edge from left to right: neighbours to the left, the nearest first; those in the other row; neighbours
-/// to the right, the nearest last. So the wires of one row nest instead of crossing.
+/// Along a card's edge from left to right: neighbours to the left, the nearest first; those in the other row;
+/// neighbours to the right, the nearest last. So the wires of one row nest instead of crossing.
 void Channel::give_ports() {
     struct Port {
         int side = 0;  // -1 left, 0 the other row, 1 right
@@ -242,10 +240,8 @@ void Channel::draw_fabric(svg::Drawing &drawing, double top) const {
     }
     const auto &switches = machine_.snapshot.nvswitches;
     right = std::max(right, left + 220);
-    const Box bar{left, top + (height() - (rows_.size() > 1 ? 0 : fabric_height(machine_)) -
-                               (rows_.size() > 1 ? fabric_height(machine_) : 0)) /
-                                  (rows_.size() > 1 ? 2 : 1),
-                  right - left, fabric_height(machine_)};
+    const double tall = fabric_height(machine_);
+    const Box bar{left, top + (rows_.size() > 1 ? (height() - tall) / 2 : height() - tall), right - left, tall};
     for (const FabricLink &link : fabric_) {
         const Box &box = gpu_box(link.gpu);
         const bool below = rows_[row_of(link.gpu)].turned_over();
@@ -254,19 +250,19 @@ void Channel::draw_fabric(svg::Drawing &drawing, double top) const {
         drawing.line({{box.middle(), from}, {box.middle(), to}}, {look.color, look.width});
         svg::Font font = style::on_link;
         if (link.links < most) font.fill = style::warning;
-        drawing.label({box.middle(), (from + to) / 2 + (below ? 6 : -6)}, short_kind(LinkKind::NVSWITCH, link.links), font,
-                      style::paper);
+        drawing.label({box.middle(), (from + to) / 2 + (below ? 6 : -6)}, short_kind(LinkKind::NVSWITCH, link.links),
+                      font, style::paper);
     }
     drawing.rect(bar, 8, style::fabric_fill, {style::gpu_bar, 1.5});
     svg::Font font = style::heading;
     font.anchor = svg::Anchor::middle;
     if (switches.empty()) {
-        drawing.text({bar.middle(), bar.y + 24}, svg::shortened("NVSwitches (hidden from this system)", bar.width, font),
-                     font);
+        drawing.text({bar.middle(), bar.y + 24},
+                     svg::shortened("NVSwitches (hidden from this system)", bar.width, font), font);
         return;
     }
-    drawing.text({bar.middle(), bar.y + 20}, fmt::format("{} NVSwitch{}", switches.size(), switches.size() == 1 ? "" : "es"),
-                 font);
+    drawing.text({bar.middle(), bar.y + 20},
+                 fmt::format("{} NVSwitch{}", switches.size(), switches.size() == 1 ? "" : "es"), font);
     const double step = (bar.width - 16) / static_cast<double>(switches.size());
     const double width = std::min(step - 6, 110.0);
     for (std::size_t index = 0; index < switches.size(); ++index) {

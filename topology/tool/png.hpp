@@ -4,11 +4,8 @@
 
 namespace baton::topology {
 
-/// Whether this build can: it needs librsvg (Debian: librsvg2-dev).
-bool can_make_png();
-
-/// An SVG document as a PNG file's bytes, at twice its size in pixels. Throws std::runtime_error, also where librsvg was
-/// not there when Baton was built.
+/// An SVG document as a PNG file's bytes, at twice its size in pixels. Throws std::runtime_error, also where librsvg
+/// was not there when Baton was built.
 std::string make_png(const std::string &svg);
 
 }  // namespace baton::topology

@@ -4,8 +4,6 @@
 
 namespace baton::topology {
 
-bool can_make_png() { return false; }
-
 std::string make_png(const std::string &) {
     throw std::runtime_error(
         "this build cannot write PNG files: librsvg was not there (Debian's librsvg2-dev); --svg needs no library");

@@ -37,12 +37,9 @@ cairo_status_t append(void *bytes, const unsigned char *data, unsigned int lengt
 
 }  // namespace
 
-bool can_make_png() { return true; }
-
 std::string make_png(const std::string &svg) {
     GError *error = nullptr;
-    const Handle handle(
-        rsvg_handle_new_from_data(reinterpret_cast<const guint8 *>(svg.data()), svg.size(), &error));
+    const Handle handle(rsvg_handle_new_from_data(reinterpret_cast<const guint8 *>(svg.data()), svg.size(), &error));
     if (!handle) fail("reading the picture", error);
     double width = 0, height = 0;
     if (!rsvg_handle_get_intrinsic_size_in_pixels(handle.get(), &width, &height)) fail("its size", "unknown");

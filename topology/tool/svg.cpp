@@ -51,8 +51,9 @@ std::string stroke_text(const Stroke &stroke) {
 }
 
 std::size_t characters(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char character) { return (static_cast<unsigned char>(character) & 0xC0U) != 0x80U; }));
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char character) {
+        return (static_cast<unsigned char>(character) & 0xC0U) != 0x80U;
+    }));
 }
 
 double distance(const Point &a, const Point &b) { return std::hypot(a.x - b.x, a.y - b.y); }
@@ -82,10 +83,10 @@ std::string shortened(const std::string &text, double width, const Font &font) {
 }
 
 void Drawing::rect(const Box &box, double radius, std::string_view fill, const Stroke &stroke) {
-    body_ += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" rx="{}" fill="{}"{}/>)", number(box.x),
-                         number(box.y), number(box.width), number(box.height), number(radius), fill,
-                         stroke_text(stroke)) +
-             "\n";
+    body_ +=
+        fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" rx="{}" fill="{}"{}/>)", number(box.x), number(box.y),
+                    number(box.width), number(box.height), number(radius), fill, stroke_text(stroke)) +
+        "\n";
 }
 
 void Drawing::line(const std::vector<Point> &points, const Stroke &stroke) {

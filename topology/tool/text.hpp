@@ -11,7 +11,8 @@ namespace baton::topology {
 std::string header_text(const Machine &machine);
 /// The matrix of `nvidia-smi topo -m`: GPUs and NICs, the nearest processors and NUMA node, and a legend.
 std::string matrix_text(const Machine &machine);
-/// GB/s of every pair of GPUs and how to move data between the two, and the reasons. `measured`: also what was measured.
+/// GB/s of every pair of GPUs and how to move data between the two, and the reasons. `measured`: also what was
+/// measured.
 std::string bandwidth_text(const Machine &machine);
 /// Sockets, NUMA nodes, PCIe switches, devices.
 std::string tree_text(const Machine &machine);

@@ -79,9 +79,11 @@ std::string reasons_text(const Machine &machine) {
                     ? fmt::format("{} GB/s ({})", gbps_text(pair.nominal_mbps.value), name_of(pair.nominal_mbps.source))
                     : "bandwidth unknown";
             add_to(groups,
-                   fmt::format("{}, {}{}: {}\n      {}\n      {}: {}", short_kind(pair.kind.value, pair.links), bandwidth,
-                               pair.hops.known() ? fmt::format(", {} hop{}", pair.hops.value, pair.hops.value == 1 ? "" : "s") : "",
-                               pair.why, p2p_text(pair), name_of(advice.transport), advice.why),
+                   fmt::format(
+                       "{}, {}{}: {}\n      {}\n      {}: {}", short_kind(pair.kind.value, pair.links), bandwidth,
+                       pair.hops.known() ? fmt::format(", {} hop{}", pair.hops.value, pair.hops.value == 1 ? "" : "s")
+                                         : "",
+                       pair.why, p2p_text(pair), name_of(advice.transport), advice.why),
                    fmt::format("{}-{}", from, to));
         }
     std::string text;
@@ -92,7 +94,8 @@ std::string reasons_text(const Machine &machine) {
 }
 
 bool any_measured(const Graph &graph) {
-    return std::any_of(graph.pairs.begin(), graph.pairs.end(), [](const Pair &pair) { return pair.measured_mbps.known(); });
+    return std::any_of(graph.pairs.begin(), graph.pairs.end(),
+                       [](const Pair &pair) { return pair.measured_mbps.known(); });
 }
 
 }  // namespace

@@ -127,8 +127,7 @@ std::string tree_text(const Machine &machine) {
     }
     for (std::size_t index = 0; index < snapshot.nvswitches.size(); ++index)
         if (snapshot.nvswitches[index].pci_node < 0)
-            root.below.push_back(
-                {fmt::format("NVSwitch {}{}", index, address_of(snapshot.nvswitches[index].pci)), {}});
+            root.below.push_back({fmt::format("NVSwitch {}{}", index, address_of(snapshot.nvswitches[index].pci)), {}});
     std::string text = root.text + "\n";
     print(root, "", text);
     return text;

@@ -1,0 +1,156 @@
+#include "topology/tool/picture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "topology/tool/picture_host.hpp"
+#include "topology/tool/picture_links.hpp"
+#include "topology/tool/picture_panels.hpp"
+#include "topology/tool/picture_style.hpp"
+#include "topology/tool/view.hpp"
+
+namespace baton::topology {
+namespace {
+
+using picture::Channel;
+using picture::Panel;
+using picture::Row;
+
+constexpr double border = 28, title_height = 74, panel_gap = 36;
+constexpr double note_height = 19, longest_note = 150;
+constexpr double detour = 22;  // of the line between the processors of two rows, left of them
+
+std::size_t gpus_below(const std::vector<Branch> &branches) {
+    std::size_t count = 0;
+    for (const Branch &branch : branches) count += branch.gpus.size() + gpus_below(branch.children);
+    return count;
+}
+
+std::size_t gpus_of(const SocketView &socket) {
+    std::size_t count = 0;
+    for (const NodeView &node : socket.nodes) count += gpus_below(node.branches);
+    return count;
+}
+
+/// Sockets where they are known, else each NUMA node for itself.
+std::vector<SocketView> columns_of(const Snapshot &snapshot) {
+    std::vector<SocketView> columns;
+    for (SocketView &socket : view_of(snapshot)) {
+        if (socket.index >= 0) {
+            columns.push_back(std::move(socket));
+            continue;
+        }
+        for (NodeView &node : socket.nodes) columns.push_back({-1, {std::move(node)}});
+    }
+    return columns;
+}
+
+bool any_nvlink(const Graph &graph) {
+    return std::any_of(graph.pairs.begin(), graph.pairs.end(), [](const Pair &pair) {
+        return pair.kind.value == LinkKind::NVLINK || pair.kind.value == LinkKind::NVSWITCH;
+    });
+}
+
+/// Many GPUs with NVLinks on several sockets lie in two rows with their cards towards each other, and the NVLinks in
+/// between; everything else is one row.
+std::vector<Row> rows_for(const Machine &machine) {
+    std::vector<SocketView> columns = columns_of(machine.snapshot);
+    std::size_t all = 0, half = 0, upper = 0;
+    for (const SocketView &column : columns) all += gpus_of(column);
+    while (upper < columns.size() && 2 * (half + gpus_of(columns[upper])) <= all) half += gpus_of(columns[upper++]);
+    std::vector<Row> rows;
+    if (all > 4 && half > 0 && any_nvlink(machine.graph)) {
+        const auto middle = columns.begin() + static_cast<std::ptrdiff_t>(upper);
+        rows.emplace_back(machine, std::vector<SocketView>(columns.begin(), middle), false);
+        rows.emplace_back(machine, std::vector<SocketView>(middle, columns.end()), true);
+    } else {
+        rows.emplace_back(machine, std::move(columns), false);
+    }
+    return rows;
+}
+
+void draw_processor_links(svg::Drawing &drawing, const std::vector<Row> &rows) {
+    const svg::Stroke stroke{style::socket_line, 5};
+    for (const Row &row : rows)
+        for (std::size_t index = 1; index < row.processors().size(); ++index) {
+            const auto &left = row.processors()[index - 1], &right = row.processors()[index];
+            drawing.line({{left.right(), left.y}, {right.x, right.y}}, stroke);
+        }
+    if (rows.size() < 2 || rows[0].processors().empty() || rows[1].processors().empty()) return;
+    const auto &upper = rows[0].processors().front(), &lower = rows[1].processors().front();
+    const double x = std::min(upper.x, lower.x) - detour;
+    drawing.line({{upper.x, upper.y}, {x, upper.y}, {x, lower.y}, {lower.x, lower.y}}, stroke);
+}
+
+std::string title_of(const Machine &machine) {
+    return gpus_text(machine.snapshot) + (machine.origin.empty() ? "" : " (" + machine.origin + ")");
+}
+
+void draw_title(svg::Drawing &drawing, const Machine &machine, double width) {
+    drawing.text({border, border + 18}, svg::shortened(gpus_text(machine.snapshot), width, style::title), style::title);
+    std::string second = host_text(machine.snapshot);
+    if (machine.snapshot.driver.known()) second += "; driver " + machine.snapshot.driver.value;
+    drawing.text({border, border + 40}, svg::shortened(second, width, style::subtitle), style::subtitle);
+}
+
+std::vector<std::string> notes_of(const Machine &machine) {
+    std::vector<std::string> notes;
+    if (machine.graph.gpus > 1) notes.push_back(machine.gpus.why);
+    for (const std::string &gap : machine.snapshot.gaps) notes.push_back("note: " + gap);
+    return notes;
+}
+
+/// Panels from left to right, in a new line where the width is used up. Returns the lower edge.
+double draw_panels(svg::Drawing *drawing, const std::vector<std::unique_ptr<Panel>> &panels, double top, double width) {
+    double x = border, y = top, bottom = top;
+    for (const auto &panel : panels) {
+        if (x > border && x + panel->width() > border + width) {
+            x = border;
+            y = bottom + panel_gap / 2;
+        }
+        if (drawing != nullptr) panel->draw(*drawing, {x, y});
+        x += panel->width() + panel_gap;
+        bottom = std::max(bottom, y + panel->height());
+    }
+    return bottom;
+}
+
+}  // namespace
+
+std::string draw_picture(const Machine &machine) {
+    std::vector<Row> rows = rows_for(machine);
+    const auto panels = picture::panels_for(machine);
+    const double left = border + (rows.size() > 1 ? detour + 6 : 0);
+    double width = 560;
+    for (const Row &row : rows) width = std::max(width, left - border + row.width());
+    for (const auto &panel : panels) width = std::max(width, panel->width());
+
+    // Horizontally first: the channel's height follows from it.
+    const auto center = [&](const Row &row) { return left + (width - (left - border) - row.width()) / 2; };
+    for (Row &row : rows) row.place(center(row), 0);
+    const Channel channel(machine, rows);
+    double y = border + title_height;
+    rows[0].place(center(rows[0]), y);
+    const double channel_top = y + rows[0].height();
+    y = channel_top + channel.height();
+    if (rows.size() > 1) {
+        rows[1].place(center(rows[1]), y);
+        y += rows[1].height();
+    }
+
+    svg::Drawing drawing;
+    draw_title(drawing, machine, width);
+    for (const Row &row : rows) row.draw(drawing);
+    draw_processor_links(drawing, rows);
+    channel.draw(drawing, channel_top);
+    y = draw_panels(&drawing, panels, y + panel_gap, width);
+    y += panel_gap / 2;
+    for (const std::string &note : notes_of(machine)) {
+        y += note_height;
+        drawing.text({border, y}, svg::shortened(note, width, style::body), style::body);
+    }
+    return drawing.document(width + 2 * border, y + border, title_of(machine), style::paper);
+}
+
+}  // namespace baton::topology
