@@ -27,10 +27,16 @@ Machine make_machine(std::string origin, Snapshot snapshot, std::vector<int> gpu
     return machine;
 }
 
+std::string model_of(const std::string &name) {
+    const std::size_t open = name.find('['), close = name.rfind(']');
+    if (open == std::string::npos || close == std::string::npos || close < open) return name;
+    return name.substr(open + 1, close - open - 1);
+}
+
 std::string gpus_text(const Snapshot &snapshot) {
     std::vector<std::pair<std::string, int>> kinds;
     for (const Gpu &gpu : snapshot.gpus) {
-        const std::string name = (gpu.name.empty() ? "GPU" : gpu.name) + (gpu.mig ? " (MIG)" : "");
+        const std::string name = (gpu.name.empty() ? "GPU" : model_of(gpu.name)) + (gpu.mig ? " (MIG)" : "");
         const auto found =
             std::find_if(kinds.begin(), kinds.end(), [&](const auto &kind) { return kind.first == name; });
         if (found == kinds.end()) {
@@ -52,6 +58,7 @@ std::string host_text(const Snapshot &snapshot) {
     if (host.packages > 0) parts.push_back(counted(host.packages, "socket"));
     if (host.cores > 0) parts.push_back(counted(host.cores, "core"));
     if (host.numa_nodes > 0) parts.push_back(counted(host.numa_nodes, "NUMA node"));
+    if (parts.empty()) return host.cpu_model.empty() ? "processors unknown" : host.cpu_model;
     return fmt::format("{}{}{}", fmt::join(parts, ", "), host.cpu_model.empty() ? "" : ": ", host.cpu_model);
 }
 

@@ -21,6 +21,8 @@ struct Machine {
 
 Machine make_machine(std::string origin, Snapshot snapshot, std::vector<int> gpu_of_rank = {});
 
+/// "Tesla V100 SXM2 32GB" of the PCI database's "GV100GL [Tesla V100 SXM2 32GB]"; other names as they are.
+std::string model_of(const std::string &name);
 /// "8 x NVIDIA H200", "no GPU", "2 x NVIDIA A100, 1 x NVIDIA T4".
 std::string gpus_text(const Snapshot &snapshot);
 /// "2 sockets, 112 cores, 2 NUMA nodes: Intel(R) ..."; "processors unknown".

@@ -14,11 +14,10 @@ namespace baton::topology {
 namespace {
 
 using picture::Channel;
-using picture::Panel;
 using picture::Row;
 
 constexpr double border = 28, title_height = 74, panel_gap = 36;
-constexpr double note_height = 19, longest_note = 150;
+constexpr double note_height = 19;
 constexpr double detour = 22;  // of the line between the processors of two rows, left of them
 
 std::size_t gpus_below(const std::vector<Branch> &branches) {
@@ -101,17 +100,29 @@ std::vector<std::string> notes_of(const Machine &machine) {
     return notes;
 }
 
-/// Panels from left to right, in a new line where the width is used up. Returns the lower edge.
-double draw_panels(svg::Drawing *drawing, const std::vector<std::unique_ptr<Panel>> &panels, double top, double width) {
-    double x = border, y = top, bottom = top;
-    for (const auto &panel : panels) {
-        if (x > border && x + panel->width() > border + width) {
-            x = border;
-            y = bottom + panel_gap / 2;
+double width_of(const picture::Columns &columns) {
+    double width = 0;
+    for (const auto &column : columns) {
+        double widest = 0;
+        for (const auto &panel : column) widest = std::max(widest, panel->width());
+        width += (width > 0 && widest > 0 ? panel_gap : 0) + widest;
+    }
+    return width;
+}
+
+/// Returns the lower edge.
+double draw_panels(svg::Drawing &drawing, const picture::Columns &columns, double top) {
+    double x = border, bottom = top;
+    for (const auto &column : columns) {
+        double y = top, widest = 0;
+        for (const auto &panel : column) {
+            panel->draw(drawing, {x, y});
+            widest = std::max(widest, panel->width());
+            y += panel->height();
+            bottom = std::max(bottom, y);
+            y += panel_gap / 2;
         }
-        if (drawing != nullptr) panel->draw(*drawing, {x, y});
-        x += panel->width() + panel_gap;
-        bottom = std::max(bottom, y + panel->height());
+        x += widest + panel_gap;
     }
     return bottom;
 }
@@ -124,7 +135,7 @@ std::string draw_picture(const Machine &machine) {
     const double left = border + (rows.size() > 1 ? detour + 6 : 0);
     double width = 560;
     for (const Row &row : rows) width = std::max(width, left - border + row.width());
-    for (const auto &panel : panels) width = std::max(width, panel->width());
+    width = std::max(width, width_of(panels));
 
     // Horizontally first: the channel's height follows from it.
     const auto center = [&](const Row &row) { return left + (width - (left - border) - row.width()) / 2; };
@@ -144,7 +155,7 @@ std::string draw_picture(const Machine &machine) {
     for (const Row &row : rows) row.draw(drawing);
     draw_processor_links(drawing, rows);
     channel.draw(drawing, channel_top);
-    y = draw_panels(&drawing, panels, y + panel_gap, width);
+    y = draw_panels(drawing, panels, y + panel_gap);
     y += panel_gap / 2;
     for (const std::string &note : notes_of(machine)) {
         y += note_height;

@@ -17,7 +17,7 @@ constexpr double socket_gap = 44;
 constexpr double socket_title = 22;
 constexpr double node_bar_height = 24, node_detail_height = 20;
 constexpr double wire_height = 20, switch_height = 24;
-constexpr double gpu_width = 104, nic_width = 88, card_height = 88, bar_height = 22;
+constexpr double gpu_width = 104, nic_width = 88, bar_height = 22, line_height = 15;
 constexpr double smallest_node = 150;
 
 int depth_of(const Branch &branch) {
@@ -64,12 +64,9 @@ double width_of(const SocketView &socket) {
 
 double line_width(int mbps) { return mbps <= 0 ? 2.5 : std::clamp(1.5 + mbps / 1000.0 / 12, 1.5, 8.0); }
 
-/// "H200" of "NVIDIA H200"; "H200 SXM 141GB" of "GH100 [H200 SXM 141GB]".
-std::string model_of(const std::string &name) {
-    const std::size_t open = name.find('['), close = name.rfind(']');
-    std::string model = open != std::string::npos && close != std::string::npos && open < close
-                            ? name.substr(open + 1, close - open - 1)
-                            : name;
+/// "H200" of "NVIDIA H200", "V100 SXM2 32GB" of "GV100GL [Tesla V100 SXM2 32GB]".
+std::string short_model(const std::string &name) {
+    std::string model = model_of(name);
     for (const char *brand : {"NVIDIA ", "Tesla ", "GeForce "})
         if (model.starts_with(brand)) model.erase(0, std::string_view(brand).size());
     return model;
@@ -95,7 +92,11 @@ Row::Row(const Machine &machine, std::vector<SocketView> sockets, bool turned_ov
         }
         width_ += width_of(socket);
     }
-    height_ = cards_top() + card_height + 2 * pad;
+    std::size_t lines = 2;
+    for (std::size_t gpu = 0; gpu < machine.snapshot.gpus.size(); ++gpu)
+        lines = std::max(lines, gpu_lines(static_cast<int>(gpu)).size());
+    card_height_ = bar_height + line_height * static_cast<double>(lines) + 10;
+    height_ = cards_top() + card_height_ + 2 * pad;
 }
 
 /// From the row's upper edge (lower, turned over) to the cards.
@@ -140,7 +141,7 @@ void Row::place_branch(const Branch &branch, double x) {
         x += width_of(child) + gap;
     }
     for (const int gpu : branch.gpus) {
-        gpu_boxes_[gpu] = box(x, cards_top(), gpu_width, card_height);
+        gpu_boxes_[gpu] = box(x, cards_top(), gpu_width, card_height_);
         x += gpu_width + gap;
     }
 }
@@ -206,7 +207,7 @@ void Row::draw_branch(svg::Drawing &drawing, const Branch &branch, const Box &pa
 
 void Row::draw_device(svg::Drawing &drawing, const Branch &branch, const Box &parent, double x) const {
     if (branch.gpus.empty()) {
-        const Box card = box(x, cards_top(), nic_width, card_height);
+        const Box card = box(x, cards_top(), nic_width, card_height_);
         wire(drawing, parent, card, branch.mbps);
         return draw_nic(drawing, branch, card);
     }
@@ -234,7 +235,7 @@ void draw_card(svg::Drawing &drawing, const Box &box, std::string_view color, co
     double y = box.y + bar_height + 16;
     for (const std::string &line : lines) {
         drawing.text({box.middle(), y}, svg::shortened(line, box.width - 8, style::small), style::small);
-        y += 15;
+        y += line_height;
     }
 }
 
@@ -246,14 +247,24 @@ std::string pci_text(const Known<PciAddress> &pci) {
 
 }  // namespace
 
+std::vector<std::string> Row::gpu_lines(int gpu) const {
+    const Gpu &facts = machine_.snapshot.gpus[static_cast<std::size_t>(gpu)];
+    std::vector<std::string> lines;
+    if (!facts.name.empty()) lines.push_back(short_model(facts.name));
+    lines.push_back(pci_text(facts.pci));
+    if (facts.mig) lines.emplace_back("MIG slice");
+    const auto to_cpu = std::count_if(facts.nvlinks.begin(), facts.nvlinks.end(),
+                                      [](const NvLink &link) { return link.active && link.far_end == FarEnd::cpu; });
+    if (to_cpu > 0) lines.push_back(fmt::format("NV{} to the CPU", to_cpu));
+    if (facts.c2c_links.known()) lines.emplace_back("C2C to the CPU");
+    if (const std::string ranks = ranks_of(machine_, gpu); !ranks.empty()) lines.push_back(ranks);
+    return lines;
+}
+
 void Row::draw_gpu(svg::Drawing &drawing, int gpu, const Box &box) const {
     const Gpu &facts = machine_.snapshot.gpus[static_cast<std::size_t>(gpu)];
-    std::vector<std::string> lines{model_of(facts.name), pci_text(facts.pci)};
-    if (lines[0].empty()) lines.erase(lines.begin());
-    if (facts.mig) lines.emplace_back("MIG slice");
-    if (const std::string ranks = ranks_of(machine_, gpu); !ranks.empty()) lines.push_back(ranks);
     drawing.begin_group(fmt::format("GPU {}: {} {}", gpu, facts.name, facts.uuid.known() ? facts.uuid.value : ""));
-    draw_card(drawing, box, style::gpu_bar, fmt::format("GPU {}", gpu), lines);
+    draw_card(drawing, box, style::gpu_bar, fmt::format("GPU {}", gpu), gpu_lines(gpu));
     drawing.end_group();
 }
 

@@ -40,6 +40,7 @@ private:
     void draw_gpu(svg::Drawing &drawing, int gpu, const svg::Box &box) const;
     void draw_nic(svg::Drawing &drawing, const Branch &branch, const svg::Box &box) const;
     void wire(svg::Drawing &drawing, const svg::Box &parent, const svg::Box &child, int mbps) const;
+    std::vector<std::string> gpu_lines(int gpu) const;
     double bars_top() const;
     double switch_top(int depth) const;
     double cards_top() const;
@@ -49,6 +50,7 @@ private:
     bool turned_over_;
     bool named_sockets_ = false;
     int depth_ = 0;  // of switches
+    double card_height_ = 0;
     double x_ = 0, y_ = 0, width_ = 0, height_ = 0;
     std::map<int, svg::Box> gpu_boxes_;
     std::vector<svg::Box> processors_;

@@ -224,13 +224,14 @@ private:
 
 }  // namespace
 
-std::vector<std::unique_ptr<Panel>> panels_for(const Machine &machine) {
-    std::vector<std::unique_ptr<Panel>> panels;
-    if (machine.graph.gpus > 1) panels.push_back(std::make_unique<MatrixPanel>(machine.graph));
-    if (machine.gpus.ring.order.size() > 1) panels.push_back(std::make_unique<RingPanel>(machine));
+Columns panels_for(const Machine &machine) {
+    Columns columns;
+    if (machine.graph.gpus > 1) columns.emplace_back().push_back(std::make_unique<MatrixPanel>(machine.graph));
+    auto &last = columns.emplace_back();
+    if (machine.gpus.ring.order.size() > 1) last.push_back(std::make_unique<RingPanel>(machine));
     auto legend = std::make_unique<LegendPanel>(machine);
-    if (legend->height() > heading_height) panels.push_back(std::move(legend));
-    return panels;
+    if (legend->height() > heading_height) last.push_back(std::move(legend));
+    return columns;
 }
 
 }  // namespace baton::topology::picture

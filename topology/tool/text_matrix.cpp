@@ -66,30 +66,35 @@ char letter(Advised advised) {
     return '?';
 }
 
-std::string reasons_text(const Machine &machine) {
+std::string reason(const Pair &pair) {
+    const TransportAdvice advice = advise_pair(pair);
+    std::string text = short_kind(pair.kind.value, pair.links);
+    text += pair.nominal_mbps.known()
+                ? fmt::format(", {} GB/s ({})", gbps_text(pair.nominal_mbps.value), name_of(pair.nominal_mbps.source))
+                : ", bandwidth unknown";
+    if (pair.hops.known() && pair.hops.value > 0)
+        text += fmt::format(", {} hop{}", pair.hops.value, pair.hops.value == 1 ? "" : "s");
+    return fmt::format("{}: {}\n      {}\n      advised {}: {}", text, pair.why, p2p_text(pair),
+                       name_of(advice.transport), advice.why);
+}
+
+/// "0-1" for both directions where they are alike, else "0>1".
+std::string reasons_text(const Graph &graph) {
     Groups groups;
-    const std::size_t n = machine.graph.gpus;
+    const std::size_t n = graph.gpus;
+    bool both = true;
     for (std::size_t from = 0; from < n; ++from)
         for (std::size_t to = 0; to < n; ++to) {
-            if (from == to) continue;
-            const Pair &pair = machine.graph.pair(from, to);
-            const TransportAdvice advice = advise_pair(pair);
-            const std::string bandwidth =
-                pair.nominal_mbps.known()
-                    ? fmt::format("{} GB/s ({})", gbps_text(pair.nominal_mbps.value), name_of(pair.nominal_mbps.source))
-                    : "bandwidth unknown";
-            add_to(groups,
-                   fmt::format(
-                       "{}, {}{}: {}\n      {}\n      {}: {}", short_kind(pair.kind.value, pair.links), bandwidth,
-                       pair.hops.known() ? fmt::format(", {} hop{}", pair.hops.value, pair.hops.value == 1 ? "" : "s")
-                                         : "",
-                       pair.why, p2p_text(pair), name_of(advice.transport), advice.why),
-                   fmt::format("{}-{}", from, to));
+            const std::string there = from == to ? "" : reason(graph.pair(from, to));
+            const bool alike = from != to && there == reason(graph.pair(to, from));
+            if (from == to || (alike && to < from)) continue;
+            both = both && alike;
+            add_to(groups, there, fmt::format("{}{}{}", from, alike ? '-' : '>', to));
         }
     std::string text;
     for (const auto &[what, pairs] : groups)
         text += fmt::format("  {}\n      {}\n",
-                            pairs.size() == n * (n - 1) ? "all pairs" : fmt::format("{}", fmt::join(pairs, " ")), what);
+                            groups.size() == 1 && both ? "all pairs" : fmt::format("{}", fmt::join(pairs, " ")), what);
     return text;
 }
 
@@ -176,7 +181,7 @@ std::string bandwidth_text(const Machine &machine) {
                "GB/s from the row's GPU to the column's, {}one direction, and the transport advised\n"
                "(k: kernels for small and copy engines for large messages, c: copy engines, h: through host memory)\n",
                measured ? "measured/nominal, " : "nominal, ") +
-           table.text() + "\nWhy:\n" + reasons_text(machine);
+           table.text() + "\nWhy:\n" + reasons_text(machine.graph);
 }
 
 }  // namespace baton::topology

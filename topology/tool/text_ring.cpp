@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "topology/links.hpp"
 #include "topology/tool/table.hpp"
 #include "topology/tool/text.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 std::string bottleneck_text(const Ring &ring) {
-    const std::string kind = short_kind(ring.bottleneck_kind, 0);
+    const std::string kind = link_name(ring.bottleneck_kind);
     if (!ring.bottleneck_mbps.known()) return fmt::format("bandwidth unknown ({})", kind);
     return fmt::format("{} GB/s per direction ({})", gbps_text(ring.bottleneck_mbps.value), kind);
 }
