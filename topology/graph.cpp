@@ -29,8 +29,8 @@ Known<int> slowest_link(const Gpu &gpu) {
     Known<int> slowest;
     for (const NvLink &link : gpu.nvlinks) {
         if (!link.active) continue;
-        Known<int> speed{nominal_link_mbps(link.version), Source::table};
-        if (speed.value == 0) speed = {link.reported_mbps, gpu.nvlink_source};
+        const Known<int> speed{link_mbps(link),
+                               nominal_link_mbps(link.version) > 0 ? Source::table : gpu.nvlink_source};
         if (speed.value == 0) return {};
         if (!slowest.known() || speed.value < slowest.value) slowest = speed;
     }
@@ -107,6 +107,11 @@ NicPath make_nic_path(const Snapshot &snapshot, int node, const Known<int> &numa
 }
 
 }  // namespace
+
+int link_mbps(const NvLink &link) {
+    const int nominal = nominal_link_mbps(link.version);
+    return nominal > 0 ? nominal : link.reported_mbps;
+}
 
 Graph make_graph(const Snapshot &snapshot) {
     Graph graph;

@@ -48,6 +48,9 @@ struct Graph {
 /// Pure: the same snapshot gives the same graph, on every rank.
 Graph make_graph(const Snapshot &snapshot);
 
+/// One direction of one link: nominal where its generation is known, else as reported; 0 unknown.
+int link_mbps(const NvLink &link);
+
 /// "450", "12.5": GB/s of so many MB/s.
 std::string gbps_text(int mbps);
 

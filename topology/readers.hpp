@@ -22,7 +22,7 @@ Snapshot read_machine(std::string_view text, const std::string &origin);
 Snapshot read_machine_file(const std::string &path);
 
 /// A regular file's (or pipe's) contents; refused above this size.
-constexpr std::size_t largest_file = std::size_t{64} << 20;
+constexpr std::size_t largest_file = std::size_t{16} << 20;
 std::string read_text_file(const std::string &path);
 
 }  // namespace baton::topology
