@@ -17,6 +17,7 @@ using picture::Channel;
 using picture::Row;
 
 constexpr double border = 28, title_height = 74, panel_gap = 36;
+constexpr double wide_row = 1000;
 constexpr double note_height = 19;
 constexpr double detour = 22;  // of the line between the processors of two rows, left of them
 
@@ -32,7 +33,7 @@ std::size_t gpus_of(const SocketView &socket) {
     return count;
 }
 
-/// Sockets where they are known, else each NUMA node for itself.
+/// Sockets where they are known, else each NUMA node for itself. NVSwitches are drawn between GPUs, not here.
 std::vector<SocketView> columns_of(const Snapshot &snapshot) {
     std::vector<SocketView> columns;
     for (SocketView &socket : view_of(snapshot)) {
@@ -40,7 +41,9 @@ std::vector<SocketView> columns_of(const Snapshot &snapshot) {
             columns.push_back(std::move(socket));
             continue;
         }
-        for (NodeView &node : socket.nodes) columns.push_back({-1, {std::move(node)}});
+        for (NodeView &node : socket.nodes)
+            if (node.os_index >= 0 || !without_switches(node.branches).empty())
+                columns.push_back({-1, {std::move(node)}});
     }
     return columns;
 }
@@ -51,21 +54,20 @@ bool any_nvlink(const Graph &graph) {
     });
 }
 
-/// Many GPUs with NVLinks on several sockets lie in two rows with their cards towards each other, and the NVLinks in
-/// between; everything else is one row.
+/// A wide machine with NVLinks lies in two rows with the cards towards each other, and the NVLinks in between;
+/// everything else is one row.
 std::vector<Row> rows_for(const Machine &machine) {
-    std::vector<SocketView> columns = columns_of(machine.snapshot);
+    const std::vector<SocketView> columns = columns_of(machine.snapshot);
     std::size_t all = 0, half = 0, upper = 0;
     for (const SocketView &column : columns) all += gpus_of(column);
     while (upper < columns.size() && 2 * (half + gpus_of(columns[upper])) <= all) half += gpus_of(columns[upper++]);
     std::vector<Row> rows;
-    if (all > 4 && half > 0 && any_nvlink(machine.graph)) {
-        const auto middle = columns.begin() + static_cast<std::ptrdiff_t>(upper);
-        rows.emplace_back(machine, std::vector<SocketView>(columns.begin(), middle), false);
-        rows.emplace_back(machine, std::vector<SocketView>(middle, columns.end()), true);
-    } else {
-        rows.emplace_back(machine, std::move(columns), false);
-    }
+    rows.emplace_back(machine, columns, false);
+    if (rows[0].width() < wide_row || half == 0 || !any_nvlink(machine.graph)) return rows;
+    rows.clear();
+    const auto middle = columns.begin() + static_cast<std::ptrdiff_t>(upper);
+    rows.emplace_back(machine, std::vector<SocketView>(columns.begin(), middle), false);
+    rows.emplace_back(machine, std::vector<SocketView>(middle, columns.end()), true);
     return rows;
 }
 
@@ -110,6 +112,17 @@ double width_of(const picture::Columns &columns) {
     return width;
 }
 
+/// Side by side where that is no wider than `width`, else the last two one below the other.
+picture::Columns arranged(std::vector<std::unique_ptr<picture::Panel>> panels, double width) {
+    picture::Columns columns;
+    for (auto &panel : panels) columns.emplace_back().push_back(std::move(panel));
+    if (columns.size() > 1 && width_of(columns) > width) {
+        columns[columns.size() - 2].push_back(std::move(columns.back().front()));
+        columns.pop_back();
+    }
+    return columns;
+}
+
 /// Returns the lower edge.
 double draw_panels(svg::Drawing &drawing, const picture::Columns &columns, double top) {
     double x = border, bottom = top;
@@ -131,10 +144,10 @@ double draw_panels(svg::Drawing &drawing, const picture::Columns &columns, doubl
 
 std::string draw_picture(const Machine &machine) {
     std::vector<Row> rows = rows_for(machine);
-    const auto panels = picture::panels_for(machine);
     const double left = border + (rows.size() > 1 ? detour + 6 : 0);
-    double width = 560;
+    double width = 640;
     for (const Row &row : rows) width = std::max(width, left - border + row.width());
+    const picture::Columns panels = arranged(picture::panels_for(machine), width);
     width = std::max(width, width_of(panels));
 
     // Horizontally first: the channel's height follows from it.
@@ -157,10 +170,11 @@ std::string draw_picture(const Machine &machine) {
     channel.draw(drawing, channel_top);
     y = draw_panels(drawing, panels, y + panel_gap);
     y += panel_gap / 2;
-    for (const std::string &note : notes_of(machine)) {
-        y += note_height;
-        drawing.text({border, y}, svg::shortened(note, width, style::body), style::body);
-    }
+    for (const std::string &note : notes_of(machine))
+        for (const std::string &line : svg::wrapped(note, width, style::body)) {
+            y += note_height;
+            drawing.text({border, y}, line, style::body);
+        }
     return drawing.document(width + 2 * border, y + border, title_of(machine), style::paper);
 }
 

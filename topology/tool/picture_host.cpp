@@ -15,9 +15,9 @@ using svg::Box;
 constexpr double gap = 10, pad = 12;
 constexpr double socket_gap = 44;
 constexpr double socket_title = 22;
-constexpr double node_bar_height = 24, node_detail_height = 20;
+constexpr double node_bar = 24, node_detail_height = 16;
 constexpr double wire_height = 20, switch_height = 24;
-constexpr double gpu_width = 104, nic_width = 88, bar_height = 22, line_height = 15;
+constexpr double gpu_width = 104, nic_width = 88, card_bar = 22, line_height = 15;
 constexpr double smallest_node = 150;
 
 int depth_of(const Branch &branch) {
@@ -62,7 +62,7 @@ double width_of(const SocketView &socket) {
     return width + gap * static_cast<double>(std::max<std::size_t>(socket.nodes.size(), 1) - 1);
 }
 
-double line_width(int mbps) { return mbps <= 0 ? 2.5 : std::clamp(1.5 + mbps / 1000.0 / 12, 1.5, 8.0); }
+double line_width(int mbps) { return mbps <= 0 ? 4.0 : std::clamp(1.5 + mbps / 1000.0 / 12, 1.5, 8.0); }
 
 /// "H200" of "NVIDIA H200", "V100 SXM2 32GB" of "GV100GL [Tesla V100 SXM2 32GB]".
 std::string short_model(const std::string &name) {
@@ -92,10 +92,14 @@ Row::Row(const Machine &machine, std::vector<SocketView> sockets, bool turned_ov
         }
         width_ += width_of(socket);
     }
+    bar_height_ = node_bar;
+    for (const SocketView &socket : sockets_)
+        for (const NodeView &node : socket.nodes)
+            if (!node_detail(node).empty()) bar_height_ = node_bar + node_detail_height;
     std::size_t lines = 2;
     for (std::size_t gpu = 0; gpu < machine.snapshot.gpus.size(); ++gpu)
         lines = std::max(lines, gpu_lines(static_cast<int>(gpu)).size());
-    card_height_ = bar_height + line_height * static_cast<double>(lines) + 10;
+    card_height_ = card_bar + line_height * static_cast<double>(lines) + 10;
     height_ = cards_top() + card_height_ + 2 * pad;
 }
 
@@ -105,7 +109,7 @@ double Row::cards_top() const { return switch_top(depth_); }
 double Row::bars_top() const { return named_sockets_ ? socket_title : pad; }
 
 double Row::switch_top(int depth) const {
-    return bars_top() + node_bar_height + node_detail_height + wire_height + depth * (switch_height + wire_height);
+    return bars_top() + bar_height_ + wire_height + depth * (switch_height + wire_height);
 }
 
 Box Row::box(double x, double top, double width, double height) const {
@@ -120,7 +124,7 @@ void Row::place(double x, double y) {
     double left = 0;
     for (const SocketView &socket : sockets_) {
         double node_left = left + pad;
-        const Box bar = box(node_left, bars_top(), width_of(socket) - 2 * pad, node_bar_height);
+        const Box bar = box(node_left, bars_top(), width_of(socket) - 2 * pad, bar_height_);
         if (socket.index >= 0 || socket.nodes.front().os_index >= 0)
             processors_.push_back({bar.x, bar.y + bar.height / 2, bar.width, 0});
         for (const NodeView &node : socket.nodes) {
@@ -169,18 +173,18 @@ void Row::draw_node(svg::Drawing &drawing, const NodeView &node, double x, doubl
     const double top = bars_top();
     const Box outline = box(x, top, width, height_ - top - pad);
     drawing.rect(outline, 6, style::node_fill, {style::node_edge, 1});
-    const Box bar = box(x, top, width, node_bar_height);
+    const Box bar = box(x, top, width, bar_height_);
     drawing.rect(bar, 6, style::node_bar, {});
-    drawing.text({bar.middle(), bar.y + 16}, node_title(node), style::on_bar);
-    const Box detail = box(x, top + node_bar_height, width, node_detail_height);
-    drawing.text({detail.middle(), detail.y + 14}, svg::shortened(node_detail(node), width - 8, style::small),
-                 style::small_faint);
+    const std::string detail = svg::shortened(node_detail(node), width - 8, style::small);
+    const double first = bar.y + (bar_height_ - (detail.empty() ? 0 : node_detail_height)) / 2 + 4.5;
+    drawing.text({bar.middle(), first}, node_title(node), style::on_bar);
+    svg::Font below = style::small;
+    below.fill = style::node_bar_faint;
+    if (!detail.empty()) drawing.text({bar.middle(), first + 15}, detail, below);
 
-    // Wires begin at the lower edge of the bar and its line of text.
-    const Box root = box(x, top, width, node_bar_height + node_detail_height);
     double at = x + (width - width_of(node.branches)) / 2;
     for (const Branch &branch : node.branches) {
-        draw_branch(drawing, branch, root, at, width_of(branch), 0);
+        draw_branch(drawing, branch, bar, at, width_of(branch), 0);
         at += width_of(branch) + gap;
     }
 }
@@ -229,10 +233,10 @@ namespace {
 void draw_card(svg::Drawing &drawing, const Box &box, std::string_view color, const std::string &name,
                const std::vector<std::string> &lines) {
     drawing.rect(box, 6, style::card_fill, {color, 1.5});
-    drawing.rect({box.x, box.y, box.width, bar_height}, 6, color, {});
-    drawing.rect({box.x, box.y + bar_height / 2, box.width, bar_height / 2}, 0, color, {});
+    drawing.rect({box.x, box.y, box.width, card_bar}, 6, color, {});
+    drawing.rect({box.x, box.y + card_bar / 2, box.width, card_bar / 2}, 0, color, {});
     drawing.text({box.middle(), box.y + 15.5}, svg::shortened(name, box.width - 8, style::on_bar), style::on_bar);
-    double y = box.y + bar_height + 16;
+    double y = box.y + card_bar + 16;
     for (const std::string &line : lines) {
         drawing.text({box.middle(), y}, svg::shortened(line, box.width - 8, style::small), style::small);
         y += line_height;

@@ -50,7 +50,7 @@ private:
     bool turned_over_;
     bool named_sockets_ = false;
     int depth_ = 0;  // of switches
-    double card_height_ = 0;
+    double bar_height_ = 0, card_height_ = 0;
     double x_ = 0, y_ = 0, width_ = 0, height_ = 0;
     std::map<int, svg::Box> gpu_boxes_;
     std::vector<svg::Box> processors_;

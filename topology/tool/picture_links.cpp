@@ -130,15 +130,18 @@ void Channel::give_ports() {
         });
         const Box &box = gpu_box(gpu);
         const double step = (box.width - 2 * port_margin) / static_cast<double>(list.size());
+        // Half a step apart from those of the row above: of two wires that bend between the rows, one may come down
+        // where the other goes on.
+        const double shift = row_of(gpu) == 1 ? 0.75 : 0.25;
         for (std::size_t index = 0; index < list.size(); ++index)
-            *list[index].x = box.x + port_margin + step * (static_cast<double>(index) + 0.5);
+            *list[index].x = box.x + port_margin + step * (static_cast<double>(index) + shift);
     }
 }
 
 /// Cards that lie one above the other are joined without a bend.
 void Channel::straighten(Wire &wire) const {
     const Box &lower = gpu_box(wire.link.to);
-    if (std::abs(wire.from_x - wire.to_x) < 24 && wire.from_x > lower.x + 4 && wire.from_x < lower.right() - 4)
+    if (std::abs(wire.from_x - wire.to_x) < 40 && wire.from_x > lower.x + 4 && wire.from_x < lower.right() - 4)
         wire.to_x = wire.from_x;
 }
 
@@ -169,7 +172,8 @@ int Channel::give_tracks(const std::vector<Wire *> &wires) {
 
 double Channel::height() const {
     double height = 0;
-    if (!wires_.empty()) height = 2 * margin + track_pitch * (upper_tracks_ + lower_tracks_ + middle_tracks_);
+    if (!wires_.empty())
+        height = (rows_.size() > 1 ? 2 : 1) * margin + track_pitch * (upper_tracks_ + lower_tracks_ + middle_tracks_);
     if (!fabric_.empty()) height += (rows_.size() > 1 ? 2 : 1) * fabric_gap + fabric_height(machine_);
     if (height == 0) return rows_.size() > 1 ? 40 : 0;
     return height;

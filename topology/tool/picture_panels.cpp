@@ -64,7 +64,7 @@ public:
             measured_ = measured_ || pair.measured_mbps.known();
         }
     }
-    double width() const override { return std::max(300.0, label + cell_width * static_cast<double>(graph_.gpus)); }
+    double width() const override { return std::max(240.0, label + cell_width * static_cast<double>(graph_.gpus)); }
     double height() const override { return heading_height + label + cell_height * static_cast<double>(graph_.gpus); }
     void draw(svg::Drawing &drawing, const Point &corner) const override {
         drawing.text({corner.x, corner.y + 14},
@@ -171,7 +171,11 @@ public:
                 break;
             }
     }
-    double width() const override { return 280; }
+    double width() const override {
+        double widest = 0;
+        for (const Entry &entry : entries_) widest = std::max(widest, svg::text_width(entry.words, style::body));
+        return words_at + widest;
+    }
     double height() const override { return heading_height + 24 * static_cast<double>(entries_.size()); }
     void draw(svg::Drawing &drawing, const Point &corner) const override {
         if (entries_.empty()) return;
@@ -181,12 +185,13 @@ public:
             if (entry.width > 0) drawing.line({{corner.x + 4, y}, {corner.x + 44, y}}, {entry.color, entry.width});
             Font font = at_start(style::body);
             if (entry.width == 0) font.fill = entry.color;
-            drawing.text({corner.x + 56, y + 4}, entry.words, font);
+            drawing.text({corner.x + words_at, y + 4}, entry.words, font);
             y += 24;
         }
     }
 
 private:
+    static constexpr double words_at = 56;
     struct Entry {
         std::string_view color;
         double width;
@@ -224,14 +229,13 @@ private:
 
 }  // namespace
 
-Columns panels_for(const Machine &machine) {
-    Columns columns;
-    if (machine.graph.gpus > 1) columns.emplace_back().push_back(std::make_unique<MatrixPanel>(machine.graph));
-    auto &last = columns.emplace_back();
-    if (machine.gpus.ring.order.size() > 1) last.push_back(std::make_unique<RingPanel>(machine));
+std::vector<std::unique_ptr<Panel>> panels_for(const Machine &machine) {
+    std::vector<std::unique_ptr<Panel>> panels;
+    if (machine.graph.gpus > 1) panels.push_back(std::make_unique<MatrixPanel>(machine.graph));
+    if (machine.gpus.ring.order.size() > 1) panels.push_back(std::make_unique<RingPanel>(machine));
     auto legend = std::make_unique<LegendPanel>(machine);
-    if (legend->height() > heading_height) last.push_back(std::move(legend));
-    return columns;
+    if (legend->height() > heading_height) panels.push_back(std::move(legend));
+    return panels;
 }
 
 }  // namespace baton::topology::picture

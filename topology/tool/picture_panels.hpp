@@ -18,8 +18,10 @@ public:
     virtual void draw(svg::Drawing &drawing, const svg::Point &corner) const = 0;
 };
 
-/// Those that the machine has something to say in, column by column. They refer to `machine`.
+/// Those that the machine has something to say in. They refer to `machine`.
+std::vector<std::unique_ptr<Panel>> panels_for(const Machine &machine);
+
+/// Panels one below the other, side by side.
 using Columns = std::vector<std::vector<std::unique_ptr<Panel>>>;
-Columns panels_for(const Machine &machine);
 
 }  // namespace baton::topology::picture

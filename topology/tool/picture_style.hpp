@@ -13,7 +13,8 @@ inline constexpr std::string_view faint_ink = "#616e7c";
 inline constexpr std::string_view warning = "#c81e1e";
 
 inline constexpr std::string_view socket_fill = "#f5f7fa", socket_edge = "#9aa5b1";
-inline constexpr std::string_view node_fill = "#e4ecf7", node_edge = "#a9bcd6", node_bar = "#3e5c8a";
+inline constexpr std::string_view node_fill = "#e4ecf7", node_edge = "#a9bcd6", node_bar = "#3e5c8a",
+                                  node_bar_faint = "#d5e0f0";
 inline constexpr std::string_view switch_fill = "#dfe5ec", switch_edge = "#7b8794";
 inline constexpr std::string_view card_fill = "#ffffff";
 inline constexpr std::string_view gpu_bar = "#3f7d20", nic_bar = "#6b4fa0";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 namespace baton::topology::svg {
 namespace {
@@ -82,6 +83,19 @@ std::string shortened(const std::string &text, double width, const Font &font) {
     return result + "…";
 }
 
+std::vector<std::string> wrapped(const std::string &text, double width, const Font &font) {
+    std::vector<std::string> lines;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        if (lines.empty() || text_width(lines.back() + " " + word, font) > width) {
+            lines.push_back(shortened(word, width, font));
+        } else {
+            lines.back() += " " + word;
+        }
+    }
+    return lines;
+}
+
 void Drawing::rect(const Box &box, double radius, std::string_view fill, const Stroke &stroke) {
     body_ +=
         fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" rx="{}" fill="{}"{}/>)", number(box.x), number(box.y),
@@ -100,7 +114,7 @@ void Drawing::line(const std::vector<Point> &points, const Stroke &stroke) {
                             number(out.x), number(out.y));
     }
     path += fmt::format("L{} {}", number(points.back().x), number(points.back().y));
-    body_ += fmt::format(R"(<path d="{}" fill="none"{} stroke-linecap="round"/>)", path, stroke_text(stroke)) + "\n";
+    body_ += fmt::format(R"(<path d="{}" fill="none"{}/>)", path, stroke_text(stroke)) + "\n";
 }
 
 void Drawing::circle(const Point &center, double radius, std::string_view fill) {

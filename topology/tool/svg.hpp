@@ -48,6 +48,9 @@ double text_width(std::string_view text, const Font &font);
 /// The text, or its beginning and "…" where it is wider than `width`.
 std::string shortened(const std::string &text, double width, const Font &font);
 
+/// In lines of at most `width`, broken at spaces; a longer word is shortened.
+std::vector<std::string> wrapped(const std::string &text, double width, const Font &font);
+
 class Drawing {
 public:
     void rect(const Box &box, double radius, std::string_view fill, const Stroke &stroke);
