@@ -24,16 +24,28 @@ Gpu from_nvml(const NvmlGpu &raw) {
     if (!raw.uuid.empty()) gpu.uuid = {raw.uuid, Source::nvml};
     if (raw.pci) gpu.pci = {*raw.pci, Source::nvml};
     if (raw.numa_node) gpu.numa_node = {*raw.numa_node, Source::sysfs};
+    if (raw.c2c_links) gpu.c2c_links = {*raw.c2c_links, Source::nvml};
+    if (raw.c2c_mbps) gpu.c2c_mbps = {*raw.c2c_mbps, Source::nvml};
     if (!raw.links.empty()) gpu.nvlink_source = Source::nvml;
     return gpu;
 }
 
-void add_links(const NvmlGpu &raw, std::vector<Gpu> &gpus, Gpu &gpu) {
+/// The switch at that address; one that hwloc does not show is added.
+int switch_at(std::vector<NvSwitch> &switches, const PciAddress &address) {
+    for (std::size_t index = 0; index < switches.size(); ++index)
+        if (switches[index].pci.value == address) return static_cast<int>(index);
+    switches.push_back({{address, Source::nvml}, -1});
+    return static_cast<int>(switches.size()) - 1;
+}
+
+void add_links(const NvmlGpu &raw, Snapshot &snapshot, Gpu &gpu) {
     for (const NvmlLink &link : raw.links) {
         NvLink result{link.index, link.active, link.version, link.mbps, FarEnd::unknown, -1, -1};
         if (link.active) {
-            result.peer_gpu = gpu_at(gpus, link.remote);
+            result.peer_gpu = gpu_at(snapshot.gpus, link.remote);
             result.far_end = classify_far_end(link, result.peer_gpu);
+            if (result.far_end == FarEnd::nvswitch && link.remote)
+                result.peer_switch = switch_at(snapshot.nvswitches, *link.remote);
         }
         gpu.nvlinks.push_back(result);
     }
@@ -73,18 +85,15 @@ void restrict_by(Known<bool> &permission, std::optional<bool> cuda) {
     if (!permission.known() || (permission.value && !*cuda)) permission = {*cuda, Source::cuda};
 }
 
-template <class T>
-Known<T> by_nvml(const std::optional<T> &answer) {
-    return answer ? Known<T>{*answer, Source::nvml} : Known<T>{};
-}
-
 PairFacts facts_from(const NvmlPair &answers) {
     PairFacts facts;
     facts.p2p_read = permission(answers.read);
     facts.p2p_write = permission(answers.write);
     facts.p2p_atomics = permission(answers.atomics);
-    facts.nvlink = by_nvml(answers.nvlink);
-    facts.ancestor = by_nvml(answers.ancestor);
+    if (answers.nvlink) facts.nvlink = {*from_name<P2pStatus>(name_of(*answers.nvlink)), Source::nvml};
+    if (answers.ancestor &&
+        from_name<CommonAncestor>(name_of(*answers.ancestor)))  // none that is younger than our list
+        facts.ancestor = {*answers.ancestor, Source::nvml};
     return facts;
 }
 
@@ -149,22 +158,41 @@ void note_refused_nvlinks(Snapshot &snapshot) {
         }
 }
 
+/// What the PCI trees know of a GPU that NVML or CUDA told.
+void place(const std::vector<Gpu> &on_pci, const std::vector<NumaNode> &nodes, Gpu &gpu) {
+    for (const Gpu &seen : on_pci) {
+        if (!gpu.pci.known() || seen.pci.value != gpu.pci.value) continue;
+        gpu.pci_node = seen.pci_node;
+        gpu.cpuset = seen.cpuset;
+        if (!gpu.numa_node.known()) gpu.numa_node = seen.numa_node;
+    }
+    if (gpu.cpuset.known() || !gpu.numa_node.known()) return;
+    for (const NumaNode &node : nodes)
+        if (node.os_index == gpu.numa_node.value && !node.cpuset.empty())
+            gpu.cpuset = {node.cpuset, gpu.numa_node.source};
+}
+
 }  // namespace
 
-Snapshot assemble(const NvmlFacts &nvml, const CudaFacts &cuda) {
-    Snapshot snapshot;
+Snapshot assemble(const NvmlFacts &nvml, const CudaFacts &cuda, Snapshot machine) {
+    Snapshot snapshot = std::move(machine);
+    const std::vector<Gpu> on_pci = std::move(snapshot.gpus);
+    snapshot.gpus.clear();
     if (!nvml.driver.empty()) snapshot.driver = {nvml.driver, Source::nvml};
     snapshot.cuda_driver_version = cuda.driver_version;
     snapshot.cuda_runtime_version = cuda.runtime_version;
     for (const NvmlGpu &raw : nvml.gpus) snapshot.gpus.push_back(from_nvml(raw));
     for (std::size_t index = 0; index < nvml.gpus.size(); ++index)
-        add_links(nvml.gpus[index], snapshot.gpus, snapshot.gpus[index]);
+        add_links(nvml.gpus[index], snapshot, snapshot.gpus[index]);
     for (const CudaDevice &device : cuda.devices) add_cuda_device(device, snapshot.gpus);
+    for (Gpu &gpu : snapshot.gpus) place(on_pci, snapshot.host.numa_list, gpu);
     add_pairs(nvml, cuda, snapshot);
 
     if (!nvml.problem.empty()) snapshot.gaps.push_back(nvml.problem);
     snapshot.gaps.insert(snapshot.gaps.end(), nvml.gaps.begin(), nvml.gaps.end());
     if (!cuda.problem.empty()) snapshot.gaps.push_back(cuda.problem);
+    if (snapshot.gpus.empty() && !on_pci.empty())
+        snapshot.gaps.push_back(fmt::format("{} NVIDIA GPUs on PCI that neither NVML nor CUDA shows", on_pci.size()));
     note_dead_links(snapshot);
     note_refused_nvlinks(snapshot);
     return snapshot;

@@ -81,23 +81,6 @@ private:
         return *index;
     }
 
-    /// "32.0 GT/s PCIe", and "16" lanes.
-    Known<int> link_mbps(xml_node pci) const {
-        const std::string_view speed = pci.attribute("link_speed").value();
-        const int lanes = number_or<int>(0, pci, "link_width", 0, 64);
-        struct Generation {
-            std::string_view transfers;
-            int lane_mbps;
-        };
-        for (const auto &[transfers, lane_mbps] :
-             {Generation{"2.5", 250}, Generation{"5", 500}, Generation{"8", 985}, Generation{"16", 1969},
-              Generation{"32", 3938}, Generation{"64", 7563}})
-            if (lanes > 0 && speed.starts_with(transfers) &&
-                (speed.substr(transfers.size()).starts_with(" ") || speed.substr(transfers.size()).starts_with(".0 ")))
-                return {lane_mbps * lanes, Source::nccl_xml};
-        return {};
-    }
-
     void add_pci(xml_node pci, int parent, int depth) {
         if (depth > max_depth) file_.refuse(pci, "<pci> are nested deeper than {} levels", max_depth);
         PciNode node;
@@ -108,7 +91,9 @@ private:
         node.class_id = number_or<std::uint32_t>(0, pci, "class", 0, 0xffffff, 16) >> 8;
         node.vendor = number_or<std::uint32_t>(0, pci, "vendor", 0, 0xffff, 16);
         node.device = number_or<std::uint32_t>(0, pci, "device", 0, 0xffff, 16);
-        node.mbps = link_mbps(pci);
+        const int lanes = number_or<int>(0, pci, "link_width", 0, 64);
+        if (const auto mbps = pcie_link_mbps(pci.attribute("link_speed").value(), lanes))
+            node.mbps = {*mbps, Source::nccl_xml};
         const bool gpu =
             pci.child("gpu") || (is_gpu_class(node.class_id) && (node.vendor == 0 || node.vendor == vendor_nvidia));
         const bool nic = pci.child("nic") || is_network_class(node.class_id);

@@ -101,6 +101,11 @@ NvmlGpu read_gpu(const Library &library, Device device) {
     unsigned mode = 0, pending = 0;
     if (library.device_mig_mode && library.device_mig_mode(device, &mode, &pending) == success) gpu.mig = mode == 1;
 
+    if (const auto c2c = read_field(library, device, nvml::field_c2c_count, 0); c2c && *c2c > 0 && *c2c <= 64) {
+        gpu.c2c_links = *c2c;
+        if (const auto one = read_field(library, device, nvml::field_c2c_speed, 0); one && *one > 0 && *one < 1'000'000)
+            gpu.c2c_mbps = *c2c * *one;
+    }
     auto count = read_field(library, device, nvml::field_link_count, 0);
     unsigned links = std::min(nvml::max_links, static_cast<unsigned>(count.value_or(nvml::max_links)));
     for (unsigned index = 0; index < links; ++index) {

@@ -36,7 +36,8 @@ struct NvmlGpu {
     std::optional<PciAddress> pci;
     bool mig = false;
     std::vector<NvmlLink> links;
-    std::optional<int> numa_node;  ///< from sysfs, filled in by discover()
+    std::optional<int> c2c_links, c2c_mbps;  ///< NVLink-C2C to the CPU: number, and what they carry together
+    std::optional<int> numa_node;            ///< from sysfs, filled in by discover()
 };
 
 struct NvmlPair {

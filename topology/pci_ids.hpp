@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 namespace baton::topology {
 
@@ -18,24 +20,9 @@ inline bool is_network_class(std::uint32_t class_id) { return class_id >> 8 == 0
 inline bool is_gpu_class(std::uint32_t class_id) { return class_id == class_vga || class_id == class_3d; }
 
 /// NVML's version code of the NVLinks that this NVIDIA device has; 0 where the device is not known.
-inline int nvlink_version_of_device(std::uint32_t device) {
-    switch (device >> 8) {
-        case 0x15:
-            return 1;  // Pascal
-        case 0x1d:     // Volta
-        case 0x1e:
-            return 2;  // Turing
-        case 0x20:     // Ampere
-        case 0x22:
-            return 5;
-        case 0x23:
-            return 6;  // Hopper
-        case 0x29:     // Blackwell
-        case 0x2b:
-        case 0x31:
-            return 7;
-    }
-    return 0;
-}
+int nvlink_version_of_device(std::uint32_t device);
+
+/// MB/s of a PCIe link, from what Linux and NCCL write: "32.0 GT/s PCIe", and lanes. Empty where that is no link.
+std::optional<int> pcie_link_mbps(std::string_view speed, int lanes);
 
 }  // namespace baton::topology

@@ -44,6 +44,14 @@ std::optional<PciAddress> parse_pci_address(std::string_view text) {
     return address;
 }
 
+/// CUDA calls a slice of a GPU "GPU-..." too.
+bool same_uuid(std::string_view a, std::string_view b) {
+    const auto body = [](std::string_view uuid) {
+        return uuid.starts_with("GPU-") || uuid.starts_with("MIG-") ? uuid.substr(4) : uuid;
+    };
+    return body(a) == body(b);
+}
+
 int find_gpu(const Snapshot &snapshot, std::string_view name) {
     const auto address = parse_pci_address(name);
     std::size_t number = 0;
@@ -51,7 +59,7 @@ int find_gpu(const Snapshot &snapshot, std::string_view name) {
     const bool is_number = error == std::errc() && end == name.data() + name.size();
     for (std::size_t index = 0; index < snapshot.gpus.size(); ++index) {
         const Gpu &gpu = snapshot.gpus[index];
-        if ((is_number && number == index) || (gpu.uuid.known() && gpu.uuid.value == name) ||
+        if ((is_number && number == index) || (gpu.uuid.known() && same_uuid(gpu.uuid.value, name)) ||
             (address && gpu.pci.known() && gpu.pci.value == *address))
             return static_cast<int>(index);
     }

@@ -245,6 +245,9 @@ struct Snapshot {
     bool operator==(const Snapshot &) const = default;
 };
 
+/// Whether two texts name one GPU, or slice of one.
+bool same_uuid(std::string_view a, std::string_view b);
+
 /// Index in Snapshot::gpus; -1 where there is none. `name`: a UUID, a PCI address, or an index as text.
 int find_gpu(const Snapshot &snapshot, std::string_view name);
 

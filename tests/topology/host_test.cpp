@@ -6,13 +6,15 @@ namespace baton::topology {
 namespace {
 
 TEST(Host, ThisMachineHasProcessors) {
-    std::vector<std::string> gaps;
-    Host host = read_host(gaps);
-    EXPECT_TRUE(gaps.empty());
+    const Snapshot machine = read_hwloc();
+    const Host &host = machine.host;
+    EXPECT_TRUE(machine.gaps.empty());
     EXPECT_EQ(host.source, Source::hwloc);
     EXPECT_GE(host.pus, 1);
     EXPECT_GE(host.pus, host.cores);
     EXPECT_GE(host.numa_nodes, 1);
+    EXPECT_EQ(host.numa_list.size(), static_cast<std::size_t>(host.numa_nodes));
+    EXPECT_FALSE(host.numa_list[0].cpuset.empty());
 }
 
 TEST(Sysfs, MissingDeviceIsUnknown) {
