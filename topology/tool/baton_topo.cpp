@@ -12,6 +12,7 @@
 #include "topology/override.hpp"
 #include "topology/readers.hpp"
 #include "topology/snapshot_json.hpp"
+#include "topology/tool/advice_json.hpp"
 #include "topology/tool/machine.hpp"
 #include "topology/tool/measure.hpp"
 #include "topology/tool/options.hpp"
@@ -80,6 +81,7 @@ std::vector<Output> make_outputs(const Machine &machine, const Options &options)
     if (!options.svg.empty()) outputs.push_back({options.svg, draw_picture(machine)});
     if (!options.png.empty()) outputs.push_back({options.png, make_png(draw_picture(machine))});
     if (!options.json.empty()) outputs.push_back({options.json, snapshot_to_json(machine.snapshot, 2) + "\n"});
+    if (!options.advice.empty()) outputs.push_back({options.advice, advice_to_json(machine) + "\n"});
     if (!options.xml.empty()) outputs.push_back({options.xml, to_hwloc_xml(machine.snapshot)});
     return outputs;
 }

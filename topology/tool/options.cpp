@@ -20,7 +20,7 @@ CLI::Option *add_output(CLI::App &app, const std::string &name, std::string &fil
 }
 
 void check_outputs(const Options &options) {
-    const auto to_output = {&options.svg, &options.png, &options.json, &options.xml};
+    const auto to_output = {&options.svg, &options.png, &options.json, &options.advice, &options.xml};
     const auto count =
         std::count_if(to_output.begin(), to_output.end(), [](const std::string *file) { return *file == "-"; });
     if (count > 1 || (count == 1 && !options.show.empty()))
@@ -52,7 +52,9 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
     const std::pair<CLI::Option *, std::string *> outputs[] = {
         {add_output(app, "--svg", options.svg, "A picture"), &options.svg},
         {add_output(app, "--png", options.png, "The same in pixels"), &options.png},
-        {add_output(app, "--json", options.json, "All that was found out, for --from and for programs"), &options.json},
+        {add_output(app, "--json", options.json, "All facts that were found out; --from reads them again"),
+         &options.json},
+        {add_output(app, "--advice", options.advice, "What follows from them, as JSON"), &options.advice},
         {add_output(app, "--xml", options.xml, "hwloc's XML with the NVLinks, which lstopo opens"), &options.xml}};
     app.set_version_flag(
         "--version", fmt::format("baton_topo {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR, BATON_VERSION_PATCH));

@@ -145,7 +145,7 @@ double draw_panels(svg::Drawing &drawing, const picture::Columns &columns, doubl
 std::string draw_picture(const Machine &machine) {
     std::vector<Row> rows = rows_for(machine);
     const double left = border + (rows.size() > 1 ? detour + 6 : 0);
-    double width = 640;
+    double width = std::clamp(svg::text_width(gpus_text(machine.snapshot), style::title), 640.0, 1000.0);
     for (const Row &row : rows) width = std::max(width, left - border + row.width());
     const picture::Columns panels = arranged(picture::panels_for(machine), width);
     width = std::max(width, width_of(panels));

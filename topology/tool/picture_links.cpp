@@ -254,8 +254,8 @@ void Channel::draw_fabric(svg::Drawing &drawing, double top) const {
         drawing.line({{box.middle(), from}, {box.middle(), to}}, {look.color, look.width});
         svg::Font font = style::on_link;
         if (link.links < most) font.fill = style::warning;
-        drawing.label({box.middle(), (from + to) / 2 + (below ? 6 : -6)}, short_kind(LinkKind::NVSWITCH, link.links),
-                      font, style::paper);
+        drawing.label({box.middle(), from + 0.66 * (to - from)}, short_kind(LinkKind::NVSWITCH, link.links), font,
+                      style::paper);
     }
     drawing.rect(bar, 8, style::fabric_fill, {style::gpu_bar, 1.5});
     svg::Font font = style::heading;

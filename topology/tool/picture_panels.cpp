@@ -143,7 +143,6 @@ private:
     }
     void draw_words(svg::Drawing &drawing, const Point &center) const {
         const Ring &ring = machine_.gpus.ring;
-        if (count_ == 2) return;  // the line runs through the middle
         const std::string worst = ring.bottleneck_mbps.known() ? gbps_text(ring.bottleneck_mbps.value) + " GB/s"
                                                                : short_kind(ring.bottleneck_kind, 0);
         Font bold = style::on_link;
@@ -232,7 +231,7 @@ private:
 std::vector<std::unique_ptr<Panel>> panels_for(const Machine &machine) {
     std::vector<std::unique_ptr<Panel>> panels;
     if (machine.graph.gpus > 1) panels.push_back(std::make_unique<MatrixPanel>(machine.graph));
-    if (machine.gpus.ring.order.size() > 1) panels.push_back(std::make_unique<RingPanel>(machine));
+    if (machine.gpus.ring.order.size() > 2) panels.push_back(std::make_unique<RingPanel>(machine));
     auto legend = std::make_unique<LegendPanel>(machine);
     if (legend->height() > heading_height) panels.push_back(std::move(legend));
     return panels;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "topology/links.hpp"
 #include "topology/tool/table.hpp"
 #include "topology/tool/text.hpp"
@@ -50,7 +52,10 @@ std::string ring_text(const Machine &machine) {
 }
 
 std::string ranks_text(const Machine &machine) {
-    if (machine.gpu_of_rank.size() < 2) return {};
+    const auto &gpus = machine.gpu_of_rank;
+    if (gpus.size() < 2) return {};
+    if (std::all_of(gpus.begin(), gpus.end(), [](int gpu) { return gpu < 0; }))
+        return fmt::format("{} ranks, none with a GPU\n", gpus.size());
     Table table;
     table.add({"rank", "GPU", "PCI address", "NUMA node", "processors", "nearest NICs", "UUID"});
     for (std::size_t rank = 0; rank < machine.ranks.ranks.size(); ++rank) {

@@ -43,11 +43,31 @@ Branch device(const Snapshot &snapshot, int node) {
     return branch;
 }
 
+bool functions_of_one(const Snapshot &snapshot, const Branch &a, const Branch &b) {
+    const auto &left = snapshot.pci[static_cast<std::size_t>(a.pci_node)].address;
+    const auto &right = snapshot.pci[static_cast<std::size_t>(b.pci_node)].address;
+    return left && right && left->domain == right->domain && left->bus == right->bus && left->device == right->device;
+}
+
+/// The ports of one network card are one branch.
+void join_ports(const Snapshot &snapshot, std::vector<Branch> &children) {
+    for (std::size_t index = 1; index < children.size();) {
+        Branch &before = children[index - 1], &here = children[index];
+        if (!before.nics.empty() && !here.nics.empty() && functions_of_one(snapshot, before, here)) {
+            before.nics.insert(before.nics.end(), here.nics.begin(), here.nics.end());
+            children.erase(children.begin() + static_cast<std::ptrdiff_t>(index));
+        } else {
+            ++index;
+        }
+    }
+}
+
 /// What is to be seen of a PCI object, given what is to be seen below it; empty for nothing.
 std::optional<Branch> branch_of(const Snapshot &snapshot, int node, std::vector<Branch> children) {
     Branch branch = device(snapshot, node);
     const Known<int> &mbps = snapshot.pci[static_cast<std::size_t>(node)].mbps;
     branch.mbps = mbps.known() ? mbps.value : 0;
+    join_ports(snapshot, children);
     branch.children = std::move(children);
     if (!branch.gpus.empty() || !branch.nics.empty() || branch.nvswitch >= 0) return branch;
     if (branch.children.empty()) return std::nullopt;
@@ -112,11 +132,14 @@ std::vector<SocketView> empty_sockets(const Host &host) {
     return sockets;
 }
 
-/// The node that a root is near: the only one it names, else the first of those around its processors.
+/// Where a device of this node belongs: where there is but one node, on that.
+int place_of(const Known<int> &numa_node, const Host &host) {
+    if (numa_node.known()) return numa_node.value;
+    return host.numa_list.size() == 1 ? host.numa_list[0].os_index : -1;
+}
+
 int node_of_root(const PciNode &root, const Host &host) {
-    if (root.numa_nodes.size() == 1) return root.numa_nodes[0];
-    if (host.numa_list.size() == 1) return host.numa_list[0].os_index;
-    return -1;
+    return root.numa_nodes.size() == 1 ? root.numa_nodes[0] : place_of({}, host);
 }
 
 int node_of_tree(const Snapshot &snapshot, int root, const Branch &branch) {
@@ -129,6 +152,16 @@ int node_of_tree(const Snapshot &snapshot, int root, const Branch &branch) {
     for (const Branch &child : branch.children)
         if (const int below = node_of_tree(snapshot, root, child); below >= 0) return below;
     return -1;
+}
+
+/// Among devices that are not in the PCI tree, the GPU that this one is a slice of; null where there is none.
+Branch *slices_of(const Snapshot &snapshot, const Gpu &slice, std::vector<Branch> &branches) {
+    for (Branch &branch : branches) {
+        if (branch.pci_node >= 0 || branch.gpus.empty()) continue;
+        const Gpu &other = snapshot.gpus[static_cast<std::size_t>(branch.gpus[0])];
+        if (slice.pci.known() && other.pci.known() && slice.pci.value == other.pci.value) return &branch;
+    }
+    return nullptr;
 }
 
 }  // namespace
@@ -157,7 +190,11 @@ std::vector<SocketView> view_of(const Snapshot &snapshot) {
     for (std::size_t index = 0; index < snapshot.gpus.size(); ++index) {
         const Gpu &gpu = snapshot.gpus[index];
         if (gpu.pci_node >= 0) continue;
-        NodeView &node = node_for(sockets, gpu.numa_node.known() ? gpu.numa_node.value : -1);
+        NodeView &node = node_for(sockets, place_of(gpu.numa_node, snapshot.host));
+        if (Branch *whole = slices_of(snapshot, gpu, node.branches)) {
+            whole->gpus.push_back(static_cast<int>(index));
+            continue;
+        }
         Branch branch;
         branch.kind = PciKind::gpu;
         branch.gpus = {static_cast<int>(index)};
@@ -166,7 +203,7 @@ std::vector<SocketView> view_of(const Snapshot &snapshot) {
     for (std::size_t index = 0; index < snapshot.nics.size(); ++index) {
         const Nic &nic = snapshot.nics[index];
         if (nic.pci_node >= 0) continue;
-        NodeView &node = node_for(sockets, nic.numa_node.known() ? nic.numa_node.value : -1);
+        NodeView &node = node_for(sockets, place_of(nic.numa_node, snapshot.host));
         Branch branch;
         branch.kind = PciKind::nic;
         branch.nics = {static_cast<int>(index)};
