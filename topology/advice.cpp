@@ -139,7 +139,7 @@ bool alike(const Pair &a, const Pair &b) {
 
 std::string describe(const CommAdvice &advice) {
     const std::size_t n = advice.ranks.size();
-    if (n < 2) return "one rank";
+    if (n < 2) return n == 0 ? "no ranks" : "one rank";
     std::string text;
     if (advice.fully_linked)
         text = fmt::format("every pair of ranks is linked by {}{}", link_name(advice.weakest),

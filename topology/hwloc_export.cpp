@@ -7,47 +7,25 @@
 #include "topology/graph.hpp"
 #include "topology/index_set.hpp"
 #include "topology/nvlink_matrix.hpp"
-#include "topology/pci_ids.hpp"
+#include "topology/processor_tree.hpp"
 
 namespace baton::topology {
 namespace {
 
 using pugi::xml_node;
 
-IndexSet set_of(const std::string &list) { return IndexSet::from_list(list).value_or(IndexSet()); }
-
-/// hwloc's order of siblings. REQUIRES: neither is empty.
-bool first_is_lower(const IndexSet &a, const IndexSet &b) { return a.members().front() < b.members().front(); }
-
-bool contains(const IndexSet &outer, const IndexSet &inner) {
-    IndexSet both = outer;
-    both.insert(inner);
-    return both == outer;
-}
-
-/// hwloc wants a strict tree whose sets add up; what a Snapshot does not know is made the simplest thing that fits.
 class Exporter {
 public:
     explicit Exporter(const Snapshot &snapshot) : snapshot_(snapshot), gp_of_pci_(snapshot.pci.size(), 0) {}
 
     std::string write() {
-        collect_processors();
         xml_node declaration = document_.append_child(pugi::node_declaration);
         declaration.append_attribute("version") = "1.0";
         declaration.append_attribute("encoding") = "UTF-8";
         document_.append_child(pugi::node_doctype).set_value("topology SYSTEM \"hwloc2.dtd\"");
         xml_node topology = document_.append_child("topology");
         topology.append_attribute("version") = "2.0";
-        machine_ = object(topology, "Machine", all_pus_, all_nodes_);
-        machine_.append_attribute("os_index") = 0;
-        for (const char *allowed : {"allowed_cpuset", "allowed_nodeset"})
-            machine_.append_attribute(allowed) =
-                (std::string_view(allowed) == "allowed_cpuset" ? all_pus_ : all_nodes_).to_mask().c_str();
-        info(machine_, "Backend", "Baton");
-        if (!snapshot_.host.cpu_model.empty()) info(machine_, "CPUModel", snapshot_.host.cpu_model);
-        add_nodes_outside(machine_);
-        for (const IndexSet &package : packages_) add_package(package);
-        add_pci_roots(machine_, {});
+        add_processors(topology, processor_tree(snapshot_), IndexSet());
         add_matrix(topology);
         std::ostringstream text;
         document_.save(text, "  ");
@@ -55,43 +33,9 @@ public:
     }
 
 private:
-    /// Packages that cover all processors, NUMA nodes within them: as in the Snapshot where that is so, else one.
-    void collect_processors() {
-        for (const Package &package : snapshot_.host.package_list) packages_.push_back(set_of(package.cpuset));
-        for (const IndexSet &package : packages_) all_pus_.insert(package);
-        for (const NumaNode &node : snapshot_.host.numa_list) all_pus_.insert(set_of(node.cpuset));
-        if (all_pus_.empty()) all_pus_.insert(0);
-        bool partition = !packages_.empty();
-        IndexSet covered;
-        for (const IndexSet &package : packages_) {
-            partition = partition && !package.empty() && !package.intersects(covered);
-            covered.insert(package);
-        }
-        if (!partition || !(covered == all_pus_)) packages_ = {all_pus_};
-        std::sort(packages_.begin(), packages_.end(), first_is_lower);
-        for (const std::string &core : snapshot_.host.core_list)
-            if (!core.empty()) cores_.push_back(set_of(core));
-        std::sort(cores_.begin(), cores_.end(), first_is_lower);
-        for (const NumaNode &node : snapshot_.host.numa_list) {
-            const IndexSet near = set_of(node.cpuset);
-            const bool taken = std::any_of(nodes_.begin(), nodes_.end(), [&](const auto &other) {
-                return other.os_index == node.os_index || (!near.empty() && near.intersects(set_of(other.cpuset)));
-            });
-            if (taken) continue;
-            nodes_.push_back(node);
-        }
-        if (nodes_.empty()) nodes_.push_back({0, all_pus_.to_list(), 0});
-        for (const NumaNode &node : nodes_) all_nodes_.insert(node.os_index);
-    }
-
-    xml_node object(xml_node parent, const char *type, const IndexSet &pus, const IndexSet &nodes) {
-        xml_node result = parent.append_child("object");
-        result.append_attribute("type") = type;
-        for (const char *name : {"cpuset", "complete_cpuset"}) result.append_attribute(name) = pus.to_mask().c_str();
-        for (const char *name : {"nodeset", "complete_nodeset"})
-            result.append_attribute(name) = nodes.to_mask().c_str();
-        result.append_attribute("gp_index") = next_gp_++;
-        return result;
+    static void set(xml_node object, const char *name, const IndexSet &value) {
+        object.append_attribute(name) = value.to_mask().c_str();
+        object.append_attribute((std::string("complete_") + name).c_str()) = value.to_mask().c_str();
     }
 
     static void info(xml_node object, const char *name, const std::string &value) {
@@ -100,94 +44,42 @@ private:
         result.append_attribute("value") = value.c_str();
     }
 
-    void add_numa_node(xml_node parent, const NumaNode &node) {
+    /// `above`: NUMA nodes of the parts around this one, which are near it too.
+    void add_processors(xml_node parent, const ProcessorPart &part, IndexSet above) {
+        xml_node object = parent.append_child("object");
+        object.append_attribute("type") = part.type.c_str();
+        if (part.os_index >= 0) object.append_attribute("os_index") = part.os_index;
+        set(object, "cpuset", part.pus);
+        IndexSet nodes = numa_nodes_of(part);
+        nodes.insert(above);
+        set(object, "nodeset", nodes);
+        object.append_attribute("gp_index") = next_gp_++;
+        if (part.type == "Machine") {
+            object.append_attribute("allowed_cpuset") = part.pus.to_mask().c_str();
+            object.append_attribute("allowed_nodeset") = nodes.to_mask().c_str();
+            info(object, "Backend", "Baton");
+            if (!snapshot_.host.cpu_model.empty()) info(object, "CPUModel", snapshot_.host.cpu_model);
+        }
+        for (const NumaNode &node : part.memory) {
+            add_memory(object, node);
+            if (!node.cpuset.empty()) above.insert(node.os_index);
+        }
+        for (const ProcessorPart &child : part.children) add_processors(object, child, above);
+        // The machine takes what no smaller part has taken.
+        for (const NumaNode &node : part.memory) add_pci_roots(object, {node.os_index});
+        if (part.type == "Machine") add_pci_roots(object, {});
+    }
+
+    void add_memory(xml_node parent, const NumaNode &node) {
+        xml_node object = parent.append_child("object");
+        object.append_attribute("type") = "NUMANode";
+        object.append_attribute("os_index") = node.os_index;
+        set(object, "cpuset", IndexSet::from_list(node.cpuset).value_or(IndexSet()));
         IndexSet self;
         self.insert(node.os_index);
-        xml_node result = object(parent, "NUMANode", set_of(node.cpuset), self);
-        result.append_attribute("os_index") = node.os_index;
-        result.append_attribute("local_memory") = std::to_string(node.memory_bytes).c_str();
-    }
-
-    /// Memory without processors, and nodes over several packages, lie at the machine.
-    void add_nodes_outside(xml_node parent) {
-        for (const NumaNode &node : nodes_)
-            if (package_of(node) < 0) add_numa_node(parent, node);
-    }
-
-    int package_of(const NumaNode &node) const {
-        const IndexSet near = set_of(node.cpuset);
-        for (std::size_t index = 0; !near.empty() && index < packages_.size(); ++index)
-            if (contains(packages_[index], near)) return static_cast<int>(index);
-        return -1;
-    }
-
-    void add_package(const IndexSet &pus) {
-        std::vector<NumaNode> inside;
-        IndexSet numbers = all_nodes_without_package();
-        for (const NumaNode &node : nodes_)
-            if (const int package = package_of(node);
-                package >= 0 && packages_[static_cast<std::size_t>(package)] == pus)
-                inside.push_back(node);
-        std::sort(inside.begin(), inside.end(), [](const NumaNode &a, const NumaNode &b) {
-            return first_is_lower(set_of(a.cpuset), set_of(b.cpuset));
-        });
-        for (const NumaNode &node : inside) numbers.insert(node.os_index);
-        xml_node package = object(machine_, "Package", pus, numbers);
-        package.append_attribute("os_index") = next_package_++;
-        const bool one = inside.size() == 1 && set_of(inside[0].cpuset) == pus;
-        if (one) add_numa_node(package, inside[0]);
-        IndexSet left = pus;
-        if (!one) {
-            for (const NumaNode &node : inside) {
-                IndexSet self = all_nodes_without_package();
-                self.insert(node.os_index);
-                xml_node group = object(package, "Group", set_of(node.cpuset), self);
-                add_numa_node(group, node);
-                add_cores(group, set_of(node.cpuset), self);
-                add_pci_roots(group, {node.os_index});
-                left = without(left, set_of(node.cpuset));
-            }
-        }
-        add_cores(package, left, numbers);
-        if (one) add_pci_roots(package, {inside[0].os_index});
-    }
-
-    /// What lies at the machine is near everything below it.
-    IndexSet all_nodes_without_package() const {
-        IndexSet numbers;
-        for (const NumaNode &node : nodes_)
-            if (package_of(node) < 0 && !node.cpuset.empty()) numbers.insert(node.os_index);
-        return numbers;
-    }
-
-    static IndexSet without(const IndexSet &set, const IndexSet &removed) {
-        IndexSet result;
-        for (const int index : set.members()) {
-            IndexSet one;
-            one.insert(index);
-            if (!one.intersects(removed)) result.insert(index);
-        }
-        return result;
-    }
-
-    /// Cores that lie in `pus`, each with its processing units; what is in no core stands alone.
-    void add_cores(xml_node parent, const IndexSet &pus, const IndexSet &nodes) {
-        IndexSet left = pus;
-        int number = 0;
-        for (const IndexSet &core : cores_) {
-            if (!contains(left, core)) continue;
-            left = without(left, core);
-            xml_node element = object(parent, "Core", core, nodes);
-            element.append_attribute("os_index") = number++;
-            for (const int pu : core.members()) add_pu(element, pu, nodes);
-        }
-        for (const int pu : left.members()) add_pu(parent, pu, nodes);
-    }
-
-    void add_pu(xml_node parent, int pu, const IndexSet &nodes) {
-        IndexSet self;
-        self.insert(pu);
-        object(parent, "PU", self, nodes).append_attribute("os_index") = pu;
+        set(object, "nodeset", self);
+        object.append_attribute("gp_index") = next_gp_++;
+        object.append_attribute("local_memory") = std::to_string(node.memory_bytes).c_str();
     }
 
     /// The trees that are near these NUMA nodes; with none, those that no other call has placed.
@@ -254,7 +146,7 @@ private:
             break;  // slices of one GPU are one PCI device
         }
         for (const Nic &nic : snapshot_.nics) {
-            if (nic.pci_node != index) continue;
+            if (nic.pci_node != index || std::string_view(element.attribute("type").value()) != "PCIDev") continue;
             xml_node device = element.append_child("object");
             device.append_attribute("type") = "OSDev";
             device.append_attribute("gp_index") = next_gp_++;
@@ -329,12 +221,8 @@ private:
 
     const Snapshot &snapshot_;
     pugi::xml_document document_;
-    xml_node machine_;
-    std::vector<IndexSet> packages_, cores_;  ///< in hwloc's order
-    std::vector<NumaNode> nodes_;
-    IndexSet all_pus_, all_nodes_;
     std::vector<int> gp_of_pci_;  ///< 0: not written yet
-    int next_gp_ = 1, next_package_ = 0;
+    int next_gp_ = 1;
 };
 
 }  // namespace

@@ -94,15 +94,19 @@ private:
         check_depth(object, depth);
         const std::string_view type = object.attribute("type").value();
         if (type.empty()) file_.refuse(object, "an <object> without a type");
+        Host &host = builder_.snapshot.host;
+        if (host.package_list.size() > max_numa_nodes || host.numa_list.size() > max_numa_nodes)
+            file_.refuse(object, "more than {} packages or NUMA nodes", max_numa_nodes);
+        if (host.core_list.size() > max_pus) file_.refuse(object, "more than {} cores", max_pus);
         if (is_any(type, {"Package", "Socket"})) {
-            builder_.snapshot.host.package_list.push_back({mask(object, "cpuset").to_list()});
+            host.package_list.push_back({mask(object, "cpuset").to_list()});
             remember(object, {-1, true});
         } else if (is_any(type, {"NUMANode", "Node"})) {
             add_numa_node(object);
         } else if (type == "Core") {
-            builder_.snapshot.host.core_list.push_back(mask(object, "cpuset").to_list());
+            host.core_list.push_back(mask(object, "cpuset").to_list());
         } else if (type == "PU") {
-            ++builder_.snapshot.host.pus;
+            ++host.pus;
         }
         for (const xml_node child : object.children("object")) {
             const std::string_view kind = child.attribute("type").value();

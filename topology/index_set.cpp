@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <vector>
 
@@ -94,6 +95,12 @@ std::vector<int> IndexSet::members() const {
         for (int bit = 0; bit < group_bits; ++bit)
             if (groups_[group] >> bit & 1) all.push_back(static_cast<int>(group) * group_bits + bit);
     return all;
+}
+
+int IndexSet::lowest() const {
+    std::size_t group = 0;
+    while (groups_[group] == 0) ++group;
+    return static_cast<int>(group) * group_bits + std::countr_zero(groups_[group]);
 }
 
 std::string IndexSet::to_list() const {

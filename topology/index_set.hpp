@@ -22,6 +22,7 @@ public:
     bool intersects(const IndexSet &other) const;
     bool empty() const { return groups_.empty(); }
     std::vector<int> members() const;
+    int lowest() const;  ///< REQUIRES: not empty
     std::string to_list() const;
     std::string to_mask() const;  ///< as hwloc writes it
 

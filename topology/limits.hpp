@@ -10,7 +10,8 @@ constexpr std::size_t max_gpus = 256;
 constexpr std::size_t max_nics = 256;
 constexpr std::size_t max_pci_nodes = 16384;
 constexpr int max_depth = 64;
-constexpr std::size_t max_pus = 65536;
-constexpr std::size_t max_links = 64;  ///< of one GPU
+constexpr std::size_t max_pus = 8192;
+constexpr std::size_t max_numa_nodes = 256;  ///< and packages
+constexpr std::size_t max_links = 64;        ///< of one GPU
 
 }  // namespace baton::topology

@@ -58,6 +58,7 @@ private:
 
     void add_cpu(xml_node cpu) {
         Host &host = builder_.snapshot.host;
+        if (host.numa_list.size() >= max_numa_nodes) file_.refuse(cpu, "more than {} NUMA nodes", max_numa_nodes);
         const std::string_view affinity = cpu.attribute("affinity").value();
         const auto processors = IndexSet::from_mask(affinity);
         if (!processors) file_.refuse(cpu, "affinity=\"{}\" is no set of processors", affinity.substr(0, 80));

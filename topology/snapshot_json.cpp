@@ -309,11 +309,14 @@ private:
         }
     }
     void host() const {
-        at_most("host.package_list", snapshot_.host.package_list.size(), max_pus);
-        at_most("host.numa_list", snapshot_.host.numa_list.size(), max_pus);
+        at_most("host.package_list", snapshot_.host.package_list.size(), max_numa_nodes);
+        at_most("host.numa_list", snapshot_.host.numa_list.size(), max_numa_nodes);
         at_most("host.core_list", snapshot_.host.core_list.size(), max_pus);
         for (const Package &package : snapshot_.host.package_list) list("host.package_list: cpuset", package.cpuset);
-        for (const NumaNode &node : snapshot_.host.numa_list) list("host.numa_list: cpuset", node.cpuset);
+        for (const NumaNode &node : snapshot_.host.numa_list) {
+            list("host.numa_list: cpuset", node.cpuset);
+            below("host.numa_list: os_index", node.os_index, max_pus);
+        }
         for (const std::string &core : snapshot_.host.core_list) list("host.core_list", core);
     }
 
