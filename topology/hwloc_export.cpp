@@ -38,7 +38,13 @@ Snapshot with_all_gpus_on_pci(Snapshot snapshot) {
 class Exporter {
 public:
     explicit Exporter(const Snapshot &snapshot)
-        : snapshot_(with_all_gpus_on_pci(snapshot)), gp_of_pci_(snapshot_.pci.size(), 0) {}
+        : snapshot_(with_all_gpus_on_pci(snapshot)),
+          children_(snapshot_.pci.size()),
+          gp_of_pci_(snapshot_.pci.size(), 0) {
+        for (std::size_t index = 0; index < snapshot_.pci.size(); ++index)
+            if (const int parent = snapshot_.pci[index].parent; parent >= 0)
+                children_[static_cast<std::size_t>(parent)].push_back(static_cast<int>(index));
+    }
 
     std::string write() {
         xml_node declaration = document_.append_child(pugi::node_declaration);
@@ -140,19 +146,19 @@ private:
             if (!node.name.empty()) info(result, "PCIDevice", node.name);
         }
         add_device(result, index);
-        for (const int child : pci_children(snapshot_, index)) add_pci(result, child, bridges_above + 1);
+        for (const int child : children_[static_cast<std::size_t>(index)]) add_pci(result, child, bridges_above + 1);
     }
 
     /// Domain, first and last bus.
     std::vector<std::uint32_t> buses_below(int index) const {
         std::vector<std::uint32_t> buses{0, 0xff, 0};
-        std::vector<int> open = pci_children(snapshot_, index);
+        std::vector<int> open = children_[static_cast<std::size_t>(index)];
         while (!open.empty()) {
             const int node = open.back();
             open.pop_back();
             if (const auto &address = snapshot_.pci[static_cast<std::size_t>(node)].address)
                 buses = {address->domain, std::min(buses[1], address->bus), std::max(buses[2], address->bus)};
-            for (const int child : pci_children(snapshot_, node)) open.push_back(child);
+            for (const int child : children_[static_cast<std::size_t>(node)]) open.push_back(child);
         }
         if (buses[1] > buses[2]) buses[1] = buses[2];
         return buses;
@@ -243,7 +249,8 @@ private:
 
     const Snapshot snapshot_;
     pugi::xml_document document_;
-    std::vector<int> gp_of_pci_;  ///< 0: not written yet
+    std::vector<std::vector<int>> children_;  ///< of each node of the PCI trees
+    std::vector<int> gp_of_pci_;              ///< 0: not written yet
     int next_gp_ = 1;
 };
 
