@@ -1,6 +1,7 @@
 #include "topology/host.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +32,7 @@ TEST(Host, ThisMachineHasProcessors) {
 class HwlocOfAFile : public testing::Test {
 protected:
     void SetUp() override {
-        path_ = testing::TempDir() + "baton_hwloc_test.xml";
+        path_ = testing::TempDir() + "baton_hwloc_test_" + std::to_string(getpid()) + ".xml";
         // hwloc itself asks more of a file than our reader does.
         std::ofstream(path_) << to_hwloc_xml(read_hwloc_xml(texts::hwloc, "text"));
         setenv("HWLOC_XMLFILE", path_.c_str(), 1);
