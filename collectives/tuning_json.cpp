@@ -2,11 +2,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <set>
 
 #include "collectives/tuning_file.hpp"
-#include "util/failure.hpp"
+#include "util/json_field.hpp"
 
 namespace baton::core {
 namespace {
@@ -14,92 +12,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int format_version = 1;
-
-/// A value of the text and where it stands, for the message when it is wrong.
-class Field {
-public:
-    Field(const json &value, const std::string &origin, std::string path)
-        : value_(value), origin_(origin), path_(std::move(path)) {}
-
-    template <class... Args>
-    [[noreturn]] void refuse(fmt::format_string<Args...> format, Args &&...args) const {
-        fail(BATON_ERR_ARGUMENT, "tuning table {}: {}{}{}", origin_, path_, path_.empty() ? "" : ": ",
-             fmt::format(format, std::forward<Args>(args)...));
-    }
-
-    /// REQUIRES: an object with no other keys than these, which was checked by only().
-    Field at(const std::string &key) const {
-        if (!value_.contains(key)) refuse("\"{}\" is missing", key);
-        return {value_[key], origin_, path_.empty() ? key : path_ + "." + key};
-    }
-    bool has(const std::string &key) const { return value_.contains(key); }
-    void only(const std::vector<std::string> &keys) const {
-        if (!value_.is_object()) refuse("must be an object");
-        for (const auto &[key, ignored] : value_.items()) {
-            if (std::find(keys.begin(), keys.end(), key) == keys.end())
-                refuse("unknown key \"{}\"; there are {}", key, fmt::join(keys, ", "));
-        }
-    }
-    std::vector<std::string> keys() const {
-        if (!value_.is_object()) refuse("must be an object");
-        std::vector<std::string> all;
-        for (const auto &[key, ignored] : value_.items()) all.push_back(key);
-        return all;
-    }
-    std::vector<Field> elements() const {
-        if (!value_.is_array()) refuse("must be an array");
-        std::vector<Field> all;
-        for (std::size_t index = 0; index < value_.size(); ++index)
-            all.emplace_back(value_[index], origin_, fmt::format("{}[{}]", path_, index));
-        return all;
-    }
-    std::string text() const {
-        if (!value_.is_string()) refuse("must be a string");
-        return value_.get<std::string>();
-    }
-    std::uint64_t number(std::uint64_t least, std::uint64_t most) const {
-        if (!value_.is_number_unsigned() || value_.get<std::uint64_t>() < least || value_.get<std::uint64_t>() > most)
-            refuse("must be a whole number from {} to {}, not {}", least, most, value_.dump());
-        return value_.get<std::uint64_t>();
-    }
-
-private:
-    const json &value_;
-    const std::string &origin_;
-    std::string path_;
-};
-
-/// nlohmann keeps the last of equal keys; which one was meant is not for us to say.
-class EqualKeys {
-public:
-    bool operator()(json::parse_event_t event, const json &parsed) {
-        if (event == json::parse_event_t::object_start) seen_.emplace_back();
-        if (event == json::parse_event_t::object_end) seen_.pop_back();
-        if (event == json::parse_event_t::key && !seen_.back().insert(parsed.get<std::string>()).second)
-            twice = parsed.get<std::string>();
-        return true;
-    }
-    std::string twice;
-
-private:
-    std::vector<std::set<std::string>> seen_;
-};
-
-json parse_json(const std::string &text, const std::string &origin) {
-    EqualKeys keys;
-    try {
-        const auto look = [&](int /*depth*/, json::parse_event_t event, json &parsed) { return keys(event, parsed); };
-        json all = json::parse(text, look);
-        if (keys.twice.empty()) return all;
-    } catch (const json::exception &error) {
-        // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
-        const std::string what = error.what();
-        const std::size_t words = what.find("] ");
-        fail(BATON_ERR_ARGUMENT, "tuning table {}: {}", origin,
-             words == std::string::npos ? what : what.substr(words + 2));
-    }
-    fail(BATON_ERR_ARGUMENT, "tuning table {}: the key \"{}\" stands twice in one object", origin, keys.twice);
-}
 
 /// Names of the ways that the operation has for this kind of memory: "packet by kernel".
 std::vector<std::string> names_of(std::span<const Way> ways, bool on_host) {
@@ -111,7 +23,7 @@ std::vector<std::string> names_of(std::span<const Way> ways, bool on_host) {
     return names;
 }
 
-TuningRow row_from(const Field &field, baton_operation operation, bool on_host) {
+TuningRow row_from(const JsonField &field, baton_operation operation, bool on_host) {
     field.only({"up_to", "algorithm", "mover", "channels", "grain"});
     TuningRow row;
     if (field.has("up_to")) row.up_to_bytes = field.at("up_to").number(0, TuningRow::no_limit - 1);
@@ -133,9 +45,9 @@ TuningRow row_from(const Field &field, baton_operation operation, bool on_host) 
                 mover, on_host ? "the host" : "GPUs", fmt::join(names_of(ways_of(operation), on_host), ", "));
 }
 
-std::vector<TuningRow> rows_from(const Field &field, baton_operation operation, bool on_host) {
+std::vector<TuningRow> rows_from(const JsonField &field, baton_operation operation, bool on_host) {
     std::vector<TuningRow> rows;
-    for (const Field &element : field.elements()) {
+    for (const JsonField &element : field.elements()) {
         if (!rows.empty() && rows.back().up_to_bytes == TuningRow::no_limit)
             element.refuse("a row without \"up_to\" is for all sizes that are left, so none may follow it");
         const TuningRow row = row_from(element, operation, on_host);
@@ -149,14 +61,14 @@ std::vector<TuningRow> rows_from(const Field &field, baton_operation operation, 
     return rows;
 }
 
-TuningTable table_from(const Field &field, const std::string &origin) {
+TuningTable table_from(const JsonField &field, const std::string &origin) {
     field.only({"gpu", "link", "ranks", "operations"});
     TuningTable table;
     table.key.gpu = field.at("gpu").text();
     table.key.link = field.at("link").text();
     table.key.ranks = static_cast<int>(field.at("ranks").number(1, 64));
     table.origin = origin;
-    const Field operations = field.at("operations");
+    const JsonField operations = field.at("operations");
     for (const std::string &name : operations.keys()) {
         const auto all = tuned_operations();
         const auto known = std::find_if(all.begin(), all.end(), [&](const OperationWays &entry) {
@@ -200,12 +112,13 @@ std::string format_table(const TuningTable &table) {
 }  // namespace
 
 std::vector<TuningTable> parse_tuning(const std::string &text, const std::string &origin) {
-    const json all = parse_json(text, origin);
-    const Field top(all, origin, "");
+    const std::string subject = "tuning table " + origin;
+    const json all = parse_json(text, subject);
+    const JsonField top(all, subject);
     top.only({"version", "tables"});
     top.at("version").number(format_version, format_version);
     std::vector<TuningTable> tables;
-    for (const Field &element : top.at("tables").elements()) {
+    for (const JsonField &element : top.at("tables").elements()) {
         TuningTable table = table_from(element, origin);
         if (find_table(tables, table.key) != nullptr) element.refuse("a second table for {}", to_string(table.key));
         tables.push_back(std::move(table));

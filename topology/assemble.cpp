@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "topology/classify.hpp"
+#include "topology/names.hpp"
 
 namespace baton::topology {
 namespace {
@@ -23,15 +24,28 @@ Gpu from_nvml(const NvmlGpu &raw) {
     if (!raw.uuid.empty()) gpu.uuid = {raw.uuid, Source::nvml};
     if (raw.pci) gpu.pci = {*raw.pci, Source::nvml};
     if (raw.numa_node) gpu.numa_node = {*raw.numa_node, Source::sysfs};
+    if (raw.c2c_links) gpu.c2c_links = {*raw.c2c_links, Source::nvml};
+    if (raw.c2c_mbps) gpu.c2c_mbps = {*raw.c2c_mbps, Source::nvml};
+    if (!raw.links.empty()) gpu.nvlink_source = Source::nvml;
     return gpu;
 }
 
-void add_links(const NvmlGpu &raw, std::vector<Gpu> &gpus, Gpu &gpu) {
+/// The switch at that address; one that hwloc does not show is added.
+int switch_at(std::vector<NvSwitch> &switches, const PciAddress &address) {
+    for (std::size_t index = 0; index < switches.size(); ++index)
+        if (switches[index].pci.value == address) return static_cast<int>(index);
+    switches.push_back({{address, Source::nvml}, -1});
+    return static_cast<int>(switches.size()) - 1;
+}
+
+void add_links(const NvmlGpu &raw, Snapshot &snapshot, Gpu &gpu) {
     for (const NvmlLink &link : raw.links) {
-        NvLink result{link.index, link.active, link.version, link.mbps, FarEnd::unknown, -1};
+        NvLink result{link.index, link.active, link.version, link.mbps, FarEnd::unknown, -1, -1};
         if (link.active) {
-            result.peer_gpu = gpu_at(gpus, link.remote);
+            result.peer_gpu = gpu_at(snapshot.gpus, link.remote);
             result.far_end = classify_far_end(link, result.peer_gpu);
+            if (result.far_end == FarEnd::nvswitch && link.remote)
+                result.peer_switch = switch_at(snapshot.nvswitches, *link.remote);
         }
         gpu.nvlinks.push_back(result);
     }
@@ -61,52 +75,6 @@ void add_cuda_device(const CudaDevice &device, std::vector<Gpu> &gpus) {
     if (!gpu.numa_node.known() && device.host_numa) gpu.numa_node = {*device.host_numa, Source::cuda};
 }
 
-bool to_switch(const NvLink &link) {
-    // A link that is up and whose end NVML does not tell leads to a switch on every machine known.
-    return link.active && (link.far_end == FarEnd::nvswitch || link.far_end == FarEnd::hidden_switch ||
-                           link.far_end == FarEnd::unknown);
-}
-
-int count_switch_links(const Gpu &gpu) {
-    return static_cast<int>(std::count_if(gpu.nvlinks.begin(), gpu.nvlinks.end(), to_switch));
-}
-
-Known<int> slowest_link(const Gpu &gpu) {
-    Known<int> slowest;
-    for (const NvLink &link : gpu.nvlinks) {
-        if (!link.active) continue;
-        Known<int> speed{nominal_link_mbps(link.version), Source::table};
-        if (speed.value == 0) speed = {link.reported_mbps, Source::nvml};
-        if (speed.value == 0) return {};
-        if (!slowest.known() || speed.value < slowest.value) slowest = speed;
-    }
-    return slowest;
-}
-
-PairFacts facts_of(const std::vector<Gpu> &gpus, std::size_t from, std::size_t to) {
-    const Gpu &a = gpus[from], &b = gpus[to];
-    PairFacts facts;
-    facts.same_gpu = from == to;
-    facts.same_device = a.pci.known() && b.pci.known() && a.pci.value == b.pci.value;
-    auto count_to = [](const Gpu &gpu, std::size_t peer) {
-        return std::count_if(gpu.nvlinks.begin(), gpu.nvlinks.end(), [peer](const NvLink &link) {
-            return link.active && link.peer_gpu == static_cast<int>(peer);
-        });
-    };
-    facts.direct_links = static_cast<int>(std::min(count_to(a, to), count_to(b, from)));
-    facts.switch_links = std::min(count_switch_links(a), count_switch_links(b));
-    auto hidden = [](const NvLink &link) { return link.active && link.far_end == FarEnd::hidden_switch; };
-    facts.switch_hidden = std::any_of(a.nvlinks.begin(), a.nvlinks.end(), hidden);
-    if (Known<int> mine = slowest_link(a), theirs = slowest_link(b); mine.known() && theirs.known()) {
-        const Known<int> &slower = theirs.value < mine.value ? theirs : mine;
-        facts.link_mbps = slower.value;
-        facts.link_mbps_source = slower.source;
-    }
-    facts.numa_from = a.numa_node;
-    facts.numa_to = b.numa_node;
-    return facts;
-}
-
 Known<bool> permission(std::optional<P2pStatus> status) {
     if (!status || *status == P2pStatus::unknown) return {};
     return {*status == P2pStatus::ok, Source::nvml};
@@ -117,30 +85,34 @@ void restrict_by(Known<bool> &permission, std::optional<bool> cuda) {
     if (!permission.known() || (permission.value && !*cuda)) permission = {*cuda, Source::cuda};
 }
 
+PairFacts facts_from(const NvmlPair &answers) {
+    PairFacts facts;
+    facts.p2p_read = permission(answers.read);
+    facts.p2p_write = permission(answers.write);
+    facts.p2p_atomics = permission(answers.atomics);
+    if (answers.nvlink) facts.nvlink = {*from_name<P2pStatus>(name_of(*answers.nvlink)), Source::nvml};
+    if (answers.ancestor &&
+        from_name<CommonAncestor>(name_of(*answers.ancestor)))  // none that is younger than our list
+        facts.ancestor = {*answers.ancestor, Source::nvml};
+    return facts;
+}
+
 void add_pairs(const NvmlFacts &nvml, const CudaFacts &cuda, Snapshot &snapshot) {
-    const std::size_t n = snapshot.gpus.size(), by_nvml = nvml.gpus.size(), by_cuda = cuda.devices.size();
-    snapshot.pairs.reserve(n * n);
+    const std::size_t n = snapshot.gpus.size(), by_cuda = cuda.devices.size(), by_nvml_count = nvml.gpus.size();
+    snapshot.pairs.assign(n * n, {});
     for (std::size_t from = 0; from < n; ++from) {
         for (std::size_t to = 0; to < n; ++to) {
-            PairFacts facts = facts_of(snapshot.gpus, from, to);
-            NvmlPair answers;
-            if (from < by_nvml && to < by_nvml && from != to && nvml.pairs.size() == by_nvml * by_nvml)
-                answers = nvml.pairs[from * by_nvml + to];
-            facts.nvlink = answers.nvlink;
-            facts.ancestor = answers.ancestor;
-            Pair pair = classify_pair(facts);
-            pair.p2p_read = permission(answers.read);
-            pair.p2p_write = permission(answers.write);
-            pair.p2p_atomics = permission(answers.atomics);
+            if (from == to) continue;
+            PairFacts &pair = snapshot.pair(from, to);
+            if (from < by_nvml_count && to < by_nvml_count && nvml.pairs.size() == by_nvml_count * by_nvml_count)
+                pair = facts_from(nvml.pairs[from * by_nvml_count + to]);
             const Known<int> &a = snapshot.gpus[from].cuda_ordinal, &b = snapshot.gpus[to].cuda_ordinal;
-            if (from != to && a.known() && b.known() && cuda.pairs.size() == by_cuda * by_cuda) {
-                const CudaPair &word =
-                    cuda.pairs[static_cast<std::size_t>(a.value) * by_cuda + static_cast<std::size_t>(b.value)];
-                restrict_by(pair.p2p_read, word.access);
-                restrict_by(pair.p2p_write, word.access);
-                restrict_by(pair.p2p_atomics, word.atomics);
-            }
-            snapshot.pairs.push_back(std::move(pair));
+            if (!a.known() || !b.known() || cuda.pairs.size() != by_cuda * by_cuda) continue;
+            const CudaPair &word =
+                cuda.pairs[static_cast<std::size_t>(a.value) * by_cuda + static_cast<std::size_t>(b.value)];
+            restrict_by(pair.p2p_read, word.access);
+            restrict_by(pair.p2p_write, word.access);
+            restrict_by(pair.p2p_atomics, word.atomics);
         }
     }
 }
@@ -155,42 +127,74 @@ void note_dead_links(Snapshot &snapshot) {
     }
 }
 
-void note_refused_nvlinks(const NvmlFacts &nvml, Snapshot &snapshot) {
-    const std::size_t n = nvml.gpus.size();
-    if (nvml.pairs.size() != n * n) return;
+bool any_active(const Gpu &gpu) {
+    return std::any_of(gpu.nvlinks.begin(), gpu.nvlinks.end(), [](const NvLink &link) { return link.active; });
+}
+
+/// Links to switches that lead nowhere; bridges between other pairs are no fault.
+void note_refused_nvlinks(Snapshot &snapshot) {
+    const std::size_t n = snapshot.gpus.size();
+    const auto direct = [&](std::size_t index) {
+        const auto &links = snapshot.gpus[index].nvlinks;
+        return std::all_of(links.begin(), links.end(),
+                           [](const NvLink &link) { return !link.active || link.peer_gpu >= 0; });
+    };
+    const auto joined = [&](std::size_t from, std::size_t to) {
+        const auto &links = snapshot.gpus[from].nvlinks;
+        return std::any_of(links.begin(), links.end(),
+                           [&](const NvLink &link) { return link.active && link.peer_gpu == static_cast<int>(to); });
+    };
     for (std::size_t from = 0; from < n; ++from)
         for (std::size_t to = from + 1; to < n; ++to) {
-            PairFacts facts = facts_of(snapshot.gpus, from, to);
-            const auto &nvlink = nvml.pairs[from * n + to].nvlink;
-            if ((facts.direct_links > 0 || facts.switch_links > 0) && nvlink && *nvlink != P2pStatus::ok &&
-                *nvlink != P2pStatus::unknown) {
-                snapshot.gaps.push_back(
-                    fmt::format("GPUs {} and {} have NVLinks that do not connect them: NVML says {}; is the fabric "
-                                "manager running?",
-                                from, to, p2p_status_name(*nvlink)));
-                return;  // one line: a fabric that is down shows on every pair
-            }
+            const Known<P2pStatus> &nvlink = snapshot.pair(from, to).nvlink;
+            if (!any_active(snapshot.gpus[from]) || !any_active(snapshot.gpus[to]) || !nvlink.known()) continue;
+            if (nvlink.value == P2pStatus::ok || nvlink.value == P2pStatus::unknown) continue;
+            if ((direct(from) || direct(to)) && !joined(from, to)) continue;
+            snapshot.gaps.push_back(
+                fmt::format("GPUs {} and {} have NVLinks that do not connect them: NVML says {}; is the fabric "
+                            "manager running?",
+                            from, to, name_of(nvlink.value)));
+            return;  // one line: a fabric that is down shows on every pair
         }
+}
+
+/// What the PCI trees know of a GPU that NVML or CUDA told.
+void place(const std::vector<Gpu> &on_pci, const std::vector<NumaNode> &nodes, Gpu &gpu) {
+    for (const Gpu &seen : on_pci) {
+        if (!gpu.pci.known() || seen.pci.value != gpu.pci.value) continue;
+        gpu.pci_node = seen.pci_node;
+        gpu.cpuset = seen.cpuset;
+        if (!gpu.numa_node.known()) gpu.numa_node = seen.numa_node;
+    }
+    if (gpu.cpuset.known() || !gpu.numa_node.known()) return;
+    for (const NumaNode &node : nodes)
+        if (node.os_index == gpu.numa_node.value && !node.cpuset.empty())
+            gpu.cpuset = {node.cpuset, gpu.numa_node.source};
 }
 
 }  // namespace
 
-Snapshot assemble(const NvmlFacts &nvml, const CudaFacts &cuda) {
-    Snapshot snapshot;
+Snapshot assemble(const NvmlFacts &nvml, const CudaFacts &cuda, Snapshot machine) {
+    Snapshot snapshot = std::move(machine);
+    const std::vector<Gpu> on_pci = std::move(snapshot.gpus);
+    snapshot.gpus.clear();
     if (!nvml.driver.empty()) snapshot.driver = {nvml.driver, Source::nvml};
     snapshot.cuda_driver_version = cuda.driver_version;
     snapshot.cuda_runtime_version = cuda.runtime_version;
     for (const NvmlGpu &raw : nvml.gpus) snapshot.gpus.push_back(from_nvml(raw));
     for (std::size_t index = 0; index < nvml.gpus.size(); ++index)
-        add_links(nvml.gpus[index], snapshot.gpus, snapshot.gpus[index]);
+        add_links(nvml.gpus[index], snapshot, snapshot.gpus[index]);
     for (const CudaDevice &device : cuda.devices) add_cuda_device(device, snapshot.gpus);
+    for (Gpu &gpu : snapshot.gpus) place(on_pci, snapshot.host.numa_list, gpu);
     add_pairs(nvml, cuda, snapshot);
 
     if (!nvml.problem.empty()) snapshot.gaps.push_back(nvml.problem);
     snapshot.gaps.insert(snapshot.gaps.end(), nvml.gaps.begin(), nvml.gaps.end());
     if (!cuda.problem.empty()) snapshot.gaps.push_back(cuda.problem);
+    if (snapshot.gpus.empty() && !on_pci.empty())
+        snapshot.gaps.push_back(fmt::format("{} NVIDIA GPUs on PCI that neither NVML nor CUDA shows", on_pci.size()));
     note_dead_links(snapshot);
-    note_refused_nvlinks(nvml, snapshot);
+    note_refused_nvlinks(snapshot);
     return snapshot;
 }
 

@@ -3,7 +3,9 @@
 #include <optional>
 #include <string>
 
+#include "topology/graph.hpp"
 #include "topology/nvml.hpp"
+#include "topology/pci_path.hpp"
 #include "topology/snapshot.hpp"
 
 /// The rules that turn raw answers into kinds: pure functions.
@@ -16,20 +18,25 @@ int nominal_link_mbps(int nvlink_version);
 /// `peer_gpu`: which GPU of the machine has the link's remote address, or -1.
 FarEnd classify_far_end(const NvmlLink &link, int peer_gpu);
 
-struct PairFacts {
+/// What the snapshot holds that can decide the kind of a pair.
+struct PairEvidence {
     bool same_gpu = false;     ///< one and the same entry
     bool same_device = false;  ///< two entries with one PCI address
     int direct_links = 0;      ///< active, to each other
     int switch_links = 0;      ///< active, to switches: the smaller of both GPUs' numbers
     int link_mbps = 0;         ///< nominal, one link, the slower of both GPUs; 0 unknown
     bool switch_hidden = false;
+    Source link_source = Source::nvml;  ///< who told of the links
     Source link_mbps_source = Source::none;
-    std::optional<P2pStatus> nvlink;
-    std::optional<CommonAncestor> ancestor;
+    Known<P2pStatus> nvlink;
+    Known<int> c2c_mbps;  ///< the slower of both GPUs' NVLink-C2C
+    Known<CommonAncestor> ancestor;
+    std::optional<PciPath> path;  ///< between them in the PCI trees
     Known<int> numa_from, numa_to;
 };
 
-/// Kind, links, nominal speed and reason. P2P permissions are separate facts: a pair may have links and be refused.
-Pair classify_pair(const PairFacts &facts);
+/// Kind, links, nominal speed, hops and reason. P2P permissions are separate facts: a pair may have links and be
+/// refused.
+Pair classify_pair(const PairEvidence &evidence);
 
 }  // namespace baton::topology

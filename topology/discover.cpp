@@ -12,14 +12,13 @@ Snapshot discover() {
         for (NvmlLink &link : gpu.links)
             if (link.remote) link.remote_is_bridge = sysfs_is_other_bridge(*link.remote);
     }
-    Snapshot snapshot = assemble(nvml, read_cuda());
+    Snapshot snapshot = assemble(nvml, read_cuda(), read_hwloc());
     for (Gpu &gpu : snapshot.gpus) {  // GPUs that NVML did not show
         if (gpu.numa_node.known() || !gpu.pci.known()) continue;
         if (auto node = sysfs_numa_node(gpu.pci.value)) gpu.numa_node = {*node, Source::sysfs};
     }
     if (!snapshot.driver.known())
         if (std::string version = sysfs_driver_version(); !version.empty()) snapshot.driver = {version, Source::sysfs};
-    snapshot.host = read_host(snapshot.gaps);
     return snapshot;
 }
 

@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 #include <hwloc.h>
 
-#include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <memory>
+
+#include "topology/pci_ids.hpp"
+#include "topology/readers.hpp"
+#include "util/failure.hpp"
 
 namespace baton::topology {
 namespace {
@@ -15,13 +20,14 @@ struct DestroyTopology {
 };
 using TopologyPtr = std::unique_ptr<hwloc_topology, DestroyTopology>;
 
-std::string cpu_model(hwloc_topology *topology) {
-    hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
-    for (hwloc_obj_t object : {package, hwloc_get_root_obj(topology)}) {
-        const char *model = object ? hwloc_obj_get_info_by_name(object, "CPUModel") : nullptr;
-        if (model && *model) return model;
-    }
-    return {};
+/// hwloc's whole view in its XML format, so that live machines and files take the same way.
+std::string export_xml(hwloc_topology *topology) {
+    char *buffer = nullptr;
+    int length = 0;
+    if (hwloc_topology_export_xmlbuffer(topology, &buffer, &length, 0) != 0) return {};
+    std::string text(buffer, std::strlen(buffer));
+    hwloc_free_xmlbuffer(topology, buffer);
+    return text;
 }
 
 std::string first_line(const std::string &path) {
@@ -35,30 +41,37 @@ std::string device_folder(const PciAddress &address) { return "/sys/bus/pci/devi
 
 }  // namespace
 
-Host read_host(std::vector<std::string> &gaps) {
-    Host host;
+Snapshot read_hwloc() {
+    Snapshot nothing;
     hwloc_topology_t raw = nullptr;
     if (hwloc_topology_init(&raw) != 0) {
-        gaps.emplace_back("hwloc does not start: cores and NUMA nodes are unknown");
-        return host;
+        nothing.gaps.emplace_back("hwloc does not start: cores, NUMA nodes and PCI are unknown");
+        return nothing;
     }
     TopologyPtr topology(raw);
     // These components would touch the GPU driver or an X server in every process that asks for the number of cores,
     // and are known to crash or hang there. An unknown name is refused, which is as good.
     for (const char *component : {"opencl", "gl", "cuda", "nvml", "rsmi", "levelzero"})
         hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
-    if (hwloc_topology_load(raw) != 0) {
-        gaps.emplace_back("hwloc cannot read this machine: cores and NUMA nodes are unknown");
-        return host;
+    // The filter of important objects only would drop the NVSwitches.
+    hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
+    hwloc_topology_set_cache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
+    const std::string text = hwloc_topology_load(raw) == 0 ? export_xml(raw) : std::string();
+    if (text.empty()) {
+        nothing.gaps.emplace_back("hwloc cannot read this machine: cores, NUMA nodes and PCI are unknown");
+        return nothing;
     }
-    auto count = [raw](hwloc_obj_type_t type) { return std::max(0, hwloc_get_nbobjs_by_type(raw, type)); };
-    host.packages = count(HWLOC_OBJ_PACKAGE);
-    host.numa_nodes = count(HWLOC_OBJ_NUMANODE);
-    host.cores = count(HWLOC_OBJ_CORE);
-    host.pus = count(HWLOC_OBJ_PU);
-    host.cpu_model = cpu_model(raw);
-    host.source = Source::hwloc;
-    return host;
+    try {
+        Snapshot machine = read_hwloc_xml(text, "hwloc", Source::hwloc);
+        if (!hwloc_topology_is_thissystem(raw)) return machine;
+        for (PciNode &node : machine.pci)
+            if (const auto most = node.address ? sysfs_max_link_mbps(*node.address) : std::nullopt)
+                node.mbps = {*most, Source::sysfs};
+        return machine;
+    } catch (const core::Failure &failure) {
+        nothing.gaps.push_back(fmt::format("what hwloc says of this machine cannot be read: {}", failure.what()));
+        return nothing;
+    }
 }
 
 std::optional<int> sysfs_numa_node(const PciAddress &address) {
@@ -66,6 +79,11 @@ std::optional<int> sysfs_numa_node(const PciAddress &address) {
     int node = -1;
     if (!(file >> node) || node < 0) return std::nullopt;
     return node;
+}
+
+std::optional<int> sysfs_max_link_mbps(const PciAddress &address) {
+    const std::string lanes = first_line(device_folder(address) + "/max_link_width");
+    return pcie_link_mbps(first_line(device_folder(address) + "/max_link_speed"), std::atoi(lanes.c_str()));
 }
 
 bool sysfs_is_other_bridge(const PciAddress &address) {

@@ -8,11 +8,15 @@
 
 namespace baton::topology {
 
-/// Processors, cores and NUMA nodes by hwloc. What fails is added to `gaps`.
-Host read_host(std::vector<std::string> &gaps);
+/// Processors, NUMA nodes, PCI trees and NICs by hwloc; the GPUs in it are what PCI shows, without NVLinks. What fails
+/// becomes a gap.
+Snapshot read_hwloc();
 
 /// The kernel's view of a PCI device; empty where it says -1 or nothing, as in most virtual machines.
 std::optional<int> sysfs_numa_node(const PciAddress &address);
+
+/// What the link above the device can do, in MB/s: hwloc tells what it does now, which is less while a GPU sleeps.
+std::optional<int> sysfs_max_link_mbps(const PciAddress &address);
 
 /// Whether the device's PCI class is 0680 ("other bridge"), as NVSwitches have.
 bool sysfs_is_other_bridge(const PciAddress &address);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "topology/graph.hpp"
+
 namespace baton::topology {
 
 const char *link_name(LinkKind kind) {
@@ -34,17 +36,19 @@ const char *link_name(LinkKind kind) {
 LinkKind weakest_link(const Snapshot &snapshot, const std::vector<std::string> &uuids) {
     std::vector<std::size_t> indices;
     for (const std::string &uuid : uuids) {
-        const auto gpu = std::find_if(snapshot.gpus.begin(), snapshot.gpus.end(),
-                                      [&](const Gpu &one) { return one.uuid.known() && one.uuid.value == uuid; });
+        const auto gpu = std::find_if(snapshot.gpus.begin(), snapshot.gpus.end(), [&](const Gpu &one) {
+            return one.uuid.known() && same_uuid(one.uuid.value, uuid);
+        });
         if (gpu != snapshot.gpus.end()) indices.push_back(static_cast<std::size_t>(gpu - snapshot.gpus.begin()));
     }
     const bool one_gpu =
         std::all_of(uuids.begin(), uuids.end(), [&](const std::string &uuid) { return uuid == uuids[0]; });
     if (one_gpu) return LinkKind::SAME_DEVICE;
     if (indices.size() != uuids.size()) return LinkKind::NONE;
+    const Graph graph = make_graph(snapshot);
     LinkKind worst = LinkKind::SELF;
     for (const std::size_t from : indices)
-        for (const std::size_t to : indices) worst = std::max(worst, snapshot.pair(from, to).kind.value);
+        for (const std::size_t to : indices) worst = std::max(worst, graph.pair(from, to).kind.value);
     return worst;
 }
 

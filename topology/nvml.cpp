@@ -101,6 +101,11 @@ NvmlGpu read_gpu(const Library &library, Device device) {
     unsigned mode = 0, pending = 0;
     if (library.device_mig_mode && library.device_mig_mode(device, &mode, &pending) == success) gpu.mig = mode == 1;
 
+    if (const auto c2c = read_field(library, device, nvml::field_c2c_count, 0); c2c && *c2c > 0 && *c2c <= 64) {
+        gpu.c2c_links = *c2c;
+        if (const auto one = read_field(library, device, nvml::field_c2c_speed, 0); one && *one > 0 && *one < 1'000'000)
+            gpu.c2c_mbps = *c2c * *one;
+    }
     auto count = read_field(library, device, nvml::field_link_count, 0);
     unsigned links = std::min(nvml::max_links, static_cast<unsigned>(count.value_or(nvml::max_links)));
     for (unsigned index = 0; index < links; ++index) {
@@ -130,26 +135,6 @@ NvmlPair read_pair(const Library &library, Device from, Device to) {
 }
 
 }  // namespace
-
-std::string_view p2p_status_name(P2pStatus status) {
-    switch (status) {
-        case P2pStatus::ok:
-            return "ok";
-        case P2pStatus::chipset_not_supported:
-            return "chipset not supported";
-        case P2pStatus::gpu_not_supported:
-            return "GPU not supported";
-        case P2pStatus::ioh_topology_not_supported:
-            return "PCIe topology not supported";
-        case P2pStatus::disabled_by_regkey:
-            return "disabled by a driver setting";
-        case P2pStatus::not_supported:
-            return "not supported";
-        case P2pStatus::unknown:
-            break;
-    }
-    return "unknown";
-}
 
 NvmlFacts read_nvml(const char *path) {
     NvmlFacts facts;

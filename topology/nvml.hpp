@@ -11,29 +11,6 @@
 /// empty.
 namespace baton::topology {
 
-/// nvmlGpuP2PStatus_t. Any value but `ok` means no.
-enum class P2pStatus : int {
-    ok = 0,
-    chipset_not_supported = 1,
-    gpu_not_supported = 2,
-    ioh_topology_not_supported = 3,
-    disabled_by_regkey = 4,
-    not_supported = 5,
-    unknown = 6
-};
-
-std::string_view p2p_status_name(P2pStatus status);
-
-/// nvmlGpuTopologyLevel_t: the deepest thing that two GPUs have in common in the PCI tree.
-enum class CommonAncestor : int {
-    internal = 0,
-    single = 10,
-    multiple = 20,
-    host_bridge = 30,
-    node = 40,
-    system = 50
-};
-
 /// nvmlIntNvLinkDeviceType_t
 enum class RemoteType : int {
     gpu = 0,
@@ -59,7 +36,8 @@ struct NvmlGpu {
     std::optional<PciAddress> pci;
     bool mig = false;
     std::vector<NvmlLink> links;
-    std::optional<int> numa_node;  ///< from sysfs, filled in by discover()
+    std::optional<int> c2c_links, c2c_mbps;  ///< NVLink-C2C to the CPU: number, and what they carry together
+    std::optional<int> numa_node;            ///< from sysfs, filled in by discover()
 };
 
 struct NvmlPair {

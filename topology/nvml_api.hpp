@@ -15,6 +15,8 @@ constexpr unsigned field_link_count = 91;
 constexpr unsigned field_link_speed = 164;  // scope: link; MB/s
 constexpr unsigned field_link_state = 165;
 constexpr unsigned field_link_version = 166;
+constexpr unsigned field_c2c_count = 170;
+constexpr unsigned field_c2c_speed = 172;  // scope: link; MB/s
 
 constexpr unsigned max_links = 36;
 

@@ -3,9 +3,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-/// What is known about this machine, as plain data: read once by discover(), written by hand in tests, then only read.
+/// What is known about a machine, as plain data: read once (discover.hpp, readers.hpp) or written by hand in tests,
+/// then only read. It holds what was said, by whom; what follows from it is the Graph's (graph.hpp) and advice's
+/// (advice.hpp).
 namespace baton::topology {
 
 /// Who said it. `none`: nobody did, and the value beside it means nothing.
@@ -15,7 +18,12 @@ enum class Source : std::uint8_t {
     cuda,
     hwloc,
     sysfs,
-    table
+    table,          ///< what this kind of link has by its generation
+    hwloc_xml,      ///< a file in hwloc's format
+    nccl_xml,       ///< a file in NCCL's format
+    override_file,  ///< the user, see override.hpp
+    probe,          ///< tried: a word was written to the peer's memory and read back
+    measured
 };
 
 template <class T>
@@ -31,12 +39,76 @@ struct PciAddress {
     std::uint32_t domain = 0;
     std::uint32_t bus = 0;
     std::uint32_t device = 0;
+    std::uint32_t function = 0;
 
     bool operator==(const PciAddress &) const = default;
 };
 
 /// "0000:1b:00.0", as the kernel names the device in sysfs.
 std::string to_string(const PciAddress &address);
+/// Also without the function, and in upper case, as NVML and NCCL write it. Empty for anything else.
+std::optional<PciAddress> parse_pci_address(std::string_view text);
+
+// ---- processors and memory -----------------------------------------------------------------------------------------
+
+/// Sets of processing units are written as hwloc and Linux write lists: "0-3,8". Empty: unknown, or none.
+struct Package {
+    std::string cpuset;
+
+    bool operator==(const Package &) const = default;
+};
+
+struct NumaNode {
+    int os_index = 0;
+    std::string cpuset;  ///< empty for memory without processors, such as a GPU's
+    std::uint64_t memory_bytes = 0;
+
+    bool operator==(const NumaNode &) const = default;
+};
+
+struct Host {
+    std::string cpu_model;
+    int packages = 0;
+    int numa_nodes = 0;
+    int cores = 0;
+    int pus = 0;  ///< processing units that this process may use
+    Source source = Source::none;
+    std::vector<Package> package_list;   ///< `packages` entries, or none where they are not known
+    std::vector<NumaNode> numa_list;     ///< by rising os_index
+    std::vector<std::string> core_list;  ///< cpusets
+
+    bool operator==(const Host &) const = default;
+};
+
+// ---- PCI -----------------------------------------------------------------------------------------------------------
+
+enum class PciKind : std::uint8_t {
+    host_bridge,  ///< a root complex; no address
+    bridge,       ///< a root port, or one port of a switch
+    pci_switch,   ///< a switch with all its ports, as NCCL's format shows it
+    gpu,          ///< NVIDIA's; others are `other`
+    nic,
+    nvswitch,
+    other
+};
+
+/// One object of the PCI trees. Snapshot::pci holds them with parents before their children.
+struct PciNode {
+    PciKind kind = PciKind::other;
+    int parent = -1;  ///< index in Snapshot::pci; -1: a root
+    std::optional<PciAddress> address;
+    std::uint32_t vendor = 0, device = 0, class_id = 0;  ///< class_id: base class and sub-class, 0x0302
+    Known<int> mbps;                                     ///< of the link above it; unknown where it is implausible
+    std::string name;
+
+    /// Of a root: the processors and NUMA nodes that are near it. Empty: not known, as in most virtual machines.
+    std::string cpuset;
+    std::vector<int> numa_nodes;  ///< os_index
+
+    bool operator==(const PciNode &) const = default;
+};
+
+// ---- GPUs ----------------------------------------------------------------------------------------------------------
 
 /// Where an NVLink ends. Virtual machines and containers hide the NVSwitches: NVML then names FFFFFFFF:FF:FF.0.
 enum class FarEnd : std::uint8_t {
@@ -51,9 +123,12 @@ struct NvLink {
     int index = 0;
     bool active = false;
     int version = 0;  ///< NVML's code: 1 = NVLink 1, 2 and 3 = NVLink 2, 4 and 5 = NVLink 3, 6 = 4, 7 = 5; 0 unknown
-    int reported_mbps = 0;  ///< what NVML says of one direction, signalling overhead included; 0 unknown
+    int reported_mbps = 0;  ///< what the source says of one direction, signalling overhead included; 0 unknown
     FarEnd far_end = FarEnd::unknown;
-    int peer_gpu = -1;  ///< index in Snapshot::gpus where far_end is a GPU of this machine, else -1
+    int peer_gpu = -1;     ///< index in Snapshot::gpus where far_end is a GPU of this machine, else -1
+    int peer_switch = -1;  ///< index in Snapshot::nvswitches where far_end is a switch that can be seen, else -1
+
+    bool operator==(const NvLink &) const = default;
 };
 
 struct Gpu {
@@ -64,9 +139,62 @@ struct Gpu {
     Known<int> numa_node;
     bool mig = false;
     std::vector<NvLink> nvlinks;  ///< all links that the GPU has, dead ones included
+    Source nvlink_source = Source::none;
+    Known<std::string> cpuset;  ///< the processors near it
+    int pci_node = -1;          ///< index in Snapshot::pci; -1: not in the tree
+    Known<int> c2c_links;       ///< NVLink-C2C to the CPU
+    Known<int> c2c_mbps;        ///< all of them together, one direction
+
+    bool operator==(const Gpu &) const = default;
 };
 
-/// How two GPUs reach each other, best first; the PCIe kinds are those of `nvidia-smi topo -m`.
+struct NvSwitch {
+    Known<PciAddress> pci;
+    int pci_node = -1;
+
+    bool operator==(const NvSwitch &) const = default;
+};
+
+enum class NicKind : std::uint8_t {
+    ethernet,
+    infiniband,
+    other
+};
+
+struct Nic {
+    std::string name;  ///< "mlx5_0", "eth0"; the PCI address where it has no name
+    NicKind kind = NicKind::other;
+    Known<PciAddress> pci;
+    Known<int> numa_node;
+    int pci_node = -1;
+
+    bool operator==(const Nic &) const = default;
+};
+
+// ---- pairs of GPUs -------------------------------------------------------------------------------------------------
+
+/// nvmlGpuP2PStatus_t. Any value but `ok` and `unknown` means no.
+enum class P2pStatus : int {
+    ok = 0,
+    chipset_not_supported = 1,
+    gpu_not_supported = 2,
+    ioh_topology_not_supported = 3,
+    disabled_by_regkey = 4,
+    not_supported = 5,
+    unknown = 6
+};
+
+/// nvmlGpuTopologyLevel_t: the deepest thing that two GPUs have in common in the PCI tree.
+enum class CommonAncestor : int {
+    internal = 0,
+    single = 10,
+    multiple = 20,
+    host_bridge = 30,
+    node = 40,
+    system = 50
+};
+
+/// How two devices reach each other, best first; the PCIe kinds are those of `nvidia-smi topo -m`.
 enum class LinkKind : std::uint8_t {
     SELF,
     SAME_DEVICE,  ///< two slices of one GPU
@@ -81,38 +209,49 @@ enum class LinkKind : std::uint8_t {
     NONE   ///< not known
 };
 
-/// An ordered pair of GPUs.
-struct Pair {
-    Known<LinkKind> kind{LinkKind::NONE, Source::none};
-    int links = 0;            ///< NVLinks that the pair can use at once; 0 with an NVLink kind: number unknown
-    Known<int> nominal_mbps;  ///< per direction; what the generation promises, not what a copy reaches
-    Known<bool> p2p_read;     ///< the first GPU may read the second one's memory
+/// What was said about an ordered pair of GPUs.
+struct PairFacts {
+    Known<LinkKind> kind;  ///< stated outright, as an override does; else the graph finds it
+    Known<int> links;      ///< likewise
+    Known<int> mbps;       ///< likewise: nominal, one direction
+    Known<bool> p2p_read;  ///< the first GPU may read the second one's memory
     Known<bool> p2p_write;
     Known<bool> p2p_atomics;
-    bool switch_hidden = false;
-    std::string why;  ///< the fact that decided the kind
+    Known<P2pStatus> nvlink;  ///< whether NVLink connects them, by NVML
+    Known<CommonAncestor> ancestor;
+    Known<int> measured_mbps;  ///< what a copy from the first to the second reached
+
+    bool operator==(const PairFacts &) const = default;
 };
 
-struct Host {
-    std::string cpu_model;
-    int packages = 0;
-    int numa_nodes = 0;
-    int cores = 0;
-    int pus = 0;  ///< processing units that this process may use
-    Source source = Source::none;
-};
+// ---- all of it -----------------------------------------------------------------------------------------------------
 
 struct Snapshot {
     std::vector<Gpu> gpus;
-    std::vector<Pair> pairs;  ///< gpus.size()^2; see pair()
+    std::vector<PairFacts> pairs;  ///< gpus.size()^2, always; see pair()
+    std::vector<NvSwitch> nvswitches;
+    std::vector<Nic> nics;
+    std::vector<PciNode> pci;
+    Source pci_source = Source::none;
     Host host;
     Known<std::string> driver;      ///< "580.159.04"
     int cuda_driver_version = 0;    ///< 13000 = 13.0; 0 unknown
     int cuda_runtime_version = 0;   ///< likewise, what Baton was built with; 0 in a build without CUDA
     std::vector<std::string> gaps;  ///< what could not be found out, and why: one sentence each
 
-    Pair &pair(std::size_t from, std::size_t to) { return pairs[from * gpus.size() + to]; }
-    const Pair &pair(std::size_t from, std::size_t to) const { return pairs[from * gpus.size() + to]; }
+    PairFacts &pair(std::size_t from, std::size_t to) { return pairs[from * gpus.size() + to]; }
+    const PairFacts &pair(std::size_t from, std::size_t to) const { return pairs[from * gpus.size() + to]; }
+
+    bool operator==(const Snapshot &) const = default;
 };
+
+/// Whether two texts name one GPU, or slice of one.
+bool same_uuid(std::string_view a, std::string_view b);
+
+/// Index in Snapshot::gpus; -1 where there is none. `name`: a UUID, a PCI address, or an index as text.
+int find_gpu(const Snapshot &snapshot, std::string_view name);
+
+/// Indices in Snapshot::pci of the direct children of `node`, or of the roots for -1.
+std::vector<int> pci_children(const Snapshot &snapshot, int node);
 
 }  // namespace baton::topology

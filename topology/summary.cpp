@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "topology/discover.hpp"
+#include "topology/graph.hpp"
 
 namespace baton::topology {
 namespace {
@@ -52,10 +53,6 @@ std::string gpus_line(const Snapshot &snapshot) {
     return text + software_text(snapshot) + "\n";
 }
 
-std::string speed_text(int mbps) {
-    return mbps % 1000 == 0 ? fmt::format("{}", mbps / 1000) : fmt::format("{:.1f}", mbps / 1000.0);
-}
-
 std::string pair_text(const Pair &pair) {
     std::string nv = pair.links > 0 ? fmt::format("NV{}", pair.links) : "NVLink (number of links unknown)";
     std::string text;
@@ -93,7 +90,7 @@ std::string pair_text(const Pair &pair) {
             break;
     }
     if (pair.nominal_mbps.known())
-        text += fmt::format(", {} GB/s per direction nominal", speed_text(pair.nominal_mbps.value));
+        text += fmt::format(", {} GB/s per direction nominal", gbps_text(pair.nominal_mbps.value));
     return text;
 }
 
@@ -128,10 +125,11 @@ std::string grouped_pairs(const Snapshot &snapshot, const std::function<std::str
 }
 
 std::string links_line(const Snapshot &snapshot) {
-    if (snapshot.gpus.size() < 2 || snapshot.pairs.size() != snapshot.gpus.size() * snapshot.gpus.size()) return {};
+    if (snapshot.gpus.size() < 2) return {};
+    const Graph graph = make_graph(snapshot);
     return fmt::format("links: {}\n", grouped_pairs(snapshot, [&](std::size_t from, std::size_t to) {
-                           const Pair &pair = snapshot.pair(from, to);
-                           return fmt::format("{}, {}", pair_text(pair), p2p_text(pair, snapshot.pair(to, from)));
+                           const Pair &pair = graph.pair(from, to);
+                           return fmt::format("{}, {}", pair_text(pair), p2p_text(pair, graph.pair(to, from)));
                        }));
 }
 

@@ -103,14 +103,20 @@ std::size_t Lanes::push(Traffic traffic, std::size_t bytes) const {
     } else if (traffic == Traffic::pairs && partner() > rank) {
         destinations.push_back(data_of(partner(), 0, part));
     }
-    if (communicator_.on_gpu()) {
-        gpu::push(destinations, source_, part, communicator_.stream());
-    } else {
-        for (void *destination : destinations) {
-            std::memcpy(destination, source_, part);
-        }
-    }
+    copy(destinations, part);
     return destinations.size() * part;
+}
+
+void Lanes::push_to(int peer, std::size_t bytes) const { copy({data_of(peer, 0, bytes)}, bytes); }
+
+void Lanes::copy(const std::vector<void *> &destinations, std::size_t bytes) const {
+    if (communicator_.on_gpu()) {
+        gpu::push(destinations, source_, bytes, communicator_.stream());
+        return;
+    }
+    for (void *destination : destinations) {
+        std::memcpy(destination, source_, bytes);
+    }
 }
 
 void Lanes::ping_pong(std::uint64_t trips) {

@@ -21,10 +21,13 @@ public:
     /// Enqueues this rank's sends of a pattern, or makes them on the host: about `bytes`, divided among the receivers.
     /// Returns the bytes sent, 0 where the rank has nothing to do. REQUIRES: at most the constructor's.
     std::size_t push(Traffic traffic, std::size_t bytes) const;
+    /// Likewise this rank's sends to one peer. REQUIRES: nobody else sends to it.
+    void push_to(int peer, std::size_t bytes) const;
     /// Lets a flag fly `trips` times to the partner (rank 0 and 1, 2 and 3, ...) and back. Complete on return.
     void ping_pong(std::uint64_t trips);
 
 private:
+    void copy(const std::vector<void *> &destinations, std::size_t bytes) const;
     std::byte *data_of(int rank, std::size_t slot, std::size_t slot_bytes) const;
     int partner() const;
 

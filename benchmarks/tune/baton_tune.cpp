@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "atomic_file.hpp"
 #include "collectives/tuning_file.hpp"
 #include "collectives/tuning_key.hpp"
 #include "topology/discover.hpp"

@@ -17,20 +17,4 @@ std::vector<core::TuningTable> tables_of(const std::string &path);
 /// With the measured operations in the place of those of the same key, and all else kept.
 std::vector<core::TuningTable> merged(std::vector<core::TuningTable> tables, const core::TuningTable &measured);
 
-/// A file that is there with all of its text, or as it was before. Made before the measurements, so that their result
-/// has somewhere to go; throws where the folder cannot be written to.
-class AtomicFile {
-public:
-    explicit AtomicFile(const std::string &path);
-    ~AtomicFile();
-    AtomicFile(const AtomicFile &) = delete;
-    AtomicFile &operator=(const AtomicFile &) = delete;
-
-    void write(const std::string &text);
-
-private:
-    std::string path_;
-    std::string draft_;
-};
-
 }  // namespace baton::bench::tune

@@ -1,4 +1,4 @@
-# What `cmake --install` gives: headers, libbaton.so, the benchmarks, the CMake package Baton and baton.pc.
+# What `cmake --install` gives: headers, libbaton.so, the benchmarks, baton_topo, the CMake package Baton and baton.pc.
 # The installed tree may be moved as a whole: nothing in it names the prefix.
 include(CMakePackageConfigHelpers)
 
@@ -14,12 +14,13 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(BATON_BUILD_BENCHMARKS)
   file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   # OPTIONAL: ./quickstart builds one of them, and what it has built can be installed.
-  get_property(benchmarks DIRECTORY benchmarks PROPERTY BUILDSYSTEM_TARGETS)
-  foreach(benchmark IN LISTS benchmarks)
-    get_target_property(type ${benchmark} TYPE)
-    if(type STREQUAL "EXECUTABLE" AND benchmark MATCHES "^baton_")
-      set_target_properties(${benchmark} PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
-      install(TARGETS ${benchmark} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
+  get_property(programs DIRECTORY benchmarks PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(tools DIRECTORY topology/tool PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(program IN LISTS programs tools)
+    get_target_property(type ${program} TYPE)
+    if(type STREQUAL "EXECUTABLE" AND program MATCHES "^baton_")
+      set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+      install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
     endif()
   endforeach()
 endif()

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "atomic_file.hpp"
 #include "collectives/tuning_file.hpp"
 #include "collectives/tuning_key.hpp"
 #include "environment.hpp"
@@ -182,6 +183,9 @@ TEST_F(TuneFile, IsThereWhollyOrNotAtAll) {
     EXPECT_EQ(text(path), "second");
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ + "/config"), {}), 1);
     EXPECT_THROW(AtomicFile(path + "/below_a_file"), Error);
+    EXPECT_THROW(AtomicFile(folder_ + "/config"), Error);
+    AtomicFile("/dev/null").write("no draft beside it, and still no regular file");
+    EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
 TEST_F(TuneFile, KeepsOtherMachinesAndOperations) {

@@ -5,12 +5,17 @@
 namespace baton::topology {
 namespace {
 
-PairFacts switched(int links) {
-    PairFacts facts;
+template <class T>
+Known<T> said(T answer) {
+    return {answer, Source::nvml};
+}
+
+PairEvidence switched(int links) {
+    PairEvidence facts;
     facts.switch_links = links;
     facts.link_mbps = 25000;
     facts.link_mbps_source = Source::table;
-    facts.ancestor = CommonAncestor::system;
+    facts.ancestor = said(CommonAncestor::system);
     return facts;
 }
 
@@ -50,7 +55,7 @@ TEST(FarEnd, PciClassDecidesWhereNvmlHasNoType) {
 }
 
 TEST(ClassifyPair, SelfAndSlices) {
-    PairFacts facts = switched(18);
+    PairEvidence facts = switched(18);
     facts.same_device = true;
     EXPECT_EQ(classify_pair(facts).kind.value, LinkKind::SAME_DEVICE);
     facts.same_gpu = true;
@@ -58,8 +63,8 @@ TEST(ClassifyPair, SelfAndSlices) {
 }
 
 TEST(ClassifyPair, SwitchLinks) {
-    PairFacts facts = switched(18);
-    facts.nvlink = P2pStatus::ok;
+    PairEvidence facts = switched(18);
+    facts.nvlink = said(P2pStatus::ok);
     facts.switch_hidden = true;
     Pair pair = classify_pair(facts);
     EXPECT_EQ(pair.kind, (Known<LinkKind>{LinkKind::NVSWITCH, Source::nvml}));
@@ -75,8 +80,8 @@ TEST(ClassifyPair, SwitchLinksWithoutAStatusAreAssumedToConnect) {
 }
 
 TEST(ClassifyPair, RefusedNvlinkFallsBackToPciAndSaysSo) {
-    PairFacts facts = switched(18);
-    facts.nvlink = P2pStatus::not_supported;
+    PairEvidence facts = switched(18);
+    facts.nvlink = said(P2pStatus::not_supported);
     Pair pair = classify_pair(facts);
     EXPECT_EQ(pair.kind.value, LinkKind::SYS);
     EXPECT_EQ(pair.links, 0);
@@ -85,17 +90,17 @@ TEST(ClassifyPair, RefusedNvlinkFallsBackToPciAndSaysSo) {
 }
 
 TEST(ClassifyPair, DirectLinksBeatSwitchLinks) {
-    PairFacts facts = switched(6);
+    PairEvidence facts = switched(6);
     facts.direct_links = 2;
-    facts.nvlink = P2pStatus::ok;
+    facts.nvlink = said(P2pStatus::ok);
     Pair pair = classify_pair(facts);
     EXPECT_EQ(pair.kind.value, LinkKind::NVLINK);
     EXPECT_EQ(pair.nominal_mbps.value, 50000);
 }
 
 TEST(ClassifyPair, NvlinkWithoutVisibleLinksHasNoSpeed) {
-    PairFacts facts;
-    facts.nvlink = P2pStatus::ok;
+    PairEvidence facts;
+    facts.nvlink = said(P2pStatus::ok);
     facts.link_mbps = 25000;
     Pair pair = classify_pair(facts);
     EXPECT_EQ(pair.kind.value, LinkKind::NVLINK);
@@ -109,16 +114,16 @@ TEST(ClassifyPair, CommonAncestors) {
         {CommonAncestor::multiple, LinkKind::PXB}, {CommonAncestor::host_bridge, LinkKind::PHB},
         {CommonAncestor::node, LinkKind::NODE},    {CommonAncestor::system, LinkKind::SYS}};
     for (auto [ancestor, kind] : expected) {
-        PairFacts facts;
-        facts.ancestor = ancestor;
-        facts.nvlink = P2pStatus::not_supported;
+        PairEvidence facts;
+        facts.ancestor = said(ancestor);
+        facts.nvlink = said(P2pStatus::not_supported);
         EXPECT_EQ(classify_pair(facts).kind, (Known<LinkKind>{kind, Source::nvml}));
     }
 }
 
 TEST(ClassifyPair, NumaNodesWhereNvmlIsSilent) {
-    PairFacts facts;
-    facts.ancestor = static_cast<CommonAncestor>(77);  // a level that this NVML invented
+    PairEvidence facts;
+    facts.ancestor = said(static_cast<CommonAncestor>(77));  // a level that this NVML invented
     facts.numa_from = {0, Source::sysfs};
     EXPECT_EQ(classify_pair(facts).kind.value, LinkKind::NONE);
     facts.numa_to = {1, Source::sysfs};

@@ -8,7 +8,7 @@
 namespace baton::topology {
 namespace {
 
-const Host two_xeons{"Intel(R) Xeon(R) Platinum 8480+", 2, 2, 112, 224, Source::hwloc};
+const Host two_xeons{"Intel(R) Xeon(R) Platinum 8480+", 2, 2, 112, 224, Source::hwloc, {}, {}, {}};
 
 Snapshot snapshot_of(const NvmlFacts &nvml, bool access, const Host &host = two_xeons) {
     Snapshot snapshot = assemble(nvml, machines::cuda_for(nvml, access));
@@ -54,7 +54,8 @@ TEST(Summary, OneDeadLinkAmongEight) {
 }
 
 TEST(Summary, SingleGpuHasNoLinksLine) {
-    Snapshot snapshot = snapshot_of(machines::h200_hidden_switches(1), true, {"CPU", 1, 1, 1, 2, Source::hwloc});
+    Snapshot snapshot =
+        snapshot_of(machines::h200_hidden_switches(1), true, {"CPU", 1, 1, 1, 2, Source::hwloc, {}, {}, {}});
     EXPECT_EQ(summarize(snapshot),
               "GPUs: 1 x NVIDIA H200 at 0000:10:00.0; driver 580.159.04 (CUDA 13.0); built with CUDA 13.0\n"
               "CPU: CPU, 1 core, 2 PUs, 1 NUMA node\n");

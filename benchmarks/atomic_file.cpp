@@ -1,0 +1,67 @@
+#include "atomic_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "environment.hpp"
+
+namespace baton::bench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void cannot_write(const std::string &path, int error) {
+    throw Error(fmt::format("cannot write {}: {}", path, std::generic_category().message(error)));
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const std::string &path) : path_(fs::weakly_canonical(path).string()) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (fs::is_directory(status)) {
+        cannot_write(path, EISDIR);
+    }
+    if (fs::exists(status) && !fs::is_regular_file(status)) {
+        path_ = draft_ = path;
+        return;
+    }
+    fs::create_directories(fs::path(path_).parent_path(), error);
+    draft_ = fmt::format("{}.{}", path_, getpid());
+    const int file = open(draft_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    if (file < 0) {
+        cannot_write(path, errno);
+    }
+    close(file);
+}
+
+AtomicFile::~AtomicFile() {
+    if (!draft_.empty() && draft_ != path_) {
+        unlink(draft_.c_str());
+    }
+}
+
+void AtomicFile::write(const std::string &text) {
+    const bool regular = draft_ != path_;
+    std::FILE *file = std::fopen(draft_.c_str(), "w");
+    if (file == nullptr) {
+        cannot_write(path_, errno);
+    }
+    // Before the name, the data: else a crash could leave an empty file under it.
+    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0 &&
+                         (!regular || fsync(fileno(file)) == 0);
+    const int error = errno;
+    if (std::fclose(file) != 0 || !written || (regular && std::rename(draft_.c_str(), path_.c_str()) != 0)) {
+        cannot_write(path_, written ? errno : error);
+    }
+    draft_.clear();
+}
+
+}  // namespace baton::bench

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+namespace baton::bench {
+
+/// A file that is there with all of its text, or as it was before. Made before the measurements, so that their result
+/// has somewhere to go; throws where the folder cannot be written to. What is no regular file (/dev/stdout, a pipe) is
+/// written as it is.
+class AtomicFile {
+public:
+    explicit AtomicFile(const std::string &path);
+    ~AtomicFile();
+    AtomicFile(const AtomicFile &) = delete;
+    AtomicFile &operator=(const AtomicFile &) = delete;
+
+    void write(const std::string &text);
+
+private:
+    std::string path_;
+    std::string draft_;  // the same as path_ for what is no regular file, empty once it is written
+};
+
+}  // namespace baton::bench

@@ -1,0 +1,117 @@
+#include "topology/hwloc_export.hpp"
+
+#include <gtest/gtest.h>
+#include <hwloc.h>
+#include <hwloc/distances.h>
+
+#include <memory>
+
+#include "tests/topology/builders.hpp"
+#include "tests/topology/machines.hpp"
+#include "tests/topology/texts.hpp"
+#include "topology/graph.hpp"
+#include "topology/readers.hpp"
+
+namespace baton::topology {
+namespace {
+
+struct Destroy {
+    void operator()(hwloc_topology *topology) const { hwloc_topology_destroy(topology); }
+};
+using Loaded = std::unique_ptr<hwloc_topology, Destroy>;
+
+/// What hwloc itself makes of the text.
+Loaded load(const std::string &text) {
+    hwloc_topology_t raw = nullptr;
+    hwloc_topology_init(&raw);
+    Loaded topology(raw);
+    EXPECT_EQ(hwloc_topology_set_xmlbuffer(raw, text.c_str(), static_cast<int>(text.size()) + 1), 0);
+    hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
+    EXPECT_EQ(hwloc_topology_load(raw), 0) << text;
+    hwloc_topology_check(raw);  // aborts where something is wrong
+    return topology;
+}
+
+TEST(HwlocExport, HwlocReadsIt) {
+    const Loaded topology = load(to_hwloc_xml(read_machine(texts::hwloc, "x")));
+    EXPECT_EQ(hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_PACKAGE), 2);
+    EXPECT_EQ(hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE), 2);
+    EXPECT_EQ(hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_PU), 8);
+    const hwloc_obj_t gpu = hwloc_get_pcidev_by_busid(topology.get(), 0, 2, 0, 0);
+    ASSERT_NE(gpu, nullptr);
+    EXPECT_STREQ(hwloc_obj_get_info_by_name(gpu, "NVIDIAUUID"), "GPU-second");
+    EXPECT_EQ(hwloc_get_non_io_ancestor_obj(topology.get(), gpu)->type, HWLOC_OBJ_PACKAGE);
+}
+
+TEST(HwlocExport, MatrixIsWhatHwlocCallsBandwidth) {
+    const Loaded topology = load(to_hwloc_xml(read_machine(texts::hwloc, "x")));
+    unsigned count = 1;
+    hwloc_distances_s *distances = nullptr;
+    ASSERT_EQ(hwloc_distances_get_by_name(topology.get(), "NVLinkBandwidth", &count, &distances, 0), 0);
+    ASSERT_EQ(count, 1u);
+    ASSERT_EQ(distances->nbobjs, 3u);
+    EXPECT_TRUE(distances->kind & HWLOC_DISTANCES_KIND_MEANS_BANDWIDTH);
+    EXPECT_STREQ(distances->objs[2]->subtype, "NVSwitch");
+    EXPECT_EQ(distances->objs[0]->attr->pcidev.bus, 1u);
+    EXPECT_EQ(distances->values[2], 50'000u);  // GPU 0 to the switch
+    EXPECT_EQ(distances->values[5], 75'000u);
+    EXPECT_EQ(distances->values[1], 0u);  // by way of the switch only
+    hwloc_distances_release(topology.get(), distances);
+}
+
+/// What pairs have survives the way through the file; who told it does not.
+void expect_same_pairs(const Snapshot &before, const Snapshot &after) {
+    const Graph a = make_graph(before), b = make_graph(after);
+    ASSERT_EQ(a.gpus, b.gpus);
+    for (std::size_t index = 0; index < a.pairs.size(); ++index) {
+        EXPECT_EQ(a.pairs[index].kind.value, b.pairs[index].kind.value);
+        EXPECT_EQ(a.pairs[index].links, b.pairs[index].links);
+        EXPECT_EQ(a.pairs[index].nominal_mbps.value, b.pairs[index].nominal_mbps.value);
+        EXPECT_EQ(a.pairs[index].switch_hidden, b.pairs[index].switch_hidden);
+    }
+}
+
+TEST(HwlocExport, RoundTrips) {
+    for (const std::string &text : {texts::hwloc, texts::nccl}) {
+        const Snapshot before = read_machine(text, "x");
+        const std::string written = to_hwloc_xml(before);
+        load(written);
+        const Snapshot after = read_hwloc_xml(written, "y");
+        expect_same_pairs(before, after);
+        EXPECT_EQ(before.host.numa_list, after.host.numa_list);
+        EXPECT_EQ(after.nics.size(), 1u);  // the other one of the second text is no PCI device
+        EXPECT_EQ(to_hwloc_xml(after), to_hwloc_xml(read_hwloc_xml(to_hwloc_xml(after), "z")));
+    }
+}
+
+TEST(HwlocExport, MachinesOfWhichLittleIsKnown) {
+    load(to_hwloc_xml({}));
+    load(to_hwloc_xml(builders::hidden_switches(8)));
+    Snapshot odd;
+    odd.host.package_list = {{"4-7"}, {"0-5"}, {""}};  // packages that overlap
+    odd.host.numa_list = {{0, "0-1", 0}, {2, "6-7", 0}, {3, "", 1 << 20}, {3, "2-3", 0}, {4, "1-2", 0}};
+    odd.host.core_list = {"6-7", "0,4", "1-5", "9"};
+    builders::add_pci(odd, PciKind::nic, builders::add_pci(odd, PciKind::bridge, -1));
+    load(to_hwloc_xml(odd));
+}
+
+TEST(HwlocExport, NumaNodesWithinPackagesAndOverThem) {
+    Snapshot nps;
+    nps.host.package_list = {{"0-7"}, {"8-15"}};
+    nps.host.numa_list = {{0, "0-3", 0}, {1, "4-7", 0}, {2, "8-11", 0}, {3, "12-15", 0}, {8, "", 1 << 20}};
+    const int root = builders::add_pci(nps, PciKind::host_bridge, -1);
+    nps.pci[static_cast<std::size_t>(root)].numa_nodes = {2};
+    builders::add_pci(nps, PciKind::nic, root);
+    const Loaded topology = load(to_hwloc_xml(nps));
+    EXPECT_EQ(hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE), 5);
+    const hwloc_obj_t nic = hwloc_get_pcidev_by_busid(topology.get(), 1, 1, 0, 0);
+    ASSERT_NE(nic, nullptr);
+    EXPECT_TRUE(hwloc_bitmap_isequal(hwloc_get_non_io_ancestor_obj(topology.get(), nic)->cpuset,
+                                     hwloc_get_obj_by_type(topology.get(), HWLOC_OBJ_NUMANODE, 2)->cpuset));
+    Snapshot one_node = nps;
+    one_node.host.numa_list = {{0, "0-15", 0}};
+    EXPECT_EQ(hwloc_get_nbobjs_by_type(load(to_hwloc_xml(one_node)).get(), HWLOC_OBJ_PACKAGE), 2);
+}
+
+}  // namespace
+}  // namespace baton::topology

@@ -1,0 +1,179 @@
+#include <gtest/gtest.h>
+
+#include "tests/topology/refusal.hpp"
+#include "tests/topology/texts.hpp"
+#include "topology/graph.hpp"
+#include "topology/readers.hpp"
+
+namespace baton::topology {
+namespace {
+
+Snapshot read(const std::string &text) { return read_hwloc_xml(text, "file.xml"); }
+std::string why_not(const std::string &text) {
+    return refusal([&] { read(text); });
+}
+
+TEST(HwlocXml, Processors) {
+    const Host host = read(texts::hwloc).host;
+    EXPECT_EQ(host.cpu_model, "Some CPU");
+    EXPECT_EQ(host.source, Source::hwloc_xml);
+    EXPECT_EQ(host.packages, 2);
+    EXPECT_EQ(host.cores, 1);
+    EXPECT_EQ(host.pus, 2);
+    EXPECT_EQ(host.core_list, (std::vector<std::string>{"0,2"}));
+    EXPECT_EQ(host.numa_list, (std::vector<NumaNode>{{0, "0-3", 4096}, {1, "4-7", 0}}));
+}
+
+TEST(HwlocXml, DevicesInTheOrderOfTheirAddresses) {
+    const Snapshot snapshot = read(texts::hwloc);
+    ASSERT_EQ(snapshot.gpus.size(), 2u);
+    EXPECT_EQ(to_string(snapshot.gpus[0].pci.value), "0000:01:00.0");
+    EXPECT_EQ(snapshot.gpus[0].name, "NVIDIA 10de:1db1");
+    EXPECT_FALSE(snapshot.gpus[0].uuid.known());
+    EXPECT_EQ(snapshot.gpus[1].uuid, (Known<std::string>{"GPU-second", Source::hwloc_xml}));
+    EXPECT_EQ(snapshot.gpus[1].name, "Tesla V100");
+    EXPECT_EQ(snapshot.gpus[1].numa_node, (Known<int>{0, Source::hwloc_xml}));
+    EXPECT_EQ(snapshot.gpus[1].cpuset.value, "0-3");
+    ASSERT_EQ(snapshot.nics.size(), 1u);
+    EXPECT_EQ(snapshot.nics[0].name, "mlx5_0");
+    EXPECT_EQ(snapshot.nics[0].kind, NicKind::infiniband);
+    EXPECT_EQ(to_string(snapshot.nics[0].pci.value), "0000:03:00.1");
+    ASSERT_EQ(snapshot.nvswitches.size(), 1u);  // by its subtype: its PCI class is broken
+    EXPECT_TRUE(snapshot.gaps.empty());
+}
+
+TEST(HwlocXml, ImplausibleLinkSpeedsAreUnknown) {
+    const Snapshot snapshot = read(texts::hwloc);
+    const auto &pci = snapshot.pci;
+    EXPECT_FALSE(pci[static_cast<std::size_t>(snapshot.gpus[0].pci_node)].mbps.known());
+    EXPECT_EQ(pci[static_cast<std::size_t>(snapshot.gpus[1].pci_node)].mbps.value, 15754);
+}
+
+TEST(HwlocXml, MatrixBecomesLinksToTheSwitch) {
+    const Snapshot snapshot = read(texts::hwloc);
+    ASSERT_EQ(snapshot.gpus[0].nvlinks.size(), 2u);
+    ASSERT_EQ(snapshot.gpus[1].nvlinks.size(), 3u);
+    EXPECT_EQ(snapshot.gpus[0].nvlinks[0].peer_switch, 0);
+    const Graph graph = make_graph(snapshot);
+    EXPECT_EQ(graph.pair(0, 1).kind, (Known<LinkKind>{LinkKind::NVSWITCH, Source::hwloc_xml}));
+    EXPECT_EQ(graph.pair(0, 1).links, 2);
+    EXPECT_EQ(graph.pair(0, 1).nominal_mbps.value, 50'000);
+}
+
+TEST(HwlocXml, ClosureOverSwitchesCountsNoLinkTwice) {
+    const std::string closed =
+        texts::changed(texts::changed(texts::hwloc, "1000000 0 75000 0 ", "1000000 50000 75000 50000 "),
+                       "length=\"20\"", "length=\"26\"");
+    EXPECT_EQ(make_graph(read(closed)).pair(0, 1), make_graph(read(texts::hwloc)).pair(0, 1));
+}
+
+TEST(HwlocXml, BandwidthThatIsNoMultipleIsOneLink) {
+    const std::string odd = texts::changed(texts::hwloc, " 0 75000 0 ", " 61000 0 61000 ");
+    const Graph graph = make_graph(read(texts::changed(odd, "50000 75000 50000", "0 0 0")));
+    EXPECT_EQ(graph.pair(0, 1).kind.value, LinkKind::NVLINK);
+    EXPECT_EQ(graph.pair(0, 1).links, 1);
+    EXPECT_EQ(graph.pair(0, 1).nominal_mbps, (Known<int>{61'000, Source::hwloc_xml}));
+}
+
+TEST(HwlocXml, OldHwlocCountedAmpereTwice) {
+    std::string ampere = texts::hwloc;
+    for (int gpu = 0; gpu < 2; ++gpu) ampere = texts::changed(ampere, "10de:1db1", "10de:20b0");
+    const Snapshot old = read(ampere);
+    EXPECT_EQ(old.gpus[0].nvlinks.size(), 1u);
+    EXPECT_EQ(old.gaps.size(), 1u);
+    EXPECT_EQ(read(texts::changed(ampere, "2.9.0", "2.12.0")).gpus[0].nvlinks.size(), 2u);
+}
+
+TEST(HwlocXml, WithoutMatrixNvlinksAreAGap) {
+    const Snapshot snapshot = read(texts::changed(texts::hwloc, "NVLinkBandwidth", "Other"));
+    EXPECT_TRUE(snapshot.gpus[0].nvlinks.empty());
+    ASSERT_EQ(snapshot.gaps.size(), 1u);
+    EXPECT_NE(snapshot.gaps[0].find("NVLinks are unknown"), std::string::npos);
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind.value, LinkKind::PHB);
+}
+
+TEST(HwlocXml, RootsAtTheWholeMachineSayNothing) {  // as where the firmware tells no NUMA node
+    const std::string text = R"(<topology version="2.0"><object type="Machine" cpuset="0x3" nodeset="0x3">
+      <object type="NUMANode" os_index="0" cpuset="0x1"/><object type="NUMANode" os_index="1" cpuset="0x2"/>
+      <object type="PCIDev" pci_busid="0000:01:00.0" pci_type="0302 [10de:1db1] [0:0]"/></object></topology>)";
+    const Snapshot two = read(text);
+    EXPECT_FALSE(two.gpus[0].numa_node.known());
+    EXPECT_FALSE(two.gpus[0].cpuset.known());
+    const Snapshot one = read(texts::changed(text, "<object type=\"NUMANode\" os_index=\"1\" cpuset=\"0x2\"/>", ""));
+    EXPECT_EQ(one.gpus[0].numa_node.value, 0);
+    EXPECT_EQ(one.gpus[0].cpuset.value, "0-1");
+    // A GPU's own memory, which has no processors, makes no second node.
+    const Snapshot with_memory = read(texts::changed(text, "cpuset=\"0x2\"", "cpuset=\"0x0\""));
+    EXPECT_EQ(with_memory.gpus[0].cpuset.value, "0-1");
+}
+
+TEST(HwlocXml, Version1HasNumaNodesAsParents) {
+    const Snapshot snapshot = read(R"(<topology><object type="Machine" cpuset="0x0000ffff">
+      <object type="NUMANode" os_index="0" cpuset="0x000000ff" nodeset="0x00000001" local_memory="5">
+        <object type="Socket" os_index="0" cpuset="0x000000ff"><object type="PU" os_index="0" cpuset="0x00000001"/></object>
+        <object type="Bridge" bridge_type="0-1" depth="0" bridge_pci="0000:[00-ff]">
+          <object type="PCIDev" pci_busid="0000:06:00.0" pci_type="0302 [10de:1db1] [10de:1212] a1" pci_link_speed="15.75"/>
+        </object></object>
+      <object type="NUMANode" os_index="1" cpuset="0x0000ff00" nodeset="0x00000002" local_memory="5"/>
+      </object></topology>)");
+    EXPECT_EQ(snapshot.host.packages, 1);
+    EXPECT_EQ(snapshot.host.numa_nodes, 2);
+    ASSERT_EQ(snapshot.gpus.size(), 1u);
+    EXPECT_EQ(snapshot.gpus[0].numa_node.value, 0);
+}
+
+TEST(HwlocXml, Version3HasOsDeviceTypesAsBits) {
+    const std::string three = texts::changed(texts::hwloc, "version=\"2.0\"", "version=\"3.0\"");
+    EXPECT_EQ(read(three).nics[0].name, "0000:03:00.1");
+    const std::string network = texts::changed(three, "osdev_type=\"2\"", "osdev_type=\"16\"");
+    EXPECT_EQ(read(network).nics[0].name, "ib0");
+    EXPECT_EQ(read(texts::changed(network, "osdev_type=\"3\"", "osdev_type=\"32\"")).nics[0].name, "mlx5_0");
+}
+
+TEST(HwlocXml, WithoutIoObjectsThereIsAGap) {
+    const Snapshot snapshot = read("<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0x1\"/></topology>");
+    EXPECT_TRUE(snapshot.gpus.empty());
+    ASSERT_EQ(snapshot.gaps.size(), 1u);
+    EXPECT_NE(snapshot.gaps[0].find("file.xml: no PCI objects"), std::string::npos);
+}
+
+TEST(HwlocXml, RefusalsNameFileLineAndReason) {
+    EXPECT_EQ(why_not("<system/>"), "file.xml: line 1: the root element is <system>; hwloc's is <topology>");
+    EXPECT_EQ(why_not("<topology/>"), "file.xml: line 1: no <object> in <topology>");
+    EXPECT_EQ(why_not(texts::hwloc.substr(0, texts::hwloc.find("<info name=\"PCIDevice\""))),
+              "file.xml: line 16: Start-end tags mismatch");
+    EXPECT_EQ(why_not(texts::changed(texts::hwloc, "version=\"2.0\"", "version=\"4.0\"")),
+              "file.xml: line 3: version \"4.0\" of hwloc's format is not known");
+    EXPECT_EQ(why_not(texts::changed(texts::hwloc, "0000:02:00.0", "nowhere")),
+              "file.xml: line 15: pci_busid=\"nowhere\" is no PCI address");
+    EXPECT_EQ(why_not(texts::changed(texts::hwloc, "0302 [10de:1db1]", "GPU")).find("file.xml: line 15: pci_type="),
+              0u);
+    EXPECT_EQ(why_not(texts::changed(texts::hwloc, "nodeset=\"0x00000001\" gp_index=\"2\"",
+                                     "nodeset=\"all\" gp_index=\"2\"")),
+              "file.xml: line 6: nodeset=\"all\" is no set");
+    EXPECT_EQ(why_not(texts::changed(texts::hwloc,
+                                     "os_index=\"0\" cpuset=\"0x0000000f\" nodeset=\"0x00000001\" gp_index=\"3\"",
+                                     "os_index=\"-1\"")),
+              "file.xml: line 8: os_index=\"-1\" is no number");
+    EXPECT_EQ(why_not(texts::changed(texts::hwloc, "12 14 33 ", "12 14 ")),
+              "file.xml: line 37: matrix NVLinkBandwidth: 9 values for 2 objects, not 4");
+    EXPECT_EQ(why_not(texts::changed(texts::hwloc, "50000 75000", "50000 -5")),
+              "file.xml: line 37: matrix NVLinkBandwidth: \"-5\" is no number");
+}
+
+TEST(HwlocXml, DeepNestingIsRefused) {
+    std::string text = "<topology version=\"2.0\">", io = "<topology version=\"2.0\"><object type=\"Machine\">";
+    for (int level = 0; level < 100'000; ++level) {
+        text += "<object type=\"Group\">";
+        io += "<object type=\"Bridge\" bridge_type=\"0-1\">";
+    }
+    for (int level = 0; level < 100'000; ++level) {
+        text += "</object>";
+        io += "</object>";
+    }
+    EXPECT_NE(why_not(text + "</topology>").find("nested deeper than 64"), std::string::npos);
+    EXPECT_NE(why_not(io + "</object></topology>").find("nested deeper than 64"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace baton::topology

@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include "tests/topology/refusal.hpp"
+#include "tests/topology/texts.hpp"
+#include "topology/graph.hpp"
+#include "topology/readers.hpp"
+
+namespace baton::topology {
+namespace {
+
+Snapshot read(const std::string &text) { return read_nccl_xml(text, "topo.xml"); }
+std::string why_not(const std::string &text) {
+    return refusal([&] { read(text); });
+}
+
+TEST(NcclXml, GpusNicsAndNodes) {
+    const Snapshot snapshot = read(texts::nccl);
+    ASSERT_EQ(snapshot.gpus.size(), 2u);
+    EXPECT_EQ(snapshot.gpus[0].name, "GPU of sm_90");
+    EXPECT_EQ(snapshot.gpus[0].numa_node, (Known<int>{0, Source::nccl_xml}));
+    EXPECT_EQ(snapshot.gpus[0].cpuset.value, "0-3");
+    EXPECT_EQ(snapshot.host.numa_list, (std::vector<NumaNode>{{0, "0-3", 0}, {1, "4-7", 0}}));
+    ASSERT_EQ(snapshot.nics.size(), 2u);
+    EXPECT_EQ(snapshot.nics[0].name, "mlx5_3");
+    EXPECT_EQ(snapshot.nics[0].kind, NicKind::infiniband);
+    EXPECT_EQ(snapshot.nics[1].name, "virt0");
+    EXPECT_FALSE(snapshot.nics[1].pci.known());
+    EXPECT_TRUE(snapshot.gaps.empty());
+}
+
+TEST(NcclXml, HiddenSwitches) {
+    const Graph graph = make_graph(read(texts::nccl));
+    EXPECT_EQ(graph.pair(0, 1).kind, (Known<LinkKind>{LinkKind::NVSWITCH, Source::nccl_xml}));
+    EXPECT_TRUE(graph.pair(0, 1).switch_hidden);
+    EXPECT_EQ(graph.pair(0, 1).links, 17);
+    EXPECT_EQ(graph.pair(0, 1).nominal_mbps, (Known<int>{425'000, Source::table}));
+    EXPECT_EQ(graph.nic_path(0, 0).kind.value, LinkKind::PIX);
+    EXPECT_EQ(graph.nic_path(0, 1).kind.value, LinkKind::SYS);
+}
+
+TEST(NcclXml, SpeedsOfPciLinks) {
+    std::string text = texts::nccl;
+    for (int gpu = 0; gpu < 2; ++gpu) text = texts::changed(text, "<nvlink", "<gone");
+    const Pair pair = make_graph(read(text)).pair(0, 1);
+    EXPECT_EQ(pair.kind.value, LinkKind::PIX);
+    EXPECT_EQ(pair.nominal_mbps, (Known<int>{16 * 1969, Source::nccl_xml}));
+}
+
+TEST(NcclXml, VisibleSwitchesAndDirectLinks) {
+    const std::string seen = texts::changed(texts::changed(texts::nccl, "fffffff:ff:ff.0", "0000:c0:00.0"),
+                                            "fffffff:ff:ff.0", "0000:c0:00.0");
+    const Snapshot snapshot = read(seen);
+    ASSERT_EQ(snapshot.nvswitches.size(), 1u);
+    EXPECT_EQ(to_string(snapshot.nvswitches[0].pci.value), "0000:c0:00.0");
+    EXPECT_EQ(snapshot.gpus[1].nvlinks[0].peer_switch, 0);
+    const std::string direct = texts::changed(texts::changed(texts::nccl, "fffffff:ff:ff.0", "0000:12:00.0"),
+                                              "fffffff:ff:ff.0", "0000:11:00.0");
+    EXPECT_EQ(make_graph(read(direct)).pair(0, 1).kind.value, LinkKind::NVLINK);
+    EXPECT_EQ(make_graph(read(direct)).pair(0, 1).links, 17);
+}
+
+TEST(NcclXml, OverlaysOfCloudsHaveNoGpuElements) {
+    std::string text = texts::nccl;
+    for (int gpu = 0; gpu < 2; ++gpu) {
+        const std::size_t start = text.find("<gpu"), end = text.find("</gpu>");
+        text.erase(start, end + 6 - start);
+    }
+    const Snapshot snapshot = read(text);
+    EXPECT_EQ(snapshot.gpus.size(), 2u);
+    EXPECT_EQ(snapshot.gpus[0].name, "NVIDIA 10de:2335");
+    ASSERT_EQ(snapshot.gaps.size(), 1u);
+    EXPECT_NE(snapshot.gaps[0].find("NVLinks are unknown"), std::string::npos);
+}
+
+TEST(NcclXml, UnknownNumaNode) {
+    const Snapshot snapshot = read(texts::changed(texts::nccl, "numaid=\"0\"", "numaid=\"-1\""));
+    EXPECT_FALSE(snapshot.gpus[0].numa_node.known());
+    EXPECT_EQ(snapshot.host.numa_list.size(), 1u);
+}
+
+TEST(NcclXml, ChipToChipLinks) {
+    const Snapshot snapshot = read(texts::changed(texts::nccl, "<nvlink", "<c2c count=\"2\" bw=\"40000\"/><nvlink"));
+    EXPECT_EQ(snapshot.gpus[0].c2c_links.value, 2);
+    EXPECT_EQ(snapshot.gpus[0].c2c_mbps, (Known<int>{80'000, Source::nccl_xml}));
+}
+
+TEST(NcclXml, EmptySystemIsAGap) {
+    const Snapshot snapshot = read("<system version=\"1\"/>");
+    EXPECT_TRUE(snapshot.gpus.empty());
+    EXPECT_EQ(snapshot.gaps.size(), 1u);
+}
+
+TEST(NcclXml, RefusalsNameFileLineAndReason) {
+    EXPECT_EQ(why_not("<topology/>"), "topo.xml: line 1: the root element is <topology>; NCCL's is <system>");
+    EXPECT_EQ(why_not(texts::changed(texts::nccl, "count=\"18\"", "count=\"many\"")),
+              "topo.xml: line 6: count=\"many\" of <nvlink> is no number from 1 to 64");
+    EXPECT_EQ(why_not(texts::changed(texts::nccl, "count=\"18\"", "count=\"-1\"")),
+              "topo.xml: line 6: count=\"-1\" of <nvlink> is no number from 1 to 64");
+    EXPECT_EQ(why_not(texts::changed(texts::nccl, "0000:11:00.0", "11")),
+              "topo.xml: line 4: busid=\"11\" is no PCI address");
+    EXPECT_EQ(why_not(texts::changed(texts::nccl, "00000000,0000000f", "0-3")),
+              "topo.xml: line 2: affinity=\"0-3\" is no set of processors");
+    EXPECT_EQ(why_not(texts::changed(texts::nccl, "fffffff:ff:ff.0", "switch")),
+              "topo.xml: line 6: target=\"switch\" is no PCI address");
+    EXPECT_NE(why_not(texts::nccl.substr(0, 700)).find("topo.xml: line "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace baton::topology

@@ -1,0 +1,195 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+
+#include "topology/readers.hpp"
+#include "topology/tool/machine.hpp"
+#include "topology/tool/picture.hpp"
+#include "topology/tool/svg.hpp"
+#include "topology/tool/table.hpp"
+#include "topology/tool/text.hpp"
+#include "topology/tool/view.hpp"
+
+namespace baton::topology {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> machine_files() {
+    std::vector<std::string> files;
+    for (const auto &entry : std::filesystem::directory_iterator(BATON_MACHINES))
+        if (const auto suffix = entry.path().extension(); suffix == ".xml" || suffix == ".json")
+            files.push_back(entry.path().string());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+class EveryMachine : public testing::TestWithParam<std::string> {
+protected:
+    Machine machine_ = make_machine("a machine", read_machine_file(GetParam()));
+};
+
+void collect(const std::vector<Branch> &branches, std::vector<int> &gpus, std::vector<int> &nics) {
+    for (const Branch &branch : branches) {
+        gpus.insert(gpus.end(), branch.gpus.begin(), branch.gpus.end());
+        nics.insert(nics.end(), branch.nics.begin(), branch.nics.end());
+        collect(branch.children, gpus, nics);
+    }
+}
+
+std::vector<int> up_to(std::size_t count) {
+    std::vector<int> all;
+    for (std::size_t index = 0; index < count; ++index) all.push_back(static_cast<int>(index));
+    return all;
+}
+
+TEST_P(EveryMachine, IsSeenWithEachDeviceOnce) {
+    std::vector<int> gpus, nics, pictured_gpus, pictured_nics;
+    for (const SocketView &socket : view_of(machine_.snapshot))
+        for (const NodeView &node : socket.nodes) {
+            collect(node.branches, gpus, nics);
+            collect(without_switches(node.branches), pictured_gpus, pictured_nics);
+        }
+    for (auto *list : {&gpus, &nics, &pictured_gpus, &pictured_nics}) std::sort(list->begin(), list->end());
+    EXPECT_EQ(gpus, up_to(machine_.snapshot.gpus.size()));
+    EXPECT_EQ(nics, up_to(machine_.snapshot.nics.size()));
+    EXPECT_EQ(pictured_gpus, gpus);
+    EXPECT_EQ(pictured_nics, nics);
+}
+
+/// The cards' outlines: white, with a border of 1.5.
+std::vector<svg::Box> cards_in(const std::string &picture) {
+    const std::regex card(
+        "<rect x=\"([0-9.]+)\" y=\"([0-9.]+)\" width=\"([0-9.]+)\" height=\"([0-9.]+)\" rx=\"6\" fill=\"#ffffff\" "
+        "stroke=\"#[0-9a-f]+\" stroke-width=\"1.5\"/>");
+    std::vector<svg::Box> boxes;
+    for (std::sregex_iterator at(picture.begin(), picture.end(), card), end; at != end; ++at)
+        boxes.push_back({std::stod((*at)[1]), std::stod((*at)[2]), std::stod((*at)[3]), std::stod((*at)[4])});
+    return boxes;
+}
+
+std::size_t count(const std::string &text, const std::string &part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+}
+
+TEST_P(EveryMachine, IsPicturedWithoutOverlapAndWithinThePage) {
+    const std::string picture = draw_picture(machine_);
+    std::smatch page;
+    ASSERT_TRUE(std::regex_search(picture, page, std::regex("viewBox=\"0 0 ([0-9.]+) ([0-9.]+)\"")));
+    const std::vector<svg::Box> cards = cards_in(picture);
+    ASSERT_GE(cards.size(), machine_.snapshot.gpus.size());
+    for (std::size_t one = 0; one < cards.size(); ++one) {
+        EXPECT_GE(cards[one].x, 0);
+        EXPECT_LE(cards[one].right(), std::stod(page[1]));
+        EXPECT_LE(cards[one].bottom(), std::stod(page[2]));
+        for (std::size_t other = one + 1; other < cards.size(); ++other)
+            EXPECT_TRUE(cards[one].right() <= cards[other].x || cards[other].right() <= cards[one].x ||
+                        cards[one].bottom() <= cards[other].y || cards[other].bottom() <= cards[one].y)
+                << "cards " << one << " and " << other;
+    }
+    for (std::size_t gpu = 0; gpu < machine_.snapshot.gpus.size(); ++gpu)
+        EXPECT_EQ(count(picture, ">GPU " + std::to_string(gpu) + "</text>"), 1u) << gpu;
+}
+
+INSTANTIATE_TEST_SUITE_P(Topology, EveryMachine, testing::ValuesIn(machine_files()), [](const auto &each) {
+    std::string name = std::filesystem::path(each.param).stem().string();
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+});
+
+TEST(Picture, IsTheSameWheneverItIsDrawn) {
+    const Machine machine = make_machine("", read_machine_file(BATON_MACHINES "/dgx-1v.xml"));
+    EXPECT_EQ(draw_picture(machine), draw_picture(machine));
+}
+
+Snapshot strange_names() {
+    Snapshot snapshot;
+    snapshot.gpus.resize(2);
+    snapshot.gpus[0].name = "a<b>&\"\x1b[31m\t";
+    snapshot.pairs.resize(4);
+    snapshot.gaps = {"a note with <tags>"};
+    return snapshot;
+}
+
+TEST(Picture, QuotesWhatNamesContain) {
+    const std::string picture = draw_picture(make_machine("", strange_names()));
+    EXPECT_THAT(picture, HasSubstr("a&lt;b&gt;&amp;&quot;"));
+    EXPECT_THAT(picture, HasSubstr("a note with &lt;tags&gt;"));
+    EXPECT_THAT(picture, Not(HasSubstr("\x1b")));
+}
+
+TEST(Picture, KnowsAMachineOfWhichNothingIsKnown) {
+    EXPECT_THAT(draw_picture(make_machine("", {})), HasSubstr("no GPU"));
+    EXPECT_THAT(draw_picture(make_machine("", strange_names())), HasSubstr("NUMA node unknown"));
+}
+
+TEST(Picture, ShowsTheRanksOfAGpu) {
+    const Machine machine = make_machine("", read_machine_file(BATON_MACHINES "/a100-nvlink-bridges.xml"), {1, 1, 3});
+    const std::string picture = draw_picture(machine);
+    EXPECT_THAT(picture, HasSubstr(">rank 0, 1<"));
+    EXPECT_THAT(picture, HasSubstr(">rank 2<"));
+}
+
+TEST(Text, ListsRanksAndTheirRing) {
+    const Machine machine =
+        make_machine("", read_machine_file(BATON_MACHINES "/a100-nvlink-bridges.xml"), {0, 2, 1, -1});
+    const std::string text = ranks_text(machine);
+    EXPECT_THAT(text, HasSubstr("2      1    0000:65:00.0"));
+    EXPECT_THAT(text, HasSubstr("3     none"));
+    EXPECT_THAT(text, HasSubstr("Ring (ranks)"));
+    EXPECT_EQ(ranks_text(make_machine("", machine.snapshot, {-1, -1})), "2 ranks, none with a GPU\n");
+    EXPECT_EQ(ranks_text(make_machine("", machine.snapshot)), "");
+}
+
+TEST(Text, ShowsMeasuredBesideNominal) {
+    Snapshot snapshot = read_machine_file(BATON_MACHINES "/h200-dead-link.json");
+    snapshot.pair(0, 1).measured_mbps = {391234, Source::measured};
+    const std::string text = bandwidth_text(make_machine("", snapshot));
+    EXPECT_THAT(text, HasSubstr("391.2/450 k"));
+    EXPECT_THAT(text, HasSubstr("?/425 k"));
+}
+
+TEST(Svg, WrapsAndShortens) {
+    const svg::Font font{10};
+    EXPECT_THAT(svg::wrapped("one two three", svg::text_width("one two", font), font), ElementsAre("one two", "three"));
+    EXPECT_THAT(svg::wrapped("", 100, font), ElementsAre());
+    EXPECT_EQ(svg::shortened("fits", svg::text_width("fits", font), font), "fits");
+    EXPECT_EQ(svg::shortened("does not fit", svg::text_width("does no", font), font), "does n…");
+    EXPECT_EQ(svg::shortened("äöü", svg::text_width("äö", font), font), "ä…");  // whole characters only
+}
+
+TEST(Svg, WritesNumbersShort) {
+    svg::Drawing drawing;
+    drawing.line({{0, -0.04}, {1.25, -0.5}, {3, 4}}, {"red", 2});
+    const std::string text = drawing.document(10, 10.5, "a & b", "white");
+    EXPECT_THAT(text, HasSubstr("M0 0L"));
+    EXPECT_THAT(text, HasSubstr("Q1.3 -0.5 "));
+    EXPECT_THAT(text, HasSubstr("height=\"10.5\""));
+    EXPECT_THAT(text, HasSubstr("<title>a &amp; b</title>"));
+}
+
+TEST(Table, AlignsColumns) {
+    Table table;
+    table.add({"", "wide heading", "b"});
+    table.add({"row", "x"});
+    EXPECT_EQ(table.text(), "     wide heading  b\nrow       x\n");
+}
+
+TEST(View, ReadsCpuLists) {
+    EXPECT_TRUE(contains_cpu("0-3,8", 3));
+    EXPECT_TRUE(contains_cpu("0-3,8", 8));
+    EXPECT_FALSE(contains_cpu("0-3,8", 4));
+    EXPECT_FALSE(contains_cpu("", 0));
+    EXPECT_FALSE(contains_cpu("nonsense", 0));
+    EXPECT_FALSE(contains_cpu("5-", 5));
+}
+
+}  // namespace
+}  // namespace baton::topology

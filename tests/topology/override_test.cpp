@@ -1,0 +1,118 @@
+#include "topology/override.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/topology/builders.hpp"
+#include "tests/topology/refusal.hpp"
+#include "topology/advice.hpp"
+
+namespace baton::topology {
+namespace {
+
+Snapshot apply(const std::string &text, const Snapshot &snapshot) {
+    return apply_override(read_override(text, "o.json"), snapshot);
+}
+std::string why_not(const std::string &text, const Snapshot &snapshot = builders::hidden_switches(3)) {
+    return refusal([&] { apply(text, snapshot); });
+}
+
+TEST(Override, NothingSaidChangesNothingButTheGap) {
+    const Snapshot before = builders::hidden_switches(3);
+    Snapshot after = apply("{}", before);
+    EXPECT_EQ(after.gaps, (std::vector<std::string>{"topology override o.json changed what the machine says"}));
+    after.gaps.clear();
+    EXPECT_EQ(after, before);
+}
+
+TEST(Override, P2pOffForAllPairs) {
+    const Snapshot snapshot = apply(R"({"p2p": "off"})", builders::with_p2p(builders::hidden_switches(3), true));
+    const Graph graph = make_graph(snapshot);
+    for (std::size_t a = 0; a < 3; ++a)
+        for (std::size_t b = 0; b < 3; ++b) {
+            if (a == b) continue;
+            EXPECT_EQ(graph.pair(a, b).p2p_write, (Known<bool>{false, Source::override_file}));
+            EXPECT_EQ(advise_pair(graph.pair(a, b)).transport, Advised::host_staging);
+        }
+}
+
+TEST(Override, MatricesAndPairs) {
+    const Snapshot snapshot = apply(R"({
+      "kind":  [["SELF", "SYS", null], ["SYS", null, null], [null, null, null]],
+      "links": [[0, 0, 9], [0, 0, 18], [9, 18, 0]],
+      "gbps":  [[0, 12.5, null], [12.5, 0, null], [null, null, 0]],
+      "p2p":   [[null, false, true], [false, null, true], [true, true, null]],
+      "pairs": [{"gpus": ["1", "0000:12:00.0"], "gbps": 300, "p2p": "off"}]})",
+                                    builders::hidden_switches(3));
+    const Graph graph = make_graph(snapshot);
+    EXPECT_EQ(graph.pair(1, 0).kind, (Known<LinkKind>{LinkKind::SYS, Source::override_file}));
+    EXPECT_EQ(graph.pair(1, 0).nominal_mbps, (Known<int>{12'500, Source::override_file}));
+    EXPECT_EQ(graph.pair(0, 1).p2p_read, (Known<bool>{false, Source::override_file}));
+    EXPECT_EQ(graph.pair(0, 2).kind.value, LinkKind::NVSWITCH);
+    EXPECT_EQ(graph.pair(0, 2).nominal_mbps.value, 225'000);
+    EXPECT_EQ(graph.pair(2, 1).nominal_mbps.value, 300'000);
+    EXPECT_FALSE(graph.pair(1, 2).p2p_write.value);
+}
+
+TEST(Override, NamedRowsSpeakOfSomeGpus) {
+    const Snapshot snapshot =
+        apply(R"({"gpus": ["GPU-2", "0000:10:00.0"], "gbps": [[0, 7], [7, 0]]})", builders::hidden_switches(3));
+    EXPECT_EQ(snapshot.pair(0, 2).mbps, (Known<int>{7'000, Source::override_file}));
+    EXPECT_EQ(snapshot.pair(2, 0).mbps.value, 7'000);
+    EXPECT_FALSE(snapshot.pair(0, 1).mbps.known());
+}
+
+TEST(Override, DeadLinks) {
+    const Snapshot snapshot = apply(R"({"dead_links": [{"gpu": "1", "links": [3, 4]}]})", builders::hidden_switches(3));
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).links, 16);
+    EXPECT_EQ(make_graph(snapshot).pair(0, 2).links, 18);
+}
+
+TEST(Override, RanksOnHostMemory) {
+    const Snapshot snapshot = apply(R"({"host_ranks": 4,
+      "pairs": [{"gpus": ["0", "2"], "kind": "NVLINK", "gbps": 50}, {"gpus": ["1", "3"], "kind": "NVLINK", "gbps": 50},
+                {"gpus": ["0", "1"], "kind": "SYS", "gbps": 5}, {"gpus": ["2", "3"], "kind": "SYS", "gbps": 5}]})",
+                                    {});
+    const CommAdvice advice = advise_communicator(snapshot, make_graph(snapshot), {0, 1, 2, 3});
+    EXPECT_EQ(advice.islands, (std::vector<std::vector<int>>{{0, 2}, {1, 3}}));
+    EXPECT_EQ(advice.ring.order, (std::vector<int>{0, 1, 3, 2}));
+    EXPECT_EQ(apply(R"({"host_ranks": 2})", builders::hidden_switches(3)).gpus.size(), 2u);
+}
+
+TEST(Override, RefusalsNameTheEntry) {
+    const std::string o = "topology override o.json: ";
+    EXPECT_EQ(why_not("{"),
+              o + "parse error at line 1, column 2: syntax error while parsing object key - unexpected end "
+                  "of input; expected string literal");
+    EXPECT_EQ(why_not("[]"), o + "must be an object");
+    EXPECT_EQ(why_not(R"({"p2q": "off"})").find(o + "unknown key \"p2q\"; there are gpus"), 0u);
+    EXPECT_EQ(why_not(R"({"p2p": "maybe"})"), o + "p2p: must be \"on\" or \"off\"");
+    EXPECT_EQ(why_not(R"({"p2p": 1})"), o + "p2p: must be true or false");
+    EXPECT_EQ(why_not(R"({"gbps": [[0,1,1],[1,0,-2],[1,1,0]]})"),
+              o + "gbps[1][2]: must be a number from 0 to 100000, not -2");
+    EXPECT_EQ(why_not(R"({"gbps": [[0,1,1],[1,0,1e300],[1,1,0]]})"),
+              o + "gbps[1][2]: must be a number from 0 to 100000, not 1e+300");
+    EXPECT_EQ(why_not(R"({"links": [[0,1,1],[2,0,1],[1,1,0]]})"),
+              o + "links: not symmetric: [0][1] differs from [1][0]");
+    EXPECT_EQ(why_not(R"({"links": [[0,1,1],[1,0,1]]})"), o + "links[0]: 3 values in a row of a matrix with 2 rows");
+    EXPECT_EQ(why_not(R"({"links": [[0,1],[1,0]]})"),
+              o + "its matrices have 2 rows, but the machine has 3 GPUs; \"gpus\" can name some");
+    EXPECT_EQ(why_not(R"({"links": [[0,1],[1,0]], "gbps": [[0]]})"), o + "gbps: 1 rows, but links speaks of 2");
+    EXPECT_EQ(
+        why_not(R"({"kind": [["SELF","FAST"],["FAST","SELF"]]})").find(o + "kind[0][1]: \"FAST\" is none of SELF,"),
+        0u);
+    EXPECT_EQ(why_not(R"({"gpus": ["0", "7"], "gbps": [[0,1],[1,0]]})"),
+              o + "gpus[1]: there is no GPU \"7\"; there are 0 to 2, by index, UUID or PCI address");
+    EXPECT_EQ(why_not(R"({"gpus": ["0", "GPU-0"], "gbps": [[0,1],[1,0]]})"), o + "gpus[0] and gpus[1] are one GPU");
+    EXPECT_EQ(why_not(R"({"pairs": [{"gpus": ["0", "x"]}]})"),
+              o + "pairs[0]: there is no GPU \"x\"; there are 0 to 2, by index, UUID or PCI address");
+    EXPECT_EQ(why_not(R"({"pairs": [{"gpus": ["0"]}]})"), o + "pairs[0].gpus: a pair has 2 entries, not 1");
+    EXPECT_EQ(why_not(R"({"pairs": [{"gpus": ["1", "1"]}]})"), o + "pairs[0]: both are GPU \"1\"");
+    EXPECT_EQ(why_not(R"({"pairs": [{"gpus": ["0", "1"]}]})", {}),
+              o + "pairs[0]: there is no GPU \"0\": there are none");
+    EXPECT_EQ(why_not(R"({"dead_links": [{"gpu": "0", "links": [18]}]})"),
+              o + "dead_links[0].links[0]: GPU \"0\" has no NVLink 18; it has 18");
+    EXPECT_EQ(why_not(R"({"host_ranks": 2, "gpus": []})"), o + "\"gpus\" and \"host_ranks\" exclude each other");
+}
+
+}  // namespace
+}  // namespace baton::topology

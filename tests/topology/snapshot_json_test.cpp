@@ -1,0 +1,88 @@
+#include "topology/snapshot_json.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/topology/builders.hpp"
+#include "tests/topology/machines.hpp"
+#include "tests/topology/refusal.hpp"
+#include "tests/topology/texts.hpp"
+#include "topology/readers.hpp"
+
+namespace baton::topology {
+namespace {
+
+std::string why_not(const std::string &text) {
+    return refusal([&] { snapshot_from_json(text, "s.json"); });
+}
+
+TEST(SnapshotJson, NothingIsLost) {
+    std::vector<Snapshot> all{{},
+                              read_machine(texts::hwloc, "x"),
+                              read_machine(texts::nccl, "x"),
+                              builders::with_p2p(builders::cube_mesh(), false),
+                              assemble(machines::h200_hidden_switches(), {}),
+                              assemble(machines::two_bridges(), {})};
+    Snapshot odd = builders::gpus(2);
+    odd.gpus[0].name = "quote \" backslash \\ line\n \xc3\xa4";
+    odd.gpus[0].mig = true;
+    odd.gpus[1].cuda_ordinal = {3, Source::cuda};
+    odd.pair(0, 1).measured_mbps = {389'000, Source::measured};
+    odd.pair(1, 0).kind = {LinkKind::C2C, Source::override_file};
+    odd.host.numa_list.push_back({1, "0-3,8", std::uint64_t{1} << 50});
+    odd.driver = {"580.1", Source::sysfs};
+    odd.gaps = {"one", "two"};
+    all.push_back(odd);
+    for (const Snapshot &snapshot : all) {
+        EXPECT_EQ(snapshot_from_json(snapshot_to_json(snapshot), "x"), snapshot);
+        EXPECT_EQ(snapshot_from_json(snapshot_to_json(snapshot, 2), "x"), snapshot);
+    }
+}
+
+TEST(SnapshotJson, NamesThatAreNotUtf8DoNotStopIt) {
+    Snapshot snapshot = builders::gpus(1);
+    snapshot.gpus[0].name = "GPU \xff";
+    EXPECT_EQ(snapshot_from_json(snapshot_to_json(snapshot), "x").gpus[0].name, "GPU \xef\xbf\xbd");
+}
+
+TEST(SnapshotJson, EightGpusAreSmallEnoughToShare) {
+    EXPECT_LT(snapshot_to_json(assemble(machines::h200_hidden_switches(), {})).size(), 64u << 10);
+}
+
+TEST(SnapshotJson, RefusalsNameTheField) {
+    const std::string good = snapshot_to_json(builders::hidden_switches(2));
+    EXPECT_EQ(why_not("{}"), "s.json: not a snapshot: \"baton_snapshot\" is missing");
+    EXPECT_EQ(why_not("[]"), "s.json: not a snapshot: \"baton_snapshot\" is missing");
+    EXPECT_NE(why_not(good.substr(0, 100)).find("s.json: parse error at line 1, column 10"), std::string::npos);
+    EXPECT_EQ(why_not(texts::changed(good, "\"baton_snapshot\":1", "\"baton_snapshot\":2")),
+              "s.json: baton_snapshot: must be a whole number from 1 to 1, not 2");
+    EXPECT_EQ(why_not(texts::changed(good, "\"far_end\":\"hidden_switch\"", "\"far_end\":\"moon\"")),
+              "s.json: gpus[0].nvlinks[0].far_end: \"moon\" is none of unknown, gpu, nvswitch, hidden_switch, cpu");
+    EXPECT_EQ(why_not(texts::changed(good, "\"peer_gpu\":-1", "\"peer_gpu\":2")),
+              "s.json: gpus[0].nvlinks: peer_gpu: 2 is no index among 2 entries");
+    EXPECT_EQ(why_not(texts::changed(good, "\"mig\":false", "\"mig\":0")),
+              "s.json: gpus[0].mig: must be true or false");
+    EXPECT_EQ(why_not(texts::changed(good, "\"mig\"", "\"gim\"")).find("s.json: gpus[0]: unknown key \"gim\""), 0u);
+    EXPECT_EQ(why_not(texts::changed(good, "\"pairs\":[{},", "\"pairs\":[")),
+              "s.json: pairs: 3 entries, but 2 GPUs have 4 pairs");
+    EXPECT_EQ(why_not(texts::changed(good, "\"gaps\":[]", "\"gaps\":[],\"gaps\":[]")),
+              "s.json: the key \"gaps\" stands twice in one object");
+    EXPECT_EQ(why_not(std::string(100'000, '[')), "s.json: nested deeper than 64 levels");
+}
+
+TEST(SnapshotJson, TreesThatAreNoneAreRefused) {
+    Snapshot snapshot;
+    for (int node = 0; node < 3; ++node) builders::add_pci(snapshot, PciKind::bridge, node - 1);
+    snapshot.pci[1].parent = 2;
+    EXPECT_EQ(why_not(snapshot_to_json(snapshot)), "s.json: pci[1].parent: 2 is no earlier entry");
+    snapshot.pci[1].parent = 1;
+    EXPECT_EQ(why_not(snapshot_to_json(snapshot)), "s.json: pci[1].parent: 1 is no earlier entry");
+    snapshot.pci[1].parent = 0;
+    snapshot.pci[2].cpuset = "3-1";
+    EXPECT_EQ(why_not(snapshot_to_json(snapshot)),
+              "s.json: pci[2].cpuset: \"3-1\" is no list of processors, such as \"0-3,8\"");
+    for (int node = 3; node < 100; ++node) builders::add_pci(snapshot, PciKind::bridge, node - 1);
+    EXPECT_EQ(why_not(snapshot_to_json(snapshot)).find("s.json: pci["), 0u);
+}
+
+}  // namespace
+}  // namespace baton::topology

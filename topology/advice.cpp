@@ -1,0 +1,212 @@
+#include "topology/advice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "topology/links.hpp"
+#include "topology/names.hpp"
+
+namespace baton::topology {
+namespace {
+
+bool refused(const Known<bool> &permission) { return permission.known() && !permission.value; }
+
+/// NVLink in any form, or one GPU for both.
+bool linked(LinkKind kind) { return kind <= LinkKind::C2C; }
+
+/// What only puts kinds in order where nobody tells the bandwidth: not figures of any machine.
+int assumed_mbps(LinkKind kind) {
+    switch (kind) {
+        case LinkKind::SELF:
+        case LinkKind::SAME_DEVICE:
+            return std::numeric_limits<int>::max();
+        case LinkKind::NVLINK:
+        case LinkKind::NVSWITCH:
+        case LinkKind::C2C:
+            return 20'000;
+        case LinkKind::PIX:
+        case LinkKind::PXB:
+        case LinkKind::PHB:
+        case LinkKind::NODE:
+        case LinkKind::SYS:
+            return 12'000;
+        case LinkKind::NONE:
+            return 1'000;
+    }
+    return 0;
+}
+
+/// NVLink direct or by switches is the same to a ring.
+int preference(LinkKind kind) {
+    if (kind == LinkKind::NVSWITCH) kind = LinkKind::NVLINK;
+    return static_cast<int>(LinkKind::NONE) - static_cast<int>(kind);
+}
+
+/// The GPUs of two ranks; two ranks of one GPU are no pair of the graph.
+class RankPairs {
+public:
+    RankPairs(const Graph &graph, const std::vector<int> &gpu_of_rank) : graph_(graph), gpus_(gpu_of_rank) {
+        same_.kind = {LinkKind::SAME_DEVICE, Source::table};
+        none_.kind = {LinkKind::NONE, Source::none};
+    }
+    int count() const { return static_cast<int>(gpus_.size()); }
+    const Pair &at(int from, int to) const {
+        const int a = gpus_[static_cast<std::size_t>(from)], b = gpus_[static_cast<std::size_t>(to)];
+        if (a < 0 || b < 0) return none_;
+        return a == b ? same_ : graph_.pair(static_cast<std::size_t>(a), static_cast<std::size_t>(b));
+    }
+
+private:
+    const Graph &graph_;
+    const std::vector<int> &gpus_;
+    Pair same_, none_;
+};
+
+EdgeWeight weight_of(const Pair &pair) {
+    EdgeWeight weight;
+    weight.direct = !refused(pair.p2p_read) && !refused(pair.p2p_write);
+    weight.mbps = pair.nominal_mbps.known() ? pair.nominal_mbps.value : assumed_mbps(pair.kind.value);
+    weight.kind = preference(pair.kind.value);
+    return weight;
+}
+
+Ring make_ring(const RankPairs &pairs) {
+    const int n = pairs.count();
+    std::vector<EdgeWeight> weights(static_cast<std::size_t>(n * n));
+    for (int a = 0; a < n; ++a)
+        for (int b = 0; b < n; ++b)
+            weights[static_cast<std::size_t>(a * n + b)] =
+                std::min(weight_of(pairs.at(a, b)), weight_of(pairs.at(b, a)));
+
+    Ring ring;
+    ring.order = ring_order(weights, n);
+    ring.rank_order = std::is_sorted(ring.order.begin(), ring.order.end());
+    ring.exact = n <= exact_ring_limit;
+    if (n < 2) {
+        ring.why = "fewer than two ranks";
+        return ring;
+    }
+    // The worst edge again, as a pair, because the weights no longer know who told the bandwidth.
+    const EdgeWeight worst = worst_edge(weights, ring.order);
+    for (std::size_t index = 0; index < ring.order.size(); ++index) {
+        const int a = ring.order[index], b = ring.order[(index + 1) % ring.order.size()];
+        if (weights[static_cast<std::size_t>(a * n + b)] != worst) continue;
+        const Pair &there = pairs.at(a, b), &back = pairs.at(b, a);
+        const Pair &slower = weight_of(back) < weight_of(there) ? back : there;
+        ring.bottleneck_mbps = slower.nominal_mbps;
+        ring.bottleneck_kind = slower.kind.value;
+        break;
+    }
+    bool alike = true;
+    for (int a = 0; a < n; ++a)
+        for (int b = 0; b < n; ++b)
+            alike = alike && (a == b || weights[static_cast<std::size_t>(a * n + b)] == weights[1]);
+    if (alike)
+        ring.why = "all pairs are alike, so any order is as good";
+    else if (ring.exact)
+        ring.why = ring.rank_order ? "no ring has a better worst edge" : "the ring with the best worst edge";
+    else
+        ring.why = fmt::format("more than {} ranks: best neighbour first, not proven best", exact_ring_limit);
+    return ring;
+}
+
+std::vector<std::vector<int>> find_islands(const RankPairs &pairs) {
+    std::vector<std::vector<int>> islands;
+    std::vector<bool> placed(static_cast<std::size_t>(pairs.count()), false);
+    for (int first = 0; first < pairs.count(); ++first) {
+        if (placed[static_cast<std::size_t>(first)]) continue;
+        placed[static_cast<std::size_t>(first)] = true;
+        std::vector<int> island{first};
+        for (std::size_t index = 0; index < island.size(); ++index)  // grows while it is walked
+            for (int other = 0; other < pairs.count(); ++other) {
+                if (placed[static_cast<std::size_t>(other)] || !linked(pairs.at(island[index], other).kind.value))
+                    continue;
+                placed[static_cast<std::size_t>(other)] = true;
+                island.push_back(other);
+            }
+        std::sort(island.begin(), island.end());
+        islands.push_back(std::move(island));
+    }
+    return islands;
+}
+
+bool alike(const Pair &a, const Pair &b) {
+    return a.kind.value == b.kind.value && a.links == b.links && a.nominal_mbps.value == b.nominal_mbps.value &&
+           refused(a.p2p_read) == refused(b.p2p_read) && refused(a.p2p_write) == refused(b.p2p_write);
+}
+
+std::string describe(const CommAdvice &advice) {
+    const std::size_t n = advice.ranks.size();
+    if (n < 2) return n == 0 ? "no ranks" : "one rank";
+    std::string text;
+    if (advice.fully_linked)
+        text = fmt::format("every pair of ranks is linked by {}{}", link_name(advice.weakest),
+                           advice.uniform ? "" : " or better, not all alike");
+    else if (advice.islands.size() == n)
+        text = fmt::format("no NVLinks; the weakest link is {}", link_name(advice.weakest));
+    else if (advice.islands.size() == 1)
+        text = fmt::format("NVLinks connect all ranks, but not every pair; the weakest link is {}",
+                           link_name(advice.weakest));
+    else
+        text = fmt::format("{} NVLink islands; between them {}", advice.islands.size(), link_name(advice.weakest));
+    if (!advice.all_p2p) text += "; some pairs are refused P2P";
+    return text;
+}
+
+}  // namespace
+
+TransportAdvice advise_pair(const Pair &pair) {
+    if (pair.kind.value == LinkKind::SELF) return {Advised::none, "one and the same GPU"};
+    if (refused(pair.p2p_write) || refused(pair.p2p_read))
+        return {Advised::host_staging,
+                fmt::format("P2P is refused (by {})",
+                            name_of(refused(pair.p2p_write) ? pair.p2p_write.source : pair.p2p_read.source))};
+    if (linked(pair.kind.value))
+        return {Advised::kernel_and_copy_engine,
+                fmt::format("{}: kernels for small messages, copy engines for large ones", link_name(pair.kind.value))};
+    if (pair.p2p_write.known() && pair.p2p_read.known())
+        return {Advised::copy_engine, fmt::format("P2P over PCIe ({}): copy engines make the larger transactions",
+                                                  link_name(pair.kind.value))};
+    return {Advised::host_staging, "nobody says that P2P works, and there is no NVLink"};
+}
+
+RankAdvice advise_rank(const Snapshot &snapshot, const Graph &graph, int gpu) {
+    RankAdvice advice;
+    if (gpu < 0) return advice;
+    const Gpu &own = snapshot.gpus[static_cast<std::size_t>(gpu)];
+    advice.gpu = gpu;
+    advice.uuid = own.uuid;
+    advice.pci = own.pci;
+    advice.cpuset = own.cpuset;
+    advice.numa_node = own.numa_node;
+    LinkKind best = LinkKind::NONE;
+    for (std::size_t nic = 0; nic < graph.nics; ++nic)
+        best = std::min(best, graph.nic_path(static_cast<std::size_t>(gpu), nic).kind.value);
+    for (std::size_t nic = 0; best != LinkKind::NONE && nic < graph.nics; ++nic)
+        if (graph.nic_path(static_cast<std::size_t>(gpu), nic).kind.value == best)
+            advice.nearest_nics.push_back({static_cast<int>(nic), best});
+    return advice;
+}
+
+CommAdvice advise_communicator(const Snapshot &snapshot, const Graph &graph, const std::vector<int> &gpu_of_rank) {
+    const RankPairs pairs(graph, gpu_of_rank);
+    CommAdvice advice;
+    for (const int gpu : gpu_of_rank) advice.ranks.push_back(advise_rank(snapshot, graph, gpu));
+    for (int a = 0; a < pairs.count(); ++a)
+        for (int b = 0; b < pairs.count(); ++b) {
+            if (a == b) continue;
+            const Pair &pair = pairs.at(a, b);
+            advice.uniform = advice.uniform && alike(pair, pairs.at(0, 1));
+            advice.all_p2p = advice.all_p2p && !refused(pair.p2p_read) && !refused(pair.p2p_write);
+            advice.fully_linked = advice.fully_linked && linked(pair.kind.value);
+            advice.weakest = std::max(advice.weakest, pair.kind.value);
+        }
+    advice.islands = find_islands(pairs);
+    advice.ring = make_ring(pairs);
+    advice.why = describe(advice);
+    return advice;
+}
+
+}  // namespace baton::topology

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topology/graph.hpp"
+#include "topology/ring.hpp"
+#include "topology/snapshot.hpp"
+
+/// What follows from the facts for those who plan: pure functions, the same on every rank. They advise; selection
+/// decides.
+namespace baton::topology {
+
+enum class Advised : std::uint8_t {
+    none,                    ///< nothing to move: one and the same GPU
+    kernel_and_copy_engine,  ///< kernels for small messages, copy engines for large ones
+    copy_engine,
+    host_staging  ///< through pinned host memory
+};
+
+struct TransportAdvice {
+    Advised transport = Advised::none;
+    std::string why;
+
+    bool operator==(const TransportAdvice &) const = default;
+};
+
+/// From the first GPU's view: it writes to the second one's memory.
+TransportAdvice advise_pair(const Pair &pair);
+
+struct NearNic {
+    int nic = -1;  ///< index in Snapshot::nics
+    LinkKind kind = LinkKind::NONE;
+
+    bool operator==(const NearNic &) const = default;
+};
+
+struct RankAdvice {
+    int gpu = -1;  ///< index in Snapshot::gpus; -1: the rank has none, or it is not in the snapshot
+    Known<std::string> uuid;
+    Known<PciAddress> pci;
+    Known<std::string> cpuset;
+    Known<int> numa_node;
+    std::vector<NearNic> nearest_nics;  ///< all those of the best kind that there is
+
+    bool operator==(const RankAdvice &) const = default;
+};
+
+/// Of one GPU, whoever uses it; gpu -1 gives an answer in which nothing is known.
+RankAdvice advise_rank(const Snapshot &snapshot, const Graph &graph, int gpu);
+
+struct CommAdvice {
+    std::vector<RankAdvice> ranks;
+    bool uniform = true;       ///< all pairs of ranks are alike: kind, links, bandwidth, P2P
+    bool all_p2p = true;       ///< no pair is refused P2P, in either direction
+    bool fully_linked = true;  ///< every pair has NVLink, direct or by switches, or shares a GPU
+    LinkKind weakest = LinkKind::SELF;
+    std::vector<std::vector<int>> islands;  ///< ranks that NVLink connects, maybe by way of others; by smallest rank
+    Ring ring;
+    std::string why;  ///< one line: what kind of machine this is for the communicator
+
+    bool operator==(const CommAdvice &) const = default;
+};
+
+/// `gpu_of_rank`: index in Snapshot::gpus, or -1. Ranks may share GPUs.
+CommAdvice advise_communicator(const Snapshot &snapshot, const Graph &graph, const std::vector<int> &gpu_of_rank);
+
+}  // namespace baton::topology

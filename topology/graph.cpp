@@ -1,0 +1,151 @@
+#include "topology/graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "topology/classify.hpp"
+
+namespace baton::topology {
+namespace {
+
+bool to_switch(const NvLink &link) {
+    // A link that is up and whose end nobody tells leads to a switch on every machine known.
+    return link.active && (link.far_end == FarEnd::nvswitch || link.far_end == FarEnd::hidden_switch ||
+                           link.far_end == FarEnd::unknown);
+}
+
+int count_switch_links(const Gpu &gpu) {
+    return static_cast<int>(std::count_if(gpu.nvlinks.begin(), gpu.nvlinks.end(), to_switch));
+}
+
+int count_links_to(const Gpu &gpu, std::size_t peer) {
+    return static_cast<int>(std::count_if(gpu.nvlinks.begin(), gpu.nvlinks.end(), [peer](const NvLink &link) {
+        return link.active && link.peer_gpu == static_cast<int>(peer);
+    }));
+}
+
+Known<int> slowest_link(const Gpu &gpu) {
+    Known<int> slowest;
+    for (const NvLink &link : gpu.nvlinks) {
+        if (!link.active) continue;
+        const Known<int> speed{link_mbps(link),
+                               nominal_link_mbps(link.version) > 0 ? Source::table : gpu.nvlink_source};
+        if (speed.value == 0) return {};
+        if (!slowest.known() || speed.value < slowest.value) slowest = speed;
+    }
+    return slowest;
+}
+
+/// The C2C links lead to the GPUs' own processors: between GPUs of different NUMA nodes lies the link of processors.
+Known<int> c2c_between(const Gpu &a, const Gpu &b) {
+    if (!a.c2c_mbps.known() || !b.c2c_mbps.known() || !a.numa_node.known() || a.numa_node.value != b.numa_node.value)
+        return {};
+    return a.c2c_mbps.value < b.c2c_mbps.value ? a.c2c_mbps : b.c2c_mbps;
+}
+
+PairEvidence evidence_of(const Snapshot &snapshot, std::size_t from, std::size_t to) {
+    const Gpu &a = snapshot.gpus[from], &b = snapshot.gpus[to];
+    const PairFacts &said = snapshot.pair(from, to);
+    PairEvidence evidence;
+    evidence.same_gpu = from == to;
+    evidence.same_device = a.pci.known() && b.pci.known() && a.pci.value == b.pci.value;
+    evidence.direct_links = std::min(count_links_to(a, to), count_links_to(b, from));
+    evidence.switch_links = std::min(count_switch_links(a), count_switch_links(b));
+    const auto hidden = [](const NvLink &link) { return link.active && link.far_end == FarEnd::hidden_switch; };
+    evidence.switch_hidden = std::any_of(a.nvlinks.begin(), a.nvlinks.end(), hidden);
+    evidence.link_source = a.nvlink_source != Source::none ? a.nvlink_source : said.nvlink.source;
+    if (Known<int> mine = slowest_link(a), theirs = slowest_link(b); mine.known() && theirs.known()) {
+        const Known<int> &slower = theirs.value < mine.value ? theirs : mine;
+        evidence.link_mbps = slower.value;
+        evidence.link_mbps_source = slower.source;
+    }
+    evidence.nvlink = said.nvlink;
+    if (said.links.known() && said.links.value == 0) {
+        evidence.direct_links = evidence.switch_links = 0;
+        evidence.nvlink = {};
+    }
+    evidence.ancestor = said.ancestor;
+    evidence.c2c_mbps = c2c_between(a, b);
+    evidence.path = find_pci_path(snapshot, a.pci_node, b.pci_node);
+    evidence.numa_from = a.numa_node;
+    evidence.numa_to = b.numa_node;
+    return evidence;
+}
+
+bool is_nvlink(LinkKind kind) { return kind == LinkKind::NVLINK || kind == LinkKind::NVSWITCH; }
+
+/// What was stated outright stands above what follows from the rest. Links that are stated, without a kind, make
+/// NVLinks of a pair that had none (that there are none at all, evidence_of() has seen).
+void state(const PairFacts &said, Pair &pair) {
+    Known<LinkKind> kind = said.kind;
+    if (!kind.known() && said.links.known() && said.links.value > 0 && !is_nvlink(pair.kind.value))
+        kind = {LinkKind::NVLINK, said.links.source};
+    if (kind.known() && kind.value != pair.kind.value) {
+        pair.kind = kind;
+        pair.hops = {};
+        pair.nominal_mbps = {};
+        if (!is_nvlink(kind.value)) pair.links = 0;
+        pair.switch_hidden = false;
+        pair.why = "stated outright";
+    }
+    if (said.links.known() && is_nvlink(pair.kind.value)) {
+        if (pair.links > 0 && pair.nominal_mbps.known())
+            pair.nominal_mbps.value = pair.nominal_mbps.value / pair.links * said.links.value;
+        pair.links = said.links.value;
+    }
+    if (said.mbps.known()) pair.nominal_mbps = said.mbps;
+}
+
+Pair make_pair(const Snapshot &snapshot, std::size_t from, std::size_t to) {
+    Pair pair = classify_pair(evidence_of(snapshot, from, to));
+    const PairFacts &said = snapshot.pair(from, to);
+    if (from != to) state(said, pair);
+    pair.p2p_read = said.p2p_read;
+    pair.p2p_write = said.p2p_write;
+    pair.p2p_atomics = said.p2p_atomics;
+    pair.measured_mbps = said.measured_mbps;
+    // CUDA has neither P2P nor IPC between GPU instances; who tries it (a probe) may say otherwise.
+    if (from != to && (snapshot.gpus[from].mig || snapshot.gpus[to].mig))
+        for (Known<bool> *permission : {&pair.p2p_read, &pair.p2p_write, &pair.p2p_atomics})
+            if (!permission->known()) *permission = {false, Source::table};
+    return pair;
+}
+
+NicPath make_nic_path(const Snapshot &snapshot, int node, const Known<int> &numa, const Nic &nic) {
+    if (const auto path = find_pci_path(snapshot, node, nic.pci_node))
+        return {{path->kind, path->source}, {path->hops, path->source}};
+    if (!numa.known() || !nic.numa_node.known()) return {};
+    return {{numa.value == nic.numa_node.value ? LinkKind::NODE : LinkKind::SYS, numa.source}, {}};
+}
+
+}  // namespace
+
+int link_mbps(const NvLink &link) {
+    const int nominal = nominal_link_mbps(link.version);
+    return nominal > 0 ? nominal : link.reported_mbps;
+}
+
+Graph make_graph(const Snapshot &snapshot) {
+    Graph graph;
+    graph.gpus = snapshot.gpus.size();
+    graph.nics = snapshot.nics.size();
+    graph.pairs.reserve(graph.gpus * graph.gpus);
+    for (std::size_t from = 0; from < graph.gpus; ++from)
+        for (std::size_t to = 0; to < graph.gpus; ++to) graph.pairs.push_back(make_pair(snapshot, from, to));
+    for (const Gpu &gpu : snapshot.gpus)
+        for (const Nic &nic : snapshot.nics)
+            graph.nic_paths.push_back(make_nic_path(snapshot, gpu.pci_node, gpu.numa_node, nic));
+    for (std::size_t from = 0; from < graph.nics; ++from)
+        for (std::size_t to = 0; to < graph.nics; ++to)
+            graph.nic_pairs.push_back(from == to ? NicPath{{LinkKind::SELF, Source::table}, {}}
+                                                 : make_nic_path(snapshot, snapshot.nics[from].pci_node,
+                                                                 snapshot.nics[from].numa_node, snapshot.nics[to]));
+    return graph;
+}
+
+std::string gbps_text(int mbps) {
+    return mbps % 1000 == 0 ? fmt::format("{}", mbps / 1000) : fmt::format("{:.1f}", mbps / 1000.0);
+}
+
+}  // namespace baton::topology

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topology/snapshot.hpp"
+
+namespace baton::topology {
+
+/// An ordered pair of GPUs.
+struct Pair {
+    Known<LinkKind> kind{LinkKind::NONE, Source::none};
+    int links = 0;            ///< NVLinks that the pair can use at once; 0 with an NVLink kind: number unknown
+    Known<int> nominal_mbps;  ///< per direction; what the generation promises, not what a copy reaches
+    Known<int> hops;          ///< devices between the two: NVSwitches, PCIe bridges (ports of switches), host bridges
+    Known<bool> p2p_read;     ///< the first GPU may read the second one's memory
+    Known<bool> p2p_write;
+    Known<bool> p2p_atomics;
+    Known<int> measured_mbps;
+    bool switch_hidden = false;
+    std::string why;  ///< the fact that decided the kind
+
+    bool operator==(const Pair &) const = default;
+};
+
+/// A NIC as one GPU sees it.
+struct NicPath {
+    Known<LinkKind> kind{LinkKind::NONE, Source::none};  ///< PIX ... SYS, NONE
+    Known<int> hops;
+
+    bool operator==(const NicPath &) const = default;
+};
+
+/// How every GPU reaches every other, and every NIC. Indices are the Snapshot's.
+struct Graph {
+    std::size_t gpus = 0, nics = 0;
+    std::vector<Pair> pairs;         ///< gpus^2
+    std::vector<NicPath> nic_paths;  ///< gpus * nics
+    std::vector<NicPath> nic_pairs;  ///< nics^2; SELF on the diagonal
+
+    const Pair &pair(std::size_t from, std::size_t to) const { return pairs[from * gpus + to]; }
+    const NicPath &nic_path(std::size_t gpu, std::size_t nic) const { return nic_paths[gpu * nics + nic]; }
+    const NicPath &nic_pair(std::size_t from, std::size_t to) const { return nic_pairs[from * nics + to]; }
+
+    bool operator==(const Graph &) const = default;
+};
+
+/// Pure: the same snapshot gives the same graph, on every rank.
+Graph make_graph(const Snapshot &snapshot);
+
+/// One direction of one link: nominal where its generation is known, else as reported; 0 unknown.
+int link_mbps(const NvLink &link);
+
+/// "450", "12.5": GB/s of so many MB/s.
+std::string gbps_text(int mbps);
+
+}  // namespace baton::topology

@@ -1,0 +1,280 @@
+#include <algorithm>
+#include <charconv>
+
+#include "topology/limits.hpp"
+#include "topology/machine_builder.hpp"
+#include "topology/nvlink_matrix.hpp"
+#include "topology/pci_ids.hpp"
+#include "topology/readers.hpp"
+#include "topology/xml_file.hpp"
+
+// hwloc's own reader is not used: it ends the process on some hostile files, tells no line, and 2.x refuses what 3.0
+// writes. We need little of the format.
+namespace baton::topology {
+namespace {
+
+using pugi::xml_node;
+
+bool is_any(std::string_view text, std::initializer_list<std::string_view> names) {
+    return std::find(names.begin(), names.end(), text) != names.end();
+}
+
+const char *info(xml_node object, const char *name) {
+    for (const xml_node child : object.children("info"))
+        if (std::string_view(child.attribute("name").value()) == name) return child.attribute("value").value();
+    return "";
+}
+
+class HwlocReader {
+public:
+    HwlocReader(std::string_view text, const std::string &origin, Source source)
+        : file_(text, origin), source_(source), builder_(source) {}
+
+    Snapshot read() {
+        const xml_node root = file_.root();
+        if (std::string_view(root.name()) != "topology")
+            file_.refuse(root, "the root element is <{}>; hwloc's is <topology>", root.name());
+        read_version(root);
+        const xml_node machine = root.child("object");
+        if (!machine) file_.refuse(root, "no <object> in <topology>");
+        normal_object(machine, 0);
+        read_host(machine);
+        note_gaps();
+        read_nvlink_matrix({file_, root, source_, objects_}, builder_);
+        return builder_.finish();
+    }
+
+private:
+    struct Locality {
+        std::string cpuset;
+        std::vector<int> numa_nodes;
+    };
+
+    void read_version(xml_node root) {
+        const std::string_view version = root.attribute("version").value();
+        if (version.empty()) return;  // version 1 has none
+        if (version.starts_with("1.") || version.starts_with("2.")) return;
+        if (!version.starts_with("3.")) file_.refuse(root, "version \"{}\" of hwloc's format is not known", version);
+        osdev_masks_ = true;
+    }
+
+    std::uint64_t number(xml_node object, const char *attribute) const {
+        const std::string_view text = object.attribute(attribute).value();
+        std::uint64_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc() || end != text.data() + text.size())
+            file_.refuse(object, "{}=\"{}\" is no number", attribute, text);
+        return value;
+    }
+
+    IndexSet mask(xml_node object, const char *attribute) const {
+        const std::string_view text = object.attribute(attribute).value();
+        if (text.find("...") != std::string_view::npos) return {};  // all there are: says nothing
+        const auto set = IndexSet::from_mask(text);
+        if (!set) file_.refuse(object, "{}=\"{}\" is no set", attribute, text.substr(0, 80));
+        return *set;
+    }
+
+    Locality locality_of(xml_node object) const {
+        Locality locality;
+        locality.cpuset = mask(object, "cpuset").to_list();
+        locality.numa_nodes = mask(object, "nodeset").members();
+        return locality;
+    }
+
+    void check_depth(xml_node object, int depth) const {
+        if (depth > max_depth) file_.refuse(object, "objects are nested deeper than {} levels", max_depth);
+    }
+
+    void remember(xml_node object, HwlocObjects::Entry entry) {
+        if (object.attribute("gp_index")) objects_.by_gp_index.insert({number(object, "gp_index"), entry});
+    }
+
+    void normal_object(xml_node object, int depth) {
+        check_depth(object, depth);
+        const std::string_view type = object.attribute("type").value();
+        if (type.empty()) file_.refuse(object, "an <object> without a type");
+        Host &host = builder_.snapshot.host;
+        if (host.package_list.size() > max_numa_nodes || host.numa_list.size() > max_numa_nodes)
+            file_.refuse(object, "more than {} packages or NUMA nodes", max_numa_nodes);
+        if (host.core_list.size() > max_pus) file_.refuse(object, "more than {} cores", max_pus);
+        if (is_any(type, {"Package", "Socket"})) {
+            host.package_list.push_back({mask(object, "cpuset").to_list()});
+            remember(object, {-1, true});
+        } else if (is_any(type, {"NUMANode", "Node"})) {
+            add_numa_node(object);
+        } else if (type == "Core") {
+            host.core_list.push_back(mask(object, "cpuset").to_list());
+        } else if (type == "PU") {
+            ++host.pus;
+        }
+        for (const xml_node child : object.children("object")) {
+            const std::string_view kind = child.attribute("type").value();
+            if (is_any(kind, {"Bridge", "PCIDev"}))
+                io_object(child, -1, object, depth + 1);
+            else if (kind != "OSDev" && kind != "Misc")
+                normal_object(child, depth + 1);
+        }
+    }
+
+    void add_numa_node(xml_node object) {
+        NumaNode node;
+        const std::uint64_t os_index = number(object, "os_index");
+        if (os_index >= max_pus) file_.refuse(object, "os_index=\"{}\" is no NUMA node", os_index);
+        node.os_index = static_cast<int>(os_index);
+        node.cpuset = mask(object, "cpuset").to_list();
+        if (object.attribute("local_memory")) node.memory_bytes = number(object, "local_memory");
+        builder_.snapshot.host.numa_list.push_back(node);
+    }
+
+    /// "0302 [10de:2335] [10de:18be] a1"
+    void read_type(xml_node object, PciNode &node) const {
+        const std::string_view text = object.attribute("pci_type").value();
+        const auto hex = [&](std::size_t at, std::uint32_t &value) {
+            if (text.size() < at + 4) return false;
+            const auto [end, error] = std::from_chars(text.data() + at, text.data() + at + 4, value, 16);
+            return error == std::errc() && end == text.data() + at + 4;
+        };
+        if (!hex(0, node.class_id) || !hex(6, node.vendor) || !hex(11, node.device))
+            file_.refuse(object, "pci_type=\"{}\" is not of the form \"0302 [10de:2335] ...\"", text.substr(0, 80));
+    }
+
+    void read_device(xml_node object, PciNode &node) const {
+        const std::string_view address = object.attribute("pci_busid").value();
+        node.address = parse_pci_address(address);
+        if (!node.address) file_.refuse(object, "pci_busid=\"{}\" is no PCI address", address.substr(0, 80));
+        if (object.attribute("pci_type")) read_type(object, node);
+        // GB/s. Virtual ports tell 0, or the speed of a single lane.
+        const double speed = object.attribute("pci_link_speed").as_double();
+        const double least = std::string_view(object.attribute("type").value()) == "Bridge" ? 2.0 : 0.1;
+        if (speed >= least && speed < 10'000) node.mbps = {static_cast<int>(speed * 1000 + 0.5), source_};
+        node.name = object.attribute("name") ? object.attribute("name").value() : info(object, "PCIDevice");
+    }
+
+    PciKind kind_of(xml_node object, const PciNode &node) const {
+        if (std::string_view(object.attribute("subtype").value()) == "NVSwitch" ||
+            (node.vendor == vendor_nvidia && node.class_id == class_other_bridge))
+            return PciKind::nvswitch;
+        if (node.vendor == vendor_nvidia && is_gpu_class(node.class_id)) return PciKind::gpu;
+        return is_network_class(node.class_id) ? PciKind::nic : PciKind::other;
+    }
+
+    /// `holder`: the object that is no I/O object and holds the tree.
+    void io_object(xml_node object, int parent, xml_node holder, int depth) {
+        check_depth(object, depth);
+        PciNode node;
+        node.parent = parent;
+        if (parent < 0) {
+            const Locality locality = locality_of(holder);
+            node.cpuset = locality.cpuset;
+            node.numa_nodes = locality.numa_nodes;
+        }
+        const bool bridge = std::string_view(object.attribute("type").value()) == "Bridge";
+        if (bridge && std::string_view(object.attribute("bridge_type").value()).starts_with("0-")) {
+            node.kind = PciKind::host_bridge;
+        } else {
+            read_device(object, node);
+            node.kind = bridge ? PciKind::bridge : kind_of(object, node);
+        }
+        const PciKind kind = node.kind;
+        const auto index = builder_.add_pci(std::move(node));
+        if (!index) file_.refuse(object, "more than {} PCI objects", max_pci_nodes);
+        remember(object, {*index, false});
+        if (kind == PciKind::gpu) add_gpu(object, *index);
+        if (kind == PciKind::nic) add_nic(object, *index);
+        if (kind == PciKind::nvswitch) add_switch(object, *index);
+        for (const xml_node child : object.children("object")) {
+            const std::string_view type = child.attribute("type").value();
+            if (is_any(type, {"Bridge", "PCIDev"})) io_object(child, *index, holder, depth + 1);
+            if (type == "OSDev") remember(child, {*index, false});
+        }
+    }
+
+    void add_gpu(xml_node object, int index) {
+        if (builder_.gpu_count() >= max_gpus) file_.refuse(object, "more than {} GPUs", max_gpus);
+        const PciNode &node = builder_.snapshot.pci[static_cast<std::size_t>(index)];
+        const std::string fallback =
+            node.name.empty() ? fmt::format("NVIDIA {:04x}:{:04x}", node.vendor, node.device) : node.name;
+        Gpu &gpu = builder_.add_gpu(index);
+        if (*info(object, hidden_switches_info)) objects_.hidden_switch_nodes.push_back(index);
+        std::string uuid = info(object, "NVIDIAUUID");
+        for (const xml_node child : object.children("object")) {
+            if (uuid.empty()) uuid = info(child, "NVIDIAUUID");
+            if (gpu.name.empty()) gpu.name = info(child, "GPUModel");
+        }
+        if (gpu.name.empty()) gpu.name = fallback;
+        if (!uuid.empty()) gpu.uuid = {uuid.starts_with("GPU-") ? uuid : "GPU-" + uuid, source_};
+    }
+
+    bool is_osdev(xml_node object, const char *number, unsigned mask_bit) const {
+        if (std::string_view(object.attribute("type").value()) != "OSDev") return false;
+        const pugi::xml_attribute value = object.attribute("osdev_type");
+        return osdev_masks_ ? (value.as_uint() >> mask_bit & 1) != 0 : std::string_view(value.value()) == number;
+    }
+
+    void add_nic(xml_node object, int index) {
+        if (builder_.snapshot.nics.size() >= max_nics) file_.refuse(object, "more than {} NICs", max_nics);
+        const PciNode &node = builder_.snapshot.pci[static_cast<std::size_t>(index)];
+        Nic &nic = builder_.add_nic(index);
+        nic.kind = node.class_id == class_infiniband ? NicKind::infiniband
+                   : node.class_id == class_ethernet ? NicKind::ethernet
+                                                     : NicKind::other;
+        for (const xml_node child : object.children("object")) {  // verbs' name before the network's
+            if (is_osdev(child, "3", 5))
+                nic.name = child.attribute("name").value();
+            else if (is_osdev(child, "2", 4) && nic.name.empty())
+                nic.name = child.attribute("name").value();
+        }
+        if (nic.name.empty()) nic.name = to_string(*node.address);
+    }
+
+    void add_switch(xml_node object, int index) {
+        if (builder_.snapshot.nvswitches.size() >= max_gpus) file_.refuse(object, "more than {} NVSwitches", max_gpus);
+        builder_.add_switch(index);
+    }
+
+    void read_host(xml_node machine) {
+        Host &host = builder_.snapshot.host;
+        host.cores = static_cast<int>(host.core_list.size());
+        host.cpu_model = info(machine, "CPUModel");
+        for (const xml_node child : machine.children("object"))
+            if (host.cpu_model.empty()) host.cpu_model = cpu_model(child, 0);
+        objects_.hwloc_version = info(machine, "hwlocVersion");
+        for (const xml_node child : machine.parent().children("info"))  // where version 3 has it
+            if (std::string_view(child.attribute("name").value()) == "hwlocVersion")
+                objects_.hwloc_version = child.attribute("value").value();
+        if (std::any_of(host.core_list.begin(), host.core_list.end(), [](const auto &core) { return core.empty(); }))
+            host.core_list.clear();
+        if (host.package_list.empty()) host.packages = 0;
+    }
+
+    std::string cpu_model(xml_node object, int depth) const {
+        std::string model = info(object, "CPUModel");
+        for (const xml_node child : object.children("object"))
+            if (model.empty() && depth < 3) model = cpu_model(child, depth + 1);
+        return model;
+    }
+
+    void note_gaps() {
+        if (source_ != Source::hwloc_xml) return;
+        if (builder_.snapshot.pci.empty())
+            builder_.snapshot.gaps.push_back(
+                fmt::format("{}: no PCI objects in it: GPUs and NICs are unknown", file_.origin()));
+        else if (builder_.gpu_count() == 0)
+            builder_.snapshot.gaps.push_back(fmt::format("{}: no NVIDIA GPU in it", file_.origin()));
+    }
+
+    XmlFile file_;
+    Source source_;
+    MachineBuilder builder_;
+    HwlocObjects objects_;
+    bool osdev_masks_ = false;  ///< version 3: OSDev types are bits
+};
+
+}  // namespace
+
+Snapshot read_hwloc_xml(std::string_view text, const std::string &origin, Source source) {
+    return HwlocReader(text, origin, source).read();
+}
+
+}  // namespace baton::topology

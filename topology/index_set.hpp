@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace baton::topology {
+
+/// A set of processing units or NUMA nodes.
+class IndexSet {
+public:
+    /// "0x000000ff,,0xffffffff" of hwloc and "ff,ffffffff" of Linux and NCCL: groups of 32 bits, the highest first, an
+    /// empty one is 0. Empty for anything else, and for sets without an end ("0xf...f").
+    static std::optional<IndexSet> from_mask(std::string_view text);
+    /// "0-3,8", rising; empty for anything else.
+    static std::optional<IndexSet> from_list(std::string_view text);
+
+    void insert(int index) { insert_range(static_cast<std::size_t>(index), static_cast<std::size_t>(index)); }
+    void insert(const IndexSet &other);
+    bool intersects(const IndexSet &other) const;
+    bool empty() const { return groups_.empty(); }
+    std::vector<int> members() const;
+    int lowest() const;  ///< REQUIRES: not empty
+    std::string to_list() const;
+    std::string to_mask() const;  ///< as hwloc writes it
+
+    bool operator==(const IndexSet &) const = default;
+
+private:
+    void insert_range(std::size_t first, std::size_t last);
+
+    std::vector<std::uint32_t> groups_;  ///< of 32 members each, the lowest first; the last one is not 0
+};
+
+}  // namespace baton::topology

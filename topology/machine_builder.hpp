@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topology/index_set.hpp"
+#include "topology/snapshot.hpp"
+
+namespace baton::topology {
+
+/// What both XML readers share: devices are collected in the order of the file, with the names that the file gives
+/// them, and finish() brings them into the Snapshot's order (rising PCI addresses) and resolves what refers to what.
+class MachineBuilder {
+public:
+    explicit MachineBuilder(Source source) : source_(source) { snapshot.pci_source = source; }
+
+    /// REQUIRES: node.parent is an earlier result, or -1. Empty where there are too many nodes for any machine.
+    std::optional<int> add_pci(PciNode node);
+
+    /// A GPU, NIC or switch of the file, lying at a node of the PCI tree (or at none, -1).
+    Gpu &add_gpu(int pci_node);
+    Nic &add_nic(int pci_node);
+    void add_switch(int pci_node);
+    std::size_t gpu_count() const { return snapshot.gpus.size(); }
+
+    /// All NVLinks from a device to another one, as `count` equal links.
+    struct Links {
+        int from_node = -1;  ///< of a GPU, in the PCI tree
+        int to_node = -1;    ///< of a GPU or a switch; -1 with far_end
+        FarEnd far_end = FarEnd::unknown;
+        int count = 0;
+        int mbps = 0;  ///< of one link; 0 unknown
+        int version = 0;
+    };
+    void add_links(const Links &links) { links_.push_back(links); }
+
+    /// Sorts, sets NUMA nodes and processors from the trees' roots, makes the table of pairs, and notes what is
+    /// missing.
+    Snapshot finish();
+
+    Snapshot snapshot;
+
+private:
+    void place_roots();
+    void place_devices();
+    void resolve_links();
+    int root_of(int node) const;
+
+    Source source_;
+    std::vector<Links> links_;
+};
+
+}  // namespace baton::topology

@@ -1,0 +1,216 @@
+#include <algorithm>
+#include <charconv>
+
+#include "topology/classify.hpp"
+#include "topology/limits.hpp"
+#include "topology/machine_builder.hpp"
+#include "topology/pci_ids.hpp"
+#include "topology/readers.hpp"
+#include "topology/xml_file.hpp"
+
+// NCCL's format: <system><cpu numaid affinity><pci busid class link_speed link_width>..<gpu><nvlink target count
+// tclass/>
+// </gpu>, <nic><net name/></nic>. A <cpu> is a NUMA node, the <pci> right below it lie behind host bridges of their
+// own, and a <pci> of class 0604 is a switch with all its ports.
+namespace baton::topology {
+namespace {
+
+using pugi::xml_node;
+
+class NcclReader {
+public:
+    NcclReader(std::string_view text, const std::string &origin) : file_(text, origin), builder_(Source::nccl_xml) {}
+
+    Snapshot read() {
+        const xml_node root = file_.root();
+        if (std::string_view(root.name()) != "system")
+            file_.refuse(root, "the root element is <{}>; NCCL's is <system>", root.name());
+        for (const xml_node cpu : root.children("cpu")) add_cpu(cpu);
+        for (const auto &[gpu, node] : gpus_) add_links(gpu, node);
+        if (builder_.snapshot.pci.empty())
+            builder_.snapshot.gaps.push_back(fmt::format("{}: no <cpu> in it: nothing is known", origin()));
+        else if (builder_.gpu_count() == 0)
+            builder_.snapshot.gaps.push_back(fmt::format("{}: no NVIDIA GPU in it", origin()));
+        else if (!any_gpu_)
+            builder_.snapshot.gaps.push_back(fmt::format("{}: no <gpu> in it: NVLinks are unknown", origin()));
+        return builder_.finish();
+    }
+
+private:
+    const std::string &origin() const { return file_.origin(); }
+
+    template <class T>
+    T number(xml_node node, const char *attribute, T least, T most, int base = 10) const {
+        std::string_view text = node.attribute(attribute).value();
+        const std::string_view all = text;
+        if (base == 16 && text.starts_with("0x")) text.remove_prefix(2);
+        T value{};
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+        if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
+            file_.refuse(node, "{}=\"{}\" of <{}> is no number from {} to {}", attribute, all.substr(0, 80),
+                         node.name(), least, most);
+        return value;
+    }
+    template <class T>
+    T number_or(T missing, xml_node node, const char *attribute, T least, T most, int base = 10) const {
+        return node.attribute(attribute) ? number<T>(node, attribute, least, most, base) : missing;
+    }
+
+    void add_cpu(xml_node cpu) {
+        Host &host = builder_.snapshot.host;
+        if (host.numa_list.size() >= max_numa_nodes) file_.refuse(cpu, "more than {} NUMA nodes", max_numa_nodes);
+        const std::string_view affinity = cpu.attribute("affinity").value();
+        const auto processors = IndexSet::from_mask(affinity);
+        if (!processors) file_.refuse(cpu, "affinity=\"{}\" is no set of processors", affinity.substr(0, 80));
+        const int numa = number_or<int>(-1, cpu, "numaid", -1, static_cast<int>(max_pus) - 1);
+        if (numa >= 0) host.numa_list.push_back({numa, processors->to_list(), 0});
+        host.pus += static_cast<int>(processors->members().size());
+        if (host.cpu_model.empty()) host.cpu_model = cpu.attribute("vendor").value();
+
+        PciNode bridge;
+        bridge.kind = PciKind::host_bridge;
+        bridge.cpuset = processors->to_list();
+        if (numa >= 0) bridge.numa_nodes.push_back(numa);
+        const int root = add_node(cpu, bridge);
+        for (const xml_node child : cpu.children("pci")) add_pci(child, root, 1);
+        for (const xml_node nic : cpu.children("nic")) add_nic(nic, root, root);
+    }
+
+    int add_node(xml_node element, PciNode node) {
+        const auto index = builder_.add_pci(std::move(node));
+        if (!index) file_.refuse(element, "more than {} PCI devices", max_pci_nodes);
+        return *index;
+    }
+
+    void add_pci(xml_node pci, int parent, int depth) {
+        if (depth > max_depth) file_.refuse(pci, "<pci> are nested deeper than {} levels", max_depth);
+        PciNode node;
+        node.parent = parent;
+        const std::string_view busid = pci.attribute("busid").value();
+        node.address = parse_pci_address(busid);
+        if (!node.address) file_.refuse(pci, "busid=\"{}\" is no PCI address", busid.substr(0, 80));
+        node.class_id = number_or<std::uint32_t>(0, pci, "class", 0, 0xffffff, 16) >> 8;
+        node.vendor = number_or<std::uint32_t>(0, pci, "vendor", 0, 0xffff, 16);
+        node.device = number_or<std::uint32_t>(0, pci, "device", 0, 0xffff, 16);
+        const int lanes = number_or<int>(0, pci, "link_width", 0, 64);
+        if (const auto mbps = pcie_link_mbps(pci.attribute("link_speed").value(), lanes))
+            node.mbps = {*mbps, Source::nccl_xml};
+        const bool gpu =
+            pci.child("gpu") || (is_gpu_class(node.class_id) && (node.vendor == 0 || node.vendor == vendor_nvidia));
+        const bool nic = pci.child("nic") || is_network_class(node.class_id);
+        node.kind = gpu                                                                   ? PciKind::gpu
+                    : nic                                                                 ? PciKind::nic
+                    : node.class_id == class_pci_bridge                                   ? PciKind::pci_switch
+                    : node.vendor == vendor_nvidia && node.class_id == class_other_bridge ? PciKind::nvswitch
+                                                                                          : PciKind::other;
+        const int index = add_node(pci, node);
+        if (gpu) add_gpu(pci, index);
+        if (nic) add_nic(pci.child("nic"), index, index);
+        for (const xml_node child : pci.children("pci")) add_pci(child, index, depth + 1);
+    }
+
+    void add_gpu(xml_node pci, int index) {
+        if (builder_.gpu_count() >= max_gpus) file_.refuse(pci, "more than {} GPUs", max_gpus);
+        const xml_node element = pci.child("gpu");
+        Gpu &gpu = builder_.add_gpu(index);
+        const int sm = number_or<int>(0, element, "sm", 0, 1000);
+        const PciNode &node = builder_.snapshot.pci[static_cast<std::size_t>(index)];
+        gpu.name = sm > 0             ? fmt::format("GPU of sm_{}", sm)
+                   : node.device != 0 ? fmt::format("NVIDIA {:04x}:{:04x}", node.vendor, node.device)
+                                      : "GPU";
+        if (!element) return;
+        any_gpu_ = true;
+        gpus_.emplace_back(element, index);
+        const xml_node c2c = element.child("c2c");
+        if (c2c) {
+            gpu.c2c_links = {number_or<int>(1, c2c, "count", 0, static_cast<int>(max_links)), Source::nccl_xml};
+            const int mbps = number_or<int>(0, c2c, "bw", 0, 10'000'000);
+            if (mbps > 0) gpu.c2c_mbps = {gpu.c2c_links.value * mbps, Source::nccl_xml};
+        }
+    }
+
+    void add_nic(xml_node element, int index, int where) {
+        if (builder_.snapshot.nics.size() >= max_nics) file_.refuse(element, "more than {} NICs", max_nics);
+        const PciNode &node = builder_.snapshot.pci[static_cast<std::size_t>(index)];
+        Nic &nic = builder_.add_nic(where);
+        const xml_node net = element.child("net");
+        nic.kind = node.class_id == class_infiniband ? NicKind::infiniband
+                   : node.class_id == class_ethernet ? NicKind::ethernet
+                                                     : NicKind::other;
+        nic.name = net ? net.attribute("name").value() : "";
+        if (nic.name.empty()) nic.name = node.address ? to_string(*node.address) : "virtual";
+    }
+
+    static int nvlink_version_of_sm(int sm) {
+        if (sm < 60) return 0;
+        return sm < 70 ? 1 : sm < 80 ? 2 : sm < 90 ? 5 : sm < 100 ? 6 : 7;
+    }
+
+    int node_at(const std::optional<PciAddress> &address) const {
+        const auto &pci = builder_.snapshot.pci;
+        for (std::size_t index = 0; address && index < pci.size(); ++index)
+            if (pci[index].address == address) return static_cast<int>(index);
+        return -1;
+    }
+
+    void add_links(xml_node element, int node) {
+        const int sm = number_or<int>(0, element, "sm", 0, 1000);
+        std::size_t entries = 0;
+        for (const xml_node nvlink : element.children("nvlink")) {
+            if (++entries > max_links) file_.refuse(nvlink, "more than {} <nvlink> of one GPU", max_links);
+            MachineBuilder::Links links;
+            links.from_node = node;
+            links.count = number<int>(nvlink, "count", 1, static_cast<int>(max_links));
+            links.version = nvlink_version_of_sm(sm);
+            links.mbps = nominal_link_mbps(links.version);
+            const std::string_view target = nvlink.attribute("target").value();
+            const std::uint32_t target_class = number_or<std::uint32_t>(0, nvlink, "tclass", 0, 0xffffff, 16) >> 8;
+            const int peer = node_at(parse_pci_address(target));
+            // "fffffff:ff:ff.0" stands for switches that a virtual machine hides.
+            if (peer >= 0 && builder_.snapshot.pci[static_cast<std::size_t>(peer)].kind == PciKind::gpu)
+                links.to_node = peer;
+            else if (target_class == class_other_bridge && !target.starts_with("fffffff"))
+                links.to_node = switch_at(nvlink, target);
+            else if (is_gpu_class(target_class))
+                links.far_end = FarEnd::gpu;  // one that is not in the file
+            else
+                links.far_end = target_class == class_other_bridge || target.starts_with("fffffff") || target_class == 0
+                                    ? FarEnd::hidden_switch
+                                    : FarEnd::cpu;
+            builder_.add_links(links);
+        }
+    }
+
+    /// NVSwitches are in the file only as the far ends of links.
+    int switch_at(xml_node nvlink, std::string_view target) {
+        const auto address = parse_pci_address(target);
+        if (!address) file_.refuse(nvlink, "target=\"{}\" is no PCI address", target.substr(0, 80));
+        const auto known = std::find_if(switches_.begin(), switches_.end(),
+                                        [&](const auto &entry) { return entry.first == *address; });
+        if (known != switches_.end()) return known->second;
+        int index = node_at(address);
+        if (index < 0) {
+            PciNode node;
+            node.kind = PciKind::nvswitch;
+            node.address = address;
+            node.vendor = vendor_nvidia;
+            node.class_id = class_other_bridge;
+            index = add_node(nvlink, node);
+        }
+        builder_.add_switch(index);
+        switches_.emplace_back(*address, index);
+        return index;
+    }
+
+    XmlFile file_;
+    MachineBuilder builder_;
+    std::vector<std::pair<xml_node, int>> gpus_;
+    std::vector<std::pair<PciAddress, int>> switches_;
+    bool any_gpu_ = false;
+};
+
+}  // namespace
+
+Snapshot read_nccl_xml(std::string_view text, const std::string &origin) { return NcclReader(text, origin).read(); }
+
+}  // namespace baton::topology

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topology/snapshot.hpp"
+
+/// The user's word on the machine, a JSON file. All keys are optional:
+///   {
+///     "gpus": ["GPU-1b2c...", "0000:1b:00.0", "2"],   which GPUs the matrices speak of: UUID, PCI address or index;
+///                                                      all GPUs in the snapshot's order where it is missing
+///     "host_ranks": 4,                                 instead of "gpus": ranks of a communicator on host memory. They
+///                                                      take the place of the machine's GPUs
+///     "p2p": "off",                                    for all pairs; or a matrix of true, false and null
+///     "kind":  [["SELF", "NVLINK"], ["NVLINK", "SELF"]],
+///     "links": [[0, 4], [4, 0]],
+///     "gbps":  [[0, 100], [100, 0]],                   GB/s of one direction
+///     "pairs": [{"gpus": ["0", "1"], "kind": "SYS", "links": 0, "gbps": 12.5, "p2p": "off"}],
+///     "dead_links": [{"gpu": "0", "links": [3, 4]}]    NVLinks, by their index, that shall count as down
+///   }
+/// Links where the machine has none make the pair NVLINK, and 0 links leave it what it is without NVLinks; "kind" says
+/// otherwise. null in a matrix leaves the machine's own word; the diagonal is not looked at. "pairs" comes after the
+/// matrices, and holds for both directions.
+namespace baton::topology {
+
+struct Override {
+    struct PairEntry {
+        std::string from, to;  ///< names of GPUs
+        std::string field;     ///< where it stands: "gbps[0][1]", for messages
+        std::optional<LinkKind> kind;
+        std::optional<int> links;
+        std::optional<int> mbps;
+        std::optional<bool> p2p;
+    };
+    struct DeadLink {
+        std::string gpu;
+        int link = 0;
+        std::string field;
+    };
+
+    std::string origin;
+    int host_ranks = 0;  ///< 0: it is about GPUs
+    std::optional<bool> p2p;
+    std::size_t rows = 0;           ///< of the matrices; 0: there are none
+    std::vector<std::string> gpus;  ///< of the rows; empty: the snapshot's order
+    std::vector<PairEntry> pairs;
+    std::vector<DeadLink> dead_links;
+};
+
+/// Refuses, naming the entry: unknown keys, matrices that are not square, not symmetric or of different sizes, negative
+/// numbers, unknown kinds.
+Override read_override(std::string_view text, const std::string &origin);
+
+/// The snapshot with the user's word in place of the machine's. Refuses, naming the entry, GPUs and links that the
+/// machine does not have, and matrices of another size.
+Snapshot apply_override(const Override &override_file, Snapshot snapshot);
+
+}  // namespace baton::topology

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace baton::topology {
+
+constexpr std::uint32_t vendor_nvidia = 0x10de;
+
+/// Base class and sub-class of PCI.
+constexpr std::uint32_t class_ethernet = 0x0200;
+constexpr std::uint32_t class_infiniband = 0x0207;
+constexpr std::uint32_t class_vga = 0x0300;
+constexpr std::uint32_t class_3d = 0x0302;
+constexpr std::uint32_t class_pci_bridge = 0x0604;
+constexpr std::uint32_t class_other_bridge = 0x0680;  ///< as NVSwitches have
+
+inline bool is_network_class(std::uint32_t class_id) { return class_id >> 8 == 0x02; }
+inline bool is_gpu_class(std::uint32_t class_id) { return class_id == class_vga || class_id == class_3d; }
+
+/// NVML's version code of the NVLinks that this NVIDIA device has; 0 where the device is not known.
+int nvlink_version_of_device(std::uint32_t device);
+
+/// MB/s of a PCIe link, from what Linux and NCCL write: "32.0 GT/s PCIe", and lanes. Empty where that is no link.
+std::optional<int> pcie_link_mbps(std::string_view speed, int lanes);
+
+}  // namespace baton::topology

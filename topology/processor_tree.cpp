@@ -1,0 +1,151 @@
+#include "topology/processor_tree.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+namespace baton::topology {
+namespace {
+
+IndexSet set_of(const std::string &list) { return IndexSet::from_list(list).value_or(IndexSet()); }
+
+bool contains(const IndexSet &outer, const IndexSet &inner) {
+    IndexSet both = outer;
+    both.insert(inner);
+    return both == outer;
+}
+
+IndexSet all_pus_of(const Snapshot &snapshot) {
+    IndexSet all;
+    for (const Package &package : snapshot.host.package_list) all.insert(set_of(package.cpuset));
+    for (const NumaNode &node : snapshot.host.numa_list) all.insert(set_of(node.cpuset));
+    for (const std::string &core : snapshot.host.core_list) all.insert(set_of(core));
+    for (const PciNode &node : snapshot.pci) all.insert(set_of(node.cpuset));
+    if (all.empty()) all.insert(0);
+    return all;
+}
+
+std::vector<ProcessorPart> packages_of(const Snapshot &snapshot, const IndexSet &all) {
+    std::vector<ProcessorPart> packages;
+    IndexSet covered;
+    bool partition = true;
+    for (const Package &package : snapshot.host.package_list) {
+        const IndexSet pus = set_of(package.cpuset);
+        partition = partition && !pus.empty() && !pus.intersects(covered);
+        covered.insert(pus);
+        packages.push_back({"Package", -1, pus, {}, {}});
+    }
+    if (!partition || !(covered == all)) packages = {{"Package", -1, all, {}, {}}};
+    std::sort(packages.begin(), packages.end(),
+              [](const ProcessorPart &a, const ProcessorPart &b) { return a.pus.lowest() < b.pus.lowest(); });
+    for (std::size_t index = 0; index < packages.size(); ++index) packages[index].os_index = static_cast<int>(index);
+    return packages;
+}
+
+/// Hangs the node where it belongs: at a package that it covers, in a group within a package, else at the machine.
+void add_node(const NumaNode &node, ProcessorPart &machine) {
+    const IndexSet near = set_of(node.cpuset);
+    for (ProcessorPart &package : machine.children) {
+        if (near.empty() || !contains(package.pus, near)) continue;
+        if (near == package.pus)
+            package.memory.push_back(node);
+        else
+            package.children.push_back({"Group", -1, near, {node}, {}});
+        return;
+    }
+    machine.memory.push_back(node);
+}
+
+/// Two nodes with one number, or near the same processors, cannot both be in a tree.
+std::vector<NumaNode> nodes_that_fit(const Snapshot &snapshot, const IndexSet &all) {
+    std::vector<NumaNode> nodes;
+    IndexSet numbers, covered;
+    for (const NumaNode &node : snapshot.host.numa_list) {
+        const IndexSet near = set_of(node.cpuset);
+        IndexSet number;
+        if (node.os_index < 0) continue;
+        number.insert(node.os_index);
+        if (number.intersects(numbers) || near.intersects(covered)) continue;
+        numbers.insert(number);
+        covered.insert(near);
+        nodes.push_back(node);
+    }
+    if (nodes.empty()) nodes.push_back({0, all.to_list(), 0});
+    return nodes;
+}
+
+/// The smallest part that holds each processing unit.
+using Owners = std::map<int, ProcessorPart *>;
+
+void find_owners(ProcessorPart &part, Owners &owners) {
+    for (const int pu : part.pus.members()) owners[pu] = &part;
+    for (ProcessorPart &child : part.children) find_owners(child, owners);
+}
+
+ProcessorPart leaf(int pu) {
+    ProcessorPart part{"PU", pu, {}, {}, {}};
+    part.pus.insert(pu);
+    return part;
+}
+
+using Leaves = std::map<ProcessorPart *, std::vector<ProcessorPart>>;
+
+/// From the bottom up, since growing a part's children moves them.
+void attach(Leaves &leaves, ProcessorPart &part) {
+    for (ProcessorPart &child : part.children) attach(leaves, child);
+    std::vector<ProcessorPart> &own = leaves[&part];
+    part.children.insert(part.children.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+}
+
+/// Cores, and processing units that are in none. A core that does not lie within one part is left out.
+void add_cores(const std::vector<std::string> &cores, ProcessorPart &machine) {
+    Owners owners;
+    find_owners(machine, owners);
+    Leaves leaves;  // first collected, since owners point into the tree
+    int number = 0;
+    for (const std::string &list : cores) {
+        ProcessorPart core{"Core", number, set_of(list), {}, {}};
+        const std::vector<int> pus = core.pus.members();
+        if (pus.empty() || !owners.contains(pus[0])) continue;
+        ProcessorPart *owner = owners[pus[0]];
+        const bool within = std::all_of(pus.begin(), pus.end(), [&](int pu) {
+            const auto found = owners.find(pu);
+            return found != owners.end() && found->second == owner;
+        });
+        if (!within) continue;
+        for (const int pu : pus) {
+            core.children.push_back(leaf(pu));
+            owners.erase(pu);
+        }
+        leaves[owner].push_back(std::move(core));
+        ++number;
+    }
+    for (const auto &[pu, owner] : owners) leaves[owner].push_back(leaf(pu));
+    attach(leaves, machine);
+}
+
+void sort_children(ProcessorPart &part) {
+    std::sort(part.children.begin(), part.children.end(),
+              [](const ProcessorPart &a, const ProcessorPart &b) { return a.pus.lowest() < b.pus.lowest(); });
+    for (ProcessorPart &child : part.children) sort_children(child);
+}
+
+}  // namespace
+
+ProcessorPart processor_tree(const Snapshot &snapshot) {
+    ProcessorPart machine{"Machine", 0, all_pus_of(snapshot), {}, {}};
+    machine.children = packages_of(snapshot, machine.pus);
+    for (const NumaNode &node : nodes_that_fit(snapshot, machine.pus)) add_node(node, machine);
+    add_cores(snapshot.host.core_list, machine);
+    sort_children(machine);
+    return machine;
+}
+
+IndexSet numa_nodes_of(const ProcessorPart &part) {
+    IndexSet nodes;
+    for (const NumaNode &node : part.memory) nodes.insert(node.os_index);
+    for (const ProcessorPart &child : part.children) nodes.insert(numa_nodes_of(child));
+    return nodes;
+}
+
+}  // namespace baton::topology

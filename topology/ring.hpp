@@ -1,0 +1,44 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "topology/snapshot.hpp"
+
+namespace baton::topology {
+
+/// How good an edge of a ring is, the most important thing first.
+struct EdgeWeight {
+    bool direct = true;  ///< P2P, not by way of host memory
+    int mbps = 0;        ///< nominal, both directions at once; by kind where nobody knows
+    int kind = 0;        ///< larger is better
+
+    auto operator<=>(const EdgeWeight &) const = default;
+};
+
+struct Ring {
+    std::vector<int> order;      ///< rank order[i] sends to order[i + 1]; starts with 0
+    Known<int> bottleneck_mbps;  ///< of the worst edge; unknown below two ranks, or where nobody knows
+    LinkKind bottleneck_kind = LinkKind::SELF;
+    bool rank_order = true;  ///< order is 0, 1, 2, ...
+    bool exact = true;       ///< no ring has a better worst edge
+    std::string why;
+
+    bool operator==(const Ring &) const = default;
+};
+
+/// The ring over all n vertices whose worst edge is best. `weights`: n * n, symmetric, the diagonal is not looked at.
+/// - All edges alike: 0, 1, 2, ...
+/// - n <= exact_ring_limit: the optimum, and of all optimal ones the smallest sequence from 0. Time n * 2^n per tried
+///   bottleneck: some milliseconds for 16.
+/// - above: from 0 always on to the best neighbour that is left, the smallest of equal ones; 0, 1, 2, ... where that is
+///   as good.
+std::vector<int> ring_order(const std::vector<EdgeWeight> &weights, int n);
+constexpr int exact_ring_limit = 16;
+
+/// The worst edge of that ring. REQUIRES: at least two vertices.
+EdgeWeight worst_edge(const std::vector<EdgeWeight> &weights, const std::vector<int> &order);
+
+}  // namespace baton::topology

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "topology/snapshot.hpp"
+
+/// A snapshot as JSON text: how one rank of a node shares it with the others, and what `baton_topo --json` writes.
+namespace baton::topology {
+
+/// Nothing is lost: snapshot_from_json(snapshot_to_json(s)) == s. `indent` < 0: on one line.
+std::string snapshot_to_json(const Snapshot &snapshot, int indent = -1);
+
+/// Refuses, as readers.hpp says, naming the field.
+Snapshot snapshot_from_json(std::string_view text, const std::string &origin);
+
+}  // namespace baton::topology

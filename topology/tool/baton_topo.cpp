@@ -1,0 +1,140 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <optional>
+
+#include "atomic_file.hpp"
+#include "topology/cuda_devices.hpp"
+#include "topology/discover.hpp"
+#include "topology/hwloc_export.hpp"
+#include "topology/override.hpp"
+#include "topology/readers.hpp"
+#include "topology/snapshot_json.hpp"
+#include "topology/tool/advice_json.hpp"
+#include "topology/tool/machine.hpp"
+#include "topology/tool/measure.hpp"
+#include "topology/tool/options.hpp"
+#include "topology/tool/picture.hpp"
+#include "topology/tool/png.hpp"
+#include "topology/tool/text.hpp"
+
+namespace baton::topology {
+namespace {
+
+/// UUID of the GPU that this rank would use, as bench::Communicator chooses it; empty without one.
+std::string my_gpu(const bench::World &world) {
+    const CudaFacts cuda = read_cuda();
+    if (cuda.devices.empty()) return {};
+    return cuda.devices[static_cast<std::size_t>(world.local_rank()) % cuda.devices.size()].uuid;
+}
+
+Snapshot read_snapshot(const Options &options) {
+    Snapshot snapshot = options.from.empty() ? discover() : read_machine_file(options.from);
+    if (options.override_file.empty()) return snapshot;
+    return apply_override(read_override(read_text_file(options.override_file), options.override_file),
+                          std::move(snapshot));
+}
+
+std::vector<int> find_gpus(const Snapshot &snapshot, const std::vector<std::string> &uuids) {
+    std::vector<int> gpus;
+    for (const std::string &uuid : uuids) gpus.push_back(uuid.empty() ? -1 : find_gpu(snapshot, uuid));
+    return gpus;
+}
+
+/// Names come from files and firmware, and must not steer the terminal.
+std::string printable(std::string text) {
+    std::replace_if(
+        text.begin(), text.end(),
+        [](char character) {
+            return (static_cast<unsigned char>(character) < 0x20 && character != '\n') || character == 0x7f;
+        },
+        '?');
+    return text;
+}
+
+std::string text_of(const Machine &machine, const std::vector<std::string> &show) {
+    const std::pair<const char *, std::string (*)(const Machine &)> parts[] = {{"matrix", matrix_text},
+                                                                               {"bandwidth", bandwidth_text},
+                                                                               {"tree", tree_text},
+                                                                               {"ring", ring_text},
+                                                                               {"ranks", ranks_text}};
+    std::string text = header_text(machine);
+    for (const auto &[name, make] : parts) {
+        if (std::count(show.begin(), show.end(), name) == 0) continue;
+        if (const std::string part = make(machine); !part.empty()) text += "\n" + part;
+    }
+    if (const std::string gaps = gaps_text(machine); !gaps.empty()) text += "\n" + gaps;
+    return printable(std::move(text));
+}
+
+struct Output {
+    std::string file;
+    std::string content;
+};
+
+/// All of it is made before any of it is written.
+std::vector<Output> make_outputs(const Machine &machine, const Options &options) {
+    std::vector<Output> outputs;
+    if (!options.show.empty()) outputs.push_back({"-", text_of(machine, options.show)});
+    if (!options.svg.empty()) outputs.push_back({options.svg, draw_picture(machine)});
+    if (!options.png.empty()) outputs.push_back({options.png, make_png(draw_picture(machine))});
+    if (!options.json.empty()) outputs.push_back({options.json, snapshot_to_json(machine.snapshot, 2) + "\n"});
+    if (!options.advice.empty()) outputs.push_back({options.advice, advice_to_json(machine) + "\n"});
+    if (!options.xml.empty()) outputs.push_back({options.xml, to_hwloc_xml(machine.snapshot)});
+    return outputs;
+}
+
+void write(const std::vector<Output> &outputs) {
+    for (const Output &output : outputs)
+        if (output.file != "-") bench::AtomicFile(output.file).write(output.content);
+    for (const Output &output : outputs)
+        if (output.file == "-" &&
+            (std::fwrite(output.content.data(), 1, output.content.size(), stdout) != output.content.size() ||
+             std::fflush(stdout) != 0))
+            throw bench::Error("cannot write to the standard output");
+}
+
+/// Runs on rank 0; whether it worked is known to all.
+bool on_rank_0(const bench::World &world, const std::function<void()> &body) {
+    bool good = true;
+    if (world.rank() == 0) try {
+            body();
+        } catch (const std::exception &error) {
+            std::fprintf(stderr, "baton_topo: %s\n", error.what());
+            good = false;
+        }
+    return world.all(good);
+}
+
+int run(const bench::World &world, int argc, char **argv) {
+    int exit_code = 0;
+    const auto options = parse_options(argc, argv, world.rank() == 0, exit_code);
+    if (!options) return exit_code;
+    const std::vector<std::string> uuids =
+        options->from.empty() ? world.gather(my_gpu(world)) : std::vector<std::string>();
+    Snapshot snapshot;
+    std::vector<int> gpus;
+    if (!on_rank_0(world, [&] {
+            snapshot = read_snapshot(*options);
+            gpus = find_gpus(snapshot, uuids);
+        }))
+        return 2;
+    if (options->measure) measure_pairs(world, gpus, snapshot);
+    const bool written = on_rank_0(world, [&] {
+        if (gpus.size() < 2) gpus.clear();
+        const Machine machine = make_machine(options->from, std::move(snapshot), std::move(gpus));
+        write(make_outputs(machine, *options));
+    });
+    return written ? 0 : 2;
+}
+
+}  // namespace
+}  // namespace baton::topology
+
+int main(int argc, char **argv) {
+    using namespace baton;
+    return bench::run_benchmark(argc, argv,
+                                [&](const bench::World &world) { return topology::run(world, argc, argv); });
+}

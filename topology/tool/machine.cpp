@@ -1,0 +1,65 @@
+#include "topology/tool/machine.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace baton::topology {
+namespace {
+
+std::string counted(int count, const char *noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+
+}  // namespace
+
+Machine make_machine(std::string origin, Snapshot snapshot, std::vector<int> gpu_of_rank) {
+    Machine machine;
+    machine.origin = std::move(origin);
+    machine.snapshot = std::move(snapshot);
+    machine.graph = make_graph(machine.snapshot);
+    std::vector<int> all(machine.snapshot.gpus.size());
+    std::iota(all.begin(), all.end(), 0);
+    machine.gpus = advise_communicator(machine.snapshot, machine.graph, all);
+    machine.gpu_of_rank = std::move(gpu_of_rank);
+    if (!machine.gpu_of_rank.empty())
+        machine.ranks = advise_communicator(machine.snapshot, machine.graph, machine.gpu_of_rank);
+    return machine;
+}
+
+std::string model_of(const std::string &name) {
+    const std::size_t open = name.find('['), close = name.rfind(']');
+    if (open == std::string::npos || close == std::string::npos || close < open) return name;
+    return name.substr(open + 1, close - open - 1);
+}
+
+std::string gpus_text(const Snapshot &snapshot) {
+    std::vector<std::pair<std::string, int>> kinds;
+    for (const Gpu &gpu : snapshot.gpus) {
+        const std::string name = (gpu.name.empty() ? "GPU" : model_of(gpu.name)) + (gpu.mig ? " (MIG)" : "");
+        const auto found =
+            std::find_if(kinds.begin(), kinds.end(), [&](const auto &kind) { return kind.first == name; });
+        if (found == kinds.end()) {
+            kinds.emplace_back(name, 1);
+        } else {
+            ++found->second;
+        }
+    }
+    if (kinds.empty()) return "no GPU";
+    std::vector<std::string> parts;
+    for (const auto &[name, count] : kinds) parts.push_back(fmt::format("{} x {}", count, name));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string host_text(const Snapshot &snapshot) {
+    const Host &host = snapshot.host;
+    if (host.source == Source::none) return "processors unknown";
+    std::vector<std::string> parts;
+    if (host.packages > 0) parts.push_back(counted(host.packages, "socket"));
+    if (host.cores > 0) parts.push_back(counted(host.cores, "core"));
+    if (host.numa_nodes > 0) parts.push_back(counted(host.numa_nodes, "NUMA node"));
+    if (parts.empty()) return host.cpu_model.empty() ? "processors unknown" : host.cpu_model;
+    return fmt::format("{}{}{}", fmt::join(parts, ", "), host.cpu_model.empty() ? "" : ": ", host.cpu_model);
+}
+
+}  // namespace baton::topology

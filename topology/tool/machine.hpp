@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topology/advice.hpp"
+#include "topology/graph.hpp"
+#include "topology/snapshot.hpp"
+
+namespace baton::topology {
+
+/// What all outputs are made from.
+struct Machine {
+    std::string origin;  ///< a file's name; empty: the machine that the program runs on
+    Snapshot snapshot;
+    Graph graph;
+    CommAdvice gpus;               ///< of a communicator with one rank for each GPU, in order
+    std::vector<int> gpu_of_rank;  ///< under mpirun with several ranks: index in Snapshot::gpus, or -1
+    CommAdvice ranks;              ///< of those; empty like gpu_of_rank
+};
+
+Machine make_machine(std::string origin, Snapshot snapshot, std::vector<int> gpu_of_rank = {});
+
+/// "Tesla V100 SXM2 32GB" of the PCI database's "GV100GL [Tesla V100 SXM2 32GB]"; other names as they are.
+std::string model_of(const std::string &name);
+/// "8 x NVIDIA H200", "no GPU", "2 x NVIDIA A100, 1 x NVIDIA T4".
+std::string gpus_text(const Snapshot &snapshot);
+/// "2 sockets, 112 cores, 2 NUMA nodes: Intel(R) ..."; "processors unknown".
+std::string host_text(const Snapshot &snapshot);
+
+}  // namespace baton::topology

@@ -1,0 +1,78 @@
+#include "topology/tool/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+
+#include "baton/baton.h"
+
+namespace baton::topology {
+namespace {
+
+const std::vector<std::string> parts{"matrix", "bandwidth", "tree", "ring", "ranks"};
+
+/// An option whose file may be left out.
+CLI::Option *add_output(CLI::App &app, const std::string &name, std::string &file, const std::string &words) {
+    return app.add_option(name, file, words + " [standard output]")->expected(0, 1)->type_name("FILE");
+}
+
+void check_outputs(const Options &options) {
+    const auto to_output = {&options.svg, &options.png, &options.json, &options.advice, &options.xml};
+    const auto count =
+        std::count_if(to_output.begin(), to_output.end(), [](const std::string *file) { return *file == "-"; });
+    if (count > 1 || (count == 1 && !options.show.empty()))
+        throw CLI::ValidationError("only one thing can go to the standard output; give the others a file");
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, char **argv, bool print, int &exit_code) {
+    CLI::App app(
+        "Shows how the GPUs, NICs, processors and memory of a machine are connected, and what Baton makes of it. Alone "
+        "or under mpirun; with several ranks it also shows which rank uses which GPU.",
+        "baton_topo");
+    Options options;
+    auto *from = app.add_option("--from", options.from,
+                                "A description instead of this machine: hwloc's XML, NCCL's topology XML, or what "
+                                "--json has written; the format is found out")
+                     ->type_name("FILE");
+    app.add_option("--override", options.override_file, "Facts that stand above the machine's own (docs/topology.md)")
+        ->type_name("FILE");
+    app.add_option("--show", options.show,
+                   "Parts of the text: matrix, bandwidth, tree, ring, ranks; without it all of them, or none if "
+                   "something else is written")
+        ->delimiter(',')
+        ->check(CLI::IsMember(parts));
+    app.add_flag("--measure", options.measure,
+                 "Copy between all GPUs of the ranks, one pair at a time; takes mpirun and GPUs")
+        ->excludes(from);
+    const std::pair<CLI::Option *, std::string *> outputs[] = {
+        {add_output(app, "--svg", options.svg, "A picture"), &options.svg},
+        {add_output(app, "--png", options.png, "The same in pixels"), &options.png},
+        {add_output(app, "--json", options.json, "All facts that were found out; --from reads them again"),
+         &options.json},
+        {add_output(app, "--advice", options.advice, "What follows from them, as JSON"), &options.advice},
+        {add_output(app, "--xml", options.xml, "hwloc's XML with the NVLinks, which lstopo opens"), &options.xml}};
+    app.set_version_flag(
+        "--version", fmt::format("baton_topo {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR, BATON_VERSION_PATCH));
+    try {
+        app.parse(argc, argv);
+        bool other_output = false;
+        for (const auto &[option, file] : outputs) {
+            if (option->count() > 0 && file->empty()) *file = "-";
+            other_output = other_output || !file->empty();
+        }
+        if (options.show.empty() && !other_output) options.show = parts;
+        check_outputs(options);
+    } catch (const CLI::ParseError &error) {
+        std::ostringstream ignored;
+        exit_code = app.exit(error, print ? std::cout : ignored, print ? std::cerr : ignored) == 0 ? 0 : 2;
+        return std::nullopt;
+    }
+    return options;
+}
+
+}  // namespace baton::topology

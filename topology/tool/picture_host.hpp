@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "topology/tool/machine.hpp"
+#include "topology/tool/svg.hpp"
+#include "topology/tool/view.hpp"
+
+/// The upper half of the picture's work: where sockets, nodes, switches and cards lie, and drawing them.
+namespace baton::topology::picture {
+
+/// Sockets side by side. Cards are all in one line, at the lower edge or, turned over, at the upper one.
+class Row {
+public:
+    Row(const Machine &machine, std::vector<SocketView> sockets, bool turned_over);
+
+    double width() const { return width_; }
+    double height() const { return height_; }
+
+    void place(double x, double y);
+    /// REQUIRES: place().
+    void draw(svg::Drawing &drawing) const;
+
+    bool turned_over() const { return turned_over_; }
+    /// Of each GPU in this row.
+    const std::map<int, svg::Box> &gpu_boxes() const { return gpu_boxes_; }
+    /// Of each socket (NUMA node, where sockets are not known) that has a number: from where to where it reaches, at
+    /// the height where the line to the next one ends.
+    const std::vector<svg::Box> &processors() const { return processors_; }
+
+private:
+    svg::Box box(double x, double top, double width, double height) const;
+    void place_branch(const Branch &branch, double x);
+    void draw_branch(svg::Drawing &drawing, const Branch &branch, const svg::Box &parent, double x, double width,
+                     int depth) const;
+    void draw_device(svg::Drawing &drawing, const Branch &branch, const svg::Box &parent, double x) const;
+    void draw_node(svg::Drawing &drawing, const NodeView &node, double x, double width) const;
+    void draw_gpu(svg::Drawing &drawing, int gpu, const svg::Box &box) const;
+    void draw_nic(svg::Drawing &drawing, const Branch &branch, const svg::Box &box) const;
+    void wire(svg::Drawing &drawing, const svg::Box &parent, const svg::Box &child, int mbps) const;
+    std::vector<std::string> gpu_lines(int gpu) const;
+    double bars_top() const;
+    double switch_top(int depth) const;
+    double cards_top() const;
+
+    const Machine &machine_;
+    std::vector<SocketView> sockets_;
+    bool turned_over_;
+    bool named_sockets_ = false;
+    int depth_ = 0;  // of switches
+    double bar_height_ = 0, card_height_ = 0;
+    double x_ = 0, y_ = 0, width_ = 0, height_ = 0;
+    std::map<int, svg::Box> gpu_boxes_;
+    std::vector<svg::Box> processors_;
+};
+
+}  // namespace baton::topology::picture

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "topology/tool/machine.hpp"
+#include "topology/tool/svg.hpp"
+
+/// What stands below the machine: the matrix of pairs, the ring, the legend.
+namespace baton::topology::picture {
+
+class Panel {
+public:
+    virtual ~Panel() = default;
+    virtual double width() const = 0;
+    virtual double height() const = 0;
+    virtual void draw(svg::Drawing &drawing, const svg::Point &corner) const = 0;
+};
+
+/// Those that the machine has something to say in. They refer to `machine`.
+std::vector<std::unique_ptr<Panel>> panels_for(const Machine &machine);
+
+/// Panels one below the other, side by side.
+using Columns = std::vector<std::vector<std::unique_ptr<Panel>>>;
+
+}  // namespace baton::topology::picture

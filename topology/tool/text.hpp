@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "topology/tool/machine.hpp"
+
+/// The parts of the tool's text output. Each ends with a newline, and is empty where it has nothing to say.
+namespace baton::topology {
+
+/// Two lines: GPUs and software; processors.
+std::string header_text(const Machine &machine);
+/// The matrix of `nvidia-smi topo -m`: GPUs and NICs, the nearest processors and NUMA node, and a legend.
+std::string matrix_text(const Machine &machine);
+/// GB/s of every pair of GPUs and how to move data between the two, and the reasons. `measured`: also what was
+/// measured.
+std::string bandwidth_text(const Machine &machine);
+/// Sockets, NUMA nodes, PCIe switches, devices.
+std::string tree_text(const Machine &machine);
+/// The ring over all GPUs, its bottleneck, and what NVLink connects.
+std::string ring_text(const Machine &machine);
+/// Which rank uses which GPU, and what is near it; empty unless there are several ranks.
+std::string ranks_text(const Machine &machine);
+/// What could not be found out.
+std::string gaps_text(const Machine &machine);
+
+/// "NV18", "SYS", "X": how the matrix writes it.
+std::string short_kind(LinkKind kind, int links);
+
+}  // namespace baton::topology

@@ -1,0 +1,233 @@
+#include "topology/tool/view.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace baton::topology {
+namespace {
+
+/// A number at the beginning of `text`, which then starts behind it.
+std::optional<int> take_number(std::string_view &text) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc()) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return value;
+}
+
+std::optional<int> first_cpu(const std::string &list) {
+    std::string_view text = list;
+    return take_number(text);
+}
+
+int slower(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
+
+Branch device(const Snapshot &snapshot, int node) {
+    Branch branch;
+    branch.kind = snapshot.pci[static_cast<std::size_t>(node)].kind;
+    branch.pci_node = node;
+    for (std::size_t index = 0; index < snapshot.gpus.size(); ++index)
+        if (snapshot.gpus[index].pci_node == node) branch.gpus.push_back(static_cast<int>(index));
+    for (std::size_t index = 0; index < snapshot.nics.size(); ++index)
+        if (snapshot.nics[index].pci_node == node) branch.nics.push_back(static_cast<int>(index));
+    for (std::size_t index = 0; index < snapshot.nvswitches.size(); ++index)
+        if (snapshot.nvswitches[index].pci_node == node) branch.nvswitch = static_cast<int>(index);
+    if (!branch.gpus.empty()) {
+        branch.kind = PciKind::gpu;
+    } else if (!branch.nics.empty()) {
+        branch.kind = PciKind::nic;
+    } else if (branch.nvswitch >= 0) {
+        branch.kind = PciKind::nvswitch;
+    }
+    return branch;
+}
+
+bool functions_of_one(const Snapshot &snapshot, const Branch &a, const Branch &b) {
+    const auto &left = snapshot.pci[static_cast<std::size_t>(a.pci_node)].address;
+    const auto &right = snapshot.pci[static_cast<std::size_t>(b.pci_node)].address;
+    return left && right && left->domain == right->domain && left->bus == right->bus && left->device == right->device;
+}
+
+/// The ports of one network card are one branch.
+void join_ports(const Snapshot &snapshot, std::vector<Branch> &children) {
+    for (std::size_t index = 1; index < children.size();) {
+        Branch &before = children[index - 1], &here = children[index];
+        if (!before.nics.empty() && !here.nics.empty() && functions_of_one(snapshot, before, here)) {
+            before.nics.insert(before.nics.end(), here.nics.begin(), here.nics.end());
+            children.erase(children.begin() + static_cast<std::ptrdiff_t>(index));
+        } else {
+            ++index;
+        }
+    }
+}
+
+/// What is to be seen of a PCI object, given what is to be seen below it; empty for nothing.
+std::optional<Branch> branch_of(const Snapshot &snapshot, int node, std::vector<Branch> children) {
+    Branch branch = device(snapshot, node);
+    const Known<int> &mbps = snapshot.pci[static_cast<std::size_t>(node)].mbps;
+    branch.mbps = mbps.known() ? mbps.value : 0;
+    join_ports(snapshot, children);
+    branch.children = std::move(children);
+    if (!branch.gpus.empty() || !branch.nics.empty() || branch.nvswitch >= 0) return branch;
+    if (branch.children.empty()) return std::nullopt;
+    if (branch.children.size() > 1) return branch;
+    Branch only = std::move(branch.children[0]);
+    only.mbps = slower(only.mbps, branch.mbps);
+    return only;
+}
+
+/// (root, what is to be seen of its tree). From the leaves up, without recursion, since parents come before children.
+std::vector<std::pair<int, Branch>> trees(const Snapshot &snapshot) {
+    std::vector<std::vector<Branch>> below(snapshot.pci.size());
+    std::vector<std::pair<int, Branch>> roots;
+    for (std::size_t index = snapshot.pci.size(); index-- > 0;) {
+        std::reverse(below[index].begin(), below[index].end());
+        auto branch = branch_of(snapshot, static_cast<int>(index), std::move(below[index]));
+        if (!branch) continue;
+        const int parent = snapshot.pci[index].parent;
+        if (parent < 0) {
+            roots.emplace_back(static_cast<int>(index), std::move(*branch));
+        } else {
+            below[static_cast<std::size_t>(parent)].push_back(std::move(*branch));
+        }
+    }
+    std::reverse(roots.begin(), roots.end());
+    return roots;
+}
+
+/// Where GPUs, NICs and trees without a place in the PCI tree hang; made when they are needed.
+NodeView &node_for(std::vector<SocketView> &sockets, int os_index) {
+    if (os_index >= 0)
+        for (SocketView &socket : sockets)
+            for (NodeView &node : socket.nodes)
+                if (node.os_index == os_index) return node;
+    if (sockets.empty() || sockets.back().index >= 0) sockets.push_back({-1, {}});
+    for (NodeView &node : sockets.back().nodes)
+        if (node.os_index == os_index) return node;
+    NodeView fresh;
+    fresh.os_index = os_index;
+    sockets.back().nodes.push_back(std::move(fresh));
+    return sockets.back().nodes.back();
+}
+
+std::vector<SocketView> empty_sockets(const Host &host) {
+    std::vector<SocketView> sockets;
+    for (std::size_t index = 0; index < host.package_list.size(); ++index)
+        sockets.push_back({static_cast<int>(index), {}});
+    for (const NumaNode &node : host.numa_list) {
+        const auto cpu = first_cpu(node.cpuset);
+        if (!cpu) continue;  // memory without processors, as a GPU's, is no place where devices hang
+        const NodeView view{node.os_index, node.cpuset, node.memory_bytes, {}};
+        const auto package = std::find_if(host.package_list.begin(), host.package_list.end(),
+                                          [&](const Package &one) { return contains_cpu(one.cpuset, *cpu); });
+        const auto index = static_cast<std::size_t>(package - host.package_list.begin());
+        if (package == host.package_list.end()) {
+            node_for(sockets, node.os_index) = view;
+        } else {
+            sockets[index].nodes.push_back(view);
+        }
+    }
+    std::erase_if(sockets, [](const SocketView &socket) { return socket.nodes.empty(); });
+    return sockets;
+}
+
+/// Where a device of this node belongs: where there is but one node, on that.
+int place_of(const Known<int> &numa_node, const Host &host) {
+    if (numa_node.known()) return numa_node.value;
+    return host.numa_list.size() == 1 ? host.numa_list[0].os_index : -1;
+}
+
+int node_of_root(const PciNode &root, const Host &host) {
+    return root.numa_nodes.size() == 1 ? root.numa_nodes[0] : place_of({}, host);
+}
+
+int node_of_tree(const Snapshot &snapshot, int root, const Branch &branch) {
+    const int node = node_of_root(snapshot.pci[static_cast<std::size_t>(root)], snapshot.host);
+    if (node >= 0) return node;
+    // The devices may know what the root does not.
+    for (const int gpu : branch.gpus)
+        if (const auto &known = snapshot.gpus[static_cast<std::size_t>(gpu)].numa_node; known.known())
+            return known.value;
+    for (const Branch &child : branch.children)
+        if (const int below = node_of_tree(snapshot, root, child); below >= 0) return below;
+    return -1;
+}
+
+/// Among devices that are not in the PCI tree, the GPU that this one is a slice of; null where there is none.
+Branch *slices_of(const Snapshot &snapshot, const Gpu &slice, std::vector<Branch> &branches) {
+    for (Branch &branch : branches) {
+        if (branch.pci_node >= 0 || branch.gpus.empty()) continue;
+        const Gpu &other = snapshot.gpus[static_cast<std::size_t>(branch.gpus[0])];
+        if (slice.pci.known() && other.pci.known() && slice.pci.value == other.pci.value) return &branch;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+bool contains_cpu(const std::string &list, int cpu) {
+    std::string_view text = list;
+    while (const auto first = take_number(text)) {
+        auto last = first;
+        if (text.starts_with('-')) {
+            text.remove_prefix(1);
+            last = take_number(text);
+        }
+        if (*first <= cpu && last && cpu <= *last) return true;
+        if (!text.starts_with(',')) return false;
+        text.remove_prefix(1);
+    }
+    return false;
+}
+
+std::vector<SocketView> view_of(const Snapshot &snapshot) {
+    std::vector<SocketView> sockets = empty_sockets(snapshot.host);
+    for (auto &[root, branch] : trees(snapshot)) {
+        NodeView &node = node_for(sockets, node_of_tree(snapshot, root, branch));
+        node.branches.push_back(std::move(branch));
+    }
+    for (std::size_t index = 0; index < snapshot.gpus.size(); ++index) {
+        const Gpu &gpu = snapshot.gpus[index];
+        if (gpu.pci_node >= 0) continue;
+        NodeView &node = node_for(sockets, place_of(gpu.numa_node, snapshot.host));
+        if (Branch *whole = slices_of(snapshot, gpu, node.branches)) {
+            whole->gpus.push_back(static_cast<int>(index));
+            continue;
+        }
+        Branch branch;
+        branch.kind = PciKind::gpu;
+        branch.gpus = {static_cast<int>(index)};
+        node.branches.push_back(std::move(branch));
+    }
+    for (std::size_t index = 0; index < snapshot.nics.size(); ++index) {
+        const Nic &nic = snapshot.nics[index];
+        if (nic.pci_node >= 0) continue;
+        NodeView &node = node_for(sockets, place_of(nic.numa_node, snapshot.host));
+        Branch branch;
+        branch.kind = PciKind::nic;
+        branch.nics = {static_cast<int>(index)};
+        node.branches.push_back(std::move(branch));
+    }
+    return sockets;
+}
+
+std::vector<Branch> without_switches(const std::vector<Branch> &branches) {
+    std::vector<Branch> result;
+    for (const Branch &branch : branches) {
+        if (branch.kind == PciKind::nvswitch) continue;
+        Branch copy = branch;
+        copy.children = without_switches(branch.children);
+        const bool device = !copy.gpus.empty() || !copy.nics.empty();
+        if (device || copy.children.size() > 1) {
+            result.push_back(std::move(copy));
+        } else if (copy.children.size() == 1) {
+            Branch only = std::move(copy.children[0]);
+            only.mbps = slower(only.mbps, copy.mbps);
+            result.push_back(std::move(only));
+        }
+    }
+    return result;
+}
+
+}  // namespace baton::topology

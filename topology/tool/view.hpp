@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topology/snapshot.hpp"
+
+/// The machine as people see it: sockets, in them NUMA nodes, on them what matters of the PCI trees.
+namespace baton::topology {
+
+/// A device, or a PCI object with several branches below it: ports that lead to one thing only are left out.
+struct Branch {
+    PciKind kind = PciKind::other;
+    int pci_node = -1;      ///< index in Snapshot::pci; -1: not in the tree
+    std::vector<int> gpus;  ///< kind gpu: index in Snapshot::gpus; several are slices of one GPU
+    std::vector<int> nics;
+    int nvswitch = -1;
+    int mbps = 0;  ///< of the slowest link between it and what is above it here; 0 unknown
+    std::vector<Branch> children;
+};
+
+struct NodeView {
+    int os_index = -1;  ///< -1: no NUMA node is known for these
+    std::string cpuset;
+    std::uint64_t memory_bytes = 0;
+    std::vector<Branch> branches;
+};
+
+struct SocketView {
+    int index = -1;  ///< -1: not known to be a socket
+    std::vector<NodeView> nodes;
+};
+
+/// All sockets in order, and last what could not be placed on one of them. Every GPU and NIC is there exactly once.
+std::vector<SocketView> view_of(const Snapshot &snapshot);
+
+/// Whether a processor is in a list such as "0-3,8".
+bool contains_cpu(const std::string &list, int cpu);
+
+/// Branches without NVSwitches.
+std::vector<Branch> without_switches(const std::vector<Branch> &branches);
+
+}  // namespace baton::topology
