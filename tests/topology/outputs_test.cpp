@@ -3,15 +3,18 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <random>
 #include <regex>
 
 #include "topology/readers.hpp"
+#include "topology/tool/advice_json.hpp"
 #include "topology/tool/machine.hpp"
 #include "topology/tool/picture.hpp"
 #include "topology/tool/svg.hpp"
 #include "topology/tool/table.hpp"
 #include "topology/tool/text.hpp"
 #include "topology/tool/view.hpp"
+#include "util/failure.hpp"
 
 namespace baton::topology {
 namespace {
@@ -96,6 +99,52 @@ TEST_P(EveryMachine, IsPicturedWithoutOverlapAndWithinThePage) {
     }
     for (std::size_t gpu = 0; gpu < machine_.snapshot.gpus.size(); ++gpu)
         EXPECT_EQ(count(picture, ">GPU " + std::to_string(gpu) + "</text>"), 1u) << gpu;
+}
+
+/// The file's text with some of it left out, doubled, or exchanged: often still a machine, and then a strange one.
+std::string damaged(std::string text, std::mt19937 &random) {
+    const auto below = [&](std::size_t limit) { return random() % std::max<std::size_t>(limit, 1); };
+    for (std::size_t rounds = 1 + below(4); rounds > 0; --rounds) {
+        const std::size_t begin = text.rfind('\n', below(text.size())), end = text.find('\n', begin + 1);
+        if (begin == std::string::npos || end == std::string::npos) continue;
+        const std::string line = text.substr(begin, end - begin);
+        std::size_t digit = begin + below(line.size());
+        switch (below(4)) {
+            case 0:
+                text.erase(begin, end - begin);
+                break;
+            case 1:
+                text.insert(end, line);
+                break;
+            case 2:
+                text.insert(below(text.size()), line);
+                break;
+            default:
+                digit = text.find_first_of("0123456789", digit);
+                if (digit != std::string::npos) text[digit] = static_cast<char>('0' + below(10));
+        }
+    }
+    return text;
+}
+
+TEST_P(EveryMachine, IsShownOrRefusedWhenItsFileIsDamaged) {
+    std::mt19937 random(1);
+    const std::string text = read_text_file(GetParam());
+    int shown = 0;
+    for (int round = 0; round < 200; ++round) {
+        Snapshot snapshot;
+        try {
+            snapshot = read_machine(damaged(text, random), "damaged");
+        } catch (const core::Failure &) {
+            continue;
+        }
+        const Machine machine = make_machine("damaged", std::move(snapshot));
+        EXPECT_THAT(draw_picture(machine), HasSubstr("</svg>"));
+        EXPECT_NE(matrix_text(machine) + bandwidth_text(machine) + ring_text(machine) + advice_to_json(machine), "");
+        EXPECT_THAT(tree_text(machine), HasSubstr("Machine: "));
+        ++shown;
+    }
+    EXPECT_GT(shown, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Topology, EveryMachine, testing::ValuesIn(machine_files()), [](const auto &each) {

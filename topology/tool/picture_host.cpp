@@ -116,6 +116,8 @@ Box Row::box(double x, double top, double width, double height) const {
     return {x_ + x, turned_over_ ? y_ + height_ - top - height : y_ + top, width, height};
 }
 
+Box Row::cards() const { return box(2 * pad, cards_top(), width_ - 4 * pad, card_height_); }
+
 void Row::place(double x, double y) {
     x_ = x;
     y_ = y;
