@@ -132,6 +132,95 @@ TEST(Assemble, DeviceWithoutPropertiesIsKept) {
     EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind, (Known<LinkKind>{LinkKind::NONE, Source::none}));
 }
 
+/// What hwloc says of a machine whose GPUs are NVML's first `gpus`, each below its own host bridge.
+Snapshot on_pci(std::size_t gpus) {
+    Snapshot machine;
+    machine.host.numa_list = {{0, "0-3", 0}, {1, "4-7", 0}};
+    machine.pci_source = Source::hwloc;
+    for (std::size_t index = 0; index < gpus; ++index) {
+        const int node = static_cast<int>(index % 2);
+        PciNode host, device;
+        host.kind = PciKind::host_bridge;
+        host.numa_nodes = {node};
+        device.kind = PciKind::gpu;
+        device.parent = static_cast<int>(machine.pci.size());
+        device.address = machines::slot(static_cast<int>(index));
+        machine.pci.push_back(host);
+        machine.pci.push_back(device);
+        Gpu &gpu = machine.gpus.emplace_back();
+        gpu.pci = {*device.address, Source::hwloc};
+        gpu.pci_node = device.parent + 1;
+        gpu.numa_node = {node, Source::hwloc};
+        gpu.cpuset = {node == 0 ? "0-3" : "4-7", Source::hwloc};
+    }
+    machine.pairs.resize(gpus * gpus);
+    return machine;
+}
+
+TEST(Assemble, GpusFindTheirPlaceInThePciTrees) {
+    NvmlFacts nvml = machines::two_pcie(P2pStatus::ok);
+    nvml.pairs.clear();
+    const Snapshot snapshot = assemble(nvml, {}, on_pci(3));
+    ASSERT_EQ(snapshot.gpus.size(), 2u);  // the third one is not given to this container
+    EXPECT_EQ(snapshot.gpus[1].pci_node, 3);
+    EXPECT_EQ(snapshot.gpus[1].numa_node, (Known<int>{1, Source::sysfs}));
+    EXPECT_EQ(snapshot.gpus[1].cpuset, (Known<std::string>{"4-7", Source::hwloc}));
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind, (Known<LinkKind>{LinkKind::SYS, Source::hwloc}));
+    EXPECT_TRUE(snapshot.gaps.empty());
+}
+
+TEST(Assemble, ProcessorsOfTheNumaNodeWherePciTellsNone) {
+    NvmlFacts nvml = machines::two_pcie(P2pStatus::ok);
+    const Snapshot snapshot = assemble(nvml, {}, on_pci(0));
+    EXPECT_EQ(snapshot.gpus[1].pci_node, -1);
+    EXPECT_EQ(snapshot.gpus[1].cpuset, (Known<std::string>{"4-7", Source::sysfs}));
+}
+
+TEST(Assemble, GpusOnPciWithoutADriverAreAGap) {
+    const Snapshot snapshot = assemble(machines::no_nvml(), {}, on_pci(2));
+    EXPECT_TRUE(snapshot.gpus.empty());
+    EXPECT_TRUE(snapshot.pairs.empty());
+    EXPECT_TRUE(any_gap_with(snapshot, "2 NVIDIA GPUs on PCI that neither NVML nor CUDA shows"));
+}
+
+TEST(Assemble, SwitchesThatNvmlNamesAreOneEach) {
+    NvmlFacts nvml = machines::h200_hidden_switches(2);
+    for (NvmlGpu &gpu : nvml.gpus)
+        for (NvmlLink &link : gpu.links) {
+            link.remote_hidden = false;
+            link.remote_type = RemoteType::nvswitch;
+            link.remote = PciAddress{0, static_cast<std::uint32_t>(0xc0 + link.index % 4), 0, 0};
+        }
+    Snapshot machine = on_pci(2);
+    machine.nvswitches.push_back({{PciAddress{0, 0xc2, 0, 0}, Source::hwloc}, 7});
+    const Snapshot snapshot = assemble(nvml, {}, machine);
+    EXPECT_EQ(snapshot.nvswitches.size(), 4u);
+    EXPECT_EQ(snapshot.gpus[1].nvlinks[2].peer_switch, 0);
+    EXPECT_FALSE(make_graph(snapshot).pair(0, 1).switch_hidden);
+}
+
+TEST(Assemble, AnswersThatAreYoungerThanOurListsAreUnknown) {
+    NvmlFacts nvml = machines::two_pcie(P2pStatus::ok);
+    for (NvmlPair &pair : nvml.pairs) {
+        pair.ancestor = static_cast<CommonAncestor>(77);
+        pair.nvlink = static_cast<P2pStatus>(99);
+    }
+    const Snapshot snapshot = assemble(nvml, {});
+    EXPECT_FALSE(snapshot.pair(0, 1).ancestor.known());
+    EXPECT_EQ(snapshot.pair(0, 1).nvlink.value, P2pStatus::unknown);
+}
+
+TEST(FindGpu, ByIndexUuidAndAddress) {
+    NvmlFacts nvml = machines::h200_hidden_switches(3);
+    const Snapshot snapshot = assemble(nvml, {});
+    EXPECT_EQ(find_gpu(snapshot, "2"), 2);
+    EXPECT_EQ(find_gpu(snapshot, "00000000:20:00.0"), 1);
+    EXPECT_EQ(find_gpu(snapshot, nvml.gpus[1].uuid), 1);
+    EXPECT_EQ(find_gpu(snapshot, "MIG" + nvml.gpus[1].uuid.substr(3)), 1);
+    for (const char *name : {"3", "", "-1", "GPU-", "0000:21:00.0", "2x"})
+        EXPECT_EQ(find_gpu(snapshot, name), -1) << name;
+}
+
 TEST(Assemble, NothingAtAll) {
     Snapshot snapshot = assemble(machines::no_nvml(), {});
     EXPECT_TRUE(snapshot.gpus.empty());

@@ -2,6 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/topology/texts.hpp"
+#include "topology/discover.hpp"
+#include "topology/pci_ids.hpp"
+#include "topology/readers.hpp"
+
 namespace baton::topology {
 namespace {
 
@@ -17,6 +26,41 @@ TEST(Host, ThisMachineHasProcessors) {
     EXPECT_FALSE(host.numa_list[0].cpuset.empty());
 }
 
+/// What hwloc says of a machine that a file describes: the way of live machines.
+class HwlocOfAFile : public testing::Test {
+protected:
+    void SetUp() override {
+        path_ = testing::TempDir() + "baton_hwloc_test.xml";
+        std::ofstream(path_) << texts::hwloc;
+        setenv("HWLOC_XMLFILE", path_.c_str(), 1);
+    }
+    void TearDown() override {
+        unsetenv("HWLOC_XMLFILE");
+        std::remove(path_.c_str());
+    }
+    std::string path_;
+};
+
+TEST_F(HwlocOfAFile, KeepsDevicesAndTheirPlaces) {
+    const Snapshot live = read_hwloc();
+    const Snapshot file = read_hwloc_xml(texts::hwloc, path_);
+    EXPECT_TRUE(live.gaps.empty()) << live.gaps[0];
+    EXPECT_EQ(live.pci_source, Source::hwloc);
+    ASSERT_EQ(live.gpus.size(), 2u);
+    EXPECT_EQ(live.gpus[1].uuid.value, file.gpus[1].uuid.value);
+    EXPECT_EQ(live.gpus[1].cpuset, (Known<std::string>{"0-3", Source::hwloc}));
+    EXPECT_EQ(live.nics[0].name, "mlx5_0");
+    EXPECT_EQ(live.nvswitches.size(), 1u);  // which the filter of important objects would drop
+    EXPECT_EQ(live.host.numa_list, file.host.numa_list);
+}
+
+TEST_F(HwlocOfAFile, GpusWithoutADriverAreNoFailure) {
+    const Snapshot snapshot = discover();
+    EXPECT_TRUE(snapshot.gpus.empty() || snapshot.gpus[0].cuda_ordinal.known() ||
+                snapshot.gpus[0].uuid.source == Source::nvml);
+    EXPECT_EQ(snapshot.nics.size(), 1u);
+}
+
 TEST(Sysfs, MissingDeviceIsUnknown) {
     const PciAddress nowhere{0xfffe, 0xfe, 0x1e};
     EXPECT_EQ(to_string(nowhere), "fffe:fe:1e.0");
@@ -27,6 +71,24 @@ TEST(Sysfs, MissingDeviceIsUnknown) {
 TEST(PciAddressText, IsWhatTheKernelUses) {
     EXPECT_EQ(to_string(PciAddress{0, 0x1b, 0}), "0000:1b:00.0");
     EXPECT_EQ(to_string(PciAddress{0x10008, 1, 0x1f}), "10008:01:1f.0");
+    EXPECT_EQ(to_string(PciAddress{0, 3, 0, 1}), "0000:03:00.1");
+}
+
+TEST(PciAddressText, IsReadInAllFormsThatAreInUse) {
+    EXPECT_EQ(parse_pci_address("00000000:1B:00.0"), (PciAddress{0, 0x1b, 0, 0}));
+    EXPECT_EQ(parse_pci_address("10008:01:1f"), (PciAddress{0x10008, 1, 0x1f, 0}));
+    EXPECT_EQ(parse_pci_address("0000:03:00.7"), (PciAddress{0, 3, 0, 7}));
+    for (const char *text :
+         {"", "1b:00.0", "0000:1b:00.8", "0000:1b:20.0", "0000:1b:00.0x", "0000:1b:00.", "0000:1bb:00.0"})
+        EXPECT_FALSE(parse_pci_address(text)) << text;
+}
+
+TEST(PcieLinks, SpeedAndLanes) {
+    EXPECT_EQ(pcie_link_mbps("32.0 GT/s PCIe", 16), 63008);
+    EXPECT_EQ(pcie_link_mbps("2.5 GT/s PCIe", 1), 250);
+    EXPECT_EQ(pcie_link_mbps("8 GT/s", 16), 15760);
+    for (const char *text : {"", "Unknown", "3.0 GT/s", "16"}) EXPECT_FALSE(pcie_link_mbps(text, 16)) << text;
+    EXPECT_FALSE(pcie_link_mbps("8.0 GT/s PCIe", 0));
 }
 
 }  // namespace

@@ -50,10 +50,5 @@ TEST(ReadMachine, Files) {
               "/dev/zero: larger than 16 MiB, as no description of a machine is");
 }
 
-TEST(ReadMachine, OfThisMachineByAnXmlFile) {  // the way of live machines, through hwloc
-    const TemporaryFile file(texts::hwloc);
-    EXPECT_EQ(read_text_file(file.path()), texts::hwloc);
-}
-
 }  // namespace
 }  // namespace baton::topology

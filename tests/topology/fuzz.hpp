@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string_view>
+
+namespace baton::topology {
+
+/// Reads hostile text with one reader, and uses what it accepts as a program would. Refusals are fine; anything else
+/// that goes wrong ends the process, or is what a sanitizer sees. Used by the fuzz targets and by the test with mutated
+/// seeds.
+void fuzz_hwloc_xml(std::string_view text);
+void fuzz_nccl_xml(std::string_view text);
+void fuzz_snapshot_json(std::string_view text);
+void fuzz_override(std::string_view text);
+
+}  // namespace baton::topology
