@@ -7,6 +7,7 @@
 #include "topology/graph.hpp"
 #include "topology/index_set.hpp"
 #include "topology/nvlink_matrix.hpp"
+#include "topology/pci_ids.hpp"
 #include "topology/processor_tree.hpp"
 
 namespace baton::topology {
@@ -14,9 +15,30 @@ namespace {
 
 using pugi::xml_node;
 
+/// GPUs that NVML or CUDA told, but no PCI tree shows, as in containers without sysfs: each becomes a root of its own.
+Snapshot with_all_gpus_on_pci(Snapshot snapshot) {
+    for (Gpu &gpu : snapshot.gpus) {
+        if (gpu.pci_node >= 0 || !gpu.pci.known()) continue;
+        for (std::size_t index = 0; index < snapshot.pci.size() && gpu.pci_node < 0; ++index)
+            if (snapshot.pci[index].address == gpu.pci.value) gpu.pci_node = static_cast<int>(index);  // another slice
+        if (gpu.pci_node >= 0) continue;
+        PciNode node;
+        node.kind = PciKind::gpu;
+        node.address = gpu.pci.value;
+        node.vendor = vendor_nvidia;
+        node.class_id = class_3d;
+        node.cpuset = gpu.cpuset.value;
+        if (gpu.numa_node.known()) node.numa_nodes = {gpu.numa_node.value};
+        gpu.pci_node = static_cast<int>(snapshot.pci.size());
+        snapshot.pci.push_back(node);
+    }
+    return snapshot;
+}
+
 class Exporter {
 public:
-    explicit Exporter(const Snapshot &snapshot) : snapshot_(snapshot), gp_of_pci_(snapshot.pci.size(), 0) {}
+    explicit Exporter(const Snapshot &snapshot)
+        : snapshot_(with_all_gpus_on_pci(snapshot)), gp_of_pci_(snapshot_.pci.size(), 0) {}
 
     std::string write() {
         xml_node declaration = document_.append_child(pugi::node_declaration);
@@ -219,7 +241,7 @@ private:
         }
     }
 
-    const Snapshot &snapshot_;
+    const Snapshot snapshot_;
     pugi::xml_document document_;
     std::vector<int> gp_of_pci_;  ///< 0: not written yet
     int next_gp_ = 1;
