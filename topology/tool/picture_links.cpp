@@ -188,8 +188,8 @@ double Channel::track_y(const Wire &wire, double top) const {
 }
 
 void Channel::draw(svg::Drawing &drawing, double top) const {
-    if (!fabric_.empty()) draw_fabric(drawing, top);
     draw_wires(drawing, top);
+    if (!fabric_.empty()) draw_fabric(drawing, top);
 }
 
 /// The middle of the wire's level part, or the nearest place to it where no upright part of another wire runs.
