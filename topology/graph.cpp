@@ -61,6 +61,10 @@ PairEvidence evidence_of(const Snapshot &snapshot, std::size_t from, std::size_t
         evidence.link_mbps_source = slower.source;
     }
     evidence.nvlink = said.nvlink;
+    if (said.links.known() && said.links.value == 0) {
+        evidence.direct_links = evidence.switch_links = 0;
+        evidence.nvlink = {};
+    }
     evidence.ancestor = said.ancestor;
     evidence.c2c_mbps = c2c_between(a, b);
     evidence.path = find_pci_path(snapshot, a.pci_node, b.pci_node);
@@ -69,19 +73,24 @@ PairEvidence evidence_of(const Snapshot &snapshot, std::size_t from, std::size_t
     return evidence;
 }
 
-/// What was stated outright stands above what follows from the rest.
+bool is_nvlink(LinkKind kind) { return kind == LinkKind::NVLINK || kind == LinkKind::NVSWITCH; }
+
+/// What was stated outright stands above what follows from the rest. Links that are stated, without a kind, make
+/// NVLinks of a pair that had none (that there are none at all, evidence_of() has seen).
 void state(const PairFacts &said, Pair &pair) {
-    if (said.kind.known() && said.kind.value != pair.kind.value) {
-        const bool nvlinks = said.kind.value == LinkKind::NVLINK || said.kind.value == LinkKind::NVSWITCH;
-        pair.kind = said.kind;
+    Known<LinkKind> kind = said.kind;
+    if (!kind.known() && said.links.known() && said.links.value > 0 && !is_nvlink(pair.kind.value))
+        kind = {LinkKind::NVLINK, said.links.source};
+    if (kind.known() && kind.value != pair.kind.value) {
+        pair.kind = kind;
         pair.hops = {};
         pair.nominal_mbps = {};
-        if (!nvlinks) pair.links = 0;
+        if (!is_nvlink(kind.value)) pair.links = 0;
         pair.switch_hidden = false;
         pair.why = "stated outright";
     }
-    if (said.links.known()) {
-        if (pair.links > 0 && pair.nominal_mbps.known() && pair.nominal_mbps.source != Source::override_file)
+    if (said.links.known() && is_nvlink(pair.kind.value)) {
+        if (pair.links > 0 && pair.nominal_mbps.known())
             pair.nominal_mbps.value = pair.nominal_mbps.value / pair.links * said.links.value;
         pair.links = said.links.value;
     }
@@ -96,6 +105,10 @@ Pair make_pair(const Snapshot &snapshot, std::size_t from, std::size_t to) {
     pair.p2p_write = said.p2p_write;
     pair.p2p_atomics = said.p2p_atomics;
     pair.measured_mbps = said.measured_mbps;
+    // CUDA has neither P2P nor IPC between GPU instances; who tries it (a probe) may say otherwise.
+    if (from != to && (snapshot.gpus[from].mig || snapshot.gpus[to].mig))
+        for (Known<bool> *permission : {&pair.p2p_read, &pair.p2p_write, &pair.p2p_atomics})
+            if (!permission->known()) *permission = {false, Source::table};
     return pair;
 }
 

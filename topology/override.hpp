@@ -19,8 +19,9 @@
 ///     "pairs": [{"gpus": ["0", "1"], "kind": "SYS", "links": 0, "gbps": 12.5, "p2p": "off"}],
 ///     "dead_links": [{"gpu": "0", "links": [3, 4]}]    NVLinks, by their index, that shall count as down
 ///   }
-/// null in a matrix leaves the machine's own word; the diagonal is not looked at. "pairs" comes after the matrices, and
-/// holds for both directions.
+/// Links where the machine has none make the pair NVLINK, and 0 links leave it what it is without NVLinks; "kind" says
+/// otherwise. null in a matrix leaves the machine's own word; the diagonal is not looked at. "pairs" comes after the
+/// matrices, and holds for both directions.
 namespace baton::topology {
 
 struct Override {

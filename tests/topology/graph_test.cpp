@@ -152,6 +152,31 @@ TEST(Graph, StatedFactsStandAboveFoundOnes) {
     EXPECT_EQ(graph.pair(1, 2).links, 18);
 }
 
+TEST(Graph, StatedLinksMakeAndUnmakeNvlinks) {
+    Snapshot snapshot = builders::hidden_switches(2);
+    for (Gpu &gpu : snapshot.gpus) gpu.numa_node = {0, Source::sysfs};
+    snapshot.pair(0, 1).links = {0, Source::override_file};
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind.value, LinkKind::NODE);
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).links, 0);
+    Snapshot plain = builders::gpus(2);
+    plain.pair(0, 1).links = {4, Source::override_file};
+    EXPECT_EQ(make_graph(plain).pair(0, 1).kind, (Known<LinkKind>{LinkKind::NVLINK, Source::override_file}));
+    EXPECT_EQ(make_graph(plain).pair(0, 1).links, 4);
+    EXPECT_FALSE(make_graph(plain).pair(0, 1).nominal_mbps.known());
+}
+
+TEST(Graph, SlicesOfGpusHaveNoP2pUnlessSomebodySawIt) {
+    Snapshot snapshot = builders::gpus(3);
+    snapshot.gpus[1].pci = snapshot.gpus[0].pci;
+    snapshot.gpus[0].mig = snapshot.gpus[1].mig = true;
+    snapshot.pair(0, 2).p2p_write = {true, Source::probe};
+    const Graph graph = make_graph(snapshot);
+    EXPECT_EQ(graph.pair(0, 1).kind.value, LinkKind::SAME_DEVICE);
+    EXPECT_EQ(graph.pair(0, 1).p2p_write, (Known<bool>{false, Source::table}));
+    EXPECT_EQ(graph.pair(0, 2).p2p_write, (Known<bool>{true, Source::probe}));
+    EXPECT_FALSE(graph.pair(0, 0).p2p_write.known());
+}
+
 TEST(Graph, NothingAtAll) {
     EXPECT_EQ(make_graph({}), Graph());
     const Graph graph = make_graph(builders::gpus(2));
