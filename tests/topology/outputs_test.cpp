@@ -138,7 +138,7 @@ TEST_P(EveryMachine, IsShownOrRefusedWhenItsFileIsDamaged) {
     std::mt19937 random(1);
     const std::string text = read_text_file(GetParam());
     int shown = 0;
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < 30; ++round) {
         Snapshot snapshot;
         try {
             snapshot = read_machine(damaged(text, random), "damaged");
