@@ -2,16 +2,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
-#include <regex>
+#include <random>
+#include <sstream>
 
 #include "topology/readers.hpp"
+#include "topology/tool/advice_json.hpp"
 #include "topology/tool/machine.hpp"
 #include "topology/tool/picture.hpp"
 #include "topology/tool/svg.hpp"
 #include "topology/tool/table.hpp"
 #include "topology/tool/text.hpp"
 #include "topology/tool/view.hpp"
+#include "util/failure.hpp"
 
 namespace baton::topology {
 namespace {
@@ -64,12 +68,16 @@ TEST_P(EveryMachine, IsSeenWithEachDeviceOnce) {
 
 /// The cards' outlines: white, with a border of 1.5.
 std::vector<svg::Box> cards_in(const std::string &picture) {
-    const std::regex card(
-        "<rect x=\"([0-9.]+)\" y=\"([0-9.]+)\" width=\"([0-9.]+)\" height=\"([0-9.]+)\" rx=\"6\" fill=\"#ffffff\" "
-        "stroke=\"#[0-9a-f]+\" stroke-width=\"1.5\"/>");
     std::vector<svg::Box> boxes;
-    for (std::sregex_iterator at(picture.begin(), picture.end(), card), end; at != end; ++at)
-        boxes.push_back({std::stod((*at)[1]), std::stod((*at)[2]), std::stod((*at)[3]), std::stod((*at)[4])});
+    std::istringstream lines(picture);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("fill=\"#ffffff\" stroke=") == std::string::npos || line.find("\"1.5\"/>") == std::string::npos)
+            continue;
+        svg::Box box;
+        if (std::sscanf(line.c_str(), "<rect x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\" rx=\"6\"", &box.x, &box.y,
+                        &box.width, &box.height) == 4)
+            boxes.push_back(box);
+    }
     return boxes;
 }
 
@@ -81,14 +89,16 @@ std::size_t count(const std::string &text, const std::string &part) {
 
 TEST_P(EveryMachine, IsPicturedWithoutOverlapAndWithinThePage) {
     const std::string picture = draw_picture(machine_);
-    std::smatch page;
-    ASSERT_TRUE(std::regex_search(picture, page, std::regex("viewBox=\"0 0 ([0-9.]+) ([0-9.]+)\"")));
+    double width = 0, height = 0;
+    const std::size_t page = picture.find("viewBox=");
+    ASSERT_NE(page, std::string::npos);
+    ASSERT_EQ(std::sscanf(picture.c_str() + page, "viewBox=\"0 0 %lf %lf\"", &width, &height), 2);
     const std::vector<svg::Box> cards = cards_in(picture);
     ASSERT_GE(cards.size(), machine_.snapshot.gpus.size());
     for (std::size_t one = 0; one < cards.size(); ++one) {
         EXPECT_GE(cards[one].x, 0);
-        EXPECT_LE(cards[one].right(), std::stod(page[1]));
-        EXPECT_LE(cards[one].bottom(), std::stod(page[2]));
+        EXPECT_LE(cards[one].right(), width);
+        EXPECT_LE(cards[one].bottom(), height);
         for (std::size_t other = one + 1; other < cards.size(); ++other)
             EXPECT_TRUE(cards[one].right() <= cards[other].x || cards[other].right() <= cards[one].x ||
                         cards[one].bottom() <= cards[other].y || cards[other].bottom() <= cards[one].y)
@@ -96,6 +106,52 @@ TEST_P(EveryMachine, IsPicturedWithoutOverlapAndWithinThePage) {
     }
     for (std::size_t gpu = 0; gpu < machine_.snapshot.gpus.size(); ++gpu)
         EXPECT_EQ(count(picture, ">GPU " + std::to_string(gpu) + "</text>"), 1u) << gpu;
+}
+
+/// The file's text with some of it left out, doubled, or exchanged: often still a machine, and then a strange one.
+std::string damaged(std::string text, std::mt19937 &random) {
+    const auto below = [&](std::size_t limit) { return random() % std::max<std::size_t>(limit, 1); };
+    for (std::size_t rounds = 1 + below(4); rounds > 0; --rounds) {
+        const std::size_t begin = text.rfind('\n', below(text.size())), end = text.find('\n', begin + 1);
+        if (begin == std::string::npos || end == std::string::npos) continue;
+        const std::string line = text.substr(begin, end - begin);
+        std::size_t digit = begin + below(line.size());
+        switch (below(4)) {
+            case 0:
+                text.erase(begin, end - begin);
+                break;
+            case 1:
+                text.insert(end, line);
+                break;
+            case 2:
+                text.insert(below(text.size()), line);
+                break;
+            default:
+                digit = text.find_first_of("0123456789", digit);
+                if (digit != std::string::npos) text[digit] = static_cast<char>('0' + below(10));
+        }
+    }
+    return text;
+}
+
+TEST_P(EveryMachine, IsShownOrRefusedWhenItsFileIsDamaged) {
+    std::mt19937 random(1);
+    const std::string text = read_text_file(GetParam());
+    int shown = 0;
+    for (int round = 0; round < 30; ++round) {
+        Snapshot snapshot;
+        try {
+            snapshot = read_machine(damaged(text, random), "damaged");
+        } catch (const core::Failure &) {
+            continue;
+        }
+        const Machine machine = make_machine("damaged", std::move(snapshot));
+        EXPECT_THAT(draw_picture(machine), HasSubstr("</svg>"));
+        EXPECT_NE(matrix_text(machine) + bandwidth_text(machine) + ring_text(machine) + advice_to_json(machine), "");
+        EXPECT_THAT(tree_text(machine), HasSubstr("Machine: "));
+        ++shown;
+    }
+    EXPECT_GT(shown, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Topology, EveryMachine, testing::ValuesIn(machine_files()), [](const auto &each) {

@@ -23,11 +23,12 @@
 namespace baton::topology {
 namespace {
 
-/// UUID of the GPU that this rank would use, as bench::Communicator chooses it; empty without one.
+/// The GPU that this rank would use, as bench::Communicator chooses it: UUID and PCI address; empty without one.
 std::string my_gpu(const bench::World &world) {
     const CudaFacts cuda = read_cuda();
     if (cuda.devices.empty()) return {};
-    return cuda.devices[static_cast<std::size_t>(world.local_rank()) % cuda.devices.size()].uuid;
+    const CudaDevice &device = cuda.devices[static_cast<std::size_t>(world.local_rank()) % cuda.devices.size()];
+    return fmt::format("{} {}", device.uuid, device.pci ? to_string(*device.pci) : "");
 }
 
 Snapshot read_snapshot(const Options &options) {
@@ -37,9 +38,14 @@ Snapshot read_snapshot(const Options &options) {
                           std::move(snapshot));
 }
 
-std::vector<int> find_gpus(const Snapshot &snapshot, const std::vector<std::string> &uuids) {
+/// `names`: of my_gpu() on each rank. CUDA and NVML may differ about the UUID of a slice, not about where it is.
+std::vector<int> find_gpus(const Snapshot &snapshot, const std::vector<std::string> &names) {
     std::vector<int> gpus;
-    for (const std::string &uuid : uuids) gpus.push_back(uuid.empty() ? -1 : find_gpu(snapshot, uuid));
+    for (const std::string &name : names) {
+        const std::size_t space = std::min(name.find(' '), name.size());
+        const int gpu = find_gpu(snapshot, name.substr(0, space));
+        gpus.push_back(gpu >= 0 || space == name.size() ? gpu : find_gpu(snapshot, name.substr(space + 1)));
+    }
     return gpus;
 }
 
@@ -112,13 +118,13 @@ int run(const bench::World &world, int argc, char **argv) {
     int exit_code = 0;
     const auto options = parse_options(argc, argv, world.rank() == 0, exit_code);
     if (!options) return exit_code;
-    const std::vector<std::string> uuids =
+    const std::vector<std::string> names =
         options->from.empty() ? world.gather(my_gpu(world)) : std::vector<std::string>();
     Snapshot snapshot;
     std::vector<int> gpus;
     if (!on_rank_0(world, [&] {
             snapshot = read_snapshot(*options);
-            gpus = find_gpus(snapshot, uuids);
+            gpus = find_gpus(snapshot, names);
         }))
         return 2;
     if (options->measure) measure_pairs(world, gpus, snapshot);

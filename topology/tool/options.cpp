@@ -16,7 +16,7 @@ const std::vector<std::string> parts{"matrix", "bandwidth", "tree", "ring", "ran
 
 /// An option whose file may be left out.
 CLI::Option *add_output(CLI::App &app, const std::string &name, std::string &file, const std::string &words) {
-    return app.add_option(name, file, words + " [standard output]")->expected(0, 1)->type_name("FILE");
+    return app.add_option(name, file, words)->expected(0, 1)->type_name("[FILE]");
 }
 
 void check_outputs(const Options &options) {
@@ -58,6 +58,7 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         {add_output(app, "--xml", options.xml, "hwloc's XML with the NVLinks, which lstopo opens"), &options.xml}};
     app.set_version_flag(
         "--version", fmt::format("baton_topo {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR, BATON_VERSION_PATCH));
+    app.footer("What has no FILE goes to the standard output.");
     try {
         app.parse(argc, argv);
         bool other_output = false;

@@ -97,7 +97,7 @@ void draw_title(svg::Drawing &drawing, const Machine &machine, double width) {
 
 std::vector<std::string> notes_of(const Machine &machine) {
     std::vector<std::string> notes;
-    if (machine.graph.gpus > 1) notes.push_back(machine.gpus.why);
+    if (machine.graph.gpus > 1) notes.push_back("With a rank on each GPU: " + machine.gpus.why);
     for (const std::string &gap : machine.snapshot.gaps) notes.push_back("note: " + gap);
     return notes;
 }

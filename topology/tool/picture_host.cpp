@@ -40,6 +40,11 @@ double width_of(const Branch &branch) {
     return branch.gpus.empty() ? nic_width : slices * gpu_width + (slices - 1) * gap;
 }
 
+bool any_shared_card(const Branch &branch) {
+    return branch.nics.size() > 1 || std::any_of(branch.children.begin(), branch.children.end(),
+                                                 [](const Branch &child) { return any_shared_card(child); });
+}
+
 std::string node_title(const NodeView &node) {
     return node.os_index >= 0 ? fmt::format("NUMA node {}", node.os_index) : "NUMA node unknown";
 }
@@ -83,12 +88,16 @@ std::string ranks_of(const Machine &machine, int gpu) {
 
 Row::Row(const Machine &machine, std::vector<SocketView> sockets, bool turned_over)
     : machine_(machine), sockets_(std::move(sockets)), turned_over_(turned_over) {
+    std::size_t lines = 2;
     for (SocketView &socket : sockets_) {
         named_sockets_ = named_sockets_ || socket.index >= 0;
         width_ += (width_ > 0 ? socket_gap : 0);
         for (NodeView &node : socket.nodes) {
             node.branches = without_switches(node.branches);
-            for (const Branch &branch : node.branches) depth_ = std::max(depth_, depth_of(branch));
+            for (const Branch &branch : node.branches) {
+                depth_ = std::max(depth_, depth_of(branch));
+                if (any_shared_card(branch)) lines = 3;
+            }
         }
         width_ += width_of(socket);
     }
@@ -96,7 +105,6 @@ Row::Row(const Machine &machine, std::vector<SocketView> sockets, bool turned_ov
     for (const SocketView &socket : sockets_)
         for (const NodeView &node : socket.nodes)
             if (!node_detail(node).empty()) bar_height_ = node_bar + node_detail_height;
-    std::size_t lines = 2;
     for (std::size_t gpu = 0; gpu < machine.snapshot.gpus.size(); ++gpu)
         lines = std::max(lines, gpu_lines(static_cast<int>(gpu)).size());
     card_height_ = card_bar + line_height * static_cast<double>(lines) + 10;
@@ -115,6 +123,8 @@ double Row::switch_top(int depth) const {
 Box Row::box(double x, double top, double width, double height) const {
     return {x_ + x, turned_over_ ? y_ + height_ - top - height : y_ + top, width, height};
 }
+
+Box Row::cards() const { return box(2 * pad, cards_top(), width_ - 4 * pad, card_height_); }
 
 void Row::place(double x, double y) {
     x_ = x;
@@ -278,7 +288,7 @@ void Row::draw_nic(svg::Drawing &drawing, const Branch &branch, const Box &box) 
                                    : nic.kind == NicKind::ethernet ? "Ethernet"
                                                                    : "network",
                                    pci_text(nic.pci)};
-    if (branch.nics.size() > 1) lines.push_back(fmt::format("+ {} more", branch.nics.size() - 1));
+    if (branch.nics.size() > 1) lines.push_back(fmt::format("{} ports", branch.nics.size()));
     drawing.begin_group("NIC " + nic.name);
     draw_card(drawing, box, style::nic_bar, nic.name, lines);
     drawing.end_group();

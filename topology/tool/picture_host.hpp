@@ -24,6 +24,8 @@ public:
     void draw(svg::Drawing &drawing) const;
 
     bool turned_over() const { return turned_over_; }
+    /// Around all cards, with their empty places.
+    svg::Box cards() const;
     /// Of each GPU in this row.
     const std::map<int, svg::Box> &gpu_boxes() const { return gpu_boxes_; }
     /// Of each socket (NUMA node, where sockets are not known) that has a number: from where to where it reaches, at

@@ -188,8 +188,8 @@ double Channel::track_y(const Wire &wire, double top) const {
 }
 
 void Channel::draw(svg::Drawing &drawing, double top) const {
-    if (!fabric_.empty()) draw_fabric(drawing, top);
     draw_wires(drawing, top);
+    if (!fabric_.empty()) draw_fabric(drawing, top);
 }
 
 /// The middle of the wire's level part, or the nearest place to it where no upright part of another wire runs.
@@ -235,15 +235,14 @@ void Channel::draw_wires(svg::Drawing &drawing, double top) const {
 }
 
 void Channel::draw_fabric(svg::Drawing &drawing, double top) const {
-    double left = gpu_box(fabric_[0].gpu).x, right = gpu_box(fabric_[0].gpu).right();
-    int most = 0;
-    for (const FabricLink &link : fabric_) {
-        left = std::min(left, gpu_box(link.gpu).x);
-        right = std::max(right, gpu_box(link.gpu).right());
-        most = std::max(most, link.links);
+    double left = rows_[0].cards().x, right = rows_[0].cards().right();
+    for (const Row &row : rows_) {
+        left = std::min(left, row.cards().x);
+        right = std::max(right, row.cards().right());
     }
+    int most = 0;
+    for (const FabricLink &link : fabric_) most = std::max(most, link.links);
     const auto &switches = machine_.snapshot.nvswitches;
-    right = std::max(right, left + 220);
     const double tall = fabric_height(machine_);
     const Box bar{left, top + (rows_.size() > 1 ? (height() - tall) / 2 : height() - tall), right - left, tall};
     for (const FabricLink &link : fabric_) {

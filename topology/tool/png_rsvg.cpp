@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <librsvg/rsvg.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 
@@ -10,7 +11,8 @@
 namespace baton::topology {
 namespace {
 
-constexpr double scale = 2;
+constexpr double usual_scale = 2;
+constexpr double largest_side = 32000;  // pixels; cairo draws no larger images
 
 template <class T, void (*release)(T *)>
 struct Release {
@@ -43,6 +45,7 @@ std::string make_png(const std::string &svg) {
     if (!handle) fail("reading the picture", error);
     double width = 0, height = 0;
     if (!rsvg_handle_get_intrinsic_size_in_pixels(handle.get(), &width, &height)) fail("its size", "unknown");
+    const double scale = std::min(usual_scale, largest_side / std::max({width, height, 1.0}));
     const Surface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(width * scale),
                                                      static_cast<int>(height * scale)));
     const Context context(cairo_create(surface.get()));

@@ -24,11 +24,11 @@ std::string islands_text(const std::vector<std::vector<int>> &islands, const cha
     return fmt::format("NVLink islands ({}): {}\n", noun, fmt::join(parts, " "));
 }
 
-std::string ring_lines(const CommAdvice &advice, const char *noun) {
+std::string ring_lines(const CommAdvice &advice, const char *noun, const char *summary) {
     const Ring &ring = advice.ring;
     std::string text = fmt::format("Ring ({}): {} -> {}\n", noun, fmt::join(ring.order, " -> "), ring.order.front());
     text += fmt::format("  bottleneck {}; {}\n", bottleneck_text(ring), ring.why);
-    return text + islands_text(advice.islands, noun) + fmt::format("In short: {}\n", advice.why);
+    return text + islands_text(advice.islands, noun) + fmt::format("{}: {}\n", summary, advice.why);
 }
 
 template <class T>
@@ -48,7 +48,7 @@ std::string header_text(const Machine &machine) {
 
 std::string ring_text(const Machine &machine) {
     if (machine.gpus.ring.order.size() < 2) return {};
-    return ring_lines(machine.gpus, "GPUs");
+    return ring_lines(machine.gpus, "GPUs", "With a rank on each GPU");
 }
 
 std::string ranks_text(const Machine &machine) {
@@ -70,7 +70,7 @@ std::string ranks_text(const Machine &machine) {
                    known_text(advice.uuid)});
     }
     std::string text = table.text();
-    if (machine.ranks.ring.order.size() >= 2) text += ring_lines(machine.ranks, "ranks");
+    if (machine.ranks.ring.order.size() >= 2) text += ring_lines(machine.ranks, "ranks", "With these ranks");
     return text;
 }
 
