@@ -149,10 +149,12 @@ private:
         if (row.mover == Mover::copy_engine && !copy_engine_allowed()) return false;
         if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) return false;
         if (row.algorithm != Algorithm::packet) return true;
-        if (capabilities_.on_gpu && !capabilities_.reaches_buffers && !is_message(request_))
-            return request_.bytes <= packets_through_host;
-        if (!is_message(request_)) return request_.bytes <= capabilities_.packet_bytes;
+        if (!is_message(request_)) return request_.bytes <= most_in_packets();
         return request_.bytes <= capabilities_.message_bytes || !capabilities_.reaches_buffers;
+    }
+    std::uint64_t most_in_packets() const {
+        const bool through_host = capabilities_.on_gpu && !capabilities_.reaches_buffers;
+        return through_host ? std::min(capabilities_.packet_bytes, packets_through_host) : capabilities_.packet_bytes;
     }
     bool copy_engine_allowed() const {
         if (capabilities_.size == 1 || capabilities_.transport == BATON_TRANSPORT_KERNEL) return false;

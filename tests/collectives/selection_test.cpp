@@ -252,6 +252,8 @@ TEST(Selection, SaysWhyGpusStage) {
                   "staged by kernel, 16 channels: GPUs 2 and 3 do not reach each other");
     }
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, apart).algorithm, Algorithm::packet);
+    apart.packet_bytes = apart.packet_channel_bytes = 0;
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, apart).algorithm, Algorithm::staged);
     EXPECT_EQ(text_for(BATON_SEND, 1 << 20, apart),
               "packet by kernel, 1 channel: GPUs 2 and 3 do not reach each other");
 }
