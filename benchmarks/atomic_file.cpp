@@ -48,7 +48,7 @@ AtomicFile::~AtomicFile() {
     }
 }
 
-void AtomicFile::write(const std::string &text) {
+void AtomicFile::draft(const std::string &text) {
     const bool regular = draft_ != path_;
     std::FILE *file = std::fopen(draft_.c_str(), "w");
     if (file == nullptr) {
@@ -58,8 +58,14 @@ void AtomicFile::write(const std::string &text) {
     const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0 &&
                          (!regular || fsync(fileno(file)) == 0);
     const int error = errno;
-    if (std::fclose(file) != 0 || !written || (regular && std::rename(draft_.c_str(), path_.c_str()) != 0)) {
+    if (std::fclose(file) != 0 || !written) {
         cannot_write(path_, written ? errno : error);
+    }
+}
+
+void AtomicFile::publish() {
+    if (draft_ != path_ && std::rename(draft_.c_str(), path_.c_str()) != 0) {
+        cannot_write(path_, errno);
     }
     draft_.clear();
 }

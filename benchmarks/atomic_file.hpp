@@ -14,7 +14,13 @@ public:
     AtomicFile(const AtomicFile &) = delete;
     AtomicFile &operator=(const AtomicFile &) = delete;
 
-    void write(const std::string &text);
+    void write(const std::string &text) {
+        draft(text);
+        publish();
+    }
+    /// The two halves of write(), for several files of which all or none shall be there.
+    void draft(const std::string &text);
+    void publish();
 
 private:
     std::string path_;

@@ -16,7 +16,13 @@ bool refused(const Known<bool> &permission) { return permission.known() && !perm
 /// NVLink in any form, or one GPU for both.
 bool linked(LinkKind kind) { return kind <= LinkKind::C2C; }
 
-/// What only puts kinds in order where nobody tells the bandwidth: not figures of any machine.
+/// Linked, and nobody refuses to use it.
+bool usable_link(const Pair &pair) {
+    return linked(pair.kind.value) && !refused(pair.p2p_read) && !refused(pair.p2p_write);
+}
+
+/// What only puts kinds in order where nobody tells the bandwidth, NVLink above PCIe 5.0 x16: not figures of any
+/// machine.
 int assumed_mbps(LinkKind kind) {
     switch (kind) {
         case LinkKind::SELF:
@@ -25,7 +31,7 @@ int assumed_mbps(LinkKind kind) {
         case LinkKind::NVLINK:
         case LinkKind::NVSWITCH:
         case LinkKind::C2C:
-            return 20'000;
+            return 64'000;
         case LinkKind::PIX:
         case LinkKind::PXB:
         case LinkKind::PHB:
@@ -121,8 +127,7 @@ std::vector<std::vector<int>> find_islands(const RankPairs &pairs) {
         std::vector<int> island{first};
         for (std::size_t index = 0; index < island.size(); ++index)  // grows while it is walked
             for (int other = 0; other < pairs.count(); ++other) {
-                if (placed[static_cast<std::size_t>(other)] || !linked(pairs.at(island[index], other).kind.value))
-                    continue;
+                if (placed[static_cast<std::size_t>(other)] || !usable_link(pairs.at(island[index], other))) continue;
                 placed[static_cast<std::size_t>(other)] = true;
                 island.push_back(other);
             }
@@ -145,7 +150,7 @@ std::string describe(const CommAdvice &advice) {
         text = fmt::format("every pair of ranks is linked by {}{}", link_name(advice.weakest),
                            advice.uniform ? "" : " or better, not all alike");
     else if (advice.islands.size() == n)
-        text = fmt::format("no NVLinks; the weakest link is {}", link_name(advice.weakest));
+        text = fmt::format("no usable NVLinks; the weakest link is {}", link_name(advice.weakest));
     else if (advice.islands.size() == 1)
         text = fmt::format("NVLinks connect all ranks, but not every pair; the weakest link is {}",
                            link_name(advice.weakest));
@@ -200,7 +205,7 @@ CommAdvice advise_communicator(const Snapshot &snapshot, const Graph &graph, con
             const Pair &pair = pairs.at(a, b);
             advice.uniform = advice.uniform && alike(pair, pairs.at(0, 1));
             advice.all_p2p = advice.all_p2p && !refused(pair.p2p_read) && !refused(pair.p2p_write);
-            advice.fully_linked = advice.fully_linked && linked(pair.kind.value);
+            advice.fully_linked = advice.fully_linked && usable_link(pair);
             advice.weakest = std::max(advice.weakest, pair.kind.value);
         }
     advice.islands = find_islands(pairs);

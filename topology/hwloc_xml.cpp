@@ -198,6 +198,7 @@ private:
         Gpu &gpu = builder_.add_gpu(index);
         if (*info(object, hidden_switches_info)) objects_.hidden_switch_nodes.push_back(index);
         std::string uuid = info(object, "NVIDIAUUID");
+        gpu.name = info(object, "GPUModel");
         for (const xml_node child : object.children("object")) {
             if (uuid.empty()) uuid = info(child, "NVIDIAUUID");
             if (gpu.name.empty()) gpu.name = info(child, "GPUModel");

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "topology/limits.hpp"
 #include "topology/names.hpp"
@@ -156,6 +159,53 @@ std::size_t gpu_named(const Override &said, const Snapshot &snapshot, const std:
          snapshot.gpus.size() - 1, said.host_ranks > 0 ? "" : ", by index, UUID or PCI address");
 }
 
+/// What no pair of two GPUs can be.
+void check_pair(const Override &said, const Override::PairEntry &entry, const Gpu &from, const Gpu &to) {
+    const auto refuse = [&](const std::string &why) {
+        fail(BATON_ERR_ARGUMENT, "{}: {}: {}", said.origin, entry.field, why);
+    };
+    if (!entry.kind) return;
+    const LinkKind kind = *entry.kind;
+    if (kind == LinkKind::SELF) refuse("SELF is one GPU, and these are two");
+    if (kind == LinkKind::SAME_DEVICE && from.pci.known() && to.pci.known() && from.pci.value != to.pci.value)
+        refuse("SAME_DEVICE, but they have different PCI addresses");
+    if (!entry.links) return;
+    const bool nvlink = kind == LinkKind::NVLINK || kind == LinkKind::NVSWITCH || kind == LinkKind::C2C;
+    if (nvlink && *entry.links == 0) refuse(fmt::format("{} without links", name_of(kind)));
+    if (!nvlink && *entry.links > 0) refuse(fmt::format("{} has no NVLinks", name_of(kind)));
+}
+
+/// What "pairs" has said of each pair so far: saying it twice is well, saying two things is not. (What it says stands
+/// above the matrices.)
+class Stated {
+public:
+    explicit Stated(const Override &said) : said_(said) {}
+
+    void add(const Override::PairEntry &entry, std::size_t from, std::size_t to) {
+        if (!entry.field.starts_with("pairs")) return;
+        Override::PairEntry &all = by_pair_[{std::min(from, to), std::max(from, to)}];
+        once("kind", entry, entry.kind, all.kind, all);
+        once("links", entry, entry.links, all.links, all);
+        once("gbps", entry, entry.mbps, all.mbps, all);
+        once("p2p", entry, entry.p2p, all.p2p, all);
+        all.field = entry.field;
+    }
+
+private:
+    template <class T>
+    void once(const char *what, const Override::PairEntry &entry, const std::optional<T> &value,
+              std::optional<T> &before, const Override::PairEntry &earlier) const {
+        if (!value) return;
+        if (before && *before != *value)
+            fail(BATON_ERR_ARGUMENT, "{}: {}: {} contradicts an entry before it (the last of this pair is {})",
+                 said_.origin, entry.field, what, earlier.field);
+        before = value;
+    }
+
+    const Override &said_;
+    std::map<std::pair<std::size_t, std::size_t>, Override::PairEntry> by_pair_;
+};
+
 void state_pair(const Override::PairEntry &entry, PairFacts &pair) {
     constexpr Source source = Source::override_file;
     if (entry.kind) pair.kind = {*entry.kind, source};
@@ -214,10 +264,13 @@ Snapshot apply_override(const Override &said, Snapshot snapshot) {
                     all.p2p = said.p2p;
                     state_pair(all, snapshot.pair(from, to));
                 }
+    Stated stated(said);
     for (const Override::PairEntry &entry : said.pairs) {
         const std::size_t from = gpu_named(said, snapshot, entry.from, entry.field);
         const std::size_t to = gpu_named(said, snapshot, entry.to, entry.field);
         if (from == to) fail(BATON_ERR_ARGUMENT, "{}: {}: both are GPU \"{}\"", said.origin, entry.field, entry.to);
+        stated.add(entry, from, to);
+        check_pair(said, entry, snapshot.gpus[from], snapshot.gpus[to]);
         state_pair(entry, snapshot.pair(from, to));
         state_pair(entry, snapshot.pair(to, from));
     }

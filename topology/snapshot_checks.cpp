@@ -20,6 +20,7 @@ public:
                    snapshot_.gpus.size() * snapshot_.gpus.size());
         tree();
         for (std::size_t index = 0; index < snapshot_.gpus.size(); ++index) gpu(index);
+        identities();
         for (std::size_t index = 0; index < snapshot_.nvswitches.size(); ++index)
             below(fmt::format("nvswitches[{}].pci_node", index), snapshot_.nvswitches[index].pci_node,
                   snapshot_.pci.size());
@@ -62,6 +63,20 @@ private:
         for (const NvLink &link : gpu.nvlinks) {
             below(path + ".nvlinks: peer_gpu", link.peer_gpu, snapshot_.gpus.size());
             below(path + ".nvlinks: peer_switch", link.peer_switch, snapshot_.nvswitches.size());
+        }
+    }
+    /// Slices of one GPU share its address.
+    void identities() const {
+        for (std::size_t index = 0; index < snapshot_.gpus.size(); ++index) {
+            const Gpu &gpu = snapshot_.gpus[index];
+            for (std::size_t earlier = 0; earlier < index; ++earlier) {
+                const Gpu &other = snapshot_.gpus[earlier];
+                const std::string path = fmt::format("gpus[{}]", index);
+                if (gpu.uuid.known() && other.uuid.known() && gpu.uuid.value == other.uuid.value)
+                    refuse(path + ".uuid", "gpus[{}] has it too", earlier);
+                if (!gpu.mig && !other.mig && gpu.pci.known() && other.pci.known() && gpu.pci.value == other.pci.value)
+                    refuse(path + ".pci", "gpus[{}] is at this address too", earlier);
+            }
         }
     }
     void host() const {

@@ -172,9 +172,9 @@ void Communicator::fill_info(baton_info *info) const {
     info->single_copy = single_copy_ ? 1 : 0;
     info->peer_access = capabilities_.on_gpu && capabilities_.reaches_buffers ? 1 : 0;
     std::strncpy(info->reach, reach_text_.c_str(), sizeof(info->reach) - 1);
-    const bool on_device = capabilities_.on_gpu && capabilities_.reaches_buffers;
-    info->device_bytes = on_device ? registry_->allocated_bytes() : 0;
-    info->host_bytes = peers_->shared_bytes() + sizeof(Control) + (on_device ? 0 : registry_->allocated_bytes());
+    const std::size_t all = registry_->allocated_bytes();
+    info->device_bytes = !capabilities_.on_gpu ? 0 : capabilities_.reaches_buffers ? all : registry_->own_bytes();
+    info->host_bytes = peers_->shared_bytes() + sizeof(Control) + all - info->device_bytes;
     info->regions = registry_->count();
 }
 

@@ -15,6 +15,8 @@
 namespace baton::core {
 namespace {
 
+/// 2^step_bits steps of an operation (transport.hpp) are 256 GiB then.
+constexpr std::size_t least_segment = 16384;
 constexpr std::size_t largest_segment = std::size_t{1} << 30;
 
 struct Choice {
@@ -81,9 +83,9 @@ void check(const baton_config &config) {
     if (config.p2p != BATON_P2P_AUTO && config.p2p != BATON_P2P_OFF) {
         fail(BATON_ERR_ARGUMENT, "config.p2p is {}, not a baton_p2p", config.p2p);
     }
-    if (config.segment_bytes < 256 || config.segment_bytes > largest_segment) {
-        fail(BATON_ERR_ARGUMENT, "config.segment_bytes is {}; it must lie in 256..{}", config.segment_bytes,
-             largest_segment);
+    if (config.segment_bytes < least_segment || config.segment_bytes > largest_segment) {
+        fail(BATON_ERR_ARGUMENT, "config.segment_bytes is {}; it must lie in {}..{}", config.segment_bytes,
+             least_segment, largest_segment);
     }
 }
 
@@ -134,7 +136,8 @@ baton_config resolve_config(const baton_config *given) {
     if (config.packet_limit == unset_size) config.packet_limit = size_from("BATON_PACKET_LIMIT", unset_size);
     if (config.copy_engine_limit == unset_size)
         config.copy_engine_limit = size_from("BATON_COPY_ENGINE_LIMIT", unset_size);
-    if (config.segment_bytes == 0) config.segment_bytes = size_from("BATON_SEGMENT", 1048576, 256, largest_segment);
+    if (config.segment_bytes == 0)
+        config.segment_bytes = size_from("BATON_SEGMENT", 1048576, least_segment, largest_segment);
     if (config.p2p == -1) config.p2p = choice_from("BATON_P2P", p2p_choices, BATON_P2P_AUTO);
     if (config.tuning == nullptr) config.tuning = variable("BATON_TUNING");
     check(config);

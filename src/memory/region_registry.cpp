@@ -27,10 +27,11 @@ struct RegionRegistry::Impl {
         std::uint64_t buffer_id = 0;
         bool published = false;
         PeerMemory::Published place;
-        std::string reason;     // not published: why
-        int registered = 0;     // add() less remove()
-        bool owned = false;     // from allocate(): freed by release() or the destructor
-        std::size_t asked = 0;  // owned: bytes the caller asked for
+        std::string reason;      // not published: why
+        int registered = 0;      // add() less remove()
+        bool for_peers = false;  // by allocate_published(): the domain's kind that all ranks reach
+        bool owned = false;      // from allocate(): freed by release() or the destructor
+        std::size_t asked = 0;   // owned: bytes the caller asked for
     };
     using Regions = std::map<std::uint64_t, Region>;  // by base; no two overlap
 
@@ -142,8 +143,10 @@ struct RegionRegistry::Impl {
                 fail(BATON_ERR_INTERNAL, "allocated memory at {} is not known", pointer);
             Region &region = region_of(info);
             region.owned = true;
+            region.for_peers = for_peers;
             region.asked = bytes;
             allocated += bytes;
+            if (!for_peers) own += bytes;
             return {pointer, &region};
         } catch (...) {
             domain.release(pointer);
@@ -154,6 +157,7 @@ struct RegionRegistry::Impl {
     void release(Regions::iterator region) {
         void *const pointer = reinterpret_cast<void *>(region->first);
         allocated -= region->second.asked;
+        if (!region->second.for_peers) own -= region->second.asked;
         drop(region);
         domain.release(pointer);
     }
@@ -165,6 +169,7 @@ struct RegionRegistry::Impl {
     mutable std::mutex mutex;  // held while publishing: peers' service threads, which answer, have no need of it
     Regions regions;
     std::size_t allocated = 0;
+    std::size_t own = 0;  // of it by allocate()
 };
 
 RegionRegistry::RegionRegistry(MemoryDomain &domain, PeerMemory &peers, std::chrono::milliseconds timeout)
@@ -259,6 +264,11 @@ std::size_t RegionRegistry::count() const {
     std::size_t published = 0;
     for (const auto &[base, region] : impl_->regions) published += region.published ? 1 : 0;
     return published;
+}
+
+std::size_t RegionRegistry::own_bytes() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->own;
 }
 
 std::size_t RegionRegistry::allocated_bytes() const {

@@ -54,6 +54,7 @@ public:
 
     std::size_t count() const;
     std::size_t allocated_bytes() const; /* by allocate() and allocate_published(), alive */
+    std::size_t own_bytes() const;       /* of them by allocate() */
 
 private:
     struct Impl;

@@ -78,6 +78,24 @@ TEST(Override, RanksOnHostMemory) {
     EXPECT_EQ(apply(R"({"host_ranks": 2})", builders::hidden_switches(3)).gpus.size(), 2u);
 }
 
+TEST(Override, PairsThatCannotBeAreRefused) {
+    const auto pair = [](const std::string &rest) { return R"({"pairs": [{"gpus": ["0", "2"], )" + rest + "}]}"; };
+    EXPECT_EQ(why_not(pair(R"("kind": "SELF")")),
+              "topology override o.json: pairs[0]: SELF is one GPU, and these are two");
+    EXPECT_EQ(why_not(pair(R"("kind": "SAME_DEVICE")")),
+              "topology override o.json: pairs[0]: SAME_DEVICE, but they have different PCI addresses");
+    EXPECT_EQ(why_not(pair(R"("kind": "SYS", "links": 4)")), "topology override o.json: pairs[0]: SYS has no NVLinks");
+    EXPECT_EQ(why_not(pair(R"("kind": "NVLINK", "links": 0)")),
+              "topology override o.json: pairs[0]: NVLINK without links");
+    const std::string twice = R"({"pairs": [{"gpus": ["0", "1"], "p2p": "off"}, {"gpus": ["1", "0"], "p2p": )";
+    EXPECT_EQ(why_not(twice + R"("on"}]})"),
+              "topology override o.json: pairs[1]: p2p contradicts an entry before it (the last of this pair is "
+              "pairs[0])");
+    const Snapshot agreed =
+        apply((twice + R"("off"}]})").c_str(), builders::with_p2p(builders::hidden_switches(3), true));
+    EXPECT_FALSE(agreed.pair(0, 1).p2p_write.value);
+}
+
 TEST(Override, RefusalsNameTheEntry) {
     const std::string o = "topology override o.json: ";
     EXPECT_EQ(why_not("{"),

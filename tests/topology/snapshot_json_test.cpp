@@ -48,6 +48,16 @@ TEST(SnapshotJson, EightGpusAreSmallEnoughToShare) {
     EXPECT_LT(snapshot_to_json(assemble(machines::h200_hidden_switches(), {})).size(), 64u << 10);
 }
 
+TEST(SnapshotJson, TwoGpusAreNotOne) {
+    Snapshot snapshot = builders::hidden_switches(2);
+    snapshot.gpus[1].pci = snapshot.gpus[0].pci;
+    EXPECT_EQ(why_not(snapshot_to_json(snapshot)), "s.json: gpus[1].pci: gpus[0] is at this address too");
+    snapshot.gpus[1].mig = true;
+    EXPECT_EQ(snapshot_from_json(snapshot_to_json(snapshot), "s.json"), snapshot);
+    snapshot.gpus[1].uuid = snapshot.gpus[0].uuid;
+    EXPECT_EQ(why_not(snapshot_to_json(snapshot)), "s.json: gpus[1].uuid: gpus[0] has it too");
+}
+
 TEST(SnapshotJson, RefusalsNameTheField) {
     const std::string good = snapshot_to_json(builders::hidden_switches(2));
     EXPECT_EQ(why_not("{}"), "s.json: not a snapshot: \"baton_snapshot\" is missing");

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "atomic_file.hpp"
@@ -92,14 +94,23 @@ std::vector<Output> make_outputs(const Machine &machine, const Options &options)
     return outputs;
 }
 
+/// All of the files or none; a folder that is not there is a slip, not a wish.
 void write(const std::vector<Output> &outputs) {
-    for (const Output &output : outputs)
-        if (output.file != "-") bench::AtomicFile(output.file).write(output.content);
+    std::vector<std::unique_ptr<bench::AtomicFile>> files;
+    for (const Output &output : outputs) {
+        if (output.file == "-") continue;
+        const std::filesystem::path folder = std::filesystem::path(output.file).parent_path();
+        if (!folder.empty() && !std::filesystem::is_directory(folder))
+            throw bench::Error(fmt::format("cannot write {}: there is no folder {}", output.file, folder.string()));
+        files.push_back(std::make_unique<bench::AtomicFile>(output.file));
+        files.back()->draft(output.content);
+    }
     for (const Output &output : outputs)
         if (output.file == "-" &&
             (std::fwrite(output.content.data(), 1, output.content.size(), stdout) != output.content.size() ||
              std::fflush(stdout) != 0))
             throw bench::Error("cannot write to the standard output");
+    for (const auto &file : files) file->publish();
 }
 
 /// Runs on rank 0; whether it worked is known to all.
@@ -108,7 +119,7 @@ bool on_rank_0(const bench::World &world, const std::function<void()> &body) {
     if (world.rank() == 0) try {
             body();
         } catch (const std::exception &error) {
-            std::fprintf(stderr, "baton_topo: %s\n", error.what());
+            std::fprintf(stderr, "baton_topo: %s\n", printable(error.what()).c_str());
             good = false;
         }
     return world.all(good);

@@ -23,6 +23,10 @@ void check_outputs(const Options &options) {
     const auto to_output = {&options.svg, &options.png, &options.json, &options.advice, &options.xml};
     const auto count =
         std::count_if(to_output.begin(), to_output.end(), [](const std::string *file) { return *file == "-"; });
+    for (const std::string *one : to_output)
+        for (const std::string *other : to_output)
+            if (one != other && !one->empty() && *one != "-" && *one == *other)
+                throw CLI::ValidationError(fmt::format("two things cannot both go to {}", *one));
     if (count > 1 || (count == 1 && !options.show.empty()))
         throw CLI::ValidationError("only one thing can go to the standard output; give the others a file");
 }
@@ -35,12 +39,16 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         "or under mpirun; with several ranks it also shows which rank uses which GPU.",
         "baton_topo");
     Options options;
+    // As an unset variable would leave it: this machine is not what was asked for then.
+    const CLI::Validator named([](const std::string &file) { return file.empty() ? "the name is empty" : ""; }, "");
     auto *from = app.add_option("--from", options.from,
                                 "A description instead of this machine: hwloc's XML, NCCL's topology XML, or what "
                                 "--json has written; the format is found out")
-                     ->type_name("FILE");
+                     ->type_name("FILE")
+                     ->check(named);
     app.add_option("--override", options.override_file, "Facts that stand above the machine's own (docs/topology.md)")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(named);
     app.add_option("--show", options.show,
                    "Parts of the text: matrix, bandwidth, tree, ring, ranks; without it all of them, or none if "
                    "something else is written")
