@@ -15,8 +15,8 @@
 namespace baton::core {
 namespace {
 
-/// 2^step_bits steps of an operation (transport.hpp) are 256 GiB then.
-constexpr std::size_t least_segment = 16384;
+/// 2^step_bits steps of an operation (transport.hpp) are 64 GiB then.
+constexpr std::size_t least_segment = 4096;
 constexpr std::size_t largest_segment = std::size_t{1} << 30;
 
 struct Choice {
