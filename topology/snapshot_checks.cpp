@@ -69,9 +69,9 @@ private:
     void identities() const {
         for (std::size_t index = 0; index < snapshot_.gpus.size(); ++index) {
             const Gpu &gpu = snapshot_.gpus[index];
+            const std::string path = fmt::format("gpus[{}]", index);
             for (std::size_t earlier = 0; earlier < index; ++earlier) {
                 const Gpu &other = snapshot_.gpus[earlier];
-                const std::string path = fmt::format("gpus[{}]", index);
                 if (gpu.uuid.known() && other.uuid.known() && gpu.uuid.value == other.uuid.value)
                     refuse(path + ".uuid", "gpus[{}] has it too", earlier);
                 if (!gpu.mig && !other.mig && gpu.pci.known() && other.pci.known() && gpu.pci.value == other.pci.value)

@@ -145,8 +145,6 @@ struct RegionRegistry::Impl {
             region.owned = true;
             region.for_peers = for_peers;
             region.asked = bytes;
-            allocated += bytes;
-            if (!for_peers) own += bytes;
             return {pointer, &region};
         } catch (...) {
             domain.release(pointer);
@@ -156,10 +154,16 @@ struct RegionRegistry::Impl {
 
     void release(Regions::iterator region) {
         void *const pointer = reinterpret_cast<void *>(region->first);
-        allocated -= region->second.asked;
-        if (!region->second.for_peers) own -= region->second.asked;
         drop(region);
         domain.release(pointer);
+    }
+
+    /// What was asked for, of the wanted regions among those that allocate() gave.
+    template <class Wanted>
+    std::size_t allocated(const Wanted &wanted) const {
+        std::size_t bytes = 0;
+        for (const auto &[base, region] : regions) bytes += region.owned && wanted(region) ? region.asked : 0;
+        return bytes;
     }
 
     MemoryDomain &domain;
@@ -168,8 +172,6 @@ struct RegionRegistry::Impl {
 
     mutable std::mutex mutex;  // held while publishing: peers' service threads, which answer, have no need of it
     Regions regions;
-    std::size_t allocated = 0;
-    std::size_t own = 0;  // of it by allocate()
 };
 
 RegionRegistry::RegionRegistry(MemoryDomain &domain, PeerMemory &peers, std::chrono::milliseconds timeout)
@@ -268,12 +270,12 @@ std::size_t RegionRegistry::count() const {
 
 std::size_t RegionRegistry::own_bytes() const {
     const std::lock_guard lock(impl_->mutex);
-    return impl_->own;
+    return impl_->allocated([](const Impl::Region &region) { return !region.for_peers; });
 }
 
 std::size_t RegionRegistry::allocated_bytes() const {
     const std::lock_guard lock(impl_->mutex);
-    return impl_->allocated;
+    return impl_->allocated([](const Impl::Region &) { return true; });
 }
 
 }  // namespace baton::core
