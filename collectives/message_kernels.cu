@@ -103,16 +103,21 @@ __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> 
     if (raises) raise_counts(view, batch, message);
 }
 
+/// By all threads of the block, before its engine: the message with its number, which nobody else counts meanwhile.
+__device__ Message next_of_pair(const CommView &view, Message message, MessageShared &shared) {
+    message.number = *count_of(view, message) + 1;
+    if (threadIdx.x == 0) shared.failed = told_to_give_up(view);
+    __syncthreads();
+    return message;
+}
+
 /// What comes before and after the copy of a send by a copy engine; one block, all channels. The copy has been
 /// enqueued for `destination`: the receiver must name the same.
 __global__ void __launch_bounds__(group_block_threads)
     meet_kernel(const __grid_constant__ CommView view, const __grid_constant__ DirectSend send) {
     __shared__ MessageShared shared;
     wait_for_kernel_before();
-    Message message = send.message;
-    message.number = *count_of(view, message) + 1;
-    if (threadIdx.x == 0) shared.failed = told_to_give_up(view);
-    __syncthreads();
+    const Message message = next_of_pair(view, send.message, shared);
     KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, message.number, 0, send.parts);
     MessageProgress progress;
     std::byte *destination = nullptr;
@@ -123,10 +128,7 @@ __global__ void __launch_bounds__(group_block_threads)
     done_kernel(const __grid_constant__ CommView view, const __grid_constant__ DirectSend send) {
     __shared__ MessageShared shared;
     wait_for_kernel_before();
-    Message message = send.message;
-    message.number = *count_of(view, message) + 1;
-    if (threadIdx.x == 0) shared.failed = told_to_give_up(view);
-    __syncthreads();
+    const Message message = next_of_pair(view, send.message, shared);
     KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, message.number, 0, send.parts);
     engine.post_parts(view.arena(message.peer).inbox(view.rank, message.slot())->done, message.number);
     if (threadIdx.x == 0) *count_of(view, message) = message.number;
