@@ -9,6 +9,7 @@
 #include "collectives/plan.hpp"
 #include "collectives/request.hpp"
 #include "sync/control.hpp"
+#include "util/failure.hpp"
 
 namespace baton::core {
 
@@ -18,10 +19,16 @@ struct MessageCall {
     Plan plan;
 };
 
+/// The peers may have been told of an operation that will not happen, or parts of it are under way.
+class PartlyEnqueued : public Failure {
+public:
+    using Failure::Failure;
+};
+
 /// Runs planned calls of one communicator, in issue order. One implementation on the host, one on a GPU. Calls come one
 /// at a time (the communicator's lock is held) and return after enqueueing, or, on the host without a stream, when
 /// done. Failures of the operation itself (a rank that does not come, ...) are found in the communicator's Control;
-/// exceptions mean that the system refused something and nothing was started.
+/// exceptions mean that the system refused something: nothing was started, unless it is a PartlyEnqueued.
 class Executor {
 public:
     virtual ~Executor() = default;

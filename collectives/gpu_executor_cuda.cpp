@@ -17,6 +17,7 @@
 #include "transport/copy_engine/stream_words.hpp"
 #include "transport/element/dispatch.hpp"
 #include "transport/kernel/launch.hpp"
+#include "util/log.hpp"
 
 namespace baton::core {
 namespace {
@@ -73,8 +74,21 @@ private:
         const DeviceGuard device(device_);
         const RelaxedCaptureGuard relaxed;
         order_.before(as_stream(stream));
-        enqueue(as_stream(stream));
-        order_.after(as_stream(stream));
+        try {
+            enqueue(as_stream(stream));
+            order_.after(as_stream(stream));
+        } catch (const Failure &failure) {
+            mark_end(as_stream(stream));
+            throw PartlyEnqueued(failure.code(), failure.what());
+        }
+    }
+    /// drain() then waits for what has been enqueued, where CUDA still lets it.
+    void mark_end(cudaStream_t stream) {
+        try {
+            order_.after(stream);
+        } catch (const Failure &failure) {
+            log(LogLevel::warn, view_.rank, "{}", failure.what());
+        }
     }
     void run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream);
     bool run_copy_engine(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream);

@@ -1,6 +1,7 @@
 // What a communicator on a GPU needs at its creation: see gpu_executor.hpp.
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "collectives/gpu_executor.hpp"
 #include "collectives/kernels.hpp"
@@ -25,23 +26,41 @@ std::string uuid_text(const char *bytes) {
 std::uint64_t probe_peers(const CommView &view, const std::function<void()> &barrier) {
     constexpr std::uint64_t value = 0x4261746F6E000000;
     cudaStream_t stream = nullptr;
-    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating the probe's stream");
-    Control *result = allocate_control();
-    launch_probe(view, value, false, nullptr, stream);
-    const cudaError_t wrote = cudaStreamSynchronize(stream);
+    Control *result = nullptr;
+    std::exception_ptr failure;
+    // A rank that fails comes to the barriers all the same: the others are in them.
+    const auto unless_failed = [&failure](const auto &step) {
+        if (failure != nullptr) return;
+        try {
+            step();
+        } catch (const Failure &) {
+            failure = std::current_exception();
+        }
+    };
+    cudaError_t state = cudaSuccess;
+    unless_failed([&] {
+        check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating the probe's stream");
+        result = allocate_control();
+        launch_probe(view, value, false, nullptr, stream);
+        state = cudaStreamSynchronize(stream);
+    });
     barrier();
-    cudaError_t read = wrote;
-    if (wrote == cudaSuccess) {
+    unless_failed([&] {
+        if (state != cudaSuccess) return;
         launch_probe(view, value, true, &result->recorded, stream);
-        read = cudaStreamSynchronize(stream);
-    }
-    const std::uint64_t unreached = read == cudaSuccess ? result->recorded : ~std::uint64_t{0};
+        state = cudaStreamSynchronize(stream);
+    });
     barrier();
     // The credit words start at 0: this rank's own, after everybody has looked at them.
-    clear_device(view.own().credit(0, 0), sizeof(SemaphoreWord) * static_cast<std::size_t>(view.size));
-    release_control(result);
-    cudaStreamDestroy(stream);
+    unless_failed([&] {
+        clear_device(view.own().credit(0, 0), sizeof(SemaphoreWord) * static_cast<std::size_t>(view.size));
+    });
+    const std::uint64_t unreached =
+        state == cudaSuccess && result != nullptr ? result->recorded : ~std::uint64_t{0};
+    if (result != nullptr) release_control(result);
+    if (stream != nullptr) cudaStreamDestroy(stream);
     barrier();
+    if (failure != nullptr) std::rethrow_exception(failure);
     return unreached;
 }
 

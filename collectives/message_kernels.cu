@@ -75,26 +75,25 @@ template <int capacity>
 __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> ? 16 : 2)
     messages_kernel(const __grid_constant__ CommView view, const __grid_constant__ MessageBatch<capacity> batch) {
     __shared__ MessageShared shared;
-    __shared__ std::uint64_t count;
     __shared__ bool raises;
     const int block = static_cast<int>(blockIdx.x);
     const LaunchedMessage &launched = batch.messages[message_of(batch, block)];
     Message message = launched.message;
+    int part = block - launched.first_block;
+    KernelMessageEngine engine(view, shared, launched.message.arrival, message.peer, part, launched.parts);
     wait_for_kernel_before();
-    if (threadIdx.x == 0) {
-        shared.failed = told_to_give_up(view);
-        count = *count_of(view, message);
+    if (message.is_send && !launched.push) {
+        const auto pieces = MessagePieces::of(engine, message);
+        engine.load_ahead(message.buffer + pieces.offset(0), pieces.bytes(0));
     }
-    __syncthreads();
-    message.number += count;
+    message.number = engine.open(count_of(view, message), message.number, message.is_send);
     // By a warp that nobody waits for, before the message is done: the fence takes as long as a flight.
     const bool counts_readers = threadIdx.x == blockDim.x / 2;
     const bool last_reader = counts_readers && is_last_reader(view, batch);
     // Of a push, the receiver's one block waits for all of the sender's channels.
     const int parts = message.is_send || !launched.push ? launched.parts : 1;
-    for (int part = block - launched.first_block; part < parts; part += launched.blocks) {
-        KernelMessageEngine engine(view, shared, launched.message.arrival, message.peer, message.number, part,
-                                   launched.parts);
+    for (; part < parts; part += launched.blocks) {
+        engine.take_part(part);
         run(engine, message, launched.push);
     }
     if (counts_readers) raises = last_reader;
@@ -103,22 +102,16 @@ __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> 
     if (raises) raise_counts(view, batch, message);
 }
 
-/// By all threads of the block, before its engine: the message with its number, which nobody else counts meanwhile.
-__device__ Message next_of_pair(const CommView &view, Message message, MessageShared &shared) {
-    message.number = *count_of(view, message) + 1;
-    if (threadIdx.x == 0) shared.failed = told_to_give_up(view);
-    __syncthreads();
-    return message;
-}
-
-/// What comes before and after the copy of a send by a copy engine; one block, all channels. The copy has been
+/// What comes before and after the copy of a send by a copy engine; one block, all channels, and nobody else counts the
+/// pair's messages meanwhile. The copy has been
 /// enqueued for `destination`: the receiver must name the same.
 __global__ void __launch_bounds__(group_block_threads)
     meet_kernel(const __grid_constant__ CommView view, const __grid_constant__ DirectSend send) {
     __shared__ MessageShared shared;
     wait_for_kernel_before();
-    const Message message = next_of_pair(view, send.message, shared);
-    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, message.number, 0, send.parts);
+    Message message = send.message;
+    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, 0, send.parts);
+    message.number = engine.open(count_of(view, message), 1, true);
     MessageProgress progress;
     std::byte *destination = nullptr;
     if (send_meet(engine, message, progress, destination) && destination != send.destination) engine.refuse();
@@ -128,8 +121,9 @@ __global__ void __launch_bounds__(group_block_threads)
     done_kernel(const __grid_constant__ CommView view, const __grid_constant__ DirectSend send) {
     __shared__ MessageShared shared;
     wait_for_kernel_before();
-    const Message message = next_of_pair(view, send.message, shared);
-    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, message.number, 0, send.parts);
+    Message message = send.message;
+    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, 0, send.parts);
+    message.number = engine.open(count_of(view, message), 1, true);
     engine.post_parts(view.arena(message.peer).inbox(view.rank, message.slot())->done, message.number);
     if (threadIdx.x == 0) *count_of(view, message) = message.number;
 }

@@ -171,6 +171,9 @@ void Communicator::guard(const std::function<void()> &body) {
     const auto issuing = Reclaimer::of_process().issue();
     try {
         body();
+    } catch (const PartlyEnqueued &failure) {
+        break_with(failure.code(), failure.what(), true);
+        throw;
     } catch (const Failure &failure) {
         const baton_result code = failure.code();
         if (code == BATON_ERR_MISMATCH || code == BATON_ERR_TIMEOUT || code == BATON_ERR_PEER_DEAD)

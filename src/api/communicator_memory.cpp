@@ -96,6 +96,8 @@ bool Communicator::meet_in_device_memory() {
         no_p2p_ = first_said(probe_arenas());
     }
     if (no_p2p_.empty()) return true;
+    // CUDA has said that it should work, so this may be a fault of the machine that costs most of its speed.
+    if (view_.rank == 0) log(LogLevel::warn, view_.rank, "{}", no_p2p_);
     give_up_memory();
     return false;
 }

@@ -131,17 +131,20 @@ TEST_F(Explain, P2pOffOnOneRankIsOffOnAll) {
 }
 
 TEST_F(Explain, InfoCountsRegions) {
-    const auto regions = [this] {
+    std::size_t published = 0;
+    const auto regions = [&] {
         baton_info info{};
         info.struct_size = sizeof(info);
         EXPECT_OK(baton_comm_info(comm(), &info));
+        // Where GPUs do not reach each other, what baton_malloc gives is this rank's own.
+        published = info.on_gpu && !info.peer_access ? 0 : 1;
         return info.regions;
     };
     const std::size_t before = regions();
     void *memory = nullptr;
     ASSERT_OK(baton_malloc(comm(), 10000, &memory));
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 256, 0u);
-    EXPECT_EQ(regions(), before + 1);
+    EXPECT_EQ(regions(), before + published);
     ASSERT_OK(baton_free(comm(), memory));
     EXPECT_EQ(regions(), before);
 }

@@ -42,8 +42,7 @@ public:
     __device__ bool begin(const Arrival &mine) {
         take_epoch(mine);
         post_arrivals(mine);
-        __syncthreads();
-        return still_going();
+        return begun();
     }
 
     /// The first words are loaded together with the epoch, and no thread waits for another before it has sent its own.
@@ -82,15 +81,13 @@ public:
             }
             load();
         }
-        __syncthreads();
-        return still_going();
+        return begun();
     }
 
     /// Joins the operation that another kernel of this stream has begun and not finished.
     __device__ bool attach(const Arrival &mine) {
         take_epoch(mine);
-        __syncthreads();
-        return still_going();
+        return begun();
     }
 
     __device__ bool await(int peer) {
@@ -217,7 +214,14 @@ private:
         mine_ = mine.signature;
         epoch_ = *view_.own().epoch(channel_) + 1;
         going_ = !told_to_give_up(view_);
-        if (threadIdx.x == 0) shared_.failed = !going_;
+        if (threadIdx.x == 0) shared_.failed = 0;
+    }
+
+    /// False on all threads if one of them has been told to give up: the word may come while they look.
+    __device__ bool begun() {
+        going_ = !__syncthreads_or(!going_);
+        if (!going_ && threadIdx.x == 0) shared_.failed = 1;
+        return going_;
     }
 
     __device__ void post_arrivals(const Arrival &mine) {

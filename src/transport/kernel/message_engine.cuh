@@ -8,26 +8,47 @@
 namespace baton::core {
 
 struct MessageShared {
+    std::uint64_t left[message_slots];  // the last message that has left each slot of the pair, at the kernel's start
     std::byte *remote;
     int failed;
     int last;
 };
 
 /// One block's part of one send or recv: the primitives that collectives/p2p is written with. All threads of the block
-/// call every method together; thread 0 polls and posts, as KernelEngine's threads do.
+/// call every method together; thread 0 polls and posts, as KernelEngine's threads do. Before anything but
+/// load_ahead(), the block opens the message: the number follows from words that are loaded together with the first
+/// data.
 class KernelMessageEngine {
 public:
     using Remote = std::byte *;
 
     __device__ KernelMessageEngine(const CommView &view, MessageShared &shared, const Arrival &mine, int peer,
-                                   std::uint64_t number, int channel, int channels)
-        : view_(view),
-          shared_(shared),
-          mine_(mine),
-          number_(number),
-          peer_(peer),
-          channel_(channel),
-          channels_(channels) {}
+                                   int channel, int channels)
+        : view_(view), shared_(shared), mine_(mine), peer_(peer), channel_(channel), channels_(channels) {}
+
+    /// Takes the first words of what the channel's first put() will send, while the number is on its way.
+    __device__ void load_ahead(const std::byte *source, std::uint64_t bytes) {
+        ahead_of_ = source;
+#pragma unroll
+        for (int k = 0; k < words_ahead; ++k) {
+            const std::size_t i = threadIdx.x + k * blockDim.x;
+            if (i < packets_for(bytes)) ahead_[k] = load_bytes(source + i * packet_payload, payload_bytes(i, bytes));
+        }
+    }
+    /// The number of the message: `count` of its pair came before this launch, and it is the `number`-th in the launch.
+    __device__ std::uint64_t open(const std::uint64_t *count, std::uint64_t number, bool is_send) {
+        const int slot = static_cast<int>(threadIdx.x);
+        if (slot < message_slots) {
+            shared_.left[slot] = load_relaxed(is_send ? &view_.own().outbox(peer_, slot)->consumed.value
+                                                      : &view_.own().inbox(peer_, slot)->received);
+        }
+        number_ = *count + number;
+        if (threadIdx.x == 0) shared_.failed = told_to_give_up(view_);
+        __syncthreads();
+        return number_;
+    }
+    /// The same message, another part of it.
+    __device__ void take_part(int channel) { channel_ = channel; }
 
     __device__ int rank() const { return view_.rank; }
     __device__ int channel() const { return channel_; }
@@ -39,7 +60,9 @@ public:
 
     /// True once a word that the peer (or this rank) raises has reached `value`.
     __device__ bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for) {
-        if (threadIdx.x == 0 && !shared_.failed) {
+        // What leaves a slot orders nothing (post_words()): that it was seen at the start is as good.
+        const bool seen = wait_for == WaitFor::consumed && shared_.left[(number_ - 1) % message_slots] >= value;
+        if (threadIdx.x == 0 && !seen && !shared_.failed) {
             Spin spin(view_, at(wait_for));
             while (load_acquire(word) < value) {
                 if (!spin()) {
@@ -58,12 +81,13 @@ public:
     }
     /// The same for a word of this rank and one of the peer's, after what the block has read. That needs no fence: what
     /// is read here carries the message's number and has been compared with it, so nothing that is stored because of
-    /// these words can be taken for it. What the block has stored is not covered.
+    /// these words can be taken for it. What the block has stored is not covered. Once the peer sees its word, a later
+    /// message of the same launch may raise this rank's before this block does: it only grows.
     __device__ void post_words(std::uint64_t *own, std::uint64_t *peers, std::uint64_t value) {
         __syncthreads();
         if (threadIdx.x != 0 || shared_.failed) return;
         store_relaxed(peers, value);
-        store_relaxed(own, value);
+        atomicMax(reinterpret_cast<unsigned long long *>(own), static_cast<unsigned long long>(value));
     }
     __device__ void post_line(ArrivalLine *line) {
         if (threadIdx.x < Arrival::words && !shared_.failed) {
@@ -92,8 +116,18 @@ public:
     }
     __device__ void put(Packet *destination, const std::byte *source, std::uint64_t bytes, std::uint64_t epoch) {
         if (shared_.failed) return;
-        Packet *const destinations[1] = {destination};
-        put_packets(destinations, 1, source, bytes, epoch);
+        std::size_t sent = 0;
+        if (source == ahead_of_) {
+#pragma unroll
+            for (int k = 0; k < words_ahead; ++k, sent += blockDim.x) {
+                const std::size_t i = threadIdx.x + sent;
+                if (i < packets_for(bytes)) store_packet(destination + i, ahead_[k], epoch);
+            }
+            ahead_of_ = nullptr;
+            if (sent >= packets_for(bytes)) return;
+        }
+        Packet *const destinations[1] = {destination + sent};
+        put_packets(destinations, 1, source + sent * packet_payload, bytes - sent * packet_payload, epoch);
     }
     __device__ bool take(std::byte *destination, const Packet *source, std::uint64_t bytes, std::uint64_t epoch) {
         Spin spin(view_, at(WaitFor::data));
@@ -172,10 +206,13 @@ private:
     const CommView &view_;
     MessageShared &shared_;
     const Arrival &mine_;
-    std::uint64_t number_;
+    std::uint64_t number_ = 0;
     int peer_;
     int channel_;
     int channels_;
+    static constexpr int words_ahead = 2;
+    const std::byte *ahead_of_ = nullptr;
+    std::uint64_t ahead_[words_ahead];
 };
 
 }  // namespace baton::core
