@@ -29,27 +29,26 @@ __device__ std::uint64_t *count_of(const CommView &view, const Message &message)
 }
 
 /// The pairs' counts lie in device memory, so that a captured launch counts right at every replay. Every block reads
-/// that of its message; the last one to have done so raises them all, for the kernel after. A block that is alone with
-/// a count does without the others. By one thread of a block that has read its count: true if the block is the one to
-/// raise the counts.
-template <int capacity>
-__device__ bool is_last_reader(const CommView &view, const MessageBatch<capacity> &batch) {
-    if (batch.separate) return true;
-    __threadfence();
-    auto *readers = reinterpret_cast<unsigned long long *>(&view.own().header()->count_readers);
-    return atomicAdd(readers, 1ULL) + 1 == gridDim.x;
-}
-
-/// By all threads of the last reader's block.
+/// that of its message when it opens it; the last one to have done so raises them all, for the kernel after. A block
+/// that is alone with a count does without the others. By one warp of each block; nobody waits for it before the end,
+/// since the fence takes as long as a flight.
 template <int capacity>
 __device__ void raise_counts(const CommView &view, const MessageBatch<capacity> &batch, const Message &mine) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
     if (batch.separate) {
-        if (threadIdx.x == 0) *count_of(view, mine) = mine.number;
+        if (lane == 0) *count_of(view, mine) = mine.number;
         return;
     }
+    bool last = false;
+    if (lane == 0) {
+        __threadfence();
+        auto *readers = reinterpret_cast<unsigned long long *>(&view.own().header()->count_readers);
+        last = atomicAdd(readers, 1ULL) + 1 == gridDim.x;
+        if (last) *readers = 0;
+    }
+    if (!__shfl_sync(0xFFFFFFFF, last, 0)) return;
     __threadfence();
-    if (threadIdx.x == 0) view.own().header()->count_readers = 0;
-    for (int index = static_cast<int>(threadIdx.x); index < batch.count; index += static_cast<int>(blockDim.x)) {
+    for (int index = lane; index < batch.count; index += 32) {
         std::uint64_t *count = count_of(view, batch.messages[index].message);
         atomicAdd(reinterpret_cast<unsigned long long *>(count), 1ULL);
     }
@@ -75,43 +74,38 @@ template <int capacity>
 __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> ? 16 : 2)
     messages_kernel(const __grid_constant__ CommView view, const __grid_constant__ MessageBatch<capacity> batch) {
     __shared__ MessageShared shared;
-    __shared__ bool raises;
     const int block = static_cast<int>(blockIdx.x);
     const LaunchedMessage &launched = batch.messages[message_of(batch, block)];
     Message message = launched.message;
     int part = block - launched.first_block;
-    KernelMessageEngine engine(view, shared, launched.message.arrival, message.peer, part, launched.parts);
     wait_for_kernel_before();
+    KernelMessageEngine engine(view, shared, launched.message.arrival, message.peer, message.is_send, part,
+                               launched.parts);
     if (message.is_send && !launched.push) {
         const auto pieces = MessagePieces::of(engine, message);
         engine.load_ahead(message.buffer + pieces.offset(0), pieces.bytes(0));
     }
-    message.number = engine.open(count_of(view, message), message.number, message.is_send);
-    // By a warp that nobody waits for, before the message is done: the fence takes as long as a flight.
-    const bool counts_readers = threadIdx.x == blockDim.x / 2;
-    const bool last_reader = counts_readers && is_last_reader(view, batch);
+    message.number = engine.open(message.number);
+    if (threadIdx.x / 32 == blockDim.x / 64) raise_counts(view, batch, message);
     // Of a push, the receiver's one block waits for all of the sender's channels.
     const int parts = message.is_send || !launched.push ? launched.parts : 1;
     for (; part < parts; part += launched.blocks) {
         engine.take_part(part);
         run(engine, message, launched.push);
     }
-    if (counts_readers) raises = last_reader;
     __syncthreads();
     let_kernel_after_launch();
-    if (raises) raise_counts(view, batch, message);
 }
 
 /// What comes before and after the copy of a send by a copy engine; one block, all channels, and nobody else counts the
-/// pair's messages meanwhile. The copy has been
-/// enqueued for `destination`: the receiver must name the same.
+/// pair's messages meanwhile. The copy has been enqueued for `destination`: the receiver must name the same.
 __global__ void __launch_bounds__(group_block_threads)
     meet_kernel(const __grid_constant__ CommView view, const __grid_constant__ DirectSend send) {
     __shared__ MessageShared shared;
     wait_for_kernel_before();
     Message message = send.message;
-    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, 0, send.parts);
-    message.number = engine.open(count_of(view, message), 1, true);
+    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, true, 0, send.parts);
+    message.number = engine.open(1);
     MessageProgress progress;
     std::byte *destination = nullptr;
     if (send_meet(engine, message, progress, destination) && destination != send.destination) engine.refuse();
@@ -122,8 +116,8 @@ __global__ void __launch_bounds__(group_block_threads)
     __shared__ MessageShared shared;
     wait_for_kernel_before();
     Message message = send.message;
-    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, 0, send.parts);
-    message.number = engine.open(count_of(view, message), 1, true);
+    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, true, 0, send.parts);
+    message.number = engine.open(1);
     engine.post_parts(view.arena(message.peer).inbox(view.rank, message.slot())->done, message.number);
     if (threadIdx.x == 0) *count_of(view, message) = message.number;
 }

@@ -124,13 +124,12 @@ struct Arena {
         return at<MessageOutbox>(layout->outboxes, to * message_slots + slot);
     }
     BATON_HD Packet *eager_buffer(int from, int slot) const {
-        return at<Packet>(layout->eager,
-                          (from * message_slots + slot) * static_cast<std::int64_t>(layout->message_packets));
+        return packets_at(layout->eager, from * message_slots + slot, layout->message_packets);
     }
     BATON_HD Packet *packets(std::uint64_t epoch, int channel, int from) const {
-        const std::int64_t index =
-            (static_cast<std::int64_t>(epoch & 1) * layout->channels + channel) * layout->size + from;
-        return at<Packet>(layout->packets, index * static_cast<std::int64_t>(layout->packets_per_channel));
+        const int parity = static_cast<int>(epoch & 1);
+        const int buffer = (parity * layout->channels + channel) * layout->size + from;
+        return packets_at(layout->packets, buffer, layout->packets_per_channel);
     }
     BATON_HD std::byte *staging(int slot, int from) const {
         return base + layout->staging +
@@ -140,6 +139,12 @@ struct Arena {
     }
 
 private:
+    /// Both factors fit 32 bits, which GPUs multiply at once.
+    BATON_HD Packet *packets_at(std::uint64_t offset, int buffer, std::uint64_t packets) const {
+        const std::uint64_t index =
+            std::uint64_t{static_cast<std::uint32_t>(buffer)} * static_cast<std::uint32_t>(packets);
+        return reinterpret_cast<Packet *>(base + offset) + index;
+    }
     template <class T>
     BATON_HD T *at(std::uint64_t offset, std::int64_t index) const {
         return reinterpret_cast<T *>(base + offset) + index;

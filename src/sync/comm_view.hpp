@@ -28,8 +28,8 @@ struct CommView {
 
 /// Ends this rank's waits, and its peers', with an error. Several threads may fail at once: the first writes the
 /// record, all store the abort word (any of them will do). `theirs`: what the peer does, where that is the error.
-BATON_HD inline void give_up(const CommView &view, baton_result code, const OperationPoint &point,
-                             const Signature &theirs = Signature{}) {
+BATON_HD BATON_COLD inline void give_up(const CommView &view, baton_result code, OperationPoint point,
+                                        Signature theirs = Signature{}) {
     const std::uint64_t word = AbortWord::make(code, view.rank, point.peer);
     if (claim_once(&view.own().header()->claim)) {
         view.control->record = {static_cast<std::uint64_t>(code), point, theirs};
@@ -38,12 +38,15 @@ BATON_HD inline void give_up(const CommView &view, baton_result code, const Oper
     for (int peer = 0; peer < view.size; ++peer) store_relaxed(&view.arena(peer).header()->abort, word);
 }
 
-/// True if a peer has told this rank to give up; passes the word on to the host.
-BATON_HD inline bool told_to_give_up(const CommView &view) {
-    const std::uint64_t word = load_relaxed(&view.own().header()->abort);
+/// True if a peer has told this rank to give up; passes the word on to the host. `word`: what the abort word is.
+BATON_HD inline bool told_to_give_up(const CommView &view, std::uint64_t word) {
     if (word == 0) return false;
     store_relaxed(&view.control->seen, word);
     return true;
+}
+
+BATON_HD inline bool told_to_give_up(const CommView &view) {
+    return told_to_give_up(view, load_relaxed(&view.own().header()->abort));
 }
 
 /// The peer of a wait for the data of all peers at once.
@@ -60,7 +63,11 @@ public:
         return keep_waiting();
     }
     /// The same without giving up the processor: for a loop over several waits, which does that itself.
-    BATON_HD bool keep_waiting() { return ++polls_ % interval != 0 || look(); }
+    BATON_HD bool keep_waiting() {
+        if (++polls_ % interval != 0) return true;
+        deadline_ = look(view_, point_, deadline_);
+        return deadline_ != 0;
+    }
 
 private:
 #if defined(__CUDA_ARCH__)
@@ -69,38 +76,36 @@ private:
     static constexpr std::uint32_t interval = 256;
 #endif
 
-    BATON_HD bool look() {
-        if (told_to_give_up(view_)) return false;
-        if (const std::uint64_t word = load_relaxed(&view_.control->abort); word != 0) {
+    /// The deadline, from the first look on; 0 if the wait must end. By value: a loop keeps its Spin in registers.
+    BATON_HD BATON_COLD static std::uint64_t look(const CommView &view, OperationPoint point, std::uint64_t deadline) {
+        if (told_to_give_up(view)) return 0;
+        if (const std::uint64_t word = load_relaxed(&view.control->abort); word != 0) {
             // For the operation's later kernels and the next ones, which look only at the arena before they begin.
-            store_relaxed(&view_.own().header()->abort, word);
-            return false;
+            store_relaxed(&view.own().header()->abort, word);
+            return 0;
         }
         const std::uint64_t now = clock_ns();
-        if (deadline_ == 0) {
-            deadline_ = now + view_.timeout_ns;
-        } else if (now > deadline_) {
-            if (point_.peer == any_peer) point_.peer = missing_peer();
-            give_up(view_, BATON_ERR_TIMEOUT, point_);
-            return false;
-        }
-        return true;
+        if (deadline == 0) return now + view.timeout_ns;
+        if (now <= deadline) return deadline;
+        if (point.peer == any_peer) point.peer = missing_peer(view, point);
+        give_up(view, BATON_ERR_TIMEOUT, point);
+        return 0;
     }
 
     /// A rank stores its arrival before its data: who has not arrived is who is waited for. If all have, one is stuck
     /// in between, and this rank does not know which.
-    BATON_HD std::int32_t missing_peer() const {
+    BATON_HD static std::int32_t missing_peer(const CommView &view, const OperationPoint &point) {
         Arrival theirs;
-        for (std::int32_t peer = 0; peer < view_.size; ++peer) {
-            const ArrivalLine *line = view_.own().arrival(point_.epoch, point_.channel, peer);
-            if (peer != view_.rank && !load_arrival(line, point_.epoch, &theirs)) return peer;
+        for (std::int32_t peer = 0; peer < view.size; ++peer) {
+            const ArrivalLine *line = view.own().arrival(point.epoch, point.channel, peer);
+            if (peer != view.rank && !load_arrival(line, point.epoch, &theirs)) return peer;
         }
-        return view_.rank;
+        return view.rank;
     }
 
     const CommView &view_;
     std::uint64_t deadline_ = 0;
-    OperationPoint point_;
+    const OperationPoint point_;
     std::uint32_t polls_ = 0;
 };
 

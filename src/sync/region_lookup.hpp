@@ -26,12 +26,8 @@ BATON_HD inline Packet cached_region(const CommView &view, int owner, const Buff
     return {};
 }
 
-/// The address in this process of a buffer that a peer's arrival names; nullptr if the region's generation is gone.
-BATON_HD inline std::byte *region_address(const CommView &view, int owner, const BufferRef &buffer,
-                                          const Packet &cached) {
-    if (cached.epoch != 0 && static_cast<std::uint32_t>(cached.epoch) == buffer.generation) {
-        return reinterpret_cast<std::byte *>(cached.payload) + buffer.offset();
-    }
+/// From the table itself.
+BATON_HD BATON_COLD inline std::byte *region_address(const CommView &view, int owner, BufferRef buffer) {
     const RegionEntry *line = view.region(owner, buffer.slot());
     const std::uint64_t generation = load_acquire(&line->generation);
     if (static_cast<std::uint32_t>(generation) != buffer.generation) return nullptr;
@@ -40,6 +36,15 @@ BATON_HD inline std::byte *region_address(const CommView &view, int owner, const
     store_packet(view.own().cached_region(owner, buffer.slot()), address, generation);
 #endif
     return reinterpret_cast<std::byte *>(address) + buffer.offset();
+}
+
+/// The address in this process of a buffer that a peer's arrival names; nullptr if the region's generation is gone.
+BATON_HD inline std::byte *region_address(const CommView &view, int owner, const BufferRef &buffer,
+                                          const Packet &cached) {
+    if (cached.epoch != 0 && static_cast<std::uint32_t>(cached.epoch) == buffer.generation) {
+        return reinterpret_cast<std::byte *>(cached.payload) + buffer.offset();
+    }
+    return region_address(view, owner, buffer);
 }
 
 }  // namespace baton::core

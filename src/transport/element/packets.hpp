@@ -46,23 +46,24 @@ BATON_HD inline bool poll_packets(const Packet *const (&where)[count], std::uint
     }
 }
 
-/// How many packets one thread polls at once: enough to hide a flight, few enough for registers.
+/// How many packets one thread polls at once where there are many: enough to hide a flight, few enough for registers.
 inline constexpr int packet_batch = 8;
 
 /// Word `index` of a reduction: polls the packets of all ranks, of which packets_of(rank) is the first, or null for
-/// this rank, whose word is `own`; combines in the order of ranks. False if a wait was ended by `spin`.
+/// this rank, whose word is `own`; combines in the order of ranks, `batch` of them polled at once. False if a wait was
+/// ended by `spin`.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
-template <class T, class PacketsOf, class Spin>
+template <class T, int batch, class PacketsOf, class Spin>
 BATON_HD inline bool reduce_packet_word(const PacketsOf &packets_of, int ranks, std::size_t index, std::uint64_t own,
                                         int op, std::uint64_t epoch, Spin &spin, std::uint64_t &result) {
     Lanes<T, std::uint64_t> lanes{};
-    for (int first = 0; first < ranks; first += packet_batch) {
-        const Packet *where[packet_batch];
-        std::uint64_t words[packet_batch];
+    for (int first = 0; first < ranks; first += batch) {
+        const Packet *where[batch];
+        std::uint64_t words[batch];
         BATON_UNROLL
-        for (int k = 0; k < packet_batch; ++k) {
+        for (int k = 0; k < batch; ++k) {
             const Packet *source = first + k < ranks ? packets_of(first + k) : nullptr;
             where[k] = source != nullptr ? source + index : nullptr;
             words[k] = own;
@@ -70,7 +71,7 @@ BATON_HD inline bool reduce_packet_word(const PacketsOf &packets_of, int ranks, 
         if (!poll_packets(where, words, epoch, spin)) return false;
         with_op(op, [&](auto constant) {
             BATON_UNROLL
-            for (int k = 0; k < packet_batch; ++k) {
+            for (int k = 0; k < batch; ++k) {
                 if (first + k == 0) {
                     lanes.start(words[k]);
                 } else if (first + k < ranks) {

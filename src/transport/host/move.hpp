@@ -119,7 +119,7 @@ bool reduce_packets(T *destination, const PacketsOf &packets_of, const T *own, i
         std::uint64_t own_word = 0;
         std::memcpy(&own_word, reinterpret_cast<const std::byte *>(own) + at, size);
         std::uint64_t result = 0;
-        if (!reduce_packet_word<T>(packets_of, ranks, i, own_word, op, epoch, spin, result)) return false;
+        if (!reduce_packet_word<T, packet_batch>(packets_of, ranks, i, own_word, op, epoch, spin, result)) return false;
         std::memcpy(reinterpret_cast<std::byte *>(destination) + at, &result, size);
     }
     return true;

@@ -23,8 +23,14 @@ public:
     using Remote = std::byte *;
 
     __device__ KernelMessageEngine(const CommView &view, MessageShared &shared, const Arrival &mine, int peer,
-                                   int channel, int channels)
-        : view_(view), shared_(shared), mine_(mine), peer_(peer), channel_(channel), channels_(channels) {}
+                                   bool is_send, int channel, int channels)
+        : view_(view), shared_(shared), mine_(mine), peer_(peer), channel_(channel), channels_(channels) {
+        const Arena own = view.own();
+        const int slot = static_cast<int>(threadIdx.x) % message_slots;
+        abort_ = load_relaxed(&own.header()->abort);
+        number_ = load_relaxed(is_send ? own.send_number(peer) : own.recv_number(peer));
+        left_ = load_relaxed(is_send ? &own.outbox(peer, slot)->consumed.value : &own.inbox(peer, slot)->received);
+    }
 
     /// Takes the first words of what the channel's first put() will send, while the number is on its way.
     __device__ void load_ahead(const std::byte *source, std::uint64_t bytes) {
@@ -36,14 +42,10 @@ public:
         }
     }
     /// The number of the message: `count` of its pair came before this launch, and it is the `number`-th in the launch.
-    __device__ std::uint64_t open(const std::uint64_t *count, std::uint64_t number, bool is_send) {
-        const int slot = static_cast<int>(threadIdx.x);
-        if (slot < message_slots) {
-            shared_.left[slot] = load_relaxed(is_send ? &view_.own().outbox(peer_, slot)->consumed.value
-                                                      : &view_.own().inbox(peer_, slot)->received);
-        }
-        number_ = *count + number;
-        if (threadIdx.x == 0) shared_.failed = told_to_give_up(view_);
+    __device__ std::uint64_t open(std::uint64_t number) {
+        number_ += number;
+        if (threadIdx.x < message_slots) shared_.left[threadIdx.x] = left_;
+        if (threadIdx.x == 0) shared_.failed = told_to_give_up(view_, abort_);
         __syncthreads();
         return number_;
     }
@@ -206,7 +208,9 @@ private:
     const CommView &view_;
     MessageShared &shared_;
     const Arrival &mine_;
-    std::uint64_t number_ = 0;
+    std::uint64_t abort_;   // as it was at the start
+    std::uint64_t left_;    // of slot threadIdx.x
+    std::uint64_t number_;  // from open() on this message's, before it that of the last one before the launch
     int peer_;
     int channel_;
     int channels_;

@@ -68,32 +68,45 @@ __device__ inline bool take_packets(void *destination, const Packet *source, std
     return true;
 }
 
+/// Packets base, base + blockDim.x, ... of `all`, so many of each part, `at_once` of them by a thread.
+template <int at_once, class PacketsOf, class AddressOf, class Spin>
+__device__ inline bool take_round(unsigned base, unsigned all, unsigned packets, const PacketsOf &packets_of,
+                                  const AddressOf &address_of_part, std::size_t bytes, std::uint64_t epoch,
+                                  Spin &spin) {
+    const Packet *where[at_once];
+    std::uint64_t held[at_once];
+    unsigned part[at_once];
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+        const unsigned i = base + k * blockDim.x;
+        part[k] = i / packets;
+        where[k] = i < all ? packets_of(static_cast<int>(part[k])) + (i - part[k] * packets) : nullptr;
+    }
+    if (!poll_packets(where, held, epoch, spin)) return false;
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+        const unsigned i = base + k * blockDim.x;
+        if (i >= all) continue;
+        const unsigned index = i - part[k] * packets;
+        char *to = address_of_part(static_cast<int>(part[k])) + index * packet_payload;
+        store_bytes(to, held[k], payload_bytes(index, bytes));
+    }
+    return true;
+}
+
 /// take_packets() from each of `peers` senders: part k comes by packets_of(k) and goes to address_of_part(k). All parts
-/// together are spread over the threads: one after the other, each would cost a flight to memory of its own.
+/// together are spread over the threads: one after the other, each would cost a flight to memory of its own. Where a
+/// thread has one packet at most it runs short code: instructions are a good part of a small operation's time.
 template <class PacketsOf, class AddressOf, class Spin>
 __device__ inline bool take_packets_from_each(int peers, const PacketsOf &packets_of, const AddressOf &address_of_part,
                                               std::size_t bytes, std::uint64_t epoch, Spin &spin) {
     constexpr int unroll = 4;
     const auto packets = static_cast<unsigned>(packets_for(bytes));
     const unsigned all = packets * static_cast<unsigned>(peers);
-    const unsigned stride = blockDim.x;
-    for (unsigned base = threadIdx.x; base < all; base += unroll * stride) {
-        const Packet *where[unroll];
-        std::uint64_t held[unroll];
-#pragma unroll
-        for (int k = 0; k < unroll; ++k) {
-            const unsigned i = base + k * stride;
-            where[k] = i < all ? packets_of(static_cast<int>(i / packets)) + i % packets : nullptr;
-        }
-        if (!poll_packets(where, held, epoch, spin)) return false;
-#pragma unroll
-        for (int k = 0; k < unroll; ++k) {
-            const unsigned i = base + k * stride;
-            if (i >= all) continue;
-            const unsigned index = i % packets;
-            char *to = address_of_part(static_cast<int>(i / packets)) + index * packet_payload;
-            store_bytes(to, held[k], payload_bytes(index, bytes));
-        }
+    if (all <= blockDim.x)
+        return take_round<1>(threadIdx.x, all, packets, packets_of, address_of_part, bytes, epoch, spin);
+    for (unsigned base = threadIdx.x; base < all; base += unroll * blockDim.x) {
+        if (!take_round<unroll>(base, all, packets, packets_of, address_of_part, bytes, epoch, spin)) return false;
     }
     return true;
 }
@@ -104,6 +117,7 @@ __device__ inline bool take_packets_from_each(int peers, const PacketsOf &packet
 template <class T, class PacketsOf, class Spin>
 __device__ inline bool reduce_packets(T *destination, const PacketsOf &packets_of, const T *own, int ranks,
                                       std::size_t count, int op, std::uint64_t epoch, Spin &spin) {
+    constexpr int few = 4;
     const std::size_t bytes = count * sizeof(T);
     const std::size_t packets = packets_for(bytes);
     for (std::size_t i = threadIdx.x; i < packets; i += blockDim.x) {
@@ -111,7 +125,10 @@ __device__ inline bool reduce_packets(T *destination, const PacketsOf &packets_o
         const std::size_t size = payload_bytes(i, bytes);
         const std::uint64_t own_word = load_bytes(reinterpret_cast<const char *>(own) + offset, size);
         std::uint64_t result;
-        if (!reduce_packet_word<T>(packets_of, ranks, i, own_word, op, epoch, spin, result)) return false;
+        const bool there =
+            ranks <= few ? reduce_packet_word<T, few>(packets_of, ranks, i, own_word, op, epoch, spin, result)
+                         : reduce_packet_word<T, packet_batch>(packets_of, ranks, i, own_word, op, epoch, spin, result);
+        if (!there) return false;
         store_bytes(reinterpret_cast<char *>(destination) + offset, result, size);
     }
     return true;
