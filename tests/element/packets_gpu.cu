@@ -29,12 +29,13 @@ __global__ void pass_packets(Packet *const *wires, const void *source, void *con
     }
     Limited spin{patience};
     const unsigned index = blockIdx.x - 1;
-    if (!core::on_device::take_packets(destinations[index], wires[index], bytes, epoch, spin)) atomicAdd(gave_up, 1);
+    if (!core::on_device::take_packets(destinations[index], wires[index], bytes, epoch, blockDim.x, spin))
+        atomicAdd(gave_up, 1);
 }
 
 __global__ void take_only(void *destination, const Packet *wire, std::size_t bytes, std::uint64_t epoch, int *gave_up) {
     Limited spin{100};
-    if (!core::on_device::take_packets(destination, wire, bytes, epoch, spin)) atomicAdd(gave_up, 1);
+    if (!core::on_device::take_packets(destination, wire, bytes, epoch, blockDim.x - 32, spin)) atomicAdd(gave_up, 1);
 }
 
 template <class T>
@@ -42,7 +43,7 @@ __global__ void reduce_kernel(T *destination, const Packet *const *sources, cons
                               int op, std::uint64_t epoch, int *gave_up) {
     Limited spin{patience};
     const auto packets_of = [&](int rank) { return sources[rank]; };
-    if (!core::on_device::reduce_packets<T>(destination, packets_of, own, ranks, count, op, epoch, spin)) {
+    if (!core::on_device::reduce_packets<T>(destination, packets_of, own, ranks, count, op, epoch, blockDim.x, spin)) {
         atomicAdd(gave_up, 1);
     }
 }

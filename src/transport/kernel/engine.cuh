@@ -156,13 +156,13 @@ public:
         const bool taken = core::take_packets_from_each(
             view_.size - 1, [&](int part) { return view_.own().packets(epoch_, channel_, peer_at(part + 1)); },
             [&](int part) { return reinterpret_cast<char *>(destination + peer_at(part + 1) * stride); }, bytes, epoch_,
-            spin);
+            takers(), spin);
         if (!taken) shared_.failed = 1;
     }
     __device__ void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
         if (!going_) return;
         Spin spin(view_, at(WaitFor::data, peer));
-        if (!take_packets(destination, view_.own().packets(epoch_, channel_, peer), bytes, epoch_, spin)) {
+        if (!take_packets(destination, view_.own().packets(epoch_, channel_, peer), bytes, epoch_, takers(), spin)) {
             shared_.failed = 1;
         }
     }
@@ -174,7 +174,7 @@ public:
         };
         Spin spin(view_, at(WaitFor::data, any_peer));
         if (!reduce_packets<T>(reinterpret_cast<T *>(destination), packets_of, reinterpret_cast<const T *>(own),
-                               view_.size, count, op, epoch_, spin)) {
+                               view_.size, count, op, epoch_, takers(), spin)) {
             shared_.failed = 1;
         }
     }
@@ -275,6 +275,9 @@ private:
             if (peer != view_.rank) act(peer);
         }
     }
+
+    /// The threads that take packets: the last warp may be verifying arrivals.
+    __device__ static unsigned takers() { return blockDim.x - 32; }
 
     __device__ Packet *packets_at(int peer) const { return view_.arena(peer).packets(epoch_, channel_, view_.rank); }
 

@@ -132,8 +132,11 @@ public:
         put_packets(destinations, 1, source + sent * packet_payload, bytes - sent * packet_payload, epoch);
     }
     __device__ bool take(std::byte *destination, const Packet *source, std::uint64_t bytes, std::uint64_t epoch) {
+        // The last warp is in check_line(), if there are warps to spare.
+        const bool all = channel_ != 0 || blockDim.x <= 64;
+        const unsigned takers = all ? blockDim.x : blockDim.x - 32;
         Spin spin(view_, at(WaitFor::data));
-        if (!take_packets(destination, source, bytes, epoch, spin)) shared_.failed = 1;
+        if (!take_packets(destination, source, bytes, epoch, takers, spin)) shared_.failed = 1;
         __syncthreads();
         return shared_.failed == 0;
     }

@@ -8,7 +8,8 @@
 
 /// Data that carries its own flags (sync/packet.hpp), sent and taken by one block. All threads of a one-dimensional
 /// block call with the same arguments. A call that waits answers for the calling thread only: the block's answer is
-/// __syncthreads_and() of it, and a thread that gave up leaves its part of the destination unwritten.
+/// __syncthreads_and() of it, and a thread that gave up leaves its part of the destination unwritten. Taking is for the
+/// first `takers` threads, so that a warp may do something else meanwhile.
 namespace baton::core {
 inline namespace on_device {
 
@@ -43,49 +44,24 @@ __device__ inline void put_packets(Packet *const *destinations, int destination_
     }
 }
 
-/// Waits for the packets of `bytes` and writes their payload to any address. False if `spin` ended a wait.
-template <class Spin>
-__device__ inline bool take_packets(void *destination, const Packet *source, std::size_t bytes, std::uint64_t epoch,
-                                    Spin &spin) {
-    constexpr int unroll = 4;
-    auto *to = static_cast<char *>(destination);
-    const std::size_t packets = packets_for(bytes);
-    const std::size_t stride = blockDim.x;
-    for (std::size_t base = threadIdx.x; base < packets; base += unroll * stride) {
-        const Packet *where[unroll];
-        std::uint64_t held[unroll];
-#pragma unroll
-        for (int k = 0; k < unroll; ++k) {
-            where[k] = base + k * stride < packets ? source + base + k * stride : nullptr;
-        }
-        if (!poll_packets(where, held, epoch, spin)) return false;
-#pragma unroll
-        for (int k = 0; k < unroll; ++k) {
-            const std::size_t i = base + k * stride;
-            if (i < packets) store_bytes(to + i * packet_payload, held[k], payload_bytes(i, bytes));
-        }
-    }
-    return true;
-}
-
-/// Packets base, base + blockDim.x, ... of `all`, so many of each part, `at_once` of them by a thread.
+/// Packets base, base + takers, ... of `all`, so many of each part, `at_once` of them by a thread.
 template <int at_once, class PacketsOf, class AddressOf, class Spin>
-__device__ inline bool take_round(unsigned base, unsigned all, unsigned packets, const PacketsOf &packets_of,
-                                  const AddressOf &address_of_part, std::size_t bytes, std::uint64_t epoch,
-                                  Spin &spin) {
+__device__ inline bool take_round(unsigned base, unsigned takers, unsigned all, unsigned packets,
+                                  const PacketsOf &packets_of, const AddressOf &address_of_part, std::size_t bytes,
+                                  std::uint64_t epoch, Spin &spin) {
     const Packet *where[at_once];
     std::uint64_t held[at_once];
     unsigned part[at_once];
 #pragma unroll
     for (int k = 0; k < at_once; ++k) {
-        const unsigned i = base + k * blockDim.x;
+        const unsigned i = base + k * takers;
         part[k] = i / packets;
         where[k] = i < all ? packets_of(static_cast<int>(part[k])) + (i - part[k] * packets) : nullptr;
     }
     if (!poll_packets(where, held, epoch, spin)) return false;
 #pragma unroll
     for (int k = 0; k < at_once; ++k) {
-        const unsigned i = base + k * blockDim.x;
+        const unsigned i = base + k * takers;
         if (i >= all) continue;
         const unsigned index = i - part[k] * packets;
         char *to = address_of_part(static_cast<int>(part[k])) + index * packet_payload;
@@ -94,21 +70,34 @@ __device__ inline bool take_round(unsigned base, unsigned all, unsigned packets,
     return true;
 }
 
-/// take_packets() from each of `peers` senders: part k comes by packets_of(k) and goes to address_of_part(k). All parts
+/// Waits for the packets of `bytes` from each of `peers` senders and writes their payloads to any address: part k comes
+/// by packets_of(k) and goes to address_of_part(k). False if `spin` ended a wait. All parts
 /// together are spread over the threads: one after the other, each would cost a flight to memory of its own. Where a
 /// thread has one packet at most it runs short code: instructions are a good part of a small operation's time.
 template <class PacketsOf, class AddressOf, class Spin>
 __device__ inline bool take_packets_from_each(int peers, const PacketsOf &packets_of, const AddressOf &address_of_part,
-                                              std::size_t bytes, std::uint64_t epoch, Spin &spin) {
+                                              std::size_t bytes, std::uint64_t epoch, unsigned takers, Spin &spin) {
     constexpr int unroll = 4;
     const auto packets = static_cast<unsigned>(packets_for(bytes));
     const unsigned all = packets * static_cast<unsigned>(peers);
-    if (all <= blockDim.x)
-        return take_round<1>(threadIdx.x, all, packets, packets_of, address_of_part, bytes, epoch, spin);
-    for (unsigned base = threadIdx.x; base < all; base += unroll * blockDim.x) {
-        if (!take_round<unroll>(base, all, packets, packets_of, address_of_part, bytes, epoch, spin)) return false;
+    if (threadIdx.x >= takers) return true;
+    if (all <= takers)
+        return take_round<1>(threadIdx.x, takers, all, packets, packets_of, address_of_part, bytes, epoch, spin);
+    for (unsigned base = threadIdx.x; base < all; base += unroll * takers) {
+        if (!take_round<unroll>(base, takers, all, packets, packets_of, address_of_part, bytes, epoch, spin))
+            return false;
     }
     return true;
+}
+
+/// The same from one sender.
+template <class Spin>
+__device__ inline bool take_packets(void *destination, const Packet *source, std::size_t bytes, std::uint64_t epoch,
+                                    unsigned takers, Spin &spin) {
+    if (bytes == 0) return true;
+    return take_packets_from_each(
+        1, [=](int) { return source; }, [=](int) { return static_cast<char *>(destination); }, bytes, epoch, takers,
+        spin);
 }
 
 /// Reduces `count` elements of all ranks, in their order: packets_of(r) are the packets of rank r, or null for this
@@ -116,11 +105,12 @@ __device__ inline bool take_packets_from_each(int peers, const PacketsOf &packet
 /// packets of all ranks for one word together, so that they cost one flight, and adds in registers.
 template <class T, class PacketsOf, class Spin>
 __device__ inline bool reduce_packets(T *destination, const PacketsOf &packets_of, const T *own, int ranks,
-                                      std::size_t count, int op, std::uint64_t epoch, Spin &spin) {
+                                      std::size_t count, int op, std::uint64_t epoch, unsigned takers, Spin &spin) {
     constexpr int few = 4;
     const std::size_t bytes = count * sizeof(T);
     const std::size_t packets = packets_for(bytes);
-    for (std::size_t i = threadIdx.x; i < packets; i += blockDim.x) {
+    if (threadIdx.x >= takers) return true;
+    for (std::size_t i = threadIdx.x; i < packets; i += takers) {
         const std::size_t offset = i * packet_payload;
         const std::size_t size = payload_bytes(i, bytes);
         const std::uint64_t own_word = load_bytes(reinterpret_cast<const char *>(own) + offset, size);
