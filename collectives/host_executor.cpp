@@ -41,7 +41,7 @@ void run_allgather(HostEngine &engine, Algorithm algorithm, const RoutedArgs &ar
         case Algorithm::push:
             return allgather_push(engine, args);
         case Algorithm::ring:
-            return allgather_ring(engine, args);
+            return AllgatherRing(engine, args).run();
         case Algorithm::two_level:
             return AllgatherTwoLevel(engine, args).run();
         default:

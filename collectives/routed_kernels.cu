@@ -11,7 +11,9 @@ namespace baton::core {
 namespace {
 
 struct AllgatherRingBody {
-    static __device__ void run(KernelEngine &engine, const RoutedArgs &args) { allgather_ring(engine, args); }
+    static __device__ void run(KernelEngine &engine, const RoutedArgs &args) {
+        AllgatherRing<KernelEngine>(engine, args).run();
+    }
 };
 struct AllgatherTwoLevelBody {
     static __device__ void run(KernelEngine &engine, const RoutedArgs &args) {

@@ -57,7 +57,8 @@ class InRankOrder : public RoutedChannels {};
 TEST_P(InAnyOrder, Allgather) {
     std::vector<Vector> send = inputs(shape().count), recv = outputs(shape().count * ranks);
     run(send, recv, [&](ChannelEngine &engine, const RoutedArgs &args) {
-        shape().ring ? allgather_ring(engine, args) : AllgatherTwoLevel<ChannelEngine>(engine, args).run();
+        shape().ring ? AllgatherRing<ChannelEngine>(engine, args).run()
+                     : AllgatherTwoLevel<ChannelEngine>(engine, args).run();
     });
     Vector expected;
     for (const Vector &part : send) expected.insert(expected.end(), part.begin(), part.end());
