@@ -11,6 +11,7 @@
 #include "collectives/kernels.hpp"
 #include "collectives/peer_addresses.hpp"
 #include "collectives/reduce_scatter/staged.hpp"
+#include "collectives/route.hpp"
 #include "cuda/check.hpp"
 #include "cuda/guard.hpp"
 #include "transport/copy_engine/engine.hpp"
@@ -30,6 +31,7 @@ cudaStream_t as_stream(void *stream) { return static_cast<cudaStream_t>(stream);
 
 KernelChoice kernel_for(const Request &request, const Plan &plan) {
     if (plan.algorithm == Algorithm::staged) return staged_kernel(request.operation, request.type);
+    if (is_routed(plan.algorithm)) return routed_kernel(request.operation, plan.algorithm, request.type);
     switch (request.operation) {
         case BATON_ALLGATHER:
             return allgather_kernel(plan.algorithm);
@@ -97,6 +99,7 @@ private:
 
     const CommView &view_;
     const int device_;
+    const Route route_;
     PeerAddresses addresses_;
     IdleWords *const idle_words_;
     std::optional<StreamWords> stream_words_;
@@ -109,6 +112,7 @@ GpuExecutor::GpuExecutor(const CommView &view, int device, const Capabilities &c
                          Rendezvous *rendezvous, IdleWords *idle_words)
     : view_(view),
       device_(device),
+      route_(make_route(capabilities.links, view.rank)),
       addresses_(view, peers, rendezvous),
       idle_words_(idle_words),
       messages_(view, capabilities.channels, addresses_, lane_) {
@@ -132,7 +136,8 @@ void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const Col
         fail(BATON_ERR_INTERNAL, "{}: no kernel runs the algorithm {}", baton_operation_name(request.operation),
              algorithm_name(plan.algorithm));
     }
-    void *arguments[] = {const_cast<CommView *>(&view_), const_cast<CollectiveArgs *>(&args)};
+    RoutedArgs routed{args, route_};  // a kernel without a route takes the first part
+    void *arguments[] = {const_cast<CommView *>(&view_), &routed};
     launch(choice.kernel, plan.channels, choice.threads, arguments, stream, "launching a collective");
 }
 

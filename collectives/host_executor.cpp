@@ -6,7 +6,10 @@
 
 #include "collectives/allgather/packet.hpp"
 #include "collectives/allgather/push.hpp"
+#include "collectives/allgather/ring.hpp"
 #include "collectives/allgather/staged.hpp"
+#include "collectives/allgather/two_level.hpp"
+#include "collectives/allreduce/chain.hpp"
 #include "collectives/allreduce/one_shot.hpp"
 #include "collectives/allreduce/staged.hpp"
 #include "collectives/allreduce/two_shot.hpp"
@@ -21,7 +24,9 @@
 #include "collectives/p2p/push.hpp"
 #include "collectives/reduce_scatter/packet.hpp"
 #include "collectives/reduce_scatter/pull.hpp"
+#include "collectives/reduce_scatter/ring.hpp"
 #include "collectives/reduce_scatter/staged.hpp"
+#include "collectives/reduce_scatter/two_level.hpp"
 #include "transport/element/dispatch.hpp"
 #include "transport/host/engine.hpp"
 #include "transport/host/message_engine.hpp"
@@ -29,12 +34,16 @@
 namespace baton::core {
 namespace {
 
-void run_allgather(HostEngine &engine, Algorithm algorithm, const CollectiveArgs &args) {
+void run_allgather(HostEngine &engine, Algorithm algorithm, const RoutedArgs &args) {
     switch (algorithm) {
         case Algorithm::packet:
             return allgather_packet(engine, args);
         case Algorithm::push:
             return allgather_push(engine, args);
+        case Algorithm::ring:
+            return AllgatherRing(engine, args).run();
+        case Algorithm::two_level:
+            return AllgatherTwoLevel(engine, args).run();
         default:
             return allgather_staged(engine, args);
     }
@@ -63,30 +72,37 @@ void run_broadcast(HostEngine &engine, Algorithm algorithm, const CollectiveArgs
 }
 
 template <class T>
-void run_reduce_scatter(HostEngine &engine, Algorithm algorithm, const CollectiveArgs &args) {
+void run_reduce_scatter(HostEngine &engine, Algorithm algorithm, const RoutedArgs &args) {
     switch (algorithm) {
         case Algorithm::packet:
             return reduce_scatter_packet<T>(engine, args);
         case Algorithm::pull:
             return reduce_scatter_pull<T>(engine, args);
+        case Algorithm::ring:
+            return ReduceScatterRing<T, HostEngine>(engine, args).run();
+        case Algorithm::two_level:
+            return reduce_scatter_two_level<T>(engine, args);
         default:
             return reduce_scatter_staged<T>(engine, args);
     }
 }
 
 template <class T>
-void run_allreduce(HostEngine &engine, Algorithm algorithm, const CollectiveArgs &args) {
+void run_allreduce(HostEngine &engine, Algorithm algorithm, const RoutedArgs &args) {
     switch (algorithm) {
         case Algorithm::packet:
             return allreduce_one_shot<T>(engine, args);
         case Algorithm::two_shot:
             return allreduce_two_shot<T>(engine, args);
+        case Algorithm::ring:
+        case Algorithm::two_level:
+            return AllreduceChain<T, HostEngine>(engine, args).run();
         default:
             return AllreduceStaged(engine, args).template run<T>();
     }
 }
 
-void run_collective(HostEngine &engine, const Request &request, Algorithm algorithm, const CollectiveArgs &args) {
+void run_collective(HostEngine &engine, const Request &request, Algorithm algorithm, const RoutedArgs &args) {
     switch (request.operation) {
         case BATON_ALLGATHER:
             return run_allgather(engine, algorithm, args);
@@ -131,9 +147,11 @@ bool broken(const CommView &view) { return told_to_give_up(view) || load_relaxed
 
 }  // namespace
 
-HostExecutor::HostExecutor(const CommView &view, HostReach reach, std::function<void()> throw_if_broken)
+HostExecutor::HostExecutor(const CommView &view, HostReach reach, const Route &route,
+                           std::function<void()> throw_if_broken)
     : view_(view),
       reach_(std::move(reach)),
+      route_(route),
       throw_if_broken_(std::move(throw_if_broken)),
       sent_(static_cast<std::size_t>(view.size)),
       received_(static_cast<std::size_t>(view.size)) {}
@@ -161,7 +179,7 @@ void HostExecutor::submit(void *stream, std::function<void()> work) {
 void HostExecutor::collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) {
     submit(stream, [this, request, algorithm = plan.algorithm, args] {
         HostEngine engine(view_, reach_);
-        run_collective(engine, request, algorithm, args);
+        run_collective(engine, request, algorithm, {args, route_});
     });
 }
 

@@ -5,16 +5,18 @@
 #include <vector>
 
 #include "collectives/executor.hpp"
+#include "collectives/route.hpp"
 #include "transport/host/host_stream.hpp"
 #include "transport/host/remote_memory.hpp"
 
 namespace baton::core {
 
 /// Operations on host memory, run by the calling thread or by a host stream's. `throw_if_broken` throws what broke the
-/// communicator, if anything did: how a stream learns of the failure of what it has run.
+/// communicator, if anything did: how a stream learns of the failure of what it has run. `route`: for plans that need
+/// one.
 class HostExecutor final : public Executor {
 public:
-    HostExecutor(const CommView &view, HostReach reach, std::function<void()> throw_if_broken);
+    HostExecutor(const CommView &view, HostReach reach, const Route &route, std::function<void()> throw_if_broken);
     ~HostExecutor() override;
 
     void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) override;
@@ -36,6 +38,7 @@ private:
 
     const CommView &view_;
     const HostReach reach_;
+    const Route route_;
     const std::function<void()> throw_if_broken_;
     TurnOrder order_;
     // Messages of each ordered pair so far. The arena has words for these counts too: kernels need them in device

@@ -6,6 +6,7 @@
 #include "collectives/args.hpp"
 #include "collectives/p2p/message.hpp"
 #include "collectives/plan.hpp"
+#include "collectives/route.hpp"
 #include "sync/comm_view.hpp"
 
 namespace baton::core {
@@ -24,6 +25,8 @@ KernelChoice reduce_scatter_kernel(Algorithm algorithm, baton_type type);
 KernelChoice allreduce_kernel(Algorithm algorithm, baton_type type);
 /// The `staged` algorithm of any of these.
 KernelChoice staged_kernel(baton_operation operation, baton_type type);
+/// Those along a route; arguments: CommView, RoutedArgs.
+KernelChoice routed_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
 
 /// One of the sends and recvs of a launch, which run side by side.
 struct LaunchedMessage {

@@ -143,6 +143,8 @@ std::vector<KernelChoice> collective_kernels() {
     }
     for (const baton_operation operation : {BATON_ALLGATHER, BATON_ALLTOALL, BATON_BROADCAST})
         kernels.push_back(staged_kernel(operation, BATON_UINT8));
+    for (const Algorithm algorithm : {Algorithm::ring, Algorithm::two_level})
+        kernels.push_back(routed_kernel(BATON_ALLGATHER, algorithm, BATON_UINT8));
     for (int index = 0; index < BATON_TYPE_COUNT; ++index) {
         const auto type = static_cast<baton_type>(index);
         kernels.push_back(reduce_scatter_kernel(Algorithm::packet, type));
@@ -152,6 +154,9 @@ std::vector<KernelChoice> collective_kernels() {
         kernels.push_back(allreduce_kernel(Algorithm::two_phase, type));
         kernels.push_back(staged_kernel(BATON_REDUCE_SCATTER, type));
         kernels.push_back(staged_kernel(BATON_ALLREDUCE, type));
+        kernels.push_back(routed_kernel(BATON_REDUCE_SCATTER, Algorithm::ring, type));
+        kernels.push_back(routed_kernel(BATON_REDUCE_SCATTER, Algorithm::two_level, type));
+        kernels.push_back(routed_kernel(BATON_ALLREDUCE, Algorithm::ring, type));  // and two_level
     }
     return kernels;
 }

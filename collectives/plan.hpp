@@ -14,6 +14,8 @@ enum class Algorithm {
     two_shot,   // allreduce: pull, combine, push
     two_phase,  // allreduce: pull and combine all, then push all
     staged,     // through the peers' staging
+    ring,       // from neighbour to neighbour
+    two_level,  // within islands of GPUs, and between them
     direct,     // put and get: the address is known
 };
 
@@ -28,6 +30,7 @@ enum class Reason {
     no_data,              // a barrier
     buffered,             // a message of at most Capabilities::message_bytes
     tuned,                // the tuning table's row for the size
+    links,                // Capabilities::links
     instead_of_row,       // what that row says is not possible here
     reach,                // likewise, because of Capabilities::reach_reason
     packet_limit,         // by the setting
@@ -46,6 +49,9 @@ struct Plan {
     std::uint64_t segment_bytes = 0;
     Reason reason = Reason::no_data;
 };
+
+/// Whether an algorithm follows a Route.
+inline bool is_routed(Algorithm algorithm) { return algorithm == Algorithm::ring || algorithm == Algorithm::two_level; }
 
 const char *algorithm_name(Algorithm algorithm);
 const char *mover_name(Mover mover);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <span>
 
+#include "collectives/route.hpp"
+#include "transport/element/dispatch.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
@@ -30,6 +32,8 @@ bool needs_reach(Algorithm algorithm) {
         case Algorithm::pull:
         case Algorithm::two_shot:
         case Algorithm::two_phase:
+        case Algorithm::ring:
+        case Algorithm::two_level:
             return true;
         case Algorithm::arrive:
         case Algorithm::packet:
@@ -40,7 +44,27 @@ bool needs_reach(Algorithm algorithm) {
     return false;
 }
 
-/// From the user's settings down: what they ask for, then the row for the size, then what comes next to it.
+/// Whether the algorithm can follow the links: sums must meet the ranks in their order.
+bool fits(Algorithm algorithm, const Request &request, const Links &links) {
+    if (links.shape != (algorithm == Algorithm::ring ? Links::Shape::ring : Links::Shape::islands)) return false;
+    return !reduces(request) || make_route(links, 0).in_rank_order();
+}
+
+/// Whether reductions from island to island send less between islands than direct ones, by the busiest rank's bytes.
+/// Of n ranks, l of them in the smallest island: n / l blocks as accumulators against n - l blocks of elements that a
+/// rank of it reads (reduce_scatter), or reads and writes (allreduce).
+bool two_level_sends_less(const Request &request, const Links &links) {
+    if (!reduces(request)) return true;
+    const Route route = make_route(links, 0);
+    const int n = static_cast<int>(links.island.size());
+    const std::size_t widening =
+        dispatch_type(request.type, []<class T>() { return sizeof(Accumulator<T>) / sizeof(T); });
+    const int direct = (request.operation == BATON_ALLREDUCE ? 2 : 1) * (n - route.lanes);
+    return static_cast<int>(widening) * n < direct * route.lanes;
+}
+
+/// From the user's settings down: what they ask for, then what the links ask for, then the row for the size, then what
+/// comes next to it.
 class Selector {
 public:
     Selector(const Request &request, const Capabilities &capabilities)
@@ -56,7 +80,7 @@ public:
             return take({.algorithm = Algorithm::arrive, .mover = own_mover(), .channels = 1}, Reason::no_data);
         if (is_message(request_) && request_.bytes <= capabilities_.message_bytes && buffered()) return plan_;
         const bool by_settings = zero_sm() || transport() || packet_limit() || copy_engine_limit();
-        if (!by_settings) by_table();
+        if (!by_settings && !by_links()) by_table();
         return plan_;
     }
 
@@ -101,6 +125,27 @@ private:
             capabilities_.copy_engine_limit && !reduces(request_) && request_.bytes >= *capabilities_.copy_engine_limit;
         return asked && take_first([](const TuningRow &row) { return row.mover == Mover::copy_engine; },
                                    Reason::copy_engine_limit);
+    }
+
+    // ---- what the links ask for: not where packets do, nor against a table that knows this machine
+
+    bool by_links() {
+        const Links &links = capabilities_.links;
+        if (links.shape == Links::Shape::uniform) return false;
+        const TuningTable *table = table_for(capabilities_.tuning, request_.operation);
+        if (table != nullptr && !table->built_in) return false;
+        const TuningRow *row = row_of_size();
+        if (row != nullptr && row->algorithm == Algorithm::packet && possible(*row)) return false;
+        const bool ring = links.shape == Links::Shape::ring;
+        TuningRow routed{.algorithm = ring ? Algorithm::ring : Algorithm::two_level, .mover = own_mover()};
+        if (row != nullptr && row->mover == routed.mover) {
+            routed.channels = row->channels;
+            routed.grain = row->grain;
+        }
+        if (way_of(routed) == nullptr || !possible(routed)) return false;
+        if (!ring && !two_level_sends_less(request_, links)) return false;
+        take(routed, Reason::links);
+        return true;
     }
 
     // ---- what the table says
@@ -148,6 +193,7 @@ private:
         if ((row.mover == Mover::host) == capabilities_.on_gpu) return false;
         if (row.mover == Mover::copy_engine && !copy_engine_allowed()) return false;
         if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) return false;
+        if (is_routed(row.algorithm)) return fits(row.algorithm, request_, capabilities_.links);
         if (row.algorithm != Algorithm::packet) return true;
         if (!is_message(request_)) return request_.bytes <= most_in_packets();
         return request_.bytes <= capabilities_.message_bytes || !capabilities_.reaches_buffers;
@@ -174,12 +220,16 @@ private:
         plan_.reason = reason;
         return plan_;
     }
-    int channels_for(const TuningRow &row) const {
+    const Way *way_of(const TuningRow &row) const {
         const auto way = std::find_if(ways_.begin(), ways_.end(), [&](const Way &one) {
             return one.algorithm == row.algorithm && one.mover == row.mover;
         });
+        return way == ways_.end() ? nullptr : &*way;
+    }
+    int channels_for(const TuningRow &row) const {
+        const Way *way = way_of(row);
         int most = capabilities_.channels;
-        if (way != ways_.end() && way->most_channels != 0) most = std::min(most, way->most_channels);
+        if (way != nullptr && way->most_channels != 0) most = std::min(most, way->most_channels);
         // A block is left for a recv, which runs beside a send. What exceeds its slot goes piece by piece.
         if (is_message(request_)) most = std::min(most, std::max(1, capabilities_.channels - 1));
         if (is_message(request_) && row.algorithm == Algorithm::packet &&
@@ -237,6 +287,8 @@ std::string words(const Plan &plan, const Request &request, const Capabilities &
         case Reason::tuned:
             return row_text(request, capabilities, false) +
                    (needs_reach(plan.algorithm) ? fmt::format("; {}", capabilities.reach_reason) : "");
+        case Reason::links:
+            return fmt::format("{}; {}", capabilities.links.why, capabilities.reach_reason);
         case Reason::instead_of_row:
             return row_text(request, capabilities, true);
         case Reason::reach:
@@ -272,6 +324,10 @@ const char *algorithm_name(Algorithm algorithm) {
             return "two_phase";
         case Algorithm::staged:
             return "staged";
+        case Algorithm::ring:
+            return "ring";
+        case Algorithm::two_level:
+            return "two_level";
         case Algorithm::direct:
             return "direct";
     }

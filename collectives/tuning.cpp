@@ -15,11 +15,20 @@ constexpr int staging_channels = 16;
 constexpr Way allgather_ways[] = {
     {Algorithm::packet, Mover::kernel},    {Algorithm::packet, Mover::host},
     {Algorithm::push, Mover::kernel},      {Algorithm::push, Mover::host},
+    {Algorithm::push, Mover::copy_engine}, {Algorithm::ring, Mover::kernel},
+    {Algorithm::ring, Mover::host},        {Algorithm::two_level, Mover::kernel},
+    {Algorithm::two_level, Mover::host},   {Algorithm::staged, Mover::kernel, staging_channels},
+    {Algorithm::staged, Mover::host, 1}};
+constexpr Way alltoall_ways[] = {
+    {Algorithm::packet, Mover::kernel},    {Algorithm::packet, Mover::host},
+    {Algorithm::push, Mover::kernel},      {Algorithm::push, Mover::host},
     {Algorithm::push, Mover::copy_engine}, {Algorithm::staged, Mover::kernel, staging_channels},
     {Algorithm::staged, Mover::host, 1}};
 constexpr Way reduce_scatter_ways[] = {
     {Algorithm::packet, Mover::kernel},         {Algorithm::packet, Mover::host},
     {Algorithm::pull, Mover::kernel},           {Algorithm::pull, Mover::host},
+    {Algorithm::ring, Mover::kernel},           {Algorithm::ring, Mover::host},
+    {Algorithm::two_level, Mover::kernel},      {Algorithm::two_level, Mover::host},
     {Algorithm::staged, Mover::copy_engine, 1}, {Algorithm::staged, Mover::kernel, staging_channels},
     {Algorithm::staged, Mover::host, 1}};
 constexpr Way allreduce_ways[] = {{Algorithm::packet, Mover::kernel},
@@ -28,6 +37,10 @@ constexpr Way allreduce_ways[] = {{Algorithm::packet, Mover::kernel},
                                   {Algorithm::two_shot, Mover::host},
                                   {Algorithm::two_phase, Mover::kernel},
                                   {Algorithm::two_phase, Mover::copy_engine},
+                                  {Algorithm::ring, Mover::kernel},
+                                  {Algorithm::ring, Mover::host},
+                                  {Algorithm::two_level, Mover::kernel},
+                                  {Algorithm::two_level, Mover::host},
                                   {Algorithm::staged, Mover::kernel, staging_channels},
                                   {Algorithm::staged, Mover::host, 1}};
 // Packets come last: a long message goes that way only for want of another.
@@ -47,7 +60,7 @@ constexpr Way one_sided_ways[] = {
 
 constexpr OperationWays all_operations[] = {
     {BATON_ALLGATHER, allgather_ways}, {BATON_REDUCE_SCATTER, reduce_scatter_ways},
-    {BATON_ALLTOALL, allgather_ways},  {BATON_BROADCAST, broadcast_ways},
+    {BATON_ALLTOALL, alltoall_ways},   {BATON_BROADCAST, broadcast_ways},
     {BATON_ALLREDUCE, allreduce_ways}, {BATON_SEND, send_ways},
     {BATON_PUT, one_sided_ways},       {BATON_GET, one_sided_ways}};
 

@@ -64,6 +64,7 @@ struct TuningTable {
     TuningKey key;
     std::string origin;                                            // a file's path, "built in", ...: for people
     std::map<baton_operation, std::vector<TuningRow>> operations;  // sizes ascending, the last without limit
+    bool built_in = false;                                         // else it was made for the very machine of its key
 };
 
 /// The tables of a communicator; the first that has an operation says how it runs.

@@ -83,6 +83,20 @@ public:
             contenders_.push_back(
                 std::make_unique<Contender>(setting, side_options_, *buffers_, bytes.window, tuning, name));
         };
+        // What the links do not allow would cost a communicator for every number of channels, and never run.
+        for (const core::Algorithm routed : {core::Algorithm::ring, core::Algorithm::two_level}) {
+            const auto is_one = [&](const Candidate &candidate) { return candidate.algorithm == routed; };
+            auto &candidates = measured_.candidates;
+            const auto first = std::find_if(candidates.begin(), candidates.end(), is_one);
+            if (first == candidates.end()) {
+                continue;
+            }
+            const Contender trial(setting, side_options_, *buffers_, bytes.window,
+                                  tuning_with(setting.key, tuned.operation, *first).c_str(), "");
+            if (!runs_as(*first, trial.plan(shape_of(tuned, sizes_.back())))) {
+                std::erase_if(candidates, is_one);
+            }
+        }
         for (const Candidate &candidate : measured_.candidates) {
             enter(tuning_with(setting.key, tuned.operation, candidate).c_str(), name_of(candidate));
         }

@@ -66,7 +66,8 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
         reach.same_process = bootstrap_->same_process();
         reach.single_copy = single_copy_;
         reach.pids = bootstrap_->allgather(static_cast<std::int32_t>(getpid()));
-        executor_ = std::make_unique<HostExecutor>(view_, std::move(reach), [this] { throw_if_broken(); });
+        executor_ = std::make_unique<HostExecutor>(view_, std::move(reach), make_route(capabilities_.links, view_.rank),
+                                                   [this] { throw_if_broken(); });
     });
     Reclaimer::of_process().join(this, {[this] { return executor_->idle(); }, [this] { peers_->reclaim(); }});
     // A rank that has created may break the communicator already: that is not the failure of another's creation, so

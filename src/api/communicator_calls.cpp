@@ -22,12 +22,15 @@ std::uint64_t Communicator::recv_bytes(const Request &request) const {
 }
 
 /// Which of a call's buffers the peers touch themselves. Others stay unregistered.
-bool Communicator::needs_send(const Plan &plan) const {
+bool Communicator::needs_send(const Request &request, const Plan &plan) const {
+    // Within islands sources are read; along a ring they are sent on.
+    if (plan.algorithm == Algorithm::two_level) return request.operation != BATON_ALLGATHER;
     return plan.algorithm == Algorithm::pull || plan.algorithm == Algorithm::two_shot ||
            plan.algorithm == Algorithm::two_phase;
 }
 bool Communicator::needs_recv(const Request &request, const Plan &plan) const {
     if (plan.algorithm == Algorithm::two_shot || plan.algorithm == Algorithm::two_phase) return true;
+    if (is_routed(plan.algorithm)) return true;
     if (request.operation == BATON_BROADCAST && request.root == view_.rank) return false;
     return plan.algorithm == Algorithm::push && request.operation != BATON_SEND;
 }
@@ -44,7 +47,7 @@ Arrival Communicator::arrival_of(const Request &request, const Plan &plan, Buffe
     *recv = request.recv;
     const bool raw = !capabilities_.on_gpu;
     if (view_.size > 1 || message) {
-        if (needs_send(plan)) {
+        if (needs_send(request, plan)) {
             const Buffers::Reached reached = buffers_->reach(request.send, send_bytes(request), raw, use);
             arrival.send = reached.ref;
             if (reached.staged) {
@@ -80,8 +83,10 @@ void Communicator::run_one_sided(const std::function<void(Executor &)> &work, vo
 void Communicator::use_scratch(const Request &request, const Plan &plan, CollectiveArgs &args, Buffers::Use &use,
                                void *stream) {
     if (request.send != request.recv || request.bytes == 0 || view_.size == 1) return;
-    // MPI's in place for reduce_scatter: the result goes over a block that a peer may still be reading.
-    if (request.operation == BATON_REDUCE_SCATTER && view_.rank != 0) args.recv = buffers_->scratch(request.bytes, use);
+    // MPI's in place for reduce_scatter: the result goes over a block that a peer may still be reading, unless it comes
+    // from a peer that knows.
+    if (request.operation == BATON_REDUCE_SCATTER && view_.rank != 0 && !is_routed(plan.algorithm))
+        args.recv = buffers_->scratch(request.bytes, use);
     // Peers push into blocks that this rank may still have to send.
     if (request.operation == BATON_ALLTOALL && plan.algorithm == Algorithm::push && args.send == args.recv) {
         std::byte *input = buffers_->scratch(send_bytes(request), use);
@@ -161,7 +166,7 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
     if (capabilities_.on_gpu && !capabilities_.reaches_buffers && how.reason != Reason::reach)
         text += reach_text_ + "\n";
     const bool raw = !capabilities_.on_gpu;
-    if (needs_send(how) && send != nullptr) {
+    if (needs_send(request, how) && send != nullptr) {
         text += "sendbuf: " + buffers_->describe(send, send_bytes(request), raw) + "\n";
     }
     if (needs_recv(request, how) && recv != nullptr) {

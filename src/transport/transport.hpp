@@ -57,11 +57,18 @@
 /// copy(destination, source, bytes)
 ///     From local memory to a Remote. Zero bytes: nothing. They must not overlap unless equal: then nothing, too.
 /// copy_own(destination, source, bytes)
-///     Within this rank, where nothing else of the operation reads or writes: done when the next signal_all() returns,
-///     beside other copies if that is faster. At most one is under way.
+///     Within this rank, where nothing else of the operation reads or writes: done when the next signal_all() or
+///     signal() returns, beside other copies if that is faster. At most one is under way.
 /// reduce<T>(destinations, number of destinations, sources, count, op)
 ///     Every destination gets, element by element, the size() sources combined in the order given, with the arithmetic
 ///     of element/reduce.hpp. A destination may equal a source. Any alignment will do.
+/// accumulate<T>(destination, partial, sources, number of sources, count, op)
+///     A part of a reduction, which other ranks may have begun and may go on with: the sources, one at least, join what
+///     `partial` holds in the order given, or begin, where it is null. `partial` and the destination hold Accumulators
+///     of element/reduce.hpp and are aligned to 16 bytes; `partial` is this rank's memory.
+/// complete<T>(destinations, number of destinations, partial, sources, number of sources, count, op)
+///     Its last part: every destination gets what reduce() makes of the sources of all parts together. A destination
+///     may equal a source.
 /// copy_after_reduce()
 ///     Copies after it may read what reduce() has written before it.
 ///
@@ -74,8 +81,10 @@
 ///     True once every peer's signal of `step`, or of a later one, has come.
 /// wait(peer, step)
 ///     The same of one peer: what it has stored here before may be read, and passed on to others.
-/// credit_all(step), wait_credits(step)
-///     The same pair in the other direction: "I have read what you stored in step".
+/// signal(peer, step)
+///     signal_all() for one peer. Each peer sees its own steps count up.
+/// credit_all(step), wait_credits(step), credit(peer, step), wait_credit(peer, step)
+///     The same in the other direction: "I have read what you stored in step".
 /// segment_bytes(), staging_at(peer, slot), staging_from(peer, slot)
 ///     Staging, two slots per peer: at the peer for this rank's data; here, for the peer's. All channels have the same
 ///     slots, and use their parts of them. Free at the peer once it has arrived; again once it has credited the step
@@ -104,8 +113,9 @@
 /// ## What an engine leaves out
 ///
 /// Kernel and host engine: nothing.
-/// Copy engine: begin_with_packets, verify_arrivals, packets and wait(peer, step); reduce() has one destination, local,
-/// and the constructor's type. It enqueues, which makes it a narrower contract:
+/// Copy engine: begin_with_packets, verify_arrivals, packets, what signals, credits or waits for one peer, accumulate
+/// and complete; reduce() has one destination, local, and the constructor's type. It enqueues, which makes it a
+/// narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
 ///     there; copies that have been enqueued run all the same.

@@ -114,7 +114,7 @@ struct Reduction {
     Contents input(int of) const { return test::make_input(type, op, key, of, count); }
 };
 
-Reduction draw_reduction(test::Random &random) {
+Reduction draw_reduction(test::Random &random, std::size_t most_bytes = 4000) {
     static constexpr std::pair<baton_type, baton_op> combinations[] = {
         {BATON_FLOAT32, BATON_SUM},  {BATON_FLOAT32, BATON_SUM}, {BATON_FLOAT32, BATON_PROD},
         {BATON_FLOAT32, BATON_AVG},  {BATON_FLOAT32, BATON_MIN}, {BATON_BFLOAT16, BATON_SUM},
@@ -122,7 +122,7 @@ Reduction draw_reduction(test::Random &random) {
     const auto [type, op] = combinations[random.below(std::size(combinations))];
     Reduction drawn{.type = type, .op = op};
     const std::size_t width = test::width_of(type);
-    drawn.count = draw_size(random, 4000) / width;
+    drawn.count = draw_size(random, most_bytes) / width;
     drawn.bytes = drawn.count * width;
     drawn.key = random.next();
     drawn.aligned = random.chance(50);
@@ -161,6 +161,34 @@ Call reduce_here_call(Rank &rank, std::size_t k) {
         memory.fill(send.part(block * bytes, bytes), inputs.back());
     }
     memory.expect(recv, reduce_in_order(drawn.type, drawn.op, rotated(inputs, shift)));
+    return call;
+}
+
+/// Part by part at one rank after the other. Accumulators, at most twice as wide as elements here, must fit a slot.
+Call reduce_in_parts_call(Rank &rank, std::size_t k) {
+    Memory &memory = rank.memory();
+    const auto n = static_cast<std::size_t>(rank.size());
+    const Reduction drawn = draw_reduction(rank.common(), rank.view().layout.segment_bytes / 2);
+    const std::size_t bytes = drawn.bytes;
+    const std::size_t shift = rank.common().below(n);
+    const std::size_t per_part = 1 + rank.common().below(n);
+    const Place send = memory.take(n * bytes, drawn.aligned, named("sources", k));
+    const Place recv = memory.take(2 * bytes, drawn.aligned, named("destination", k));
+    Call call = reduction_call(rank, drawn, send, recv, Reduce::in_parts);
+    call.shift = static_cast<int>(shift);
+    call.steps = static_cast<int>(per_part);
+    const auto input = [&](std::size_t of, std::size_t block) { return drawn.input(static_cast<int>(of * n + block)); };
+    const std::size_t last_part = (n - 1) / per_part;
+    const auto result_of = [&](std::size_t ends_at) {
+        std::vector<Contents> inputs;
+        for (std::size_t at = 0; at < n; ++at)
+            inputs.push_back(input((ends_at + n - last_part + at / per_part) % n, (at + shift) % n));
+        return reduce_in_order(drawn.type, drawn.op, inputs);
+    };
+    const auto me = static_cast<std::size_t>(rank.rank());
+    for (std::size_t block = 0; block < n; ++block) memory.fill(send.part(block * bytes, bytes), input(me, block));
+    memory.expect(recv.part(0, bytes), result_of(me));
+    memory.expect(recv.part(bytes, bytes), result_of((me + n - 1) % n));
     return call;
 }
 
@@ -226,6 +254,7 @@ void reductions(Rank &rank, int variant) {
     for (int k = 0; k < rank.rounds(120); ++k) {
         calls.push_back(variant == Reduce::across      ? reduce_across_call(rank, calls.size())
                         : variant == Reduce::passed_on ? pass_on_call(rank, calls.size())
+                        : variant == Reduce::in_parts  ? reduce_in_parts_call(rank, calls.size())
                                                        : reduce_here_call(rank, calls.size()));
     }
     expect_success(rank, rank.run(Program::reduce, calls));
@@ -241,6 +270,10 @@ std::vector<Clause> data_clauses() {
         {.name = "copies_of_every_size", .body = copies_of_every_size, .area_bytes = std::size_t{8} << 20},
         {.name = "reductions_here", .body = reductions, .variant = Reduce::here},
         {.name = "reductions_passed_on", .body = reductions, .variant = Reduce::passed_on},
+        {.name = "reductions_in_parts",
+         .body = reductions,
+         .variant = Reduce::in_parts,
+         .needs = {.pairs = true, .parts = true, .staging = true, .at_once = true}},
         {.name = "reductions_across", .body = reductions, .variant = Reduce::across, .needs = {.sources = true}},
     };
 }

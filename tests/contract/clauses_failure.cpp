@@ -139,7 +139,8 @@ void expect_waits_failed(Rank &rank, const Results &results, int variant) {
     if (variant == StopShort::arrival) expect_said(rank, results, &Observed::met, Said::no);
     if (variant == StopShort::signal || variant == StopShort::one_signal)
         expect_said(rank, results, &Observed::waited, Said::no);
-    if (variant == StopShort::credit) expect_said(rank, results, &Observed::credited, Said::no);
+    if (variant == StopShort::credit || variant == StopShort::one_credit)
+        expect_said(rank, results, &Observed::credited, Said::no);
 }
 
 void abort_ends_waits(Rank &rank, int variant) {
@@ -164,7 +165,7 @@ void abort_ends_waits(Rank &rank, int variant) {
 
 void timeout_ends_waits(Rank &rank, int variant) {
     static constexpr WaitFor waits[] = {WaitFor::arrival, WaitFor::done, WaitFor::done, WaitFor::credit,
-                                        WaitFor::data,    WaitFor::data, WaitFor::data};
+                                        WaitFor::credit,  WaitFor::data, WaitFor::data, WaitFor::data};
     warm_up(rank);
     const int absent = draw_rank(rank);
     const std::vector<std::uint64_t> epochs = rank.epochs();
@@ -190,7 +191,7 @@ void timeout_ends_waits(Rank &rank, int variant) {
 std::vector<Clause> failure_clauses() {
     constexpr Offers at_once{.at_once = true};
     constexpr Offers packets{.packets = true};
-    constexpr Offers single_waits{.single_waits = true};
+    constexpr Offers pairs{.pairs = true};
     std::vector<Clause> clauses = {
         {.name = "mismatch_stops_everything", .body = mismatch_stops_everything, .needs = at_once, .fewest_ranks = 2},
         {.name = "mismatch_among_packets_taken",
@@ -215,8 +216,9 @@ std::vector<Clause> failure_clauses() {
     const Wait waits[] = {
         {StopShort::arrival, {}, "abort_ends_await", "timeout_ends_await"},
         {StopShort::signal, {}, "abort_ends_wait_all", "timeout_ends_wait_all"},
-        {StopShort::one_signal, single_waits, "abort_ends_wait", "timeout_ends_wait"},
+        {StopShort::one_signal, pairs, "abort_ends_wait", "timeout_ends_wait"},
         {StopShort::credit, {}, "abort_ends_wait_credits", "timeout_ends_wait_credits"},
+        {StopShort::one_credit, pairs, "abort_ends_wait_credit", "timeout_ends_wait_credit"},
         {StopShort::one_packets, packets, "abort_ends_take_packets_of_one", "timeout_ends_take_packets_of_one"},
         {StopShort::packets, packets, "abort_ends_take_packets", "timeout_ends_take_packets"},
         {StopShort::packets_reduced, packets, "abort_ends_reduce_packets", "timeout_ends_reduce_packets"},

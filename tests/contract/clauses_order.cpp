@@ -61,7 +61,7 @@ void signals_make_data_visible(Rank &rank, int /*variant*/) {
 }
 
 /// Operations of many steps over the same `recv`: what a rank passes on too early is what was there before.
-void signals_of_one_let_relay(Rank &rank, int /*variant*/) {
+void one_lets_relay(Rank &rank, int variant) {
     constexpr int steps = 24;
     constexpr std::size_t most = 400;
     Memory &memory = rank.memory();
@@ -71,11 +71,21 @@ void signals_of_one_let_relay(Rank &rank, int /*variant*/) {
         const std::size_t bytes = 1 + rank.common().below(most);
         const Contents data = random_bytes(rank.common().next(), steps * bytes);
         const Place send = memory.take(data.size(), rank.common().chance(50), "send of call " + std::to_string(k));
+        const Place out = memory.take(data.size(), rank.common().chance(50), "out of call " + std::to_string(k));
         memory.fill(send, data);
         Call call = rank.call(BATON_ALLGATHER, bytes, send, recv);
+        call.out = memory.at(out);
         call.steps = steps;
+        call.variant = variant;
         call.shift = static_cast<int>(rank.common().below(static_cast<std::size_t>(rank.size())));
-        if (call.shift != rank.rank()) memory.expect(recv.part(0, data.size()), data);
+        if (call.shift != rank.rank() && variant != Relays::slots) memory.expect(recv.part(0, data.size()), data);
+        if (call.shift != rank.rank() && variant == Relays::slots) {
+            memory.expect(out, data);
+            for (std::size_t step = steps - 1; step <= steps; ++step) {
+                const auto from = data.begin() + static_cast<std::ptrdiff_t>((step - 1) * bytes);
+                memory.expect(recv.part((step & 1) * bytes, bytes), {from, from + static_cast<std::ptrdiff_t>(bytes)});
+            }
+        }
         calls.push_back(call);
     }
     finish(rank, Program::relays, calls);
@@ -107,7 +117,18 @@ void credits_keep_slots(Rank &rank, int variant) {
 std::vector<Clause> order_clauses() {
     return {
         {.name = "signals_make_data_visible", .body = signals_make_data_visible},
-        {.name = "signals_of_one_let_relay", .body = signals_of_one_let_relay, .needs = {.single_waits = true}},
+        {.name = "signals_of_one_let_relay",
+         .body = one_lets_relay,
+         .variant = Relays::to_all,
+         .needs = {.pairs = true}},
+        {.name = "signals_to_one_let_relay",
+         .body = one_lets_relay,
+         .variant = Relays::to_one,
+         .needs = {.pairs = true}},
+        {.name = "credits_of_one_keep_slots",
+         .body = one_lets_relay,
+         .variant = Relays::slots,
+         .needs = {.pairs = true, .at_once = true}},
         {.name = "credits_keep_slots", .body = credits_keep_slots, .variant = Credits::in_recv},
         {.name = "credits_keep_staging",
          .body = credits_keep_slots,

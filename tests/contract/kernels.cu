@@ -5,7 +5,7 @@
 
 namespace baton::core::contract {
 
-static_assert(Engine<KernelEngine> && HasSingleWaits<KernelEngine> && HasSources<KernelEngine> &&
+static_assert(Engine<KernelEngine> && HasPairs<KernelEngine> && HasParts<KernelEngine> && HasSources<KernelEngine> &&
               HasStaging<KernelEngine> && HasPackets<KernelEngine>);
 
 namespace {

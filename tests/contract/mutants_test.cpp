@@ -48,6 +48,33 @@ struct WaitsForNobody : HostEngine {
     bool wait(int /*peer*/, std::uint64_t /*step*/) { return true; }
 };
 
+struct TakesCreditForGranted : HostEngine {
+    using HostEngine::HostEngine;
+    bool wait_credit(int /*peer*/, std::uint64_t /*step*/) { return true; }
+};
+
+/// Rounds between the parts of a reduction.
+struct RoundedParts : HostEngine {
+    using HostEngine::HostEngine;
+    template <class T>
+    void accumulate(Remote destination, const std::byte *partial, const Remote *sources, int source_count,
+                    std::uint64_t count, int op) {
+        HostEngine::accumulate<T>(destination, partial, sources, source_count, count, op);
+        auto *held = reinterpret_cast<Accumulator<T> *>(destination.address);
+        for (std::uint64_t i = 0; i < count; ++i) held[i] = Element<T>::load(Element<T>::store(held[i]));
+    }
+};
+
+/// Begins again with every part.
+struct ForgetsParts : HostEngine {
+    using HostEngine::HostEngine;
+    template <class T>
+    void complete(const Remote *destinations, int destination_count, const std::byte * /*partial*/,
+                  const Remote *sources, int source_count, std::uint64_t count, int op) {
+        HostEngine::complete<T>(destinations, destination_count, nullptr, sources, source_count, count, op);
+    }
+};
+
 /// Leaves the last byte of one rank's packets where it is.
 struct TakesTooFew : HostEngine {
     using HostEngine::HostEngine;
@@ -115,6 +142,10 @@ std::vector<Mutant> mutants() {
         {transport_on_host<LateData>("LateData"), "signals_make_data_visible", true},
         {transport_on_host<WaitsForNobody>("WaitsForNobody"), "signals_of_one_let_relay", true},
         {transport_on_host<WaitsForNobody>("WaitsForNobody"), "abort_ends_wait"},
+        {transport_on_host<LateData>("LateData"), "signals_to_one_let_relay", true},
+        {transport_on_host<TakesCreditForGranted>("TakesCreditForGranted"), "abort_ends_wait_credit"},
+        {transport_on_host<RoundedParts>("RoundedParts"), "reductions_in_parts"},
+        {transport_on_host<ForgetsParts>("ForgetsParts"), "reductions_in_parts"},
         {transport_on_host<TakesTooFew>("TakesTooFew"), "packets_taken_of_one"},
         {transport_on_host<StrayByte>("StrayByte"), "copies_of_every_size", true},
         {transport_on_host<ReversedSources>("ReversedSources"), "reductions_here"},

@@ -33,10 +33,20 @@ concept Engine = requires(E engine, const Arrival &arrival, typename E::Remote r
     { engine.finish() } -> std::same_as<bool>;
 };
 
-/// Waits for the signal of one peer.
+/// Signals, credits and waits of one peer.
 template <class E>
-concept HasSingleWaits = requires(E engine, int peer, std::uint64_t n) {
+concept HasPairs = requires(E engine, int peer, std::uint64_t n) {
+    engine.signal(peer, n);
     { engine.wait(peer, n) } -> std::same_as<bool>;
+    engine.credit(peer, n);
+    { engine.wait_credit(peer, n) } -> std::same_as<bool>;
+};
+
+/// Parts of reductions.
+template <class E>
+concept HasParts = requires(E engine, typename E::Remote remote, const std::byte *source, std::uint64_t n) {
+    engine.template accumulate<float>(remote, source, &remote, 1, n, 0);
+    engine.template complete<float>(&remote, 1, source, &remote, 1, n, 0);
 };
 
 /// Methods act when they are called. Otherwise they are enqueued: they return true whatever happens later, and only
@@ -69,7 +79,8 @@ concept HasPackets = requires(E engine, const Arrival &arrival, std::byte *here,
 
 /// The same for tests that are not templates.
 struct Offers {
-    bool single_waits = false;
+    bool pairs = false;
+    bool parts = false;
     bool sources = false;
     bool staging = false;
     bool packets = false;
@@ -77,19 +88,25 @@ struct Offers {
     bool uniform = false;  // all ranks have the same engine
 
     constexpr bool covers(const Offers &needed) const {
-        return (single_waits || !needed.single_waits) && (sources || !needed.sources) && (staging || !needed.staging) &&
-               (packets || !needed.packets) && (at_once || !needed.at_once) && (uniform || !needed.uniform);
+        return (pairs || !needed.pairs) && (parts || !needed.parts) && (sources || !needed.sources) &&
+               (staging || !needed.staging) && (packets || !needed.packets) && (at_once || !needed.at_once) &&
+               (uniform || !needed.uniform);
     }
     /// What ranks with different engines have in common.
     constexpr Offers operator&(const Offers &other) const {
-        return {single_waits && other.single_waits, sources && other.sources, staging && other.staging,
-                packets && other.packets,           at_once && other.at_once, false};
+        return {pairs && other.pairs,
+                parts && other.parts,
+                sources && other.sources,
+                staging && other.staging,
+                packets && other.packets,
+                at_once && other.at_once,
+                false};
     }
 };
 
 template <Engine E>
 constexpr Offers offers_of() {
-    return {HasSingleWaits<E>, HasSources<E>, HasStaging<E>, HasPackets<E>, acts_at_once<E>, true};
+    return {HasPairs<E>, HasParts<E>, HasSources<E>, HasStaging<E>, HasPackets<E>, acts_at_once<E>, true};
 }
 
 }  // namespace baton::core::contract

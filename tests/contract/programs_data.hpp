@@ -2,7 +2,7 @@
 
 #include "call.hpp"
 #include "offers.hpp"
-#include "transport/element/types.hpp"
+#include "transport/element/reduce.hpp"
 
 /// Programs that move data: arrivals, shares, copies, reductions.
 namespace baton::core::contract {
@@ -56,7 +56,7 @@ struct Exchange {
 
 /// Reductions of size() sources in an order that is not the ranks'.
 struct Reduce {
-    static constexpr int here = 0, across = 1, passed_on = 2;  // variants
+    static constexpr int here = 0, across = 1, passed_on = 2, in_parts = 3;  // variants
 
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
@@ -75,15 +75,20 @@ private:
     static BATON_HD void typed(E &engine, const Call &call, Observed &observed) {
         const bool began = engine.begin(call.arrival);
         const bool met = engine.await_all();
-        if (call.variant == passed_on) {
+        bool waited = true;
+        if (call.variant == in_parts) {
+            if constexpr (HasParts<E>) reduce_in_parts<T>(engine, call, waited);
+        } else if (call.variant == passed_on) {
             pass_on<T>(engine, call);
         } else if constexpr (HasSources<E>) {
             call.variant == across ? reduce_across<T>(engine, call) : reduce_here<T>(engine, call);
         } else {
             reduce_here<T>(engine, call);
         }
-        engine.signal_all(1);
-        const bool waited = engine.wait_all(1);
+        if (call.variant != in_parts) {
+            engine.signal_all(1);
+            waited = engine.wait_all(1);
+        }
         const bool finished = engine.finish();
         observe(observed.began, began);
         observe(observed.met, met);
@@ -102,6 +107,42 @@ private:
         }
         const typename E::Remote destination[1] = {engine.local(call.recv + part.begin)};
         engine.template reduce<T>(destination, 1, sources, part.bytes / sizeof(T), call.op);
+    }
+
+    /// In parts, each rank beginning one reduction and completing another: sources are the blocks of `send` from block
+    /// `shift` on, `steps` of them a part, and after every part the next rank goes on with what it got from the one
+    /// before, in staging. The last part ends in `recv`, and in the next rank's behind that.
+    template <class T, class E>
+    static BATON_HD void reduce_in_parts(E &engine, const Call &call, bool &waited) {
+        const Range part = engine.share(call.bytes, 128);
+        const std::uint64_t count = part.bytes / sizeof(T);
+        const std::uint64_t place = part.begin / sizeof(T) * sizeof(Accumulator<T>);
+        const int size = engine.size();
+        const int next = (engine.rank() + 1) % size, before = (engine.rank() + size - 1) % size;
+        typename E::Remote sources[max_ranks];
+        for (int at = 0; at < size; ++at) {
+            const auto block = static_cast<std::uint64_t>((at + call.shift) % size);
+            sources[at] = engine.local(call.send + block * call.bytes + part.begin);
+        }
+        const std::byte *partial = nullptr;
+        std::uint64_t step = 1;
+        int at = 0;
+        for (; at + call.steps < size; at += call.steps, ++step) {
+            const int slot = static_cast<int>(step & 1);
+            if (step > 2) waited = engine.wait_credit(next, step - 2) && waited;
+            engine.template accumulate<T>(engine.staging_at(next, slot) + place, partial, sources + at, call.steps,
+                                          count, call.op);
+            engine.signal(next, step);
+            if (step > 1) engine.credit(before, step - 1);
+            waited = engine.wait(before, step) && waited;
+            partial = engine.staging_from(before, slot) + place;
+        }
+        const typename E::Remote destinations[2] = {
+            engine.local(call.recv + part.begin),
+            (next == engine.rank() ? engine.local(call.recv) : engine.recv_of(next)) + call.bytes + part.begin};
+        engine.template complete<T>(destinations, 2, partial, sources + at, size - at, count, call.op);
+        engine.signal(next, step);
+        waited = engine.wait(before, step) && waited;
     }
 
     /// Reduces the blocks of `send`, from block `shift` on, into `out`, and copies that to this rank's place in

@@ -24,9 +24,19 @@ struct GoOnAfterFailure {
         engine.template reduce<std::uint8_t>(destinations, 2, sources, call.bytes, BATON_SUM);
         engine.signal_all(1);
         bool waited = engine.wait_all(1);
-        if constexpr (HasSingleWaits<E>) waited = engine.wait(next, 1) || waited;
         engine.credit_all(1);
-        const bool credited = engine.wait_credits(1);
+        bool credited = engine.wait_credits(1);
+        if constexpr (HasPairs<E>) {
+            engine.signal(next, 1);
+            waited = engine.wait(next, 1) || waited;
+            engine.credit(next, 1);
+            credited = engine.wait_credit(next, 1) || credited;
+        }
+        if constexpr (HasParts<E>) {
+            engine.template accumulate<std::uint8_t>(engine.local(call.out), nullptr, sources, 1, call.bytes,
+                                                     BATON_SUM);
+            engine.template complete<std::uint8_t>(destinations, 2, call.send, sources, 1, call.bytes, BATON_SUM);
+        }
         if constexpr (HasPackets<E>) {
             engine.verify_arrivals();
             engine.take_packets_from_each(call.out, 0, call.bytes);
@@ -44,8 +54,8 @@ struct GoOnAfterFailure {
 /// Rank `shift` goes no further than to where the others wait for it.
 struct StopShort {
     // Variants: what the others wait for. For `arrival` rank `shift` does not take part at all.
-    static constexpr int arrival = 0, signal = 1, one_signal = 2, credit = 3, one_packets = 4, packets = 5,
-                         packets_reduced = 6;
+    static constexpr int arrival = 0, signal = 1, one_signal = 2, credit = 3, one_credit = 4, one_packets = 5,
+                         packets = 6, packets_reduced = 7;
 
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
@@ -55,11 +65,12 @@ struct StopShort {
         if (call.variant == arrival) {
             tell_started(call);
             observe(observed.met, engine.await_all());
-        } else if (call.variant == one_signal) {
+        } else if (call.variant == one_signal || call.variant == one_credit) {
             observe(observed.met, engine.await_all());
             tell_started(call);
-            if constexpr (HasSingleWaits<E>) {
-                if (!stops) observe(observed.waited, engine.wait(call.shift, 1));
+            if constexpr (HasPairs<E>) {
+                if (!stops && call.variant == one_signal) observe(observed.waited, engine.wait(call.shift, 1));
+                if (!stops && call.variant == one_credit) observe(observed.credited, engine.wait_credit(call.shift, 1));
             }
         } else if (call.variant == signal || call.variant == credit) {
             observe(observed.met, engine.await_all());

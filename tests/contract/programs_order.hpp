@@ -46,35 +46,48 @@ struct Rounds {
 /// Many steps of one operation through a chain of ranks that starts at rank `shift`: it copies its block of the step
 /// from `send` to the same place in the next one's `recv`, and every rank passes on what has come, at once.
 struct Relays {
+    // Variants: who hears of a step. `slots`: only the next one too, and the step lies in one of two places of `recv`,
+    // from where it is copied to `out` before it is credited.
+    static constexpr int to_all = 0, to_one = 1, slots = 2;
+
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
         const bool began = engine.begin(call.arrival);
         const bool met = engine.await_all();
         bool waited = true;
-        if constexpr (HasSingleWaits<E>) waited = pass_on(engine, call);
+        bool credited = true;
+        if constexpr (HasPairs<E>) pass_on(engine, call, waited, credited);
         const bool finished = engine.finish();
         observe(observed.began, began);
         observe(observed.met, met);
         observe(observed.waited, waited);
+        observe(observed.credited, credited);
         observe(observed.finished, finished);
     }
 
 private:
     template <class E>
-    static BATON_HD bool pass_on(E &engine, const Call &call) {
+    static BATON_HD void pass_on(E &engine, const Call &call, bool &waited, bool &credited) {
         const Range part = engine.share(call.bytes, 16);
         const int size = engine.size();
-        const int next = (engine.rank() + 1) % size;
-        const bool first = engine.rank() == call.shift;
-        bool waited = true;
+        const int next = (engine.rank() + 1) % size, before = (engine.rank() + size - 1) % size;
+        const bool first = engine.rank() == call.shift, last = next == call.shift;
         for (std::uint64_t step = 1; step <= static_cast<std::uint64_t>(call.steps); ++step) {
-            if (!first) waited = engine.wait((engine.rank() + size - 1) % size, step) && waited;
-            const std::uint64_t place = (step - 1) * call.bytes + part.begin;
-            const std::byte *from = first ? call.send : call.recv;
-            if (next != call.shift) engine.copy(engine.recv_of(next) + place, from + place, part.bytes);
-            engine.signal_all(step);
+            if (!first) waited = engine.wait(before, step) && waited;
+            const std::uint64_t block = (step - 1) * call.bytes + part.begin;
+            const std::uint64_t place = call.variant == slots ? (step & 1) * call.bytes + part.begin : block;
+            const std::byte *from = first ? call.send + block : call.recv + place;
+            if (call.variant == slots && step > 2 && !last) credited = engine.wait_credit(next, step - 2) && credited;
+            if (!last) engine.copy(engine.recv_of(next) + place, from, part.bytes);
+            if (call.variant == to_all) {
+                engine.signal_all(step);
+            } else if (!last) {
+                engine.signal(next, step);
+            }
+            if (call.variant != slots || first) continue;
+            engine.copy(engine.local(call.out + block), from, part.bytes);
+            engine.credit(before, step);
         }
-        return waited;
     }
 };
 

@@ -80,45 +80,45 @@ public:
         copy(local(destination), source, bytes);
     }
 
-    /// In blocks that stay in the cache: what is not mapped here is read into scratch first, and written from it after.
     template <class T>
     void reduce(const Remote *destinations, int destination_count, const Remote *sources, std::uint64_t count, int op) {
-        if (failed_) return;
-        const auto n = static_cast<std::size_t>(size());
-        constexpr std::uint64_t block = scratch_bytes / sizeof(T);
-        if (scratch_.size() < (n + 1) * scratch_bytes) scratch_.resize((n + 1) * scratch_bytes);
-        std::array<const T *, max_ranks> inputs{};
-        for (std::uint64_t first = 0; first < count; first += block) {
-            const std::uint64_t elements = std::min(block, count - first);
-            const std::uint64_t bytes = elements * sizeof(T);
-            const std::uint64_t offset = first * sizeof(T);
-            for (std::size_t source = 0; source < n; ++source) {
-                const Remote &from = sources[source];
-                if (from.process == 0) {
-                    inputs[source] = reinterpret_cast<const T *>(from.address + offset);
-                    continue;
-                }
-                std::byte *copy_of = scratch_.data() + source * scratch_bytes;
-                if (!host_read(copy_of, from + offset, bytes)) return report_unreachable(from);
-                inputs[source] = reinterpret_cast<const T *>(copy_of);
-            }
-            T *const result = reinterpret_cast<T *>(scratch_.data() + n * scratch_bytes);
-            T *const results[1] = {result};
-            reduce_block<T>(results, 1, inputs.data(), size(), elements, op, size());
-            for (int index = 0; index < destination_count; ++index) {
-                const Remote to = destinations[index] + offset;
-                if (!host_write(to, reinterpret_cast<const std::byte *>(result), bytes)) return report_unreachable(to);
-            }
-        }
+        complete<T>(destinations, destination_count, nullptr, sources, size(), count, op);
+    }
+    template <class T>
+    void accumulate(Remote destination, const std::byte *partial, const Remote *sources, int source_count,
+                    std::uint64_t count, int op) {
+        combine<T>(sources, source_count, count,
+                   [&](const T *const *inputs, std::uint64_t first, std::uint64_t elements) {
+                       auto *const result = reinterpret_cast<Accumulator<T> *>(result_.data());
+                       accumulate_block<T>(result, accumulators<T>(partial, first), inputs, source_count, elements, op);
+                       return write(destination + first * sizeof(Accumulator<T>), elements * sizeof(Accumulator<T>));
+                   });
+    }
+    template <class T>
+    void complete(const Remote *destinations, int destination_count, const std::byte *partial, const Remote *sources,
+                  int source_count, std::uint64_t count, int op) {
+        combine<T>(sources, source_count, count,
+                   [&](const T *const *inputs, std::uint64_t first, std::uint64_t elements) {
+                       T *const results[1] = {reinterpret_cast<T *>(result_.data())};
+                       complete_block<T>(results, 1, accumulators<T>(partial, first), inputs, source_count, elements,
+                                         op, size());
+                       for (int index = 0; index < destination_count; ++index) {
+                           if (!write(destinations[index] + first * sizeof(T), elements * sizeof(T))) return false;
+                       }
+                       return true;
+                   });
     }
 
     void copy_after_reduce() {}
 
-    void signal_all(std::uint64_t step) { post(step, &Arena::done); }
+    void signal_all(std::uint64_t step) { post_all(step, &Arena::done); }
+    void signal(int peer, std::uint64_t step) { post(peer, step, &Arena::done); }
     bool wait_all(std::uint64_t step) { return poll_all(step, &Arena::done, WaitFor::done); }
     bool wait(int peer, std::uint64_t step) { return poll(peer, step, &Arena::done, WaitFor::done); }
-    void credit_all(std::uint64_t step) { post(step, &Arena::credit); }
+    void credit_all(std::uint64_t step) { post_all(step, &Arena::credit); }
+    void credit(int peer, std::uint64_t step) { post(peer, step, &Arena::credit); }
     bool wait_credits(std::uint64_t step) { return poll_all(step, &Arena::credit, WaitFor::credit); }
+    bool wait_credit(int peer, std::uint64_t step) { return poll(peer, step, &Arena::credit, WaitFor::credit); }
 
     std::uint64_t segment_bytes() const { return view_.layout.segment_bytes; }
     Remote staging_at(int peer, int slot) const { return {view_.arena(peer).staging(slot, rank()), 0}; }
@@ -155,10 +155,42 @@ public:
     }
 
 private:
+    /// Of elements combined at once, so that they stay in the cache.
     static constexpr std::uint64_t scratch_bytes = 32768;
 
     using Words = std::uint64_t *(Arena::*)(int, int) const;
     using Remotes = std::array<Remote, max_ranks>;
+
+    /// Calls part(inputs, first, elements) for one block of elements after the other, until it returns false: the
+    /// sources are mapped here, or have been read into scratch. It leaves in result_ what it writes elsewhere.
+    template <class T, class Part>
+    void combine(const Remote *sources, int source_count, std::uint64_t count, const Part &part) {
+        if (failed_) return;
+        constexpr std::uint64_t block = scratch_bytes / sizeof(T);
+        const auto n = static_cast<std::size_t>(source_count);
+        if (scratch_.size() < n * scratch_bytes) scratch_.resize(n * scratch_bytes);
+        result_.resize(block * sizeof(Accumulator<T>));
+        std::array<const T *, max_ranks> inputs{};
+        for (std::uint64_t first = 0; first < count; first += block) {
+            const std::uint64_t elements = std::min(block, count - first);
+            for (std::size_t source = 0; source < n; ++source) {
+                const Remote from = sources[source] + first * sizeof(T);
+                std::byte *const held = from.process == 0 ? from.address : scratch_.data() + source * scratch_bytes;
+                if (from.process != 0 && !host_read(held, from, elements * sizeof(T))) return report_unreachable(from);
+                inputs[source] = reinterpret_cast<const T *>(held);
+            }
+            if (!part(inputs.data(), first, elements)) return;
+        }
+    }
+    template <class T>
+    static const Accumulator<T> *accumulators(const std::byte *partial, std::uint64_t first) {
+        return partial == nullptr ? nullptr : reinterpret_cast<const Accumulator<T> *>(partial) + first;
+    }
+    bool write(const Remote &destination, std::uint64_t bytes) {
+        if (host_write(destination, result_.data(), bytes)) return true;
+        report_unreachable(destination);
+        return false;
+    }
 
     bool resolve(int peer, const BufferRef &buffer, Remotes *remotes) {
         const Remote remote = reach_.resolve(view_, peer, buffer);
@@ -168,11 +200,11 @@ private:
         return true;
     }
 
-    void post(std::uint64_t step, Words words) {
-        if (failed_) return;
-        for (int index = 1; index < size(); ++index) {
-            store_release((view_.arena(peer_at(index)).*words)(channel, rank()), step_value(epoch_, step));
-        }
+    void post(int peer, std::uint64_t step, Words words) {
+        if (!failed_) store_release((view_.arena(peer).*words)(channel, rank()), step_value(epoch_, step));
+    }
+    void post_all(std::uint64_t step, Words words) {
+        for (int index = 1; index < size(); ++index) post(peer_at(index), step, words);
     }
     bool poll(int peer, std::uint64_t step, Words words, WaitFor wait_for) {
         if (failed_) return false;
@@ -217,6 +249,7 @@ private:
     Remotes send_of_{};
     Remotes recv_of_{};
     std::vector<std::byte> scratch_;
+    std::vector<std::byte> result_;
 };
 
 }  // namespace baton::core

@@ -51,21 +51,46 @@ inline void finish_block(T *__restrict done, const Accumulator<T> *__restrict he
     for (std::size_t i = 0; i < size; ++i) done[i] = Element<T>::store(finish<T>(op, held[i], ranks));
 }
 
-/// Reduces element i of the sources, in the order of their indices, into element i of every destination; `ranks` is
-/// what AVG divides by. source_count >= 1. A destination may be equal to a source, but not overlap one otherwise.
+/// Elements [at, at + size) of a part of a reduction: the sources join `partial` in the order of their indices, or
+/// begin where that is null. source_count >= 1.
 template <class T>
-void reduce_block(T *const *destinations, int destination_count, const T *const *sources, int source_count,
-                  std::size_t count, int op, int ranks) {
-    constexpr std::size_t block = 512;  // stays in L1
-    alignas(64) Accumulator<T> held[block];
-    alignas(64) T done[block];
-    for (std::size_t at = 0; at < count; at += block) {
-        const std::size_t size = std::min(block, count - at);
-        const auto from = [&](int s) { return reinterpret_cast<const std::byte *>(sources[s]) + at * sizeof(T); };
+void join_sources(Accumulator<T> *held, const Accumulator<T> *partial, const T *const *sources, int source_count,
+                  std::size_t at, std::size_t size, int op) {
+    const auto from = [&](int s) { return reinterpret_cast<const std::byte *>(sources[s]) + at * sizeof(T); };
+    if (partial != nullptr) {
+        std::memcpy(held, partial + at, size * sizeof(*held));
+    } else {
         start_block<T>(held, from(0), size);
-        with_op(op, [&](auto constant) {
-            for (int s = 1; s < source_count; ++s) join_block<T, constant>(held, from(s), size);
-        });
+    }
+    with_op(op, [&](auto constant) {
+        for (int s = partial != nullptr ? 0 : 1; s < source_count; ++s) join_block<T, constant>(held, from(s), size);
+    });
+}
+
+inline constexpr std::size_t reduced_at_once = 512;  // stays in L1
+
+/// A part of a reduction that ends in accumulators. `destination` may equal `partial`.
+template <class T>
+void accumulate_block(Accumulator<T> *destination, const Accumulator<T> *partial, const T *const *sources,
+                      int source_count, std::size_t count, int op) {
+    alignas(64) Accumulator<T> held[reduced_at_once];
+    for (std::size_t at = 0; at < count; at += reduced_at_once) {
+        const std::size_t size = std::min(reduced_at_once, count - at);
+        join_sources<T>(held, partial, sources, source_count, at, size, op);
+        std::memcpy(destination + at, held, size * sizeof(*held));
+    }
+}
+
+/// The last part of a reduction, into element i of every destination; `ranks` is what AVG divides by. A destination may
+/// be equal to a source, but not overlap one otherwise.
+template <class T>
+void complete_block(T *const *destinations, int destination_count, const Accumulator<T> *partial,
+                    const T *const *sources, int source_count, std::size_t count, int op, int ranks) {
+    alignas(64) Accumulator<T> held[reduced_at_once];
+    alignas(64) T done[reduced_at_once];
+    for (std::size_t at = 0; at < count; at += reduced_at_once) {
+        const std::size_t size = std::min(reduced_at_once, count - at);
+        join_sources<T>(held, partial, sources, source_count, at, size, op);
         if (op == BATON_AVG) {
             finish_block<T, BATON_AVG>(done, held, size, ranks);
         } else if (op == BATON_MIN || op == BATON_MAX) {
@@ -77,6 +102,13 @@ void reduce_block(T *const *destinations, int destination_count, const T *const 
             std::memcpy(reinterpret_cast<std::byte *>(destinations[j]) + at * sizeof(T), done, size * sizeof(T));
         }
     }
+}
+
+/// A reduction whole: element i of the sources, in the order of their indices.
+template <class T>
+void reduce_block(T *const *destinations, int destination_count, const T *const *sources, int source_count,
+                  std::size_t count, int op, int ranks) {
+    complete_block<T>(destinations, destination_count, nullptr, sources, source_count, count, op, ranks);
 }
 
 /// Packs `bytes` from any address into packets and stores them at every destination. The last payload is filled up with

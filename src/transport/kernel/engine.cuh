@@ -4,6 +4,7 @@
 #include "transport/kernel/grid.cuh"
 #include "transport/kernel/move.cuh"
 #include "transport/kernel/packet_move.cuh"
+#include "transport/kernel/partial_move.cuh"
 #include "transport/transport.hpp"
 
 namespace baton::core {
@@ -111,6 +112,23 @@ public:
                         reinterpret_cast<const T *const *>(sources), view_.size, count, op, view_.size);
     }
 
+    template <class T>
+    __device__ void accumulate(Remote destination, const std::byte *partial, const Remote *sources, int source_count,
+                               std::uint64_t count, int op) {
+        if (!going_) return;
+        accumulate_block<T>(reinterpret_cast<Accumulator<T> *>(destination),
+                            reinterpret_cast<const Accumulator<T> *>(partial),
+                            reinterpret_cast<const T *const *>(sources), source_count, count, op);
+    }
+    template <class T>
+    __device__ void complete(const Remote *destinations, int destination_count, const std::byte *partial,
+                             const Remote *sources, int source_count, std::uint64_t count, int op) {
+        if (!going_) return;
+        complete_block<T>(reinterpret_cast<T *const *>(destinations), destination_count,
+                          reinterpret_cast<const Accumulator<T> *>(partial),
+                          reinterpret_cast<const T *const *>(sources), source_count, count, op, view_.size);
+    }
+
     __device__ void copy_after_reduce() { __syncthreads(); }
 
     __device__ void signal_all(std::uint64_t step) {
@@ -119,24 +137,26 @@ public:
         for_each_peer(
             [&](int peer) { store_release(view_.arena(peer).done(channel_, view_.rank), step_value(epoch_, step)); });
     }
+    __device__ void signal(int peer, std::uint64_t step) {
+        copy_what_waits();
+        post(peer, &Arena::done, step);
+    }
     __device__ bool wait_all(std::uint64_t step) {
         for_each_peer(
             [&](int peer) { poll(view_.own().done(channel_, peer), step_value(epoch_, step), WaitFor::done, peer); });
         __syncthreads();
         return still_going();
     }
-    __device__ bool wait(int peer, std::uint64_t step) {
-        if (threadIdx.x == 0 && going_) {
-            poll(view_.own().done(channel_, peer), step_value(epoch_, step), WaitFor::done, peer);
-        }
-        __syncthreads();
-        return still_going();
-    }
+    __device__ bool wait(int peer, std::uint64_t step) { return poll_one(peer, &Arena::done, step, WaitFor::done); }
 
     __device__ void credit_all(std::uint64_t step) {
         __syncthreads();
         for_each_peer(
             [&](int peer) { store_release(view_.arena(peer).credit(channel_, view_.rank), step_value(epoch_, step)); });
+    }
+    __device__ void credit(int peer, std::uint64_t step) { post(peer, &Arena::credit, step); }
+    __device__ bool wait_credit(int peer, std::uint64_t step) {
+        return poll_one(peer, &Arena::credit, step, WaitFor::credit);
     }
     __device__ bool wait_credits(std::uint64_t step) {
         for_each_peer([&](int peer) {
@@ -188,6 +208,8 @@ public:
     }
 
 private:
+    using Words = std::uint64_t *(Arena::*)(int, int) const;
+
     /// `all` packets, so many for each peer; `at_once` of them by a thread between two looks.
     template <int at_once>
     __device__ void post_with_packets(const Arrival &mine, const std::byte *source, std::uint64_t stride,
@@ -280,6 +302,18 @@ private:
     __device__ static unsigned takers() { return blockDim.x - 32; }
 
     __device__ Packet *packets_at(int peer) const { return view_.arena(peer).packets(epoch_, channel_, view_.rank); }
+
+    __device__ void post(int peer, Words words, std::uint64_t step) {
+        __syncthreads();
+        if (threadIdx.x == 0 && going_)
+            store_release((view_.arena(peer).*words)(channel_, view_.rank), step_value(epoch_, step));
+    }
+    __device__ bool poll_one(int peer, Words words, std::uint64_t step, WaitFor wait_for) {
+        if (threadIdx.x == 0 && going_)
+            poll((view_.own().*words)(channel_, peer), step_value(epoch_, step), wait_for, peer);
+        __syncthreads();
+        return still_going();
+    }
 
     __device__ void poll(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for, int peer) {
         Spin spin(view_, at(wait_for, peer));

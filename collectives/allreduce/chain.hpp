@@ -1,0 +1,76 @@
+#pragma once
+
+#include "collectives/route_chain.hpp"
+
+/// Allreduce where links are slow: along a chain of neighbours (`ring`), or from island to island (`two_level`), which
+/// differ in the route only.
+///   1. Tell every peer where my buffers are; wait for all.
+///   2. Sums go up through the groups of the route in rank order (route_chain.hpp).
+///   3. The last group's rank of a lane stores the finished segment into its own receive buffer, those of its group and
+///   that of the lane's rank in the group below. Every other passes on likewise what has come from above.
+///   4. Signal my group; wait for its lanes.
+/// Up and down flow at once, in the two directions of the links. In place is safe: an element is stored where all have
+/// read it.
+/// Not a ring of n-ths: their sums would start at different ranks, and rounding tells (order 0 ... n-1, the same bits
+/// as every other algorithm). Against that this sends a vector up and one down, instead of 2 (n-1)/n one way.
+/// Steps: vector / segment + 2 (groups - 1). Wire over links between groups, per rank with a lane: vector / lanes as
+/// accumulators (twice the bytes of 16-bit elements) up, vector / lanes down. Two-shot: 2 vector (n-m)/n each way, m
+/// ranks in a group. Synchronisation: arrival, then signals per step between neighbours of a lane, and credits
+/// downwards. Scratch: two segments of the pair.
+namespace baton::core {
+
+template <class T, class Engine>
+class AllreduceChain {
+public:
+    BATON_HD AllreduceChain(Engine &engine, const RoutedArgs &args)
+        : engine_(engine), args_(args), route_(args.route), chain_(engine, args, 1) {}
+
+    BATON_HD void run() {
+        if (!engine_.begin(args_.arrival) || !engine_.await_all()) return;
+        if (chain_.has_lane()) {
+            const bool done = chain_.for_each_round([&](std::uint64_t step) { return up(step); },
+                                                    [&](std::uint64_t step) { return down(step); });
+            if (!done) return;
+            chain_.tell_group();
+        }
+        if (!chain_.wait_for_group(route_.own_group)) return;
+        engine_.finish();
+    }
+
+private:
+    BATON_HD bool up(std::uint64_t step) {
+        if (!chain_.is_last()) return chain_.hand_on(step);
+        const std::uint64_t place = chain_.piece(step).begin;
+        typename Engine::Remote destinations[max_ranks];
+        int count = 0;
+        destinations[count++] = engine_.local(args_.recv + place);
+        for_each_receiver([&](int peer) { destinations[count++] = engine_.recv_of(peer) + place; });
+        if (!chain_.complete(step, destinations, count)) return false;
+        engine_.signal(chain_.below(), step);
+        return true;
+    }
+    BATON_HD bool down(std::uint64_t step) {
+        if (chain_.is_last()) return true;
+        if (!engine_.wait(chain_.above(), step)) return false;
+        const auto piece = chain_.piece(step);
+        for_each_receiver([&](int peer) {
+            engine_.copy(engine_.recv_of(peer) + piece.begin, args_.recv + piece.begin, piece.count * sizeof(T));
+        });
+        if (!chain_.is_first()) engine_.signal(chain_.below(), step);
+        return true;
+    }
+    /// The next one down first: others wait for it.
+    template <class F>
+    BATON_HD void for_each_receiver(const F &act) {
+        if (!chain_.is_first()) act(chain_.below());
+        const int size = route_.size_of(route_.own_group);
+        for (int step = 1; step < size; ++step) act(route_.rank_of(route_.own_group, (route_.own_place + step) % size));
+    }
+
+    Engine &engine_;
+    const RoutedArgs &args_;
+    const Route &route_;
+    RouteChain<T, Engine> chain_;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,59 @@
+#include "collectives/route.hpp"
+
+#include <algorithm>
+
+#include "collectives/links.hpp"
+
+namespace baton::core {
+namespace {
+
+class Builder {
+public:
+    explicit Builder(int rank) : rank_(rank) {}
+
+    void add(int rank) {
+        if (rank == rank_) {
+            route_.own_group = route_.groups;
+            route_.own_place = static_cast<std::uint8_t>(next_ - route_.begin[route_.groups]);
+        }
+        route_.order[next_++] = static_cast<std::uint8_t>(rank);
+    }
+    void end_group() {
+        const auto size = static_cast<std::uint8_t>(next_ - route_.begin[route_.groups]);
+        route_.lanes = route_.groups == 0 ? size : std::min(route_.lanes, size);
+        route_.begin[++route_.groups] = next_;
+    }
+    const Route &route() const { return route_; }
+
+private:
+    const int rank_;
+    std::uint8_t next_ = 0;
+    Route route_;
+};
+
+}  // namespace
+
+bool Route::in_rank_order() const { return std::is_sorted(order, order + begin[groups]); }
+
+Route make_route(const Links &links, int rank) {
+    Builder builder(rank);
+    if (links.shape == Links::Shape::uniform) return builder.route();
+    if (links.shape == Links::Shape::ring) {
+        for (const int one : links.ring) {
+            builder.add(one);
+            builder.end_group();
+        }
+        return builder.route();
+    }
+    const auto &island = links.island;
+    for (auto first = island.begin(); first != island.end(); ++first) {
+        if (std::find(island.begin(), first, *first) != first) continue;  // an earlier rank's island
+        for (auto mate = first; mate != island.end(); ++mate) {
+            if (*mate == *first) builder.add(static_cast<int>(mate - island.begin()));
+        }
+        builder.end_group();
+    }
+    return builder.route();
+}
+
+}  // namespace baton::core

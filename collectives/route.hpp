@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+
+#include "collectives/args.hpp"
+#include "transport/element/hd.hpp"
+#include "util/limits.hpp"
+
+namespace baton::core {
+
+struct Links;
+
+/// What algorithms know of the links: the ranks in groups that data passes through one after the other. The islands,
+/// by their first ranks; or of a ring every rank alone, in the ring's order. Plain data, for kernels to be given.
+struct Route {
+    std::uint8_t groups = 0;
+    std::uint8_t own_group = 0;
+    std::uint8_t own_place = 0;              // in the group
+    std::uint8_t lanes = 0;                  // of the smallest group
+    std::uint8_t order[max_ranks] = {};      // the ranks, group by group
+    std::uint8_t begin[max_ranks + 1] = {};  // where each group begins in `order`, and where the last one ends
+
+    BATON_HD int size_of(int group) const { return begin[group + 1] - begin[group]; }
+    BATON_HD int rank_of(int group, int place) const { return order[begin[group] + place]; }
+    /// Whether going through the groups is going through the ranks 0, 1, 2, ...
+    bool in_rank_order() const;
+};
+
+/// For `rank`; without groups where all links are alike.
+Route make_route(const Links &links, int rank);
+
+/// The algorithms that need a route get it with the rest: launch parameters cost time, so the others do without.
+struct RoutedArgs : CollectiveArgs {
+    Route route;
+};
+
+}  // namespace baton::core

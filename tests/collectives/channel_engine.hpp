@@ -1,0 +1,156 @@
+#pragma once
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+/// Algorithms as kernels run them, by several channels: every channel of every rank is a thread, and nothing orders the
+/// channels of a rank among each other. The engine is a stand-in that knows sums of 32-bit integers.
+namespace baton::core {
+
+using Vector = std::vector<std::uint32_t>;
+
+/// What the engines of all ranks and channels share.
+struct Node {
+    Node(int the_size, int the_channels, std::uint64_t segment)
+        : size(the_size), channels(the_channels), segment_bytes(segment) {
+        const auto n = static_cast<std::size_t>(size);
+        words = std::vector<std::atomic<std::uint64_t>>(2 * n * n * static_cast<std::size_t>(channels));
+        staging.assign(n, std::vector<std::byte>(2 * n * segment));
+        send.resize(n);
+        recv.resize(n);
+    }
+    std::atomic<std::uint64_t> &word(int kind, int at, int channel, int from) {
+        return words[static_cast<std::size_t>(((kind * size + at) * channels + channel) * size + from)];
+    }
+
+    const int size;
+    const int channels;
+    const std::uint64_t segment_bytes;
+    std::vector<std::atomic<std::uint64_t>> words;
+    std::vector<std::vector<std::byte>> staging;
+    std::vector<std::byte *> send;  // by rank
+    std::vector<std::byte *> recv;
+};
+
+class ChannelEngine {
+public:
+    using Remote = std::byte *;
+
+    ChannelEngine(Node &node, int rank, int channel) : node_(node), rank_(rank), channel_(channel) {}
+
+    int rank() const { return rank_; }
+    int size() const { return node_.size; }
+    int peer_at(int step) const { return (rank_ + step) % node_.size; }
+    Range share(std::uint64_t bytes, std::uint64_t granule) const {
+        return split(bytes, granule, node_.channels, channel_);
+    }
+    static Remote local(const std::byte *pointer) { return const_cast<std::byte *>(pointer); }
+    Remote send_of(int peer) const { return node_.send[static_cast<std::size_t>(peer)]; }
+    Remote recv_of(int peer) const { return node_.recv[static_cast<std::size_t>(peer)]; }
+    bool begin(const Arrival & /*mine*/) { return true; }
+    bool await_all() { return true; }
+    bool finish() { return true; }
+
+    void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
+        if (bytes > 0 && destination != source) std::memcpy(destination, source, bytes);
+    }
+    void copy_own(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
+        copy(destination, source, bytes);
+    }
+    template <class T>
+    void reduce(const Remote *destinations, int destination_count, const Remote *sources, std::uint64_t count, int op) {
+        complete<T>(destinations, destination_count, nullptr, sources, size(), count, op);
+    }
+    template <class T>
+    void accumulate(Remote destination, const std::byte *partial, const Remote *sources, int source_count,
+                    std::uint64_t count, int op) {
+        complete<T>(&destination, 1, partial, sources, source_count, count, op);
+    }
+    template <class T>
+    void complete(const Remote *destinations, int destination_count, const std::byte *partial, const Remote *sources,
+                  int source_count, std::uint64_t count, int /*op*/) {
+        for (std::uint64_t i = 0; i < count; ++i) {
+            T sum = partial == nullptr ? 0 : reinterpret_cast<const T *>(partial)[i];
+            for (int of = 0; of < source_count; ++of) sum += reinterpret_cast<const T *>(sources[of])[i];
+            for (int to = 0; to < destination_count; ++to) reinterpret_cast<T *>(destinations[to])[i] = sum;
+        }
+    }
+
+    void signal_all(std::uint64_t step) { post_all(0, step); }
+    void signal(int peer, std::uint64_t step) { post(0, peer, step); }
+    bool wait_all(std::uint64_t step) { return wait_for(0, step); }
+    bool wait(int peer, std::uint64_t step) { return poll(0, peer, step); }
+    void credit_all(std::uint64_t step) { post_all(1, step); }
+    void credit(int peer, std::uint64_t step) { post(1, peer, step); }
+    bool wait_credits(std::uint64_t step) { return wait_for(1, step); }
+    bool wait_credit(int peer, std::uint64_t step) { return poll(1, peer, step); }
+
+    std::uint64_t segment_bytes() const { return node_.segment_bytes; }
+    Remote staging_at(int peer, int slot) const { return staging(peer, slot, rank_); }
+    std::byte *staging_from(int peer, int slot) const { return staging(rank_, slot, peer); }
+
+private:
+    std::byte *staging(int at, int slot, int from) const {
+        return node_.staging[static_cast<std::size_t>(at)].data() +
+               static_cast<std::uint64_t>(slot * node_.size + from) * node_.segment_bytes;
+    }
+    void post(int kind, int peer, std::uint64_t step) {
+        node_.word(kind, peer, channel_, rank_).store(step, std::memory_order_release);
+    }
+    void post_all(int kind, std::uint64_t step) {
+        for (int at = 1; at < size(); ++at) post(kind, peer_at(at), step);
+    }
+    bool poll(int kind, int peer, std::uint64_t step) {
+        while (node_.word(kind, rank_, channel_, peer).load(std::memory_order_acquire) < step)
+            std::this_thread::yield();
+        return true;
+    }
+    bool wait_for(int kind, std::uint64_t step) {
+        for (int at = 1; at < size(); ++at) poll(kind, peer_at(at), step);
+        return true;
+    }
+
+    Node &node_;
+    const int rank_;
+    const int channel_;
+};
+
+/// Element `i` of what rank `rank` sends.
+inline std::uint32_t element(int rank, std::size_t i) {
+    return static_cast<std::uint32_t>(rank + 1) * 1000003u + static_cast<std::uint32_t>(i) * 7919u;
+}
+inline Vector input(int rank, std::size_t count) {
+    Vector made(count);
+    for (std::size_t i = 0; i < count; ++i) made[i] = element(rank, i);
+    return made;
+}
+inline std::uint32_t sum(int ranks, std::size_t i) {
+    std::uint32_t all = 0;
+    for (int rank = 0; rank < ranks; ++rank) all += element(rank, i);
+    return all;
+}
+
+/// Runs `body(engine, rank)` on every channel of every rank. send and recv may be the same.
+template <class Body>
+void run_channels(Node &node, std::vector<Vector> &send, std::vector<Vector> &recv, const Body &body) {
+    std::vector<std::thread> threads;
+    for (std::size_t rank = 0; rank < send.size(); ++rank) {
+        node.send[rank] = reinterpret_cast<std::byte *>(send[rank].data());
+        node.recv[rank] = reinterpret_cast<std::byte *>(recv[rank].data());
+    }
+    for (int rank = 0; rank < node.size; ++rank) {
+        for (int channel = 0; channel < node.channels; ++channel) {
+            threads.emplace_back([&, rank, channel] {
+                ChannelEngine engine(node, rank, channel);
+                body(engine, rank);
+            });
+        }
+    }
+    for (std::thread &thread : threads) thread.join();
+}
+
+}  // namespace baton::core

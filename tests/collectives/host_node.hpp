@@ -1,0 +1,89 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "collectives/host_executor.hpp"
+#include "collectives/links.hpp"
+
+namespace baton::test {
+
+/// Ranks as threads with the host transport's executors on arenas, and nothing of the layers above: any links and any
+/// plan.
+class HostNode {
+public:
+    struct Rank {
+        const core::CommView &view;
+        core::HostExecutor &executor;
+
+        /// Of `count` elements as core::Request counts them. False if it has failed.
+        bool run(baton_operation operation, core::Algorithm algorithm, const std::byte *send, std::byte *recv,
+                 std::size_t count, baton_type type = BATON_UINT8, baton_op op = BATON_SUM) const {
+            core::Request request;
+            request.operation = operation;
+            request.type = type;
+            request.op = op;
+            request.count = count;
+            request.bytes = count * baton_type_size(type);
+            core::CollectiveArgs args;
+            args.arrival = arrival(request, send, recv);
+            args.send = send;
+            args.recv = recv;
+            args.chunk = request.bytes;
+            args.op = op;
+            const std::uint64_t before = *view.own().epoch(0);
+            executor.collective(request, {.algorithm = algorithm}, args, nullptr);
+            return *view.own().epoch(0) == before + 1;
+        }
+        static core::Arrival arrival(const core::Request &request, const std::byte *send, const std::byte *recv) {
+            return {core::Signature::make(request.operation, request.type, request.op, request.count),
+                    core::BufferRef::at_address(send), core::BufferRef::at_address(recv)};
+        }
+    };
+
+    HostNode(int size, std::uint64_t segment_bytes, double timeout_seconds = 30)
+        : size_(static_cast<std::size_t>(size)), controls_(size_), views_(size_), arenas_(size_) {
+        const auto layout = core::ArenaLayout::make(size, 1, 8192, 0, segment_bytes);
+        for (auto &arena : arenas_) arena.resize(layout.total_bytes / sizeof(Line) + 1);
+        for (std::size_t rank = 0; rank < size_; ++rank) {
+            core::CommView &view = views_[rank];
+            view.rank = static_cast<std::int32_t>(rank);
+            view.size = size;
+            view.timeout_ns = static_cast<std::uint64_t>(timeout_seconds * 1e9);
+            view.control = &controls_[rank];
+            view.layout = layout;
+            for (std::size_t of = 0; of < size_; ++of) view.arenas[of] = arenas_[of][0].bytes;
+        }
+    }
+
+    int size() const { return static_cast<int>(size_); }
+    const core::Control &control(int rank) const { return controls_[static_cast<std::size_t>(rank)]; }
+
+    /// One thread per rank. What a run leaves behind stays for the next.
+    void with_ranks(const core::Links &links, const std::function<void(const Rank &)> &body) {
+        std::vector<std::thread> threads;
+        for (const core::CommView &view : views_) {
+            threads.emplace_back([&] {
+                core::HostReach reach;
+                reach.same_process = true;
+                reach.single_copy = true;
+                core::HostExecutor executor(view, reach, core::make_route(links, view.rank), [] {});
+                body({view, executor});
+            });
+        }
+        for (std::thread &thread : threads) thread.join();
+    }
+
+private:
+    struct alignas(256) Line {
+        std::byte bytes[256];
+    };
+    const std::size_t size_;
+    std::vector<core::Control> controls_;
+    std::vector<core::CommView> views_;
+    std::vector<std::vector<Line>> arenas_;
+};
+
+}  // namespace baton::test

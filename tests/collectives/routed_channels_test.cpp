@@ -1,0 +1,127 @@
+// The algorithms along rings and islands by several channels.
+#include <gtest/gtest.h>
+
+#include "channel_engine.hpp"
+#include "collectives/allgather/ring.hpp"
+#include "collectives/allgather/two_level.hpp"
+#include "collectives/allreduce/chain.hpp"
+#include "collectives/links.hpp"
+#include "collectives/reduce_scatter/ring.hpp"
+#include "collectives/reduce_scatter/two_level.hpp"
+
+namespace baton::core {
+namespace {
+
+constexpr int ranks = 5;
+
+struct Shape {
+    bool ring;
+    std::vector<int> order_or_island;
+    int channels;
+    std::uint64_t segment;
+    std::size_t count;
+
+    Links links() const {
+        if (ring) return {Links::Shape::ring, order_or_island, {}, ""};
+        return {Links::Shape::islands, {}, order_or_island, ""};
+    }
+};
+
+class RoutedChannels : public ::testing::TestWithParam<Shape> {
+protected:
+    const Shape &shape() const { return GetParam(); }
+
+    template <class Body>
+    void run(std::vector<Vector> &send, std::vector<Vector> &recv, const Body &body) {
+        Node node(ranks, shape().channels, shape().segment);
+        run_channels(node, send, recv, [&](ChannelEngine &engine, int rank) {
+            RoutedArgs args;
+            args.send = node.send[static_cast<std::size_t>(rank)];
+            args.recv = node.recv[static_cast<std::size_t>(rank)];
+            args.chunk = shape().count * sizeof(std::uint32_t);
+            args.route = make_route(shape().links(), rank);
+            body(engine, args);
+        });
+    }
+    static std::vector<Vector> inputs(std::size_t count) {
+        std::vector<Vector> all;
+        for (int rank = 0; rank < ranks; ++rank) all.push_back(input(rank, count));
+        return all;
+    }
+    static std::vector<Vector> outputs(std::size_t count) { return std::vector<Vector>(ranks, Vector(count, 0xdeadu)); }
+};
+
+class InAnyOrder : public RoutedChannels {};
+class InRankOrder : public RoutedChannels {};
+
+TEST_P(InAnyOrder, Allgather) {
+    std::vector<Vector> send = inputs(shape().count), recv = outputs(shape().count * ranks);
+    run(send, recv, [&](ChannelEngine &engine, const RoutedArgs &args) {
+        shape().ring ? AllgatherRing<ChannelEngine>(engine, args).run()
+                     : AllgatherTwoLevel<ChannelEngine>(engine, args).run();
+    });
+    Vector expected;
+    for (const Vector &part : send) expected.insert(expected.end(), part.begin(), part.end());
+    for (const Vector &found : recv) EXPECT_EQ(found, expected);
+}
+
+TEST_P(InRankOrder, ReduceScatter) {
+    for (const bool in_place : {false, true}) {
+        std::vector<Vector> send = inputs(shape().count * ranks), recv = outputs(shape().count);
+        std::vector<Vector> &target = in_place ? send : recv;
+        run(send, target, [&](ChannelEngine &engine, const RoutedArgs &args) {
+            shape().ring ? ReduceScatterRing<std::uint32_t, ChannelEngine>(engine, args).run()
+                         : reduce_scatter_two_level<std::uint32_t>(engine, args);
+        });
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            for (std::size_t i = 0; i < shape().count; ++i)
+                ASSERT_EQ(target[rank][i], sum(ranks, rank * shape().count + i)) << "in place " << in_place;
+        }
+    }
+}
+
+TEST_P(InRankOrder, Allreduce) {
+    for (const bool in_place : {false, true}) {
+        std::vector<Vector> send = inputs(shape().count), recv = outputs(shape().count);
+        std::vector<Vector> &target = in_place ? send : recv;
+        run(send, target, [](ChannelEngine &engine, const RoutedArgs &args) {
+            AllreduceChain<std::uint32_t, ChannelEngine>(engine, args).run();
+        });
+        for (const Vector &found : target) {
+            for (std::size_t i = 0; i < shape().count; ++i)
+                ASSERT_EQ(found[i], sum(ranks, i)) << "in place " << in_place;
+        }
+    }
+}
+
+std::vector<Shape> shapes(bool any_order) {
+    std::vector<Shape> all;
+    for (const std::size_t count : {0, 1, 33, 1000, 5003}) {
+        // The last one of each has more channels than a segment has parts for.
+        for (const auto &[channels, segment] : {std::pair{3, 1024}, std::pair{5, 256}}) {
+            const auto add = [&, channels = channels, segment = static_cast<std::uint64_t>(segment)](
+                                 bool ring, const std::vector<int> &links) {
+                all.push_back({ring, links, channels, segment, count});
+            };
+            add(true, {0, 1, 2, 3, 4});
+            add(false, {0, 0, 0, 1, 1});
+            add(false, {0, 1, 1, 2, 2});
+            if (any_order) add(true, {0, 3, 1, 4, 2});
+            if (any_order) add(false, {0, 1, 0, 1, 1});
+        }
+    }
+    return all;
+}
+
+std::string name_of(const ::testing::TestParamInfo<Shape> &one) {
+    std::string name = one.param.ring ? "ring" : "islands";
+    for (const int number : one.param.order_or_island) name.append("_").append(std::to_string(number));
+    return name + "_" + std::to_string(one.param.channels) + "_channels_" + std::to_string(one.param.count) +
+           "_elements";
+}
+
+INSTANTIATE_TEST_SUITE_P(Routes, InAnyOrder, ::testing::ValuesIn(shapes(true)), name_of);
+INSTANTIATE_TEST_SUITE_P(Routes, InRankOrder, ::testing::ValuesIn(shapes(false)), name_of);
+
+}  // namespace
+}  // namespace baton::core

@@ -1,0 +1,262 @@
+// What takes the links into account, over rings and islands drawn at random: right, and the same bits as the others.
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "expected.hpp"
+#include "host_node.hpp"
+#include "transport/host/engine.hpp"
+
+namespace baton::test {
+namespace {
+
+using core::Algorithm;
+using core::Links;
+
+Algorithm algorithm_for(const Links &links) {
+    return links.shape == Links::Shape::ring ? Algorithm::ring : Algorithm::two_level;
+}
+
+Links ring_of(const std::vector<int> &order) {
+    Links links;
+    links.shape = Links::Shape::ring;
+    links.ring = order;
+    return links;
+}
+Links islands_of(const std::vector<int> &island) {
+    Links links;
+    links.shape = Links::Shape::islands;
+    links.island = island;
+    return links;
+}
+
+/// Many ranks on few cores are slow: fewer cases of a kind.
+bool are_many(int size) { return size > 4; }
+int draws(int size) { return are_many(size) ? 1 : 3; }
+
+/// In rank order, as reductions want it: the chain of all, two halves, and runs of any lengths.
+std::vector<Links> ordered_links(int size, std::mt19937_64 &random) {
+    std::vector<int> ranks(static_cast<std::size_t>(size));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    std::vector<int> halves;
+    for (const int rank : ranks) halves.push_back(2 * rank / size);
+    std::vector<Links> all{ring_of(ranks), islands_of(halves)};
+    for (int draw = 0; draw < draws(size); ++draw) {
+        std::vector<int> runs{7};  // any number will do for an island
+        while (runs.size() < ranks.size()) runs.push_back(runs.back() + static_cast<int>(random() % 2));
+        if (runs.back() != runs.front()) all.push_back(islands_of(runs));
+    }
+    return all;
+}
+
+/// Those, and without any order.
+std::vector<Links> any_links(int size, std::mt19937_64 &random) {
+    std::vector<Links> all = ordered_links(size, random);
+    for (int draw = 0; draw < draws(size); ++draw) {
+        std::vector<int> order(static_cast<std::size_t>(size));
+        std::iota(order.begin(), order.end(), 0);
+        std::shuffle(order.begin() + 1, order.end(), random);
+        all.push_back(ring_of(order));
+        std::vector<int> island;
+        for (int rank = 0; rank < size; ++rank) island.push_back(static_cast<int>(random() % 3));
+        island.back() = 3 - island.front();
+        all.push_back(islands_of(island));
+    }
+    return all;
+}
+
+std::string text(const Links &links) {
+    const bool ring = links.shape == Links::Shape::ring;
+    return fmt::format("{} {}", ring ? "ring" : "islands", fmt::join(ring ? links.ring : links.island, " "));
+}
+
+/// A buffer between two that nobody may touch, at any address.
+class Guarded {
+public:
+    Guarded(std::size_t bytes, std::size_t offset) : offset_(guard + offset), bytes_(bytes) {
+        memory_.assign(bytes + 2 * guard + offset, poison);
+    }
+    explicit Guarded(const std::vector<std::byte> &contents, std::size_t offset) : Guarded(contents.size(), offset) {
+        std::copy(contents.begin(), contents.end(), data());
+    }
+    std::byte *data() { return memory_.data() + offset_; }
+    std::vector<std::byte> contents() { return {data(), data() + bytes_}; }
+    bool intact() const {
+        const auto is_poison = [](std::byte byte) { return byte == poison; };
+        const auto begin = memory_.begin() + static_cast<std::ptrdiff_t>(offset_);
+        return std::all_of(memory_.begin(), begin, is_poison) &&
+               std::all_of(begin + static_cast<std::ptrdiff_t>(bytes_), memory_.end(), is_poison);
+    }
+
+private:
+    static constexpr std::size_t guard = 64;
+    static constexpr std::byte poison{0xE7};
+    const std::size_t offset_;
+    const std::size_t bytes_;
+    std::vector<std::byte> memory_;
+};
+
+class Routes : public testing::TestWithParam<int> {
+protected:
+    int size() const { return GetParam(); }
+    std::size_t ranks() const { return static_cast<std::size_t>(size()); }
+
+    std::uint64_t seed_ = test_seed();
+    std::mt19937_64 random_{seed_};
+    HostNode node_{GetParam(), 4096};
+};
+
+TEST_P(Routes, AllgatherMovesEveryByte) {
+    for (const Links &links : any_links(size(), random_)) {
+        SCOPED_TRACE(text(links));
+        node_.with_ranks(links, [&](const HostNode::Rank &rank) {
+            const auto me = static_cast<std::size_t>(rank.view.rank);
+            std::uint64_t seed = seed_;
+            for (const std::size_t bytes : {0, 1, 3, 13, 1000, 8192, 8200, 40001}) {
+                const Buffers inputs = all_patterns(++seed, size(), bytes);
+                std::vector<std::byte> expected;
+                for (const auto &input : inputs) expected.insert(expected.end(), input.begin(), input.end());
+                Guarded send(inputs[me], seed % 5), recv(bytes * ranks(), seed % 16);
+                EXPECT_TRUE(rank.run(BATON_ALLGATHER, algorithm_for(links), send.data(), recv.data(), bytes));
+                EXPECT_EQ(recv.contents(), expected) << text(links) << ", rank " << me << ", " << bytes << " bytes";
+                EXPECT_TRUE(recv.intact() && send.intact());
+
+                Guarded place(bytes * ranks(), seed % 7);
+                std::copy(inputs[me].begin(), inputs[me].end(), place.data() + me * bytes);
+                EXPECT_TRUE(
+                    rank.run(BATON_ALLGATHER, algorithm_for(links), place.data() + me * bytes, place.data(), bytes));
+                EXPECT_EQ(place.contents(), expected) << "in place";
+                EXPECT_TRUE(place.intact());
+            }
+        });
+    }
+}
+
+/// A reduction, beside and in place, against the reference and a direct algorithm.
+class Reduction {
+public:
+    Reduction(int ranks, baton_operation operation, baton_type type, baton_op op, std::size_t count, std::uint64_t seed)
+        : operation_(operation),
+          type_(type),
+          op_(op),
+          count_(count),
+          seed_(seed),
+          blocks_(operation == BATON_REDUCE_SCATTER ? static_cast<std::size_t>(ranks) : 1),
+          inputs_(all_patterns(seed, ranks, blocks_ * bytes())),
+          whole_(expected_reduction(inputs_, count * blocks_, type, op)) {}
+
+    void check(HostNode &node, const Links &links) const {
+        SCOPED_TRACE(fmt::format("{} of {} {}, {}, seed {}, {}", baton_operation_name(operation_), count_,
+                                 baton_type_name(type_), baton_op_name(op_), seed_, text(links)));
+        node.with_ranks(links, [&](const HostNode::Rank &rank) { check_rank(rank, links); });
+    }
+
+private:
+    std::size_t bytes() const { return count_ * baton_type_size(type_); }
+
+    void check_rank(const HostNode::Rank &rank, const Links &links) const {
+        const auto me = static_cast<std::size_t>(rank.view.rank);
+        const auto from = whole_.begin() + static_cast<std::ptrdiff_t>(blocks_ == 1 ? 0 : me * bytes());
+        const std::vector<std::byte> expected(from, from + static_cast<std::ptrdiff_t>(bytes()));
+        const auto run = [&](Algorithm algorithm, std::byte *send, std::byte *recv) {
+            EXPECT_TRUE(rank.run(operation_, algorithm, send, recv, count_, type_, op_)) << "rank " << me;
+        };
+        Guarded send(inputs_[me], seed_ % 5), recv(bytes(), seed_ % 16), direct(bytes(), 0);
+        run(algorithm_for(links), send.data(), recv.data());
+        EXPECT_TRUE(recv.contents() == expected) << "rank " << me;
+        EXPECT_TRUE(send.contents() == inputs_[me]) << "rank " << me;
+        EXPECT_TRUE(recv.intact() && send.intact()) << "rank " << me;
+
+        run(operation_ == BATON_ALLREDUCE ? Algorithm::two_shot : Algorithm::pull, send.data(), direct.data());
+        EXPECT_TRUE(recv.contents() == direct.contents()) << "rank " << me;
+
+        run(algorithm_for(links), send.data(), send.data());
+        EXPECT_TRUE(std::equal(expected.begin(), expected.end(), send.data())) << "in place, rank " << me;
+        EXPECT_TRUE(send.intact()) << "in place, rank " << me;
+    }
+
+    const baton_operation operation_;
+    const baton_type type_;
+    const baton_op op_;
+    const std::size_t count_;
+    const std::uint64_t seed_;
+    const std::size_t blocks_;
+    const Buffers inputs_;
+    const std::vector<std::byte> whole_;
+};
+
+TEST_P(Routes, ReductionsOfEveryTypeGiveTheSameBits) {
+    std::uint64_t seed = seed_;
+    for (const Links &links : ordered_links(size(), random_)) {
+        for (const baton_operation operation : {BATON_REDUCE_SCATTER, BATON_ALLREDUCE}) {
+            for (int type = 0; type < BATON_TYPE_COUNT; ++type) {
+                for (int op = 0; op < BATON_OP_COUNT; ++op) {
+                    const auto as_type = static_cast<baton_type>(type);
+                    const auto as_op = static_cast<baton_op>(op);
+                    if (!core::op_defined(as_type, as_op)) continue;
+                    if (are_many(size()) && op != BATON_AVG && seed++ % 3 != 0) continue;
+                    Reduction(size(), operation, as_type, as_op, 1201, ++seed).check(node_, links);
+                }
+            }
+        }
+    }
+}
+
+TEST_P(Routes, ReductionsOfEverySize) {
+    std::uint64_t seed = seed_;
+    for (const Links &links : ordered_links(size(), random_)) {
+        for (const baton_operation operation : {BATON_REDUCE_SCATTER, BATON_ALLREDUCE}) {
+            for (const baton_type type : {BATON_FLOAT32, BATON_BFLOAT16, BATON_INT8, BATON_FLOAT64}) {
+                for (const std::size_t count : {0, 1, 2, 17, 1024, 4099, 20011}) {
+                    if (are_many(size()) && count > 5000 && type != BATON_BFLOAT16) continue;
+                    Reduction(size(), operation, type, BATON_SUM, count, ++seed).check(node_, links);
+                }
+            }
+        }
+    }
+}
+
+/// One rank goes no further than to its arrival, and is told to give up, or not.
+class RoutesThatBreak : public testing::TestWithParam<std::tuple<baton_operation, bool, bool>> {};
+
+TEST_P(RoutesThatBreak, EndOnEveryRank) {
+    const auto [operation, ring, aborts] = GetParam();
+    constexpr int size = 4, odd = 2;
+    constexpr std::size_t count = 50000;
+    HostNode node(size, 4096, aborts ? 30 : 0.3);
+    const Links links = ring ? ring_of({0, 1, 2, 3}) : islands_of({0, 0, 1, 1});
+    node.with_ranks(links, [&, operation = operation, aborts = aborts](const HostNode::Rank &rank) {
+        std::vector<std::byte> send(count * size), recv(count * size);
+        if (rank.view.rank != odd) {
+            EXPECT_FALSE(rank.run(operation, algorithm_for(links), send.data(), recv.data(), count));
+            EXPECT_NE(core::load_relaxed(&rank.view.own().header()->abort), 0U) << "rank " << rank.view.rank;
+            return;
+        }
+        core::Request request;
+        request.operation = operation;
+        request.count = count;
+        core::HostReach reach;
+        reach.same_process = true;
+        core::HostEngine engine(rank.view, reach);
+        EXPECT_TRUE(engine.begin(HostNode::Rank::arrival(request, send.data(), recv.data())));
+        EXPECT_TRUE(engine.await_all());
+        if (aborts) core::give_up(rank.view, BATON_ERR_ABORTED, {});
+        EXPECT_FALSE(engine.wait_all(1));
+    });
+    for (int rank = 0; rank < size; ++rank) {
+        const core::Control &control = node.control(rank);
+        if (control.recorded == 0) continue;
+        EXPECT_EQ(control.record.code, static_cast<std::uint64_t>(aborts ? BATON_ERR_ABORTED : BATON_ERR_TIMEOUT));
+    }
+}
+
+std::string name_of(const testing::TestParamInfo<int> &info) { return std::to_string(info.param) + "Ranks"; }
+INSTANTIATE_TEST_SUITE_P(Host, Routes, testing::Range(2, 9), name_of);
+INSTANTIATE_TEST_SUITE_P(Host, RoutesThatBreak,
+                         testing::Combine(testing::Values(BATON_ALLGATHER, BATON_REDUCE_SCATTER, BATON_ALLREDUCE),
+                                          testing::Bool(), testing::Bool()));
+
+}  // namespace
+}  // namespace baton::test
