@@ -5,22 +5,27 @@
 #include <utility>
 
 #include "collectives/allgather/packet.hpp"
+#include "collectives/allgather/pull.hpp"
 #include "collectives/allgather/push.hpp"
 #include "collectives/allgather/ring.hpp"
 #include "collectives/allgather/staged.hpp"
 #include "collectives/allgather/two_level.hpp"
 #include "collectives/allreduce/chain.hpp"
 #include "collectives/allreduce/one_shot.hpp"
+#include "collectives/allreduce/pull.hpp"
 #include "collectives/allreduce/staged.hpp"
 #include "collectives/allreduce/two_shot.hpp"
 #include "collectives/alltoall/packet.hpp"
+#include "collectives/alltoall/pull.hpp"
 #include "collectives/alltoall/push.hpp"
 #include "collectives/alltoall/staged.hpp"
 #include "collectives/barrier/arrive.hpp"
 #include "collectives/broadcast/packet.hpp"
+#include "collectives/broadcast/pull.hpp"
 #include "collectives/broadcast/push.hpp"
 #include "collectives/broadcast/staged.hpp"
 #include "collectives/p2p/packet.hpp"
+#include "collectives/p2p/pull.hpp"
 #include "collectives/p2p/push.hpp"
 #include "collectives/reduce_scatter/packet.hpp"
 #include "collectives/reduce_scatter/pull.hpp"
@@ -40,6 +45,8 @@ void run_allgather(HostEngine &engine, Algorithm algorithm, const RoutedArgs &ar
             return allgather_packet(engine, args);
         case Algorithm::push:
             return allgather_push(engine, args);
+        case Algorithm::pull:
+            return allgather_pull(engine, args);
         case Algorithm::ring:
             return AllgatherRing(engine, args).run();
         case Algorithm::two_level:
@@ -55,6 +62,8 @@ void run_alltoall(HostEngine &engine, Algorithm algorithm, const CollectiveArgs 
             return alltoall_packet(engine, args);
         case Algorithm::push:
             return alltoall_push(engine, args);
+        case Algorithm::pull:
+            return alltoall_pull(engine, args);
         default:
             return alltoall_staged(engine, args);
     }
@@ -66,6 +75,8 @@ void run_broadcast(HostEngine &engine, Algorithm algorithm, const CollectiveArgs
             return broadcast_packet(engine, args);
         case Algorithm::push:
             return broadcast_push(engine, args);
+        case Algorithm::pull:
+            return broadcast_pull(engine, args);
         default:
             return BroadcastStaged(engine, args).run();
     }
@@ -94,6 +105,8 @@ void run_allreduce(HostEngine &engine, Algorithm algorithm, const RoutedArgs &ar
             return allreduce_one_shot<T>(engine, args);
         case Algorithm::two_shot:
             return allreduce_two_shot<T>(engine, args);
+        case Algorithm::pull:
+            return allreduce_pull<T>(engine, args);
         case Algorithm::ring:
         case Algorithm::two_level:
             return AllreduceChain<T, HostEngine>(engine, args).run();
@@ -124,21 +137,36 @@ class RunningMessage {
 public:
     RunningMessage(const CommView &view, const HostReach &reach, const MessageCall &call)
         : message_(call.message),
-          push_(call.plan.algorithm == Algorithm::push),
+          algorithm_(call.plan.algorithm),
           engine_(view, reach, message_.arrival, message_.peer, message_.number) {}
 
     /// Goes as far as it can now; true when the message is done or has failed.
-    bool advance() {
-        const bool done =
-            push_ ? message_.is_send ? send_push(engine_, message_, progress_) : recv_push(engine_, message_, progress_)
-            : message_.is_send ? send_packet(engine_, message_, progress_)
-                               : recv_packet(engine_, message_, progress_);
-        return done || engine_.failed();
-    }
+    bool advance() { return (message_.is_send ? send() : recv()) || engine_.failed(); }
 
 private:
+    bool send() {
+        switch (algorithm_) {
+            case Algorithm::pull:
+                return send_pull(engine_, message_, progress_);
+            case Algorithm::push:
+                return send_push(engine_, message_, progress_);
+            default:
+                return send_packet(engine_, message_, progress_);
+        }
+    }
+    bool recv() {
+        switch (algorithm_) {
+            case Algorithm::pull:
+                return recv_pull(engine_, message_, progress_);
+            case Algorithm::push:
+                return recv_push(engine_, message_, progress_);
+            default:
+                return recv_packet(engine_, message_, progress_);
+        }
+    }
+
     const Message &message_;
-    const bool push_;
+    const Algorithm algorithm_;
     HostMessageEngine engine_;
     MessageProgress progress_;
 };

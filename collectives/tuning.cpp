@@ -12,18 +12,26 @@ namespace {
 /// in a flight, and every further one polls over it.
 constexpr int staging_channels = 16;
 
-constexpr Way allgather_ways[] = {
-    {Algorithm::packet, Mover::kernel},    {Algorithm::packet, Mover::host},
-    {Algorithm::push, Mover::kernel},      {Algorithm::push, Mover::host},
-    {Algorithm::push, Mover::copy_engine}, {Algorithm::ring, Mover::kernel},
-    {Algorithm::ring, Mover::host},        {Algorithm::two_level, Mover::kernel},
-    {Algorithm::two_level, Mover::host},   {Algorithm::staged, Mover::kernel, staging_channels},
-    {Algorithm::staged, Mover::host, 1}};
-constexpr Way alltoall_ways[] = {
-    {Algorithm::packet, Mover::kernel},    {Algorithm::packet, Mover::host},
-    {Algorithm::push, Mover::kernel},      {Algorithm::push, Mover::host},
-    {Algorithm::push, Mover::copy_engine}, {Algorithm::staged, Mover::kernel, staging_channels},
-    {Algorithm::staged, Mover::host, 1}};
+constexpr Way allgather_ways[] = {{Algorithm::packet, Mover::kernel},
+                                  {Algorithm::packet, Mover::host},
+                                  {Algorithm::push, Mover::kernel},
+                                  {Algorithm::pull, Mover::host},
+                                  {Algorithm::push, Mover::host},
+                                  {Algorithm::push, Mover::copy_engine},
+                                  {Algorithm::ring, Mover::kernel},
+                                  {Algorithm::ring, Mover::host},
+                                  {Algorithm::two_level, Mover::kernel},
+                                  {Algorithm::two_level, Mover::host},
+                                  {Algorithm::staged, Mover::kernel, staging_channels},
+                                  {Algorithm::staged, Mover::host, 1}};
+constexpr Way alltoall_ways[] = {{Algorithm::packet, Mover::kernel},
+                                 {Algorithm::packet, Mover::host},
+                                 {Algorithm::push, Mover::kernel},
+                                 {Algorithm::pull, Mover::host},
+                                 {Algorithm::push, Mover::host},
+                                 {Algorithm::push, Mover::copy_engine},
+                                 {Algorithm::staged, Mover::kernel, staging_channels},
+                                 {Algorithm::staged, Mover::host, 1}};
 constexpr Way reduce_scatter_ways[] = {
     {Algorithm::packet, Mover::kernel},         {Algorithm::packet, Mover::host},
     {Algorithm::pull, Mover::kernel},           {Algorithm::pull, Mover::host},
@@ -34,6 +42,7 @@ constexpr Way reduce_scatter_ways[] = {
 constexpr Way allreduce_ways[] = {{Algorithm::packet, Mover::kernel},
                                   {Algorithm::packet, Mover::host},
                                   {Algorithm::two_shot, Mover::kernel},
+                                  {Algorithm::pull, Mover::host},
                                   {Algorithm::two_shot, Mover::host},
                                   {Algorithm::two_phase, Mover::kernel},
                                   {Algorithm::two_phase, Mover::copy_engine},
@@ -44,17 +53,14 @@ constexpr Way allreduce_ways[] = {{Algorithm::packet, Mover::kernel},
                                   {Algorithm::staged, Mover::kernel, staging_channels},
                                   {Algorithm::staged, Mover::host, 1}};
 // Packets come last: a long message goes that way only for want of another.
-constexpr Way send_ways[] = {{Algorithm::push, Mover::kernel},
-                             {Algorithm::push, Mover::host},
-                             {Algorithm::push, Mover::copy_engine},
-                             {Algorithm::packet, Mover::kernel},
-                             {Algorithm::packet, Mover::host, 1}};
-constexpr Way broadcast_ways[] = {{Algorithm::packet, Mover::kernel},
-                                  {Algorithm::packet, Mover::host},
-                                  {Algorithm::push, Mover::kernel},
-                                  {Algorithm::push, Mover::host},
-                                  {Algorithm::staged, Mover::kernel, staging_channels},
-                                  {Algorithm::staged, Mover::host, 1}};
+constexpr Way send_ways[] = {{Algorithm::push, Mover::kernel},   {Algorithm::pull, Mover::host},
+                             {Algorithm::push, Mover::host},     {Algorithm::push, Mover::copy_engine},
+                             {Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host, 1}};
+constexpr Way broadcast_ways[] = {
+    {Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host},
+    {Algorithm::push, Mover::kernel},   {Algorithm::pull, Mover::host},
+    {Algorithm::push, Mover::host},     {Algorithm::staged, Mover::kernel, staging_channels},
+    {Algorithm::staged, Mover::host, 1}};
 constexpr Way one_sided_ways[] = {
     {Algorithm::direct, Mover::kernel}, {Algorithm::direct, Mover::host}, {Algorithm::direct, Mover::copy_engine}};
 

@@ -25,12 +25,15 @@ std::uint64_t Communicator::recv_bytes(const Request &request) const {
 bool Communicator::needs_send(const Request &request, const Plan &plan) const {
     // Within islands sources are read; along a ring they are sent on.
     if (plan.algorithm == Algorithm::two_level) return request.operation != BATON_ALLGATHER;
+    if (request.operation == BATON_RECV) return false;
+    if (request.operation == BATON_BROADCAST && request.root != view_.rank) return false;
     return plan.algorithm == Algorithm::pull || plan.algorithm == Algorithm::two_shot ||
            plan.algorithm == Algorithm::two_phase;
 }
 bool Communicator::needs_recv(const Request &request, const Plan &plan) const {
     if (plan.algorithm == Algorithm::two_shot || plan.algorithm == Algorithm::two_phase) return true;
     if (is_routed(plan.algorithm)) return true;
+    if (request.operation == BATON_ALLREDUCE && plan.algorithm == Algorithm::pull) return true;
     if (request.operation == BATON_BROADCAST && request.root == view_.rank) return false;
     return plan.algorithm == Algorithm::push && request.operation != BATON_SEND;
 }
@@ -87,6 +90,9 @@ void Communicator::use_scratch(const Request &request, const Plan &plan, Collect
     // from a peer that knows.
     if (request.operation == BATON_REDUCE_SCATTER && view_.rank != 0 && !is_routed(plan.algorithm))
         args.recv = buffers_->scratch(request.bytes, use);
+    // Peers still read what this rank would write over.
+    if (request.operation == BATON_ALLTOALL && plan.algorithm == Algorithm::pull)
+        args.recv = buffers_->scratch(recv_bytes(request), use);
     // Peers push into blocks that this rank may still have to send.
     if (request.operation == BATON_ALLTOALL && plan.algorithm == Algorithm::push && args.send == args.recv) {
         std::byte *input = buffers_->scratch(send_bytes(request), use);
@@ -173,8 +179,9 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
         text += "recvbuf: " + buffers_->describe(recv, recv_bytes(request), raw) + "\n";
     }
     const bool in_place = send != nullptr && (send == BATON_IN_PLACE || send == recv);
-    if (operation == BATON_ALLTOALL && in_place && how.algorithm == Algorithm::push && view_.size > 1) {
-        text += "in place: sent from a copy of the buffer\n";
+    if (operation == BATON_ALLTOALL && in_place && view_.size > 1) {
+        if (how.algorithm == Algorithm::push) text += "in place: sent from a copy of the buffer\n";
+        if (how.algorithm == Algorithm::pull) text += "in place: received in a copy of the buffer\n";
     }
     return text;
 }

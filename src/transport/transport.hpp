@@ -56,6 +56,8 @@
 ///
 /// copy(destination, source, bytes)
 ///     From local memory to a Remote. Zero bytes: nothing. They must not overlap unless equal: then nothing, too.
+/// copy_from(destination, source, bytes)
+///     The same from a Remote to local memory.
 /// copy_own(destination, source, bytes)
 ///     Within this rank, where nothing else of the operation reads or writes: done when the next signal_all() or
 ///     signal() returns, beside other copies if that is faster. At most one is under way.
@@ -113,9 +115,9 @@
 /// ## What an engine leaves out
 ///
 /// Kernel and host engine: nothing.
-/// Copy engine: begin_with_packets, verify_arrivals, packets, what signals, credits or waits for one peer, accumulate
-/// and complete; reduce() has one destination, local, and the constructor's type. It enqueues, which makes it a
-/// narrower contract:
+/// Copy engine: copy_from, begin_with_packets, verify_arrivals, packets, what signals, credits or waits for one peer,
+/// accumulate and complete; reduce() has one destination, local, and the constructor's type. It enqueues, which makes
+/// it a narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
 ///     there; copies that have been enqueued run all the same.

@@ -7,9 +7,9 @@ namespace {
 
 using core::Communicator;
 
-class ThreadCollectives : public testing::TestWithParam<std::tuple<int, bool>> {
+class ThreadCollectives : public testing::TestWithParam<std::tuple<int, HostWay>> {
 protected:
-    ThreadConfig config() const { return {.size = std::get<0>(GetParam()), .single_copy = std::get<1>(GetParam())}; }
+    ThreadConfig config() const { return thread_config(std::get<0>(GetParam()), std::get<1>(GetParam())); }
 };
 
 constexpr std::size_t sizes[] = {0, 1, 3, 13, 1000, 8192, 8200, 40001};
@@ -144,10 +144,12 @@ TEST_P(ThreadCollectives, BarrierHoldsEverybody) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(Host, ThreadCollectives, testing::Combine(testing::Values(1, 2, 3, 4, 8), testing::Bool()),
+INSTANTIATE_TEST_SUITE_P(Host, ThreadCollectives,
+                         testing::Combine(testing::Values(1, 2, 3, 4, 8),
+                                          testing::Values(HostWay::pull, HostWay::push, HostWay::staged)),
                          [](const auto &instance) {
                              return std::to_string(std::get<0>(instance.param)) + "Ranks" +
-                                    (std::get<1>(instance.param) ? "SingleCopy" : "Staged");
+                                    name_of(std::get<1>(instance.param));
                          });
 
 }  // namespace

@@ -54,9 +54,9 @@ TEST(Shares, NoneIsEmptyOfThoseThatAreCounted) {
     }
 }
 
-class ThreadMessages : public testing::TestWithParam<std::tuple<int, bool>> {
+class ThreadMessages : public testing::TestWithParam<std::tuple<int, HostWay>> {
 protected:
-    ThreadConfig config() const { return {.size = std::get<0>(GetParam()), .single_copy = std::get<1>(GetParam())}; }
+    ThreadConfig config() const { return thread_config(std::get<0>(GetParam()), std::get<1>(GetParam())); }
 };
 
 TEST_P(ThreadMessages, ARingOfEverySize) {
@@ -145,10 +145,12 @@ TEST_P(ThreadMessages, AGroupInAnyOrderArrives) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(Host, ThreadMessages, testing::Combine(testing::Values(1, 2, 4), testing::Bool()),
+INSTANTIATE_TEST_SUITE_P(Host, ThreadMessages,
+                         testing::Combine(testing::Values(1, 2, 4),
+                                          testing::Values(HostWay::pull, HostWay::push, HostWay::staged)),
                          [](const auto &instance) {
                              return std::to_string(std::get<0>(instance.param)) + "Ranks" +
-                                    (std::get<1>(instance.param) ? "SingleCopy" : "Staged");
+                                    name_of(std::get<1>(instance.param));
                          });
 
 }  // namespace

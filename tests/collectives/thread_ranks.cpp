@@ -1,12 +1,45 @@
 #include "thread_ranks.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <thread>
 
 #include "support/seed.hpp"
 
 namespace baton::test {
+namespace {
+
+/// A table in which hosts write to each other instead of reading.
+std::string pushing(int size) {
+    const char *const push = R"([{"up_to": 8192, "algorithm": "packet", "mover": "host"},
+                                 {"algorithm": "push", "mover": "host"}])";
+    return fmt::format(
+        R"({{"version": 1, "tables": [{{"gpu": "host", "link": "shared memory", "ranks": {}, "operations": {{
+                       "allgather": {}, "alltoall": {}, "broadcast": {}, "send": {},
+                       "allreduce": [{{"algorithm": "two_shot", "mover": "host"}}]}}}}]}})",
+        size, push, push, push, push);
+}
+
+}  // namespace
+
+ThreadConfig thread_config(int size, HostWay way) {
+    return {.size = size, .single_copy = way != HostWay::staged, .push = way == HostWay::push};
+}
+
+const char *name_of(HostWay way) {
+    switch (way) {
+        case HostWay::pull:
+            return "Pull";
+        case HostWay::push:
+            return "Push";
+        case HostWay::staged:
+            return "Staged";
+    }
+    return "";
+}
 
 void with_ranks(const ThreadConfig &config, const std::function<void(core::Communicator &)> &body) {
     baton_config settings;
@@ -15,7 +48,8 @@ void with_ranks(const ThreadConfig &config, const std::function<void(core::Commu
     settings.p2p = config.single_copy ? BATON_P2P_AUTO : BATON_P2P_OFF;
     settings.timeout_seconds = config.timeout_seconds;
     settings.segment_bytes = config.segment_bytes;
-    settings.tuning = "none";
+    const std::string tuning = config.push ? pushing(config.size) : "none";
+    settings.tuning = tuning.c_str();
     auto ends = core::ThreadBootstrap::make(config.size);
     std::vector<std::exception_ptr> errors(ends.size());
     std::vector<std::thread> threads;

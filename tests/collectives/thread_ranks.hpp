@@ -14,9 +14,19 @@ namespace baton::test {
 struct ThreadConfig {
     int size = 2;
     bool single_copy = true;
+    bool push = false;  // by what kernels run on GPUs, where the host would rather read
     double timeout_seconds = 30;
     std::size_t segment_bytes = 4096;  // small, so that staged algorithms take many steps at test sizes
 };
+
+/// How data goes between ranks on the host, for parameters of tests.
+enum class HostWay {
+    pull,
+    push,
+    staged
+};
+ThreadConfig thread_config(int size, HostWay way);
+const char *name_of(HostWay way);
 
 /// Runs `body` once per rank, each on its own thread with its end of a communicator, and shuts the communicator down.
 /// What a rank throws is thrown here, after all threads have ended.

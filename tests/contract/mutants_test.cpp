@@ -43,6 +43,13 @@ struct StrayByte : HostEngine {
     }
 };
 
+struct ReadsTooFew : HostEngine {
+    using HostEngine::HostEngine;
+    void copy_from(std::byte *destination, const Remote &source, std::uint64_t bytes) {
+        HostEngine::copy_from(destination, source, bytes > 0 ? bytes - 1 : 0);
+    }
+};
+
 struct WaitsForNobody : HostEngine {
     using HostEngine::HostEngine;
     bool wait(int /*peer*/, std::uint64_t /*step*/) { return true; }
@@ -148,6 +155,7 @@ std::vector<Mutant> mutants() {
         {transport_on_host<ForgetsParts>("ForgetsParts"), "reductions_in_parts"},
         {transport_on_host<TakesTooFew>("TakesTooFew"), "packets_taken_of_one"},
         {transport_on_host<StrayByte>("StrayByte"), "copies_of_every_size", true},
+        {transport_on_host<ReadsTooFew>("ReadsTooFew"), "copies_of_every_size"},
         {transport_on_host<ReversedSources>("ReversedSources"), "reductions_here"},
         {transport_on_host<ReversedSources>("ReversedSources"), "reductions_across"},
         {transport_on_host<OneDestination>("OneDestination"), "reductions_across"},

@@ -54,10 +54,11 @@ concept HasParts = requires(E engine, typename E::Remote remote, const std::byte
 template <class E>
 inline constexpr bool acts_at_once = true;
 
-/// Sources and any number of destinations of reduce() that lie at a peer.
+/// Sources of copies, sources and any number of destinations of reduce() that lie at a peer.
 template <class E>
-concept HasSources = acts_at_once<E> && requires(E engine, int peer) {
+concept HasSources = acts_at_once<E> && requires(E engine, int peer, std::byte *here, std::uint64_t n) {
     { engine.send_of(peer) } -> std::same_as<typename E::Remote>;
+    engine.copy_from(here, engine.send_of(peer), n);
 };
 
 template <class E>

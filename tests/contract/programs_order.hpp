@@ -88,6 +88,11 @@ private:
             engine.copy(engine.local(call.out + block), from, part.bytes);
             engine.credit(before, step);
         }
+        if (call.variant != to_one) return;
+        // Nobody finishes before the last has read: an engine whose data comes late must not get away with it.
+        const auto end = static_cast<std::uint64_t>(call.steps) + 1;
+        engine.signal_all(end);
+        waited = engine.wait_all(end) && waited;
     }
 };
 

@@ -76,6 +76,10 @@ public:
         if (!host_write(destination, source, bytes)) report_unreachable(destination);
     }
 
+    void copy_from(std::byte *destination, const Remote &source, std::uint64_t bytes) {
+        if (failed_ || (source.process == 0 && source.address == destination)) return;
+        if (!host_read(destination, source, bytes)) report_unreachable(source);
+    }
     void copy_own(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
         copy(local(destination), source, bytes);
     }

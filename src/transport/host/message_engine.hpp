@@ -49,15 +49,19 @@ public:
         Arrival theirs;
         if (!load_arrival(line, number_, &theirs)) return not_yet(WaitFor::reply, number_);
         if (!(theirs.signature == mine_.signature)) return report(BATON_ERR_MISMATCH, theirs.signature);
-        if (buffer != nullptr) *buffer = reach_.resolve(view_, peer_, theirs.recv);
+        // The one that it names: a receiver its recv buffer, a sender that is read from its send buffer.
+        const bool names_recv = theirs.recv.word != BufferRef{}.word;
+        if (buffer != nullptr) *buffer = reach_.resolve(view_, peer_, names_recv ? theirs.recv : theirs.send);
         return true;
     }
 
     bool check_line(const ArrivalLine *line) { return compare_line(line, nullptr); }
 
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
-        if (failed_ || host_write(destination, source, bytes)) return;
-        report(errno == ESRCH ? BATON_ERR_PEER_DEAD : BATON_ERR_SYSTEM, mine_.signature);
+        if (!failed_ && !host_write(destination, source, bytes)) report_unreachable();
+    }
+    void copy_from(std::byte *destination, const Remote &source, std::uint64_t bytes) {
+        if (!failed_ && !host_read(destination, source, bytes)) report_unreachable();
     }
     void put(Packet *destination, const std::byte *source, std::uint64_t bytes, std::uint64_t epoch) {
         if (failed_) return;
@@ -91,6 +95,9 @@ private:
         return false;
     }
     OperationPoint at(WaitFor wait_for) const { return {peer_, channel(), number_, wait_for, mine_.signature}; }
+
+    /// A single copy fails only when the other process has gone (ESRCH) or has freed the buffer (EFAULT).
+    void report_unreachable() { report(errno == ESRCH ? BATON_ERR_PEER_DEAD : BATON_ERR_SYSTEM, mine_.signature); }
 
     bool report(baton_result code, const Signature &theirs) {
         give_up(view_, code, at(WaitFor::header), theirs);

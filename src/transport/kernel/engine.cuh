@@ -98,6 +98,9 @@ public:
             copy_to_one(destination, source, bytes);
         }
     }
+    __device__ void copy_from(std::byte *destination, Remote source, std::uint64_t bytes) {
+        copy(destination, source, bytes);
+    }
     /// A small block at once, while arrivals fly; a large one beside the first copy of the same length.
     __device__ void copy_own(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
         constexpr std::uint64_t at_once = 16384;

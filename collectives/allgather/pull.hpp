@@ -1,0 +1,30 @@
+#pragma once
+
+#include "collectives/args.hpp"
+#include "transport/transport.hpp"
+
+/// Allgather by pulling: every rank copies the peers' chunks out of their send buffers.
+///   1. Tell every peer where my send buffer is; copy my own chunk; wait for all.
+///   2. Peer by peer: copy its chunk to its place in my receive buffer.
+///   3. Signal all: your chunk has been read. Wait for all.
+/// Steps: 1. Wire: (n-1) chunk bytes per rank, read. Synchronisation: arrival and signal per pair. Scratch: none.
+/// For hosts: the kernel's single copy reads another process's pages faster than it writes them.
+namespace baton::core {
+
+template <class Engine>
+BATON_HD void allgather_pull(Engine &engine, const CollectiveArgs &args) {
+    if (!engine.begin(args.arrival)) return;
+    const Range part = engine.share(args.chunk, line_bytes);
+    const auto place = [&](int of) { return static_cast<std::uint64_t>(of) * args.chunk + part.begin; };
+    engine.copy_own(args.recv + place(engine.rank()), args.send + part.begin, part.bytes);
+    if (!engine.await_all()) return;
+    for (int step = 1; step < engine.size(); ++step) {
+        const int peer = engine.peer_at(step);
+        engine.copy_from(args.recv + place(peer), engine.send_of(peer) + part.begin, part.bytes);
+    }
+    engine.signal_all(1);
+    if (!engine.wait_all(1)) return;
+    engine.finish();
+}
+
+}  // namespace baton::core
