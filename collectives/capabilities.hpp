@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "baton/baton.h"
+#include "collectives/links.hpp"
 #include "collectives/tuning.hpp"
 
 namespace baton::core {
@@ -20,6 +21,7 @@ struct Capabilities {
     std::uint64_t packet_channel_bytes = 0;  // the same for one channel
     std::uint64_t message_bytes = 0;         // most bytes of a message that are buffered
     std::uint64_t segment_bytes = 0;
+    Links links;
     Tuning tuning;
     // The user's settings, which the tuning does not overrule:
     bool packet_limit_set = false;  // packet_bytes is the limit that was asked for

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace baton::core {
+
+/// How the ranks' GPUs are linked, as far as plans depend on it; the same on all ranks.
+struct Links {
+    enum class Shape : std::uint8_t {
+        uniform,  // every pair alike, or nobody knows
+        islands,  // fast within an island, slow between them
+        ring      // fast between neighbours of the ring only
+    };
+    Shape shape = Shape::uniform;
+    std::vector<int> ring;    // ring: all ranks, each once; ring[i] sends to ring[i + 1], the last to the first
+    std::vector<int> island;  // islands: by rank, the number of its island; two islands at least
+    std::string why;          // the topology fact, for people: "2 NVLink islands of 4 ranks"
+};
+
+}  // namespace baton::core
