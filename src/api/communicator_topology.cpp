@@ -7,8 +7,8 @@
 
 namespace baton::core {
 
-/// Rank 0 reads the user's override and, for GPUs, the machine (on host memory all pairs are alike, and hwloc takes tens
-/// of milliseconds); the others get what follows from them.
+/// Rank 0 reads the user's override and, for GPUs, the machine (on host memory all pairs are alike, and hwloc takes
+/// tens of milliseconds); the others get what follows from them.
 void Communicator::settle_topology(const baton_config &config, const std::vector<DeviceIdentity> &gpus) {
     std::string text;
     together([&] {
