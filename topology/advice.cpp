@@ -78,13 +78,19 @@ EdgeWeight weight_of(const Pair &pair) {
     return weight;
 }
 
-Ring make_ring(const RankPairs &pairs) {
+RankPair both_ways(const Pair &there, const Pair &back) {
+    RankPair both;
+    both.same_gpu = there.kind.value <= LinkKind::SAME_DEVICE;
+    both.linked = usable_link(there) && usable_link(back);
+    both.known = both.same_gpu || there.kind.value != LinkKind::NONE || there.nominal_mbps.known();
+    both.weight = std::min(weight_of(there), weight_of(back));
+    return both;
+}
+
+Ring make_ring(const RankPairs &pairs, const std::vector<RankPair> &both) {
     const int n = pairs.count();
-    std::vector<EdgeWeight> weights(static_cast<std::size_t>(n * n));
-    for (int a = 0; a < n; ++a)
-        for (int b = 0; b < n; ++b)
-            weights[static_cast<std::size_t>(a * n + b)] =
-                std::min(weight_of(pairs.at(a, b)), weight_of(pairs.at(b, a)));
+    std::vector<EdgeWeight> weights;
+    for (const RankPair &pair : both) weights.push_back(pair.weight);
 
     Ring ring;
     ring.order = ring_order(weights, n);
@@ -208,8 +214,10 @@ CommAdvice advise_communicator(const Snapshot &snapshot, const Graph &graph, con
             advice.fully_linked = advice.fully_linked && usable_link(pair);
             advice.weakest = std::max(advice.weakest, pair.kind.value);
         }
+    for (int a = 0; a < pairs.count(); ++a)
+        for (int b = 0; b < pairs.count(); ++b) advice.pairs.push_back(both_ways(pairs.at(a, b), pairs.at(b, a)));
     advice.islands = find_islands(pairs);
-    advice.ring = make_ring(pairs);
+    advice.ring = make_ring(pairs, advice.pairs);
     advice.why = describe(advice);
     return advice;
 }

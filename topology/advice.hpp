@@ -49,15 +49,28 @@ struct RankAdvice {
 /// Of one GPU, whoever uses it; gpu -1 gives an answer in which nothing is known.
 RankAdvice advise_rank(const Snapshot &snapshot, const Graph &graph, int gpu);
 
+/// Two ranks, the worse of both directions.
+struct RankPair {
+    bool same_gpu = false;
+    bool linked = false;  ///< by NVLink in any form, and nobody refuses to use it; or both share a GPU
+    bool known = false;   ///< somebody says how they are linked, or how fast
+    EdgeWeight weight;    ///< by kind where nobody knows the bandwidth
+
+    bool operator==(const RankPair &) const = default;
+};
+
 struct CommAdvice {
     std::vector<RankAdvice> ranks;
-    bool uniform = true;       ///< all pairs of ranks are alike: kind, links, bandwidth, P2P
-    bool all_p2p = true;       ///< no pair is refused P2P, in either direction
-    bool fully_linked = true;  ///< every pair has NVLink, direct or by switches, or shares a GPU
+    std::vector<RankPair> pairs;  ///< ranks.size()^2, symmetric; the diagonal means nothing
+    bool uniform = true;          ///< all pairs of ranks are alike: kind, links, bandwidth, P2P
+    bool all_p2p = true;          ///< no pair is refused P2P, in either direction
+    bool fully_linked = true;     ///< every pair has NVLink, direct or by switches, or shares a GPU
     LinkKind weakest = LinkKind::SELF;
     std::vector<std::vector<int>> islands;  ///< ranks that NVLink connects, maybe by way of others; by smallest rank
     Ring ring;
     std::string why;  ///< one line: what kind of machine this is for the communicator
+
+    const RankPair &pair(std::size_t a, std::size_t b) const { return pairs[a * ranks.size() + b]; }
 
     bool operator==(const CommAdvice &) const = default;
 };

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <hwloc.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
 
+#include "topology/index_set.hpp"
 #include "topology/pci_ids.hpp"
 #include "topology/readers.hpp"
 #include "util/failure.hpp"
@@ -19,6 +21,8 @@ struct DestroyTopology {
     void operator()(hwloc_topology *topology) const { hwloc_topology_destroy(topology); }
 };
 using TopologyPtr = std::unique_ptr<hwloc_topology, DestroyTopology>;
+
+std::atomic<int> loads{0};
 
 /// hwloc's whole view in its XML format, so that live machines and files take the same way.
 std::string export_xml(hwloc_topology *topology) {
@@ -41,7 +45,10 @@ std::string device_folder(const PciAddress &address) { return "/sys/bus/pci/devi
 
 }  // namespace
 
+int hwloc_loads() { return loads.load(); }
+
 Snapshot read_hwloc() {
+    ++loads;
     Snapshot nothing;
     hwloc_topology_t raw = nullptr;
     if (hwloc_topology_init(&raw) != 0) {
@@ -72,6 +79,11 @@ Snapshot read_hwloc() {
         nothing.gaps.push_back(fmt::format("what hwloc says of this machine cannot be read: {}", failure.what()));
         return nothing;
     }
+}
+
+std::vector<int> sysfs_node_processors(int node) {
+    const auto set = IndexSet::from_list(first_line(fmt::format("/sys/devices/system/node/node{}/cpulist", node)));
+    return set ? set->members() : std::vector<int>();
 }
 
 std::optional<int> sysfs_numa_node(const PciAddress &address) {

@@ -12,6 +12,12 @@ namespace baton::topology {
 /// becomes a gap.
 Snapshot read_hwloc();
 
+/// How often read_hwloc() has run in this process: it is slow, so it should be once on one rank of a node.
+int hwloc_loads();
+
+/// The processors of a NUMA node, without hwloc; empty where there is no such node.
+std::vector<int> sysfs_node_processors(int node);
+
 /// The kernel's view of a PCI device; empty where it says -1 or nothing, as in most virtual machines.
 std::optional<int> sysfs_numa_node(const PciAddress &address);
 

@@ -278,4 +278,17 @@ Snapshot apply_override(const Override &said, Snapshot snapshot) {
     return snapshot;
 }
 
+std::string p2p_refusal(const Override &said, const Snapshot &snapshot, int a, int b) {
+    bool refused = said.p2p && !*said.p2p;
+    std::string field = "p2p";
+    for (const Override::PairEntry &entry : said.pairs) {
+        if (!entry.p2p) continue;
+        const int from = find_gpu(snapshot, entry.from), to = find_gpu(snapshot, entry.to);
+        if (std::minmax(from, to) != std::minmax(a, b)) continue;
+        refused = !*entry.p2p;
+        field = entry.field;
+    }
+    return refused ? fmt::format("{}: {}", said.origin, field) : "";
+}
+
 }  // namespace baton::topology

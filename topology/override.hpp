@@ -56,4 +56,8 @@ Override read_override(std::string_view text, const std::string &origin);
 /// machine does not have, and matrices of another size.
 Snapshot apply_override(const Override &override_file, Snapshot snapshot);
 
+/// The entry that refuses P2P between two GPUs of the snapshot that it was applied to, with the file's name; empty
+/// where none does.
+std::string p2p_refusal(const Override &override_file, const Snapshot &snapshot, int a, int b);
+
 }  // namespace baton::topology

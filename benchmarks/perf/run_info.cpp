@@ -28,11 +28,13 @@ void add_ranks(RunInfo &run, const Communicator &communicator) {
     const std::string ranks = fmt::format("{} rank{}", info.size, info.size == 1 ? "" : "s");
     if (!communicator.on_gpu()) {
         run.lines.push_back(fmt::format("{} on host memory; transport host; {}", ranks, info.reach));
+        run.lines.push_back(fmt::format("links are {}", info.links));
         return;
     }
     const char *transport = std::getenv("BATON_TRANSPORT");
     run.lines.push_back(fmt::format("{} on GPUs; transport {}; at most {} channels; {}", ranks,
                                     transport != nullptr ? transport : "auto", info.channels, info.reach));
+    run.lines.push_back(fmt::format("links are {}", info.links));
     for (std::size_t rank = 0; rank < run.gpus.size(); ++rank) {
         run.lines.push_back(fmt::format("  rank {}: {}", rank, run.gpus[rank]));
     }

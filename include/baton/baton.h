@@ -121,8 +121,8 @@ typedef enum baton_p2p {
 /*
  * A communicator's settings. Initialise with baton_config_init(), then set what matters. A field left as
  * baton_config_init() made it takes the value of its environment variable, else the default. All ranks must end up
- * with the same values (but for p2p and tuning, which say what happens); baton_comm_create() returns BATON_ERR_MISMATCH
- * naming the field and the ranks otherwise.
+ * with the same values (but for p2p, tuning and topology, which say what happens); baton_comm_create() returns
+ * BATON_ERR_MISMATCH naming the field and the ranks otherwise.
  */
 typedef struct baton_config {
     size_t struct_size;       /* set by baton_config_init(); lets later versions add fields */
@@ -139,6 +139,8 @@ typedef struct baton_config {
     const char *tuning;   /* what runs which size where no other setting says it: path of a file of baton_tune's, or
                              its text, or "none" for the tables that are compiled in; rank 0's counts. NULL = unset.
                              BATON_TUNING, default ~/.config/baton/tuning.json if it is there */
+    const char *topology; /* the user's word on how ranks are linked: path of an override file (docs/topology.md), or
+                             its text, or "none"; rank 0's counts. NULL = unset. BATON_TOPOLOGY, default none */
 } baton_config;
 
 /* What a communicator has; see baton_comm_info(). */
@@ -159,6 +161,7 @@ typedef struct baton_info {
     size_t device_bytes;  /* device memory that Baton itself holds for this communicator on this rank */
     size_t host_bytes;    /* host memory, shared and pinned, likewise */
     size_t regions;       /* registered regions of this rank alive at the moment */
+    char links[192];      /* how the ranks are linked, as far as plans depend on it, and why: for people */
 } baton_info;
 
 /* The operations, as explain and error messages name them. */

@@ -7,8 +7,10 @@
 #include <exception>
 
 #include "api/config.hpp"
+#include "api/links_of.hpp"
 #include "collectives/host_executor.hpp"
 #include "memory/reclaimer.hpp"
+#include "util/log.hpp"
 
 namespace baton::core {
 namespace {
@@ -38,6 +40,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     } catch (const Failure &) {
         wrong_settings = std::current_exception();
     }
+    creation_.begin("connect");
     bootstrap_->connect();
     together([&] {
         if (wrong_settings) std::rethrow_exception(wrong_settings);
@@ -45,14 +48,25 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     require_equal(*bootstrap_, config);
     view_.timeout_ns = static_cast<std::uint64_t>(config.timeout_seconds * 1e9);
 
-    settle_place(config);
+    creation_.begin("place");
+    const std::vector<DeviceIdentity> gpus = settle_place(config);
+    creation_.begin("topology");
+    settle_topology(config, gpus);
+    // What is pinned or shared from here on, by the driver too, lies near the GPU.
+    const NumaNodeGuard near(placement_.numa_node);
+    creation_.begin("tuning");
+    settle_tuning(config, gpus);
     settle_capabilities(config);
+    creation_.begin("kernels");
     together([&] {
         control_ = capabilities_.on_gpu ? allocate_control() : new Control{};
         view_.control = control_;
         if (capabilities_.on_gpu) preload_kernels();
     });
+    creation_.begin("memory");
+    if (capabilities_.on_gpu && no_p2p_.empty()) ask_for_access(gpus);
     settle_memory();
+    creation_.begin("executor");
     const bool direct = capabilities_.on_gpu && capabilities_.reaches_buffers && view_.size > 1;
     if (direct) rendezvous_ = std::make_unique<Rendezvous>(*bootstrap_, view_.rank, view_.size);
     if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && direct)
@@ -74,10 +88,12 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     // nobody looks at others' errors before.
     bootstrap_->barrier();
     ready_.store(true, std::memory_order_release);
+    creation_.end();
+    log(LogLevel::debug, view_.rank, "created in {}", creation_.text());
 }
 
-/// GPU or host, and whether one of the ranks or of the GPUs refuses P2P: agreed by all ranks.
-void Communicator::settle_place(const baton_config &config) {
+/// GPU or host, and whether one of the ranks refuses P2P: agreed by all ranks. The ranks' GPUs; none on the host.
+std::vector<DeviceIdentity> Communicator::settle_place(const baton_config &config) {
     struct Place {
         std::int32_t has_gpu = 0;
         std::int32_t p2p_off = 0;
@@ -130,8 +146,7 @@ void Communicator::settle_place(const baton_config &config) {
     for (const Place &place : all) {
         if (any) gpus.push_back({place.name, place.uuid});
     }
-    if (any && no_p2p_.empty()) ask_for_access(gpus);
-    settle_tuning(config, gpus);
+    return gpus;
 }
 
 void Communicator::settle_capabilities(const baton_config &config) {
@@ -177,6 +192,7 @@ void Communicator::fill_info(baton_info *info) const {
     info->device_bytes = !capabilities_.on_gpu ? 0 : capabilities_.reaches_buffers ? all : registry_->own_bytes();
     info->host_bytes = peers_->shared_bytes() + sizeof(Control) + all - info->device_bytes;
     info->regions = registry_->count();
+    std::strncpy(info->links, describe(capabilities_.links).c_str(), sizeof(info->links) - 1);
 }
 
 }  // namespace baton::core

@@ -14,11 +14,13 @@
 #include "collectives/gpu_executor.hpp"
 #include "collectives/selection.hpp"
 #include "memory/peer_memory.hpp"
+#include "memory/placement.hpp"
 #include "memory/region_registry.hpp"
 #include "memory/rendezvous.hpp"
 #include "sync/comm_view.hpp"
 #include "sync/idle_words.hpp"
 #include "util/failure.hpp"
+#include "util/phases.hpp"
 
 namespace baton::core {
 
@@ -52,6 +54,7 @@ public:
     Buffers &buffers() { return *buffers_; }
     RegionRegistry &registry() { return *registry_; }
     void fill_info(baton_info *info) const;
+    const Phases &creation() const { return creation_; }
 
     /// Throws what broke the communicator, if anything did, or BATON_ERR_ARGUMENT after shut_down(). Where this rank
     /// only knows that another one gave up, waits a moment for that rank's words.
@@ -82,7 +85,8 @@ private:
         comm_destroy
     };
     explicit Communicator(std::unique_ptr<Bootstrap> bootstrap);
-    void settle_place(const baton_config &config);
+    std::vector<DeviceIdentity> settle_place(const baton_config &config);
+    void settle_topology(const baton_config &config, const std::vector<DeviceIdentity> &gpus);
     void settle_tuning(const baton_config &config, const std::vector<DeviceIdentity> &gpus);
     void settle_capabilities(const baton_config &config);
     void ask_for_access(const std::vector<DeviceIdentity> &gpus);
@@ -132,6 +136,8 @@ private:
     DeviceIdentity identity_;
     int ranks_on_device_ = 1;
     Capabilities capabilities_;
+    Placement placement_;
+    Phases creation_;
     std::string no_p2p_;      // why ranks may not reach into each other's memory; empty if they may
     std::string reach_text_;  // Capabilities::reach_reason
     CommView view_;

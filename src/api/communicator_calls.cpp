@@ -1,4 +1,5 @@
 #include "api/communicator.hpp"
+#include "api/links_of.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -171,6 +172,7 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
     if (how.algorithm == Algorithm::staged) text += fmt::format("segments of {} bytes per peer\n", how.segment_bytes);
     if (capabilities_.on_gpu && !capabilities_.reaches_buffers && how.reason != Reason::reach)
         text += reach_text_ + "\n";
+    if (view_.size > 1) text += fmt::format("links are {}\n", core::describe(capabilities_.links));
     const bool raw = !capabilities_.on_gpu;
     if (needs_send(request, how) && send != nullptr) {
         text += "sendbuf: " + buffers_->describe(send, send_bytes(request), raw) + "\n";
@@ -206,6 +208,7 @@ std::shared_ptr<Window> Communicator::create_window(std::size_t bytes, const std
     }
     window->bytes = bytes;
     RegionRegistry::Allocation allocation;
+    const NumaNodeGuard near(placement_.numa_node);
     try {
         together([&] { allocation = registry_->allocate_published(std::max<std::size_t>(bytes, 1)); });
     } catch (const Failure &) {

@@ -60,7 +60,7 @@ void Communicator::set_up_memory() {
         break_with(BATON_ERR_PEER_DEAD, fmt::format("rank {} has died: {}", peer, how), true);
     };
     callbacks.tick = [this] { on_tick(); };
-    peers_ = std::make_unique<PeerMemory>(*bootstrap_, *domain_, std::move(callbacks));
+    peers_ = std::make_unique<PeerMemory>(*bootstrap_, *domain_, std::move(callbacks), placement_.processors);
     registry_ = std::make_unique<RegionRegistry>(*domain_, *peers_, timeout_);
     buffers_ = std::make_unique<Buffers>(*domain_, *registry_, device_);
     view_.regions = peers_->table();
@@ -104,6 +104,8 @@ bool Communicator::meet_in_device_memory() {
 
 void Communicator::meet_in_host_memory() {
     reach_text_ = no_p2p_ + ": data goes through host memory";
+    capabilities_.links = {};
+    capabilities_.links.why = "data goes through host memory between all ranks alike";
     set_up_memory();
     map_arenas();
     const std::string failed = first_said(probe_arenas());

@@ -1,16 +1,10 @@
 #include "api/communicator.hpp"
+#include "api/machine.hpp"
 #include "collectives/tuning_file.hpp"
 #include "collectives/tuning_key.hpp"
-#include "topology/discover.hpp"
 
 namespace baton::core {
 namespace {
-
-/// Read once: the machine stays as it is. Never destroyed, since an application may create communicators to its end.
-const topology::Snapshot &machine() {
-    static const auto *snapshot = new topology::Snapshot(topology::discover());
-    return *snapshot;
-}
 
 TuningKey key_of(const std::vector<DeviceIdentity> &gpus, int ranks) {
     if (gpus.empty()) return host_tuning_key(ranks);

@@ -89,7 +89,7 @@ void check(const baton_config &config) {
     }
 }
 
-/// Name and value of every field that ranks compare (of the tuning rank 0's counts, of p2p the strictest).
+/// Name and value of every field that ranks compare (of tuning and topology rank 0's counts, of p2p the strictest).
 std::vector<std::pair<const char *, double>> fields(const baton_config &config) {
     return {{"transport", config.transport},
             {"timeout_seconds", config.timeout_seconds},
@@ -116,6 +116,7 @@ baton_config unset_config() {
     config.segment_bytes = 0;
     config.p2p = -1;
     config.tuning = nullptr;
+    config.topology = nullptr;
     return config;
 }
 
@@ -140,6 +141,7 @@ baton_config resolve_config(const baton_config *given) {
         config.segment_bytes = size_from("BATON_SEGMENT", 1048576, least_segment, largest_segment);
     if (config.p2p == -1) config.p2p = choice_from("BATON_P2P", p2p_choices, BATON_P2P_AUTO);
     if (config.tuning == nullptr) config.tuning = variable("BATON_TUNING");
+    if (config.topology == nullptr) config.topology = variable("BATON_TOPOLOGY");
     check(config);
     return config;
 }

@@ -16,7 +16,7 @@
 namespace baton::core {
 
 struct PeerMemory::Impl {
-    Impl(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks callbacks)
+    Impl(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks callbacks, const std::vector<int> &processors)
         : rank(bootstrap.rank()), size(bootstrap.size()), board(bootstrap, doorbell.name()), mine(board.record(rank)) {
         // One rank's failure is everybody's: nobody may go on to publish to a rank that is not there.
         baton_result code = BATON_SUCCESS;
@@ -25,7 +25,7 @@ struct PeerMemory::Impl {
             mapped.emplace(domain, rank, size);
             publisher.emplace(board, doorbell, *mapped, rank, size);
             service.emplace(board, doorbell, *mapped, *publisher, std::move(callbacks), rank, size);
-            service->start(!bootstrap.same_process());
+            service->start(!bootstrap.same_process(), processors);
         } catch (const Failure &failure) {
             code = failure.code();
             text = failure.what();
@@ -66,8 +66,9 @@ struct PeerMemory::Impl {
     std::optional<PeerService> service;
 };
 
-PeerMemory::PeerMemory(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks callbacks)
-    : impl_(std::make_unique<Impl>(bootstrap, domain, std::move(callbacks))) {}
+PeerMemory::PeerMemory(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks callbacks,
+                       const std::vector<int> &processors)
+    : impl_(std::make_unique<Impl>(bootstrap, domain, std::move(callbacks), processors)) {}
 
 PeerMemory::~PeerMemory() = default;
 

@@ -35,7 +35,9 @@ public:
     };
 
     /// The callbacks may come before the constructor has returned.
-    PeerMemory(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks callbacks);
+    /// `processors`: where the service thread runs; empty: anywhere.
+    PeerMemory(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks callbacks,
+               const std::vector<int> &processors = {});
     ~PeerMemory();
     PeerMemory(const PeerMemory &) = delete;
     PeerMemory &operator=(const PeerMemory &) = delete;

@@ -31,7 +31,7 @@ PeerService::PeerService(const Board &board, Doorbell &doorbell, MappedRegions &
       rank_(rank),
       peers_(static_cast<std::size_t>(size)) {}
 
-void PeerService::start(bool watch_processes) {
+void PeerService::start(bool watch_processes, const std::vector<int> &processors) {
     std::vector<int> watched{doorbell_.descriptor()};
     for (int r = 0; watch_processes && r < static_cast<int>(peers_.size()); ++r) {
         if (r == rank_) continue;
@@ -41,7 +41,7 @@ void PeerService::start(bool watch_processes) {
         if (watch.descriptor() >= 0) watched.push_back(watch.descriptor());
     }
     thread_.start(std::move(watched),
-                  {[this](const std::vector<int> &readable) { on_wake(readable); }, [this] { on_tick(); }});
+                  {[this](const std::vector<int> &readable) { on_wake(readable); }, [this] { on_tick(); }}, processors);
 }
 
 void PeerService::on_wake(const std::vector<int> &readable) {

@@ -23,7 +23,7 @@ public:
                 PeerMemory::Callbacks callbacks, int rank, int size);
 
     /// REQUIRES: the peers are in a collective call, so that their process numbers are still their own.
-    void start(bool watch_processes);
+    void start(bool watch_processes, const std::vector<int> &processors);
     void stop() { thread_.stop(); }
 
 private:

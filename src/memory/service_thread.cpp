@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "memory/placement.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
@@ -16,7 +17,7 @@ ServiceThread::ServiceThread() : stop_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONB
     if (!stop_event_) fail(BATON_ERR_SYSTEM, "eventfd: {}", errno_text(errno));
 }
 
-void ServiceThread::start(std::vector<int> watched, Work work) {
+void ServiceThread::start(std::vector<int> watched, Work work, const std::vector<int> &processors) {
     watched_ = std::move(watched);
     // The application's signals are for its own threads.
     sigset_t all;
@@ -24,7 +25,10 @@ void ServiceThread::start(std::vector<int> watched, Work work) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-        thread_ = std::thread([this, work = std::move(work)] { run(work); });
+        thread_ = std::thread([this, work = std::move(work), processors] {
+            bind_this_thread(processors);
+            run(work);
+        });
     } catch (const std::system_error &error) {
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
         fail(BATON_ERR_SYSTEM, "cannot start the service thread: {}", error.what());

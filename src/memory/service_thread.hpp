@@ -26,7 +26,8 @@ public:
     ServiceThread(const ServiceThread &) = delete;
     ServiceThread &operator=(const ServiceThread &) = delete;
 
-    void start(std::vector<int> watched, Work work);
+    /// The thread runs on `processors` only, if there are any.
+    void start(std::vector<int> watched, Work work, const std::vector<int> &processors = {});
     /// From the thread itself only: a descriptor that needs no more watching (it would stay readable for ever).
     void unwatch(int descriptor);
     /// Ends the thread after what it is doing. Idempotent.

@@ -155,6 +155,7 @@ TEST_F(BadObjects, EnvironmentVariables) {
     refuse("BATON_COPY_ENGINE_LIMIT", "99999999999999999999");
     refuse("BATON_SEGMENT", "-5");
     refuse("BATON_TUNING", "/nowhere/tuning.json");
+    refuse("BATON_TOPOLOGY", "/nowhere/override.json");
 }
 
 TEST_F(BadObjects, MpiCommunicators) {

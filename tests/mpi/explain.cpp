@@ -93,6 +93,7 @@ TEST_F(Explain, InfoAddsUp) {
     EXPECT_GE(info.channels, 1);
     EXPECT_GE(info.ranks_on_device, 1);
     EXPECT_LE(info.ranks_on_device, info.size);
+    EXPECT_NE(std::string(info.links).find(": "), std::string::npos) << info.links;
     if (info.on_gpu != 0) {
         EXPECT_EQ(info.device, environment().device);
         EXPECT_EQ(std::string(info.device_uuid).substr(0, 4), "GPU-");

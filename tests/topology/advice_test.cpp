@@ -82,6 +82,23 @@ TEST(AdviseCommunicator, TwoIslands) {
     EXPECT_EQ(advice.ring.bottleneck_kind, LinkKind::NODE);
     EXPECT_FALSE(advice.ring.bottleneck_mbps.known());
     EXPECT_NE(advice.why.find("2 NVLink islands"), std::string::npos);
+    EXPECT_TRUE(advice.pair(2, 0).linked);
+    EXPECT_FALSE(advice.pair(0, 1).linked);
+    EXPECT_TRUE(advice.pair(0, 1).known);
+    EXPECT_EQ(advice.pair(0, 2).weight.mbps, 100'000);
+}
+
+/// One direction is enough: the GPUs of both ranks write.
+TEST(AdviseCommunicator, PairsHaveTheWorseOfBothDirections) {
+    Snapshot snapshot = builders::with_p2p(builders::hidden_switches(3), true);
+    snapshot.pair(2, 1).p2p_read = {false, Source::probe};
+    const CommAdvice advice = advise(snapshot, {0, 1, 2, 2, -1});
+    EXPECT_FALSE(advice.pair(1, 2).linked);
+    EXPECT_FALSE(advice.pair(2, 1).weight.direct);
+    EXPECT_TRUE(advice.pair(0, 1).linked);
+    EXPECT_TRUE(advice.pair(2, 3).same_gpu);
+    EXPECT_FALSE(advice.pair(0, 2).same_gpu);
+    EXPECT_FALSE(advice.pair(0, 4).known);
 }
 
 TEST(AdviseCommunicator, RingAvoidsRefusedPairs) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include "tests/topology/texts.hpp"
 #include "topology/discover.hpp"
 #include "topology/hwloc_export.hpp"
+#include "topology/index_set.hpp"
 #include "topology/pci_ids.hpp"
 #include "topology/readers.hpp"
 
@@ -17,7 +19,9 @@ namespace baton::topology {
 namespace {
 
 TEST(Host, ThisMachineHasProcessors) {
+    const int loads = hwloc_loads();
     const Snapshot machine = read_hwloc();
+    EXPECT_EQ(hwloc_loads(), loads + 1);
     const Host &host = machine.host;
     EXPECT_TRUE(machine.gaps.empty());
     EXPECT_EQ(host.source, Source::hwloc);
@@ -62,6 +66,17 @@ TEST_F(HwlocOfAFile, GpusWithoutADriverAreNoFailure) {
     EXPECT_TRUE(snapshot.gpus.empty() || snapshot.gpus[0].cuda_ordinal.known() ||
                 snapshot.gpus[0].uuid.source == Source::nvml);
     EXPECT_EQ(snapshot.nics.size(), 1u);
+}
+
+TEST(Sysfs, KnowsNodesAsHwlocDoes) {
+    for (const NumaNode &node : read_hwloc().host.numa_list) {
+        const std::vector<int> processors = sysfs_node_processors(node.os_index);
+        const auto usable =
+            IndexSet::from_list(node.cpuset)->members();  // hwloc leaves out what this process may not use
+        EXPECT_TRUE(std::includes(processors.begin(), processors.end(), usable.begin(), usable.end()));
+    }
+    EXPECT_TRUE(sysfs_node_processors(-1).empty());
+    EXPECT_TRUE(sysfs_node_processors(100000).empty());
 }
 
 TEST(Sysfs, MissingDeviceIsUnknown) {

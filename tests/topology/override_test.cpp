@@ -78,6 +78,23 @@ TEST(Override, RanksOnHostMemory) {
     EXPECT_EQ(apply(R"({"host_ranks": 2})", builders::hidden_switches(3)).gpus.size(), 2u);
 }
 
+TEST(Override, NamesTheEntryThatRefusesP2p) {
+    const Snapshot machine = builders::hidden_switches(3);
+    const auto entry = [&](const std::string &text, int a, int b) {
+        return p2p_refusal(read_override(text, "o.json"), apply(text, machine), a, b);
+    };
+    const std::string matrix = R"("p2p": [[null, false, true], [false, null, null], [true, null, null]])";
+    EXPECT_EQ(entry("{" + matrix + "}", 1, 0), "topology override o.json: p2p[0][1]");
+    EXPECT_EQ(entry("{" + matrix + "}", 0, 2), "");
+    EXPECT_EQ(entry("{" + matrix + "}", 1, 2), "");
+    EXPECT_EQ(entry(R"({"p2p": "off"})", 1, 2), "topology override o.json: p2p");
+    const std::string pairs =
+        R"(, "pairs": [{"gpus": ["GPU-1", "0"], "p2p": "on"}, {"gpus": ["2", "0"], "p2p": "off"}])";
+    EXPECT_EQ(entry("{" + matrix + pairs + "}", 0, 1), "");
+    EXPECT_EQ(entry("{" + matrix + pairs + "}", 0, 2), "topology override o.json: pairs[1]");
+    EXPECT_EQ(entry(R"({"p2p": "off")" + pairs + "}", 0, 1), "");
+}
+
 TEST(Override, PairsThatCannotBeAreRefused) {
     const auto pair = [](const std::string &rest) { return R"({"pairs": [{"gpus": ["0", "2"], )" + rest + "}]}"; };
     EXPECT_EQ(why_not(pair(R"("kind": "SELF")")),

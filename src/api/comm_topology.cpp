@@ -1,0 +1,133 @@
+#include "api/comm_topology.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "api/links_of.hpp"
+#include "topology/advice.hpp"
+#include "topology/graph.hpp"
+#include "topology/host.hpp"
+#include "topology/index_set.hpp"
+#include "topology/readers.hpp"
+#include "util/failure.hpp"
+
+namespace baton::core {
+namespace {
+
+using topology::Override;
+using topology::Snapshot;
+
+std::string first_refusal(const Override &said, const Snapshot &machine, const std::vector<int> &gpu_of_rank) {
+    for (std::size_t a = 0; a < gpu_of_rank.size(); ++a)
+        for (std::size_t b = a + 1; b < gpu_of_rank.size(); ++b) {
+            if (gpu_of_rank[a] < 0 || gpu_of_rank[b] < 0 || gpu_of_rank[a] == gpu_of_rank[b]) continue;
+            const std::string entry = p2p_refusal(said, machine, gpu_of_rank[a], gpu_of_rank[b]);
+            if (!entry.empty()) return fmt::format("{} refuses P2P between ranks {} and {}", entry, a, b);
+        }
+    return "";
+}
+
+int gpu_with(const Snapshot &machine, const std::string &uuid) {
+    for (std::size_t index = 0; index < machine.gpus.size(); ++index)
+        if (machine.gpus[index].uuid.known() && topology::same_uuid(machine.gpus[index].uuid.value, uuid))
+            return static_cast<int>(index);
+    return -1;
+}
+
+CommTopology with_links(const std::optional<Override> &said, const Snapshot &machine,
+                        const std::vector<int> &gpu_of_rank, topology::CommAdvice *advice) {
+    CommTopology result;
+    *advice = advise_communicator(machine, make_graph(machine), gpu_of_rank);
+    result.links = links_of(*advice);
+    if (said) result.refusal = first_refusal(*said, machine, gpu_of_rank);
+    return result;
+}
+
+std::string not_for(const Override &said, const std::string &communicator) {
+    const std::string subject =
+        said.host_ranks > 0 ? fmt::format("{} ranks on host memory", said.host_ranks) : std::string("GPUs");
+    return fmt::format("{} speaks of {}: it is passed over for a communicator of {}", said.origin, subject,
+                       communicator);
+}
+
+}  // namespace
+
+std::optional<Override> read_topology(const char *setting) {
+    const std::string given = setting == nullptr ? "" : setting;
+    if (given.empty() || given == "none") return std::nullopt;
+    if (given[0] == '{') return topology::read_override(given, "given as text");
+    std::string text;
+    try {
+        text = topology::read_text_file(given);
+    } catch (const Failure &failure) {
+        fail(failure.code(), "topology override {} (BATON_TOPOLOGY names another, or none)", failure.what());
+    }
+    return topology::read_override(text, given);
+}
+
+CommTopology host_topology(const std::optional<Override> &said, int ranks) {
+    if (said && said->host_ranks == ranks) {
+        std::vector<int> each(static_cast<std::size_t>(ranks));
+        std::iota(each.begin(), each.end(), 0);
+        topology::CommAdvice advice;
+        return with_links(said, apply_override(*said, {}), each, &advice);
+    }
+    CommTopology result;
+    result.links.why = "all ranks meet in host memory";
+    if (said) result.note = not_for(*said, fmt::format("{} ranks on host memory", ranks));
+    return result;
+}
+
+CommTopology gpu_topology(const std::optional<Override> &given, Snapshot machine,
+                          const std::vector<std::string> &uuids) {
+    const std::optional<Override> said = given && given->host_ranks == 0 ? given : std::nullopt;
+    if (said) machine = apply_override(*said, std::move(machine));
+    std::vector<int> gpu_of_rank;
+    for (const std::string &uuid : uuids) gpu_of_rank.push_back(gpu_with(machine, uuid));
+    topology::CommAdvice advice;
+    CommTopology result = with_links(said, machine, gpu_of_rank, &advice);
+    if (given && !said) result.note = not_for(*given, "ranks on GPUs");
+    for (const topology::RankAdvice &rank : advice.ranks)
+        result.places.push_back({rank.numa_node.known() ? rank.numa_node.value : -1,
+                                 rank.cpuset.known() ? rank.cpuset.value : std::string()});
+    return result;
+}
+
+std::string to_text(const CommTopology &topology) {
+    nlohmann::json places = nlohmann::json::array();
+    for (const CommTopology::Place &place : topology.places) places.push_back({place.numa_node, place.processors});
+    const Links &links = topology.links;
+    return nlohmann::json{{"shape", links.shape}, {"ring", links.ring},          {"island", links.island},
+                          {"why", links.why},     {"refusal", topology.refusal}, {"places", places}}
+        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);  // a GPU's name may be any bytes
+}
+
+CommTopology comm_topology_from(const std::string &text) {
+    const nlohmann::json all = nlohmann::json::parse(text);
+    CommTopology topology;
+    all.at("shape").get_to(topology.links.shape);
+    all.at("ring").get_to(topology.links.ring);
+    all.at("island").get_to(topology.links.island);
+    all.at("why").get_to(topology.links.why);
+    all.at("refusal").get_to(topology.refusal);
+    for (const nlohmann::json &place : all.at("places"))
+        topology.places.push_back({place.at(0).get<int>(), place.at(1).get<std::string>()});
+    return topology;
+}
+
+Placement placement_at(const CommTopology::Place *place) {
+    Placement here;
+    std::vector<int> near;
+    if (place != nullptr) {
+        here.numa_node = place->numa_node;
+        if (const auto set = topology::IndexSet::from_list(place->processors)) near = set->members();
+    }
+    if (here.numa_node < 0 && near.empty()) here.numa_node = current_numa_node();
+    if (near.empty()) near = topology::sysfs_node_processors(here.numa_node);
+    here.processors = processors_near(near, allowed_processors());
+    return here;
+}
+
+}  // namespace baton::core

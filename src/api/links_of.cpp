@@ -1,0 +1,146 @@
+#include "api/links_of.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <set>
+
+#include "topology/graph.hpp"
+#include "topology/links.hpp"
+
+namespace baton::core {
+namespace {
+
+using topology::CommAdvice;
+using topology::EdgeWeight;
+using topology::RankPair;
+
+bool clearly_slower(const RankPair &pair, int mbps) { return pair.weight.mbps <= mbps / 2; }
+
+void for_pairs(const CommAdvice &advice, const std::function<void(std::size_t, std::size_t, const RankPair &)> &see) {
+    for (std::size_t a = 0; a < advice.ranks.size(); ++a)
+        for (std::size_t b = a + 1; b < advice.ranks.size(); ++b) see(a, b, advice.pair(a, b));
+}
+
+/// By rank, the number of its group: ranks that pairs of at least `mbps` join, maybe by way of others. Numbered by
+/// their first ranks.
+std::vector<int> groups_above(const CommAdvice &advice, int mbps) {
+    const std::size_t n = advice.ranks.size();
+    std::vector<int> group(n, -1);
+    int groups = 0;
+    for (std::size_t first = 0; first < n; ++first) {
+        if (group[first] >= 0) continue;
+        std::vector<std::size_t> members{first};
+        group[first] = groups;
+        for (std::size_t index = 0; index < members.size(); ++index)  // grows while it is walked
+            for (std::size_t other = 0; other < n; ++other) {
+                const RankPair &pair = advice.pair(members[index], other);
+                if (group[other] >= 0 || !pair.linked || pair.weight.mbps < mbps) continue;
+                group[other] = groups;
+                members.push_back(other);
+            }
+        ++groups;
+    }
+    return group;
+}
+
+bool are_islands(const CommAdvice &advice, const std::vector<int> &group, int mbps) {
+    bool several_gpus = false;
+    bool several_groups = false;
+    bool good = true;
+    for_pairs(advice, [&](std::size_t a, std::size_t b, const RankPair &pair) {
+        if (group[a] == group[b]) {
+            several_gpus = several_gpus || !pair.same_gpu;
+            good = good && pair.linked && pair.weight.mbps >= mbps;
+        } else {
+            several_groups = true;
+            good = good && (!pair.linked || clearly_slower(pair, mbps));
+        }
+    });
+    return good && several_gpus && several_groups;
+}
+
+std::vector<int> find_islands(const CommAdvice &advice) {
+    std::set<int> speeds;
+    for_pairs(advice, [&](std::size_t, std::size_t, const RankPair &pair) {
+        if (pair.linked && !pair.same_gpu) speeds.insert(pair.weight.mbps);
+    });
+    for (const int mbps : speeds) {
+        std::vector<int> group = groups_above(advice, mbps);
+        if (are_islands(advice, group, mbps)) return group;
+    }
+    return {};
+}
+
+std::string islands_text(const std::vector<int> &island) {
+    const int count = *std::max_element(island.begin(), island.end()) + 1;
+    std::vector<std::ptrdiff_t> sizes;
+    for (int one = 0; one < count; ++one) sizes.push_back(std::count(island.begin(), island.end(), one));
+    const bool equal = std::all_of(sizes.begin(), sizes.end(), [&](auto size) { return size == sizes[0]; });
+    if (equal) return fmt::format("{} NVLink islands of {} ranks", count, sizes[0]);
+    return fmt::format("{} NVLink islands, of {} ranks", count, fmt::join(sizes, ", "));
+}
+
+bool ring_pays(const CommAdvice &advice) {
+    const std::vector<int> &order = advice.ring.order;
+    const RankPair *in_ring = nullptr;
+    for (std::size_t index = 0; index < order.size(); ++index) {
+        const RankPair &edge = advice.pair(static_cast<std::size_t>(order[index]),
+                                           static_cast<std::size_t>(order[(index + 1) % order.size()]));
+        if (in_ring == nullptr || edge.weight < in_ring->weight) in_ring = &edge;
+    }
+    const RankPair *worst = nullptr;
+    bool all_linked = true;
+    for_pairs(advice, [&](std::size_t, std::size_t, const RankPair &pair) {
+        if (worst == nullptr || pair.weight < worst->weight) worst = &pair;
+        all_linked = all_linked && pair.linked;
+    });
+    if (in_ring->weight.direct != worst->weight.direct) return in_ring->weight.direct;
+    if (!all_linked) return in_ring->weight > worst->weight && clearly_slower(*worst, in_ring->weight.mbps);
+    const auto steps = static_cast<std::int64_t>(order.size()) - 1;
+    return in_ring->weight.mbps > steps * worst->weight.mbps;
+}
+
+std::string ring_text(const CommAdvice &advice) {
+    const auto &ring = advice.ring;
+    const std::string speed =
+        ring.bottleneck_mbps.known() ? fmt::format(" of {} GB/s", topology::gbps_text(ring.bottleneck_mbps.value)) : "";
+    return fmt::format("every step of the ring {} has {}{}, other pairs less (the weakest: {})",
+                       fmt::join(ring.order, "-"), topology::link_name(ring.bottleneck_kind), speed,
+                       topology::link_name(advice.weakest));
+}
+
+}  // namespace
+
+Links links_of(const CommAdvice &advice) {
+    Links links;
+    links.why = advice.why;
+    bool known = true;
+    std::set<EdgeWeight> weights;
+    for_pairs(advice, [&](std::size_t, std::size_t, const RankPair &pair) {
+        known = known && pair.known;
+        if (!pair.same_gpu) weights.insert(pair.weight);
+    });
+    if (!known) links.why = "nobody says how the GPUs of all ranks are linked";
+    if (!known || advice.ranks.size() < 3 || weights.size() < 2) return links;
+    if (std::vector<int> island = find_islands(advice); !island.empty()) {
+        links.shape = Links::Shape::islands;
+        links.why = islands_text(island);
+        links.island = std::move(island);
+    } else if (ring_pays(advice)) {
+        links.shape = Links::Shape::ring;
+        links.why = ring_text(advice);
+        links.ring = advice.ring.order;
+    }
+    return links;
+}
+
+std::string describe(const Links &links) {
+    constexpr const char *names[] = {"uniform", "islands", "ring"};
+    return fmt::format("{}: {}", names[static_cast<int>(links.shape)], links.why);
+}
+
+}  // namespace baton::core

@@ -1,0 +1,121 @@
+// What rank 0 tells the others of the machine.
+#include "api/comm_topology.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/topology/builders.hpp"
+#include "util/failure.hpp"
+
+namespace baton::core {
+namespace {
+
+using testing::HasSubstr;
+using topology::Source;
+namespace builders = topology::builders;
+
+std::string refusal_of(const std::function<void()> &body) {
+    try {
+        body();
+    } catch (const Failure &failure) {
+        EXPECT_EQ(failure.code(), BATON_ERR_ARGUMENT);
+        return failure.what();
+    }
+    return "";
+}
+
+TEST(CommTopology, TheSettingIsATextOrAFileOrNone) {
+    EXPECT_FALSE(read_topology(nullptr));
+    EXPECT_FALSE(read_topology(""));
+    EXPECT_FALSE(read_topology("none"));
+    EXPECT_EQ(read_topology(R"({"host_ranks": 3})")->host_ranks, 3);
+    EXPECT_THAT(refusal_of([] { read_topology("/nowhere/o.json"); }), HasSubstr("/nowhere/o.json: No such file"));
+    EXPECT_THAT(refusal_of([] { read_topology(R"({"host_ranks": 0})"); }), HasSubstr("given as text: host_ranks"));
+}
+
+TEST(CommTopology, HostRanksAreAlikeUnlessTheOverrideSpeaksOfThem) {
+    const auto said = read_topology(R"({"host_ranks": 4, "links": [[0,2,0,0], [2,0,0,0], [0,0,0,2], [0,0,2,0]],
+                                        "gbps": [[0,50,5,5], [50,0,5,5], [5,5,0,50], [5,5,50,0]]})");
+    const CommTopology four = host_topology(said, 4);
+    EXPECT_EQ(four.links.island, (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_EQ(four.note, "");
+    EXPECT_EQ(four.refusal, "");
+    EXPECT_TRUE(four.places.empty());
+    const CommTopology two = host_topology(said, 2);
+    EXPECT_EQ(two.links.shape, Links::Shape::uniform);
+    EXPECT_EQ(two.links.why, "all ranks meet in host memory");
+    EXPECT_THAT(two.note, HasSubstr("given as text speaks of 4 ranks on host memory: it is passed over for a "
+                                    "communicator of 2 ranks on host memory"));
+    EXPECT_THAT(host_topology(read_topology(R"({"p2p": "off"})"), 2).note, HasSubstr("speaks of GPUs"));
+    EXPECT_EQ(host_topology(std::nullopt, 2).note, "");
+}
+
+TEST(CommTopology, RanksFindTheirGpusByUuid) {
+    topology::Snapshot machine = builders::gpus(4);
+    builders::join(machine, 0, 2, 4);
+    builders::join(machine, 1, 3, 4);
+    for (std::size_t gpu = 0; gpu < 4; ++gpu) machine.gpus[gpu].numa_node = {static_cast<int>(gpu / 2), Source::sysfs};
+    machine.gpus[3].cpuset = {"8-15", Source::hwloc};
+    const CommTopology found = gpu_topology(std::nullopt, machine, {"GPU-3", "GPU-1", "GPU-0", "GPU-2"});
+    EXPECT_EQ(found.links.island, (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_EQ(found.places[0].numa_node, 1);
+    EXPECT_EQ(found.places[0].processors, "8-15");
+    EXPECT_EQ(found.places[2].numa_node, 0);
+    EXPECT_EQ(found.places[2].processors, "");
+    const CommTopology strange = gpu_topology(std::nullopt, machine, {"GPU-3", "GPU-9", "GPU-0"});
+    EXPECT_EQ(strange.links.shape, Links::Shape::uniform);
+    EXPECT_EQ(strange.places[1].numa_node, -1);
+}
+
+TEST(CommTopology, TheOverrideRefusesP2pBetweenRanks) {
+    const topology::Snapshot machine = builders::hidden_switches(4);
+    const auto said = read_topology(R"({"pairs": [{"gpus": ["1", "3"], "p2p": "off"}]})");
+    EXPECT_EQ(gpu_topology(said, machine, {"GPU-3", "GPU-0", "GPU-1"}).refusal,
+              "topology override given as text: pairs[0] refuses P2P between ranks 0 and 2");
+    EXPECT_EQ(gpu_topology(said, machine, {"GPU-3", "GPU-0"}).refusal, "");
+    EXPECT_EQ(gpu_topology(read_topology(R"({"p2p": "off"})"), machine, {"GPU-3", "GPU-3"}).refusal, "") << "one GPU";
+    EXPECT_EQ(host_topology(read_topology(R"({"host_ranks": 2, "p2p": "off"})"), 2).refusal,
+              "topology override given as text: p2p refuses P2P between ranks 0 and 1");
+}
+
+TEST(CommTopology, AnOverrideThatDoesNotFitTheMachineIsRefused) {
+    const auto said = read_topology(R"({"pairs": [{"gpus": ["1", "7"], "gbps": 1}]})");
+    EXPECT_THAT(refusal_of([&] { gpu_topology(said, builders::hidden_switches(4), {"GPU-0"}); }),
+                HasSubstr("pairs[0]: there is no GPU \"7\""));
+    const auto host = read_topology(R"({"host_ranks": 2})");
+    EXPECT_THAT(gpu_topology(host, builders::hidden_switches(4), {"GPU-0"}).note, HasSubstr("ranks on GPUs"));
+}
+
+TEST(CommTopology, ReachesTheOthersWhole) {
+    CommTopology sent;
+    sent.links.shape = Links::Shape::ring;
+    sent.links.ring = {0, 2, 1};
+    sent.links.island = {0, 1, 0};
+    sent.links.why = "why \"not\"";
+    sent.refusal = "an entry";
+    sent.places = {{1, "8-15,24"}, {-1, ""}};
+    const CommTopology got = comm_topology_from(to_text(sent));
+    EXPECT_EQ(got.links.shape, sent.links.shape);
+    EXPECT_EQ(got.links.ring, sent.links.ring);
+    EXPECT_EQ(got.links.island, sent.links.island);
+    EXPECT_EQ(got.links.why, sent.links.why);
+    EXPECT_EQ(got.refusal, sent.refusal);
+    ASSERT_EQ(got.places.size(), 2u);
+    EXPECT_EQ(got.places[0].numa_node, 1);
+    EXPECT_EQ(got.places[0].processors, "8-15,24");
+    EXPECT_EQ(got.places[1].numa_node, -1);
+}
+
+/// Where the processors of the GPU's node are excluded, nothing is bound.
+TEST(CommTopology, PlacesFollowTheGpuAndTheUsersBinding) {
+    const std::vector<int> allowed = allowed_processors();
+    const CommTopology::Place here{0, std::to_string(allowed.front())}, elsewhere{0, "8000"}, unknown{};
+    const std::vector<int> bound = allowed.size() > 1 ? std::vector<int>{allowed.front()} : std::vector<int>{};
+    EXPECT_EQ(placement_at(&here).processors, bound);
+    EXPECT_TRUE(placement_at(&elsewhere).processors.empty());
+    EXPECT_EQ(placement_at(&elsewhere).numa_node, 0);
+    EXPECT_EQ(placement_at(&unknown).numa_node, placement_at(nullptr).numa_node);
+}
+
+}  // namespace
+}  // namespace baton::core

@@ -1,0 +1,161 @@
+// What plans are told of the links, for machines of many shapes.
+#include "api/links_of.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/topology/builders.hpp"
+#include "topology/override.hpp"
+
+namespace baton::core {
+namespace {
+
+using topology::LinkKind;
+using topology::Snapshot;
+using topology::Source;
+namespace builders = topology::builders;
+
+Links links(const Snapshot &snapshot, std::vector<int> gpu_of_rank = {}) {
+    if (gpu_of_rank.empty()) {
+        gpu_of_rank.resize(snapshot.gpus.size());
+        std::iota(gpu_of_rank.begin(), gpu_of_rank.end(), 0);
+    }
+    return links_of(advise_communicator(snapshot, make_graph(snapshot), gpu_of_rank));
+}
+
+Snapshot told(const std::string &override_text, Snapshot snapshot = {}) {
+    return apply_override(topology::read_override(override_text, "text"), std::move(snapshot));
+}
+
+/// GPUs on one NUMA node each half, without NVLinks.
+Snapshot two_sockets(std::size_t count) {
+    Snapshot snapshot = builders::gpus(count);
+    for (std::size_t gpu = 0; gpu < count; ++gpu)
+        snapshot.gpus[gpu].numa_node = {gpu < count / 2 ? 0 : 1, Source::sysfs};
+    return snapshot;
+}
+
+void expect_uniform(const Links &found, const std::string &why) {
+    EXPECT_EQ(found.shape, Links::Shape::uniform) << found.why;
+    EXPECT_TRUE(found.ring.empty() && found.island.empty());
+    EXPECT_EQ(found.why, why);
+}
+
+TEST(LinksOf, SwitchesAreUniform) {
+    expect_uniform(links(builders::hidden_switches(8)), "every pair of ranks is linked by NVSwitch");
+    EXPECT_EQ(describe(links(builders::hidden_switches(8))), "uniform: every pair of ranks is linked by NVSwitch");
+}
+
+/// Every ring takes the GPU with the dead link in.
+TEST(LinksOf, AWeakGpuChangesNothing) {
+    Snapshot snapshot = builders::hidden_switches(8);
+    snapshot.gpus[3].nvlinks[5].active = false;
+    expect_uniform(links(snapshot), "every pair of ranks is linked by NVSwitch or better, not all alike");
+}
+
+TEST(LinksOf, WhatNobodyKnowsIsUniform) {
+    expect_uniform(links(builders::gpus(4)), "nobody says how the GPUs of all ranks are linked");
+    expect_uniform(links(builders::cube_mesh(), {0, 1, 2, -1}), "nobody says how the GPUs of all ranks are linked");
+}
+
+TEST(LinksOf, PcieAcrossSocketsIsUniform) {
+    expect_uniform(links(two_sockets(8)), "no usable NVLinks; the weakest link is SYS");
+}
+
+TEST(LinksOf, TwoRanksAreOnePair) {
+    Snapshot snapshot = builders::cube_mesh();
+    expect_uniform(links(snapshot, {0, 7}), "no usable NVLinks; the weakest link is SYS");
+}
+
+TEST(LinksOf, BridgedPairsAreIslands) {
+    Snapshot snapshot = two_sockets(4);
+    builders::join(snapshot, 0, 2, 4, 5);
+    builders::join(snapshot, 1, 3, 4, 5);
+    const Links found = links(snapshot);
+    EXPECT_EQ(found.shape, Links::Shape::islands);
+    EXPECT_EQ(found.island, (std::vector<int>{0, 1, 0, 1}));
+    EXPECT_EQ(found.why, "2 NVLink islands of 2 ranks");
+    EXPECT_EQ(links(snapshot, {1, 3, 0, 2}).island, (std::vector<int>{0, 0, 1, 1}));
+}
+
+TEST(LinksOf, IslandsMayDiffer) {
+    Snapshot snapshot = two_sockets(4);
+    for (const auto &[a, b] : {std::pair{0, 1}, {0, 2}, {1, 2}}) builders::join(snapshot, a, b, 2);
+    const Links found = links(snapshot);
+    EXPECT_EQ(found.island, (std::vector<int>{0, 0, 0, 1}));
+    EXPECT_EQ(found.why, "2 NVLink islands, of 3, 1 ranks");
+}
+
+/// Two quads of many links, joined by a thin one: islands where it is thin enough.
+TEST(LinksOf, ThinLinksBetweenIslands) {
+    const auto joined = [](int between) {
+        Snapshot snapshot = two_sockets(8);
+        for (std::size_t a = 0; a < 8; ++a)
+            for (std::size_t b = a + 1; b < 8; ++b) builders::join(snapshot, a, b, a / 4 == b / 4 ? 4 : between);
+        return links(snapshot);
+    };
+    EXPECT_EQ(joined(1).island, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
+    EXPECT_EQ(joined(2).shape, Links::Shape::islands);
+    EXPECT_EQ(joined(3).shape, Links::Shape::uniform);
+}
+
+/// Pairs in quads: the quads count, because fewer bytes cross.
+TEST(LinksOf, LargestIslandsCount) {
+    Snapshot snapshot = two_sockets(8);
+    for (std::size_t a = 0; a < 8; ++a)
+        for (std::size_t b = a + 1; b < 8; ++b)
+            if (a / 4 == b / 4) builders::join(snapshot, a, b, a / 2 == b / 2 ? 6 : 2);
+    EXPECT_EQ(links(snapshot).island, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
+}
+
+TEST(LinksOf, CubeMeshIsARing) {
+    const Links found = links(builders::cube_mesh());
+    EXPECT_EQ(found.shape, Links::Shape::ring);
+    EXPECT_EQ(found.ring, (std::vector<int>{0, 3, 2, 1, 5, 6, 7, 4}));
+    EXPECT_EQ(found.why,
+              "every step of the ring 0-3-2-1-5-6-7-4 has NVLink of 50 GB/s, other pairs less (the weakest: SYS)");
+    // A quad of it has links between all pairs, double and single ones: all of them together carry more than a ring.
+    EXPECT_EQ(links(builders::cube_mesh(), {0, 1, 2, 3}).shape, Links::Shape::uniform);
+}
+
+TEST(LinksOf, AChainIsNoRing) {
+    Snapshot snapshot = two_sockets(4);
+    for (std::size_t gpu = 0; gpu + 1 < 4; ++gpu) builders::join(snapshot, gpu, gpu + 1, 2);
+    EXPECT_EQ(links(snapshot).shape, Links::Shape::uniform);
+}
+
+TEST(LinksOf, OneMuchSlowerPairOfManyIsAvoided) {
+    const auto slow = [](double gbps) {
+        return links(told(R"({"pairs": [{"gpus": ["0", "1"], "gbps": )" + std::to_string(gbps) + "}]}",
+                          builders::hidden_switches(4)));
+    };
+    EXPECT_EQ(slow(200).shape, Links::Shape::uniform);  // three steps of the ring at 450 take longer
+    EXPECT_EQ(slow(100).ring, (std::vector<int>{0, 2, 1, 3}));
+}
+
+TEST(LinksOf, RefusedPairsAreAvoided) {
+    const Links found = links(told(R"({"pairs": [{"gpus": ["0", "1"], "p2p": "off"}]})", builders::hidden_switches(4)));
+    EXPECT_EQ(found.ring, (std::vector<int>{0, 2, 1, 3}));
+    EXPECT_EQ(links(told(R"({"p2p": "off"})", builders::hidden_switches(4))).shape, Links::Shape::uniform);
+}
+
+TEST(LinksOf, RanksThatShareGpus) {
+    expect_uniform(links(builders::hidden_switches(2), {0, 1, 0, 1}),
+                   "every pair of ranks is linked by NVSwitch or better, not all alike");
+    EXPECT_EQ(links(two_sockets(2), {0, 0, 1, 1}).shape, Links::Shape::uniform);
+    EXPECT_EQ(links(builders::hidden_switches(1), {0, 0, 0}).shape, Links::Shape::uniform);
+    Snapshot bridged = two_sockets(4);
+    builders::join(bridged, 0, 1, 4);
+    builders::join(bridged, 2, 3, 4);
+    EXPECT_EQ(links(bridged, {0, 0, 1, 2, 3, 3}).island, (std::vector<int>{0, 0, 0, 1, 1, 1}));
+    EXPECT_EQ(links(builders::cube_mesh(), {0, 3, 2, 1, 5, 6, 7, 4, 4}).shape, Links::Shape::ring);
+}
+
+TEST(LinksOf, NoRanksAndOne) {
+    EXPECT_EQ(links({}).shape, Links::Shape::uniform);
+    EXPECT_EQ(links(builders::gpus(1)).shape, Links::Shape::uniform);
+}
+
+}  // namespace
+}  // namespace baton::core

@@ -1,0 +1,92 @@
+#include "memory/placement.hpp"
+
+#include <gtest/gtest.h>
+#include <linux/mempolicy.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <future>
+#include <thread>
+
+#include "memory/service_thread.hpp"
+
+namespace baton::core {
+namespace {
+
+using Set = std::vector<int>;
+
+TEST(Placement, BindsToWhatIsNearAndAllowed) {
+    EXPECT_EQ(processors_near({4, 5, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7}), (Set{4, 5, 6, 7}));
+    EXPECT_EQ(processors_near({4, 5, 6, 7}, {2, 3, 4, 5}), (Set{4, 5}));
+    EXPECT_EQ(processors_near({4, 5, 6, 7}, {0, 1}), Set{}) << "the user's binding excludes the node";
+    EXPECT_EQ(processors_near({4, 5, 6, 7}, {5, 6}), Set{}) << "the user has bound to the node already";
+    EXPECT_EQ(processors_near({}, {0, 1}), Set{});
+    EXPECT_EQ(processors_near({0, 1}, {}), Set{});
+}
+
+TEST(Placement, KnowsWhereTheThreadRuns) {
+    const Set allowed = allowed_processors();
+    ASSERT_FALSE(allowed.empty());
+    std::thread([&] {
+        bind_this_thread({allowed.back()});
+        EXPECT_EQ(allowed_processors(), (Set{allowed.back()}));
+        bind_this_thread({});
+        bind_this_thread({8191});  // no such processor: refused, and nothing changes
+        bind_this_thread({1 << 20});
+        EXPECT_EQ(allowed_processors(), (Set{allowed.back()}));
+    }).join();
+    EXPECT_EQ(allowed_processors(), allowed);
+}
+
+TEST(Placement, TheServiceThreadIsBoundAndItsOwnerIsNot) {
+    const Set allowed = allowed_processors();
+    std::promise<Set> seen;
+    ServiceThread thread;
+    bool first = true;
+    thread.start({},
+                 {[](const std::vector<int> &) {},
+                  [&] {
+                      if (first) seen.set_value(allowed_processors());
+                      first = false;
+                  }},
+                 {allowed.front()});
+    EXPECT_EQ(seen.get_future().get(), (Set{allowed.front()}));
+    EXPECT_EQ(allowed_processors(), allowed);
+}
+
+int policy() {
+    int mode = -1;
+    return ::syscall(SYS_get_mempolicy, &mode, nullptr, 0, nullptr, 0) == 0 ? mode : -1;
+}
+
+TEST(Placement, MemoryComesFromTheNodeWhileTheGuardLives) {
+    const int node = current_numa_node();
+    if (policy() != MPOL_DEFAULT || ::syscall(SYS_set_mempolicy, MPOL_DEFAULT, nullptr, 0) != 0)
+        GTEST_SKIP() << "no memory policies here";
+    {
+        const NumaNodeGuard guard(node);
+        unsigned long nodes[16] = {};
+        int mode = -1;
+        ASSERT_EQ(::syscall(SYS_get_mempolicy, &mode, nodes, 1024, nullptr, 0), 0);
+        EXPECT_EQ(mode, MPOL_PREFERRED);
+        EXPECT_EQ(nodes[node / 64], 1ul << (node % 64));
+    }
+    EXPECT_EQ(policy(), MPOL_DEFAULT);
+    const NumaNodeGuard unknown(-1), nowhere(1 << 20), absent(1023);
+    EXPECT_EQ(policy(), MPOL_DEFAULT);
+}
+
+TEST(Placement, TheUsersMemoryPolicyStays) {
+    const unsigned long nodes[16] = {1ul << current_numa_node()};
+    std::thread([&] {
+        if (::syscall(SYS_set_mempolicy, MPOL_INTERLEAVE, nodes, 1025) != 0) GTEST_SKIP() << "no memory policies here";
+        {
+            const NumaNodeGuard guard(current_numa_node());
+            EXPECT_EQ(policy(), MPOL_INTERLEAVE);
+        }
+        EXPECT_EQ(policy(), MPOL_INTERLEAVE);
+    }).join();
+}
+
+}  // namespace
+}  // namespace baton::core
