@@ -60,7 +60,7 @@ Call exchange_call(Rank &rank, std::size_t k, std::size_t bytes) {
     const Place send = in_place ? recv.part(me * bytes, bytes) : memory.take(bytes, aligned, named("send", k));
     const Place out = memory.take(bytes, aligned, named("out", k));
     Call call = rank.call(BATON_ALLGATHER, bytes, send, recv);
-    const std::size_t variants = rank.offers().sources ? 3 : 2;
+    const std::size_t variants = rank.common_offers().sources ? 3 : 2;
     call.variant = static_cast<int>(common.below(variants));
     call.granule = std::uint64_t{1} << common.below(7);
     call.out = memory.at(out);

@@ -32,6 +32,8 @@ public:
     int rank() const { return view_.rank; }
     int size() const { return view_.size; }
     Offers offers() const { return runner_->offers(); }
+    /// What the engines of all ranks have in common.
+    Offers common_offers() const { return transport_.offers; }
     const CommView &view() const { return view_; }
     Memory &memory() { return *memory_; }
     /// Draws the same on all ranks, which must all draw alike.
