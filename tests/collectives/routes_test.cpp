@@ -228,8 +228,11 @@ TEST_P(RoutesThatBreak, EndOnEveryRank) {
     constexpr std::size_t count = 50000;
     HostNode node(size, 4096, aborts ? 30 : 0.3);
     const Links links = ring ? ring_of({0, 1, 2, 3}) : islands_of({0, 0, 1, 1});
+    // Others may still write to a rank that has given up.
+    Buffers sends(size, std::vector<std::byte>(count * size)), recvs = sends;
     node.with_ranks(links, [&, operation = operation, aborts = aborts](const HostNode::Rank &rank) {
-        std::vector<std::byte> send(count * size), recv(count * size);
+        const auto me = static_cast<std::size_t>(rank.view.rank);
+        std::vector<std::byte> &send = sends[me], &recv = recvs[me];
         if (rank.view.rank != odd) {
             EXPECT_FALSE(rank.run(operation, algorithm_for(links), send.data(), recv.data(), count));
             EXPECT_NE(core::load_relaxed(&rank.view.own().header()->abort), 0U) << "rank " << rank.view.rank;
