@@ -110,7 +110,6 @@ protected:
 
 TEST_P(Routes, AllgatherMovesEveryByte) {
     for (const Links &links : any_links(size(), random_)) {
-        SCOPED_TRACE(text(links));
         node_.with_ranks(links, [&](const HostNode::Rank &rank) {
             const auto me = static_cast<std::size_t>(rank.view.rank);
             std::uint64_t seed = seed_;
@@ -148,33 +147,35 @@ public:
           whole_(expected_reduction(inputs_, count * blocks_, type, op)) {}
 
     void check(HostNode &node, const Links &links) const {
-        SCOPED_TRACE(fmt::format("{} of {} {}, {}, seed {}, {}", baton_operation_name(operation_), count_,
-                                 baton_type_name(type_), baton_op_name(op_), seed_, text(links)));
-        node.with_ranks(links, [&](const HostNode::Rank &rank) { check_rank(rank, links); });
+        const std::string name = fmt::format("{} of {} {}, {}, seed {}, {}, rank ", baton_operation_name(operation_),
+                                             count_, baton_type_name(type_), baton_op_name(op_), seed_, text(links));
+        node.with_ranks(links, [&](const HostNode::Rank &rank) {
+            check_rank(rank, algorithm_for(links), name + std::to_string(rank.view.rank));
+        });
     }
 
 private:
     std::size_t bytes() const { return count_ * baton_type_size(type_); }
 
-    void check_rank(const HostNode::Rank &rank, const Links &links) const {
+    void check_rank(const HostNode::Rank &rank, Algorithm routed, const std::string &name) const {
         const auto me = static_cast<std::size_t>(rank.view.rank);
         const auto from = whole_.begin() + static_cast<std::ptrdiff_t>(blocks_ == 1 ? 0 : me * bytes());
         const std::vector<std::byte> expected(from, from + static_cast<std::ptrdiff_t>(bytes()));
         const auto run = [&](Algorithm algorithm, std::byte *send, std::byte *recv) {
-            EXPECT_TRUE(rank.run(operation_, algorithm, send, recv, count_, type_, op_)) << "rank " << me;
+            EXPECT_TRUE(rank.run(operation_, algorithm, send, recv, count_, type_, op_)) << name;
         };
         Guarded send(inputs_[me], seed_ % 5), recv(bytes(), seed_ % 16), direct(bytes(), 0);
-        run(algorithm_for(links), send.data(), recv.data());
-        EXPECT_TRUE(recv.contents() == expected) << "rank " << me;
-        EXPECT_TRUE(send.contents() == inputs_[me]) << "rank " << me;
-        EXPECT_TRUE(recv.intact() && send.intact()) << "rank " << me;
+        run(routed, send.data(), recv.data());
+        EXPECT_TRUE(recv.contents() == expected) << name;
+        EXPECT_TRUE(send.contents() == inputs_[me]) << name;
+        EXPECT_TRUE(recv.intact() && send.intact()) << name;
 
         run(operation_ == BATON_ALLREDUCE ? Algorithm::two_shot : Algorithm::pull, send.data(), direct.data());
-        EXPECT_TRUE(recv.contents() == direct.contents()) << "rank " << me;
+        EXPECT_TRUE(recv.contents() == direct.contents()) << name;
 
-        run(algorithm_for(links), send.data(), send.data());
-        EXPECT_TRUE(std::equal(expected.begin(), expected.end(), send.data())) << "in place, rank " << me;
-        EXPECT_TRUE(send.intact()) << "in place, rank " << me;
+        run(routed, send.data(), send.data());
+        EXPECT_TRUE(std::equal(expected.begin(), expected.end(), send.data())) << "in place, " << name;
+        EXPECT_TRUE(send.intact()) << "in place, " << name;
     }
 
     const baton_operation operation_;
@@ -227,8 +228,11 @@ TEST_P(RoutesThatBreak, EndOnEveryRank) {
     constexpr std::size_t count = 50000;
     HostNode node(size, 4096, aborts ? 30 : 0.3);
     const Links links = ring ? ring_of({0, 1, 2, 3}) : islands_of({0, 0, 1, 1});
+    // Others may still write to a rank that has given up.
+    Buffers sends(size, std::vector<std::byte>(count * size)), recvs = sends;
     node.with_ranks(links, [&, operation = operation, aborts = aborts](const HostNode::Rank &rank) {
-        std::vector<std::byte> send(count * size), recv(count * size);
+        const auto me = static_cast<std::size_t>(rank.view.rank);
+        std::vector<std::byte> &send = sends[me], &recv = recvs[me];
         if (rank.view.rank != odd) {
             EXPECT_FALSE(rank.run(operation, algorithm_for(links), send.data(), recv.data(), count));
             EXPECT_NE(core::load_relaxed(&rank.view.own().header()->abort), 0U) << "rank " << rank.view.rank;

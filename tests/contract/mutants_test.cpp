@@ -149,7 +149,7 @@ std::vector<Mutant> mutants() {
         {transport_on_host<LateData>("LateData"), "signals_make_data_visible", true},
         {transport_on_host<WaitsForNobody>("WaitsForNobody"), "signals_of_one_let_relay", true},
         {transport_on_host<WaitsForNobody>("WaitsForNobody"), "abort_ends_wait"},
-        {transport_on_host<LateData>("LateData"), "signals_to_one_let_relay", true},
+        {transport_on_host<LateData>("LateData"), "credits_of_one_keep_slots", true},
         {transport_on_host<TakesCreditForGranted>("TakesCreditForGranted"), "abort_ends_wait_credit"},
         {transport_on_host<RoundedParts>("RoundedParts"), "reductions_in_parts"},
         {transport_on_host<ForgetsParts>("ForgetsParts"), "reductions_in_parts"},
