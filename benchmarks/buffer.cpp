@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "gpu.hpp"
+#include "host_memory.hpp"
 
 namespace baton::bench {
 
@@ -27,7 +28,7 @@ Buffer::Buffer(const Communicator &communicator, std::size_t bytes, Memory memor
         check(baton_malloc(communicator.handle(), bytes_, &data_), "baton_malloc");
         return;
     }
-    data_ = communicator.on_gpu() ? gpu::allocate(bytes_) : std::malloc(bytes_);
+    data_ = communicator.on_gpu() ? gpu::allocate(bytes_) : allocate_pages(bytes_);
     if (data_ == nullptr) {
         throw Error(fmt::format("no memory for a buffer of {} bytes", bytes_));
     }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "gpu.hpp"
+#include "host_memory.hpp"
 
 namespace baton::bench {
 
@@ -51,7 +52,7 @@ Lanes::Lanes(const Communicator &communicator, std::size_t bytes) : communicator
         check(baton_window_pointer(window_, rank, &base), "baton_window_pointer");
         bases_.push_back(static_cast<std::byte *>(base));
     }
-    source_ = static_cast<std::byte *>(communicator.on_gpu() ? gpu::allocate(bytes) : std::malloc(bytes));
+    source_ = static_cast<std::byte *>(communicator.on_gpu() ? gpu::allocate(bytes) : allocate_pages(bytes));
     if (source_ == nullptr) {
         throw Error("no memory to measure copies with");
     }

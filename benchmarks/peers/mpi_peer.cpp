@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "gpu.hpp"
+#include "host_memory.hpp"
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif
@@ -204,7 +205,7 @@ public:
 private:
     std::byte *allocate(std::size_t bytes) const {
         bytes = std::max<std::size_t>(bytes, 1);
-        void *memory = on_gpu_ ? gpu::allocate(bytes) : std::malloc(bytes);
+        void *memory = on_gpu_ ? gpu::allocate(bytes) : allocate_pages(bytes);
         if (memory == nullptr) {
             throw Error(fmt::format("no memory for MPI's buffer of {} bytes", bytes));
         }
