@@ -52,11 +52,9 @@ std::uint64_t probe_peers(const CommView &view, const std::function<void()> &bar
     });
     barrier();
     // The credit words start at 0: this rank's own, after everybody has looked at them.
-    unless_failed([&] {
-        clear_device(view.own().credit(0, 0), sizeof(SemaphoreWord) * static_cast<std::size_t>(view.size));
-    });
-    const std::uint64_t unreached =
-        state == cudaSuccess && result != nullptr ? result->recorded : ~std::uint64_t{0};
+    unless_failed(
+        [&] { clear_device(view.own().credit(0, 0), sizeof(SemaphoreWord) * static_cast<std::size_t>(view.size)); });
+    const std::uint64_t unreached = state == cudaSuccess && result != nullptr ? result->recorded : ~std::uint64_t{0};
     if (result != nullptr) release_control(result);
     if (stream != nullptr) cudaStreamDestroy(stream);
     barrier();
