@@ -48,9 +48,9 @@ TEST(TuneCandidates, AreTheWaysOfTheMemoryWithPowersOfTwoOfChannels) {
     EXPECT_THAT(names(candidates_for(BATON_SEND, true, 2, true)),
                 ElementsAre("push by kernel, 1 channel", "push by kernel", "push by copy_engine",
                             "packet by kernel, 1 channel", "packet by kernel"));
-    EXPECT_THAT(
-        names(candidates_for(BATON_ALLREDUCE, false, 1, false)),
-        ElementsAre("packet by host", "two_shot by host", "ring by host", "two_level by host", "staged by host"));
+    EXPECT_THAT(names(candidates_for(BATON_ALLREDUCE, false, 1, false)),
+                ElementsAre("packet by host", "pull by host", "two_shot by host", "ring by host", "two_level by host",
+                            "staged by host"));
 }
 
 TEST(TuneCandidates, AreKnownByTheirPlan) {
@@ -151,18 +151,18 @@ TEST(TuneReport, SaysWhatChangedAndHowMuch) {
     Measured measured;
     measured.tuned = {BATON_ALLGATHER, Kind::allgather};
     measured.candidates = candidates_for(BATON_ALLGATHER, false, 1, false);
-    measured.samples = {{256, {1e-6, 3e-6, {}, {}, 4e-6}}, {512, {4e-6, 2e-6, {}, {}, 4e-6}}};
+    measured.samples = {{256, {1e-6, 3e-6, {}, {}, {}, 4e-6}}, {512, {4e-6, 2e-6, {}, {}, {}, 4e-6}}};
     measured.in_force = {{"packet by host, 1 channel", 1e-6}, {"packet by host, 1 channel", 4e-6}};
     std::vector<std::size_t> chosen;
     const auto rows = derive_rows(measured.candidates, measured.samples, 0.02, chosen);
     const std::vector<std::string> lines = report(measured, rows, chosen);
     EXPECT_EQ(lines[0], "# allgather");
     EXPECT_THAT(lines[3], HasSubstr("the same"));
-    EXPECT_THAT(lines[4], testing::AllOf(HasSubstr("512"), HasSubstr("2.00  push by host")));
+    EXPECT_THAT(lines[4], testing::AllOf(HasSubstr("512"), HasSubstr("2.00  pull by host")));
     EXPECT_THAT(lines[5], HasSubstr("changed at 1 of 2 sizes, at most 2.00 times"));
     EXPECT_EQ(lines[6], "#   up to 256: packet by host");
-    EXPECT_EQ(lines[7], "#   larger: push by host");
-    EXPECT_THAT(to_json(core::host_tuning_key(2), {measured}), HasSubstr("\"push by host\": 2.0"));
+    EXPECT_EQ(lines[7], "#   larger: pull by host");
+    EXPECT_THAT(to_json(core::host_tuning_key(2), {measured}), HasSubstr("\"pull by host\": 2.0"));
 }
 
 class TuneFile : public testing::Test {
