@@ -19,10 +19,12 @@ namespace {
 using topology::Override;
 using topology::Snapshot;
 
-std::string first_refusal(const Override &said, const Snapshot &machine, const std::vector<int> &gpu_of_rank) {
-    for (std::size_t a = 0; a < gpu_of_rank.size(); ++a)
-        for (std::size_t b = a + 1; b < gpu_of_rank.size(); ++b) {
-            if (gpu_of_rank[a] < 0 || gpu_of_rank[b] < 0 || gpu_of_rank[a] == gpu_of_rank[b]) continue;
+/// A GPU that the machine's description lacks (-1) is refused what the override refuses all.
+std::string first_refusal(const Override &said, const Snapshot &machine, const std::vector<int> &gpu_of_rank,
+                          const std::vector<std::string> &gpus) {
+    for (std::size_t a = 0; a < gpus.size(); ++a)
+        for (std::size_t b = a + 1; b < gpus.size(); ++b) {
+            if (topology::same_uuid(gpus[a], gpus[b])) continue;
             const std::string entry = p2p_refusal(said, machine, gpu_of_rank[a], gpu_of_rank[b]);
             if (!entry.empty()) return fmt::format("{} refuses P2P between ranks {} and {}", entry, a, b);
         }
@@ -37,11 +39,12 @@ int gpu_with(const Snapshot &machine, const std::string &uuid) {
 }
 
 CommTopology with_links(const std::optional<Override> &said, const Snapshot &machine,
-                        const std::vector<int> &gpu_of_rank, topology::CommAdvice *advice) {
+                        const std::vector<int> &gpu_of_rank, const std::vector<std::string> &gpus,
+                        topology::CommAdvice *advice) {
     CommTopology result;
     *advice = advise_communicator(machine, make_graph(machine), gpu_of_rank);
     result.links = links_of(*advice);
-    if (said) result.refusal = first_refusal(*said, machine, gpu_of_rank);
+    if (said) result.refusal = first_refusal(*said, machine, gpu_of_rank, gpus);
     return result;
 }
 
@@ -71,8 +74,10 @@ CommTopology host_topology(const std::optional<Override> &said, int ranks) {
     if (said && said->host_ranks == ranks) {
         std::vector<int> each(static_cast<std::size_t>(ranks));
         std::iota(each.begin(), each.end(), 0);
+        std::vector<std::string> names;
+        for (const int rank : each) names.push_back(fmt::format("rank {}", rank));
         topology::CommAdvice advice;
-        return with_links(said, apply_override(*said, {}), each, &advice);
+        return with_links(said, apply_override(*said, {}), each, names, &advice);
     }
     CommTopology result;
     result.links.why = "all ranks meet in host memory";
@@ -87,7 +92,7 @@ CommTopology gpu_topology(const std::optional<Override> &given, Snapshot machine
     std::vector<int> gpu_of_rank;
     for (const std::string &uuid : uuids) gpu_of_rank.push_back(gpu_with(machine, uuid));
     topology::CommAdvice advice;
-    CommTopology result = with_links(said, machine, gpu_of_rank, &advice);
+    CommTopology result = with_links(said, machine, gpu_of_rank, uuids, &advice);
     if (given && !said) result.note = not_for(*given, "ranks on GPUs");
     for (const topology::RankAdvice &rank : advice.ranks)
         result.places.push_back({rank.numa_node.known() ? rank.numa_node.value : -1,

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <exception>
 
 #include "api/communicator.hpp"
 
@@ -39,6 +40,9 @@ std::vector<std::uint64_t> Communicator::together(const std::function<void()> &b
     } catch (const std::bad_alloc &) {
         mine.code = BATON_ERR_MEMORY;
         text = "out of host memory";
+    } catch (const std::exception &other) {  // a defect, but not one for which the others should wait
+        mine.code = BATON_ERR_INTERNAL;
+        text = other.what();
     }
     if (peers_) peers_->come_to_meeting();
     const std::vector<Status> all = bootstrap_->allgather(mine);

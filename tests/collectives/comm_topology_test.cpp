@@ -74,6 +74,9 @@ TEST(CommTopology, TheOverrideRefusesP2pBetweenRanks) {
               "topology override given as text: pairs[0] refuses P2P between ranks 0 and 2");
     EXPECT_EQ(gpu_topology(said, machine, {"GPU-3", "GPU-0"}).refusal, "");
     EXPECT_EQ(gpu_topology(read_topology(R"({"p2p": "off"})"), machine, {"GPU-3", "GPU-3"}).refusal, "") << "one GPU";
+    EXPECT_EQ(gpu_topology(read_topology(R"({"p2p": "off"})"), machine, {"GPU-8", "GPU-9"}).refusal,
+              "topology override given as text: p2p refuses P2P between ranks 0 and 1")
+        << "GPUs that nobody describes";
     EXPECT_EQ(host_topology(read_topology(R"({"host_ranks": 2, "p2p": "off"})"), 2).refusal,
               "topology override given as text: p2p refuses P2P between ranks 0 and 1");
 }
