@@ -14,6 +14,7 @@ namespace baton::core {
 template <class Body, int threads, int resident, class Args = CollectiveArgs>
 __global__ void __launch_bounds__(threads, resident)
     collective_kernel(const __grid_constant__ CommView view, const __grid_constant__ Args args) {
+    static_assert(threads > 32, "the last warp does not take packets");
     wait_for_kernel_before();
     __shared__ KernelShared shared;
     KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));

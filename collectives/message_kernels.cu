@@ -30,8 +30,8 @@ __device__ std::uint64_t *count_of(const CommView &view, const Message &message)
 
 /// The pairs' counts lie in device memory, so that a captured launch counts right at every replay. Every block reads
 /// that of its message when it opens it; the last one to have done so raises them all, for the kernel after. A block
-/// that is alone with a count does without the others. By one warp of each block; nobody waits for it before the end,
-/// since the fence takes as long as a flight.
+/// that is alone with a count does without the others. By one warp of each block, for which the others wait at the next
+/// barrier.
 template <int capacity>
 __device__ void raise_counts(const CommView &view, const MessageBatch<capacity> &batch, const Message &mine) {
     const int lane = static_cast<int>(threadIdx.x) % 32;

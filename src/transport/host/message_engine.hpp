@@ -50,9 +50,11 @@ public:
         if (!load_arrival(line, number_, &theirs)) return not_yet(WaitFor::reply, number_);
         if (!(theirs.signature == mine_.signature)) return report(BATON_ERR_MISMATCH, theirs.signature);
         // The one that it names: a receiver its recv buffer, a sender that is read from its send buffer.
-        const bool names_recv = theirs.recv.word != BufferRef{}.word;
-        if (buffer != nullptr) *buffer = reach_.resolve(view_, peer_, names_recv ? theirs.recv : theirs.send);
-        return true;
+        const BufferRef &named = theirs.recv.word != BufferRef{}.word ? theirs.recv : theirs.send;
+        if (buffer == nullptr) return true;
+        *buffer = reach_.resolve(view_, peer_, named);
+        const bool gone = named.slot() != BufferRef::raw_slot && buffer->address == nullptr;
+        return !gone || report(BATON_ERR_INTERNAL, theirs.signature);
     }
 
     bool check_line(const ArrivalLine *line) { return compare_line(line, nullptr); }
