@@ -29,7 +29,8 @@ std::optional<topology::Override> read_topology(const char *setting);
 
 /// Of `ranks` ranks on host memory: alike, unless the override speaks of so many.
 CommTopology host_topology(const std::optional<topology::Override> &said, int ranks);
-/// `uuids`: of each rank's GPU. Throws where the override does not fit the machine.
+/// `uuids`: of each rank's GPU. Throws where the override does not fit the machine. Likewise, where it speaks of so
+/// many ranks, for links and refusals: where the ranks lie remains the machine's word.
 CommTopology gpu_topology(const std::optional<topology::Override> &said, topology::Snapshot machine,
                           const std::vector<std::string> &uuids);
 

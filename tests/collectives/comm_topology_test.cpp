@@ -44,7 +44,7 @@ TEST(CommTopology, HostRanksAreAlikeUnlessTheOverrideSpeaksOfThem) {
     const CommTopology two = host_topology(said, 2);
     EXPECT_EQ(two.links.shape, Links::Shape::uniform);
     EXPECT_EQ(two.links.why, "all ranks meet in host memory");
-    EXPECT_THAT(two.note, HasSubstr("given as text speaks of 4 ranks on host memory: it is passed over for a "
+    EXPECT_THAT(two.note, HasSubstr("given as text speaks of 4 ranks: it is passed over for a "
                                     "communicator of 2 ranks on host memory"));
     EXPECT_THAT(host_topology(read_topology(R"({"p2p": "off"})"), 2).note, HasSubstr("speaks of GPUs"));
     EXPECT_EQ(host_topology(std::nullopt, 2).note, "");
@@ -85,8 +85,24 @@ TEST(CommTopology, AnOverrideThatDoesNotFitTheMachineIsRefused) {
     const auto said = read_topology(R"({"pairs": [{"gpus": ["1", "7"], "gbps": 1}]})");
     EXPECT_THAT(refusal_of([&] { gpu_topology(said, builders::hidden_switches(4), {"GPU-0"}); }),
                 HasSubstr("pairs[0]: there is no GPU \"7\""));
-    const auto host = read_topology(R"({"host_ranks": 2})");
-    EXPECT_THAT(gpu_topology(host, builders::hidden_switches(4), {"GPU-0"}).note, HasSubstr("ranks on GPUs"));
+}
+
+TEST(CommTopology, RanksOnGpusAreLinkedAsAnOverrideOfRanksSays) {
+    topology::Snapshot machine = builders::hidden_switches(2);
+    machine.gpus[1].numa_node = {1, Source::sysfs};
+    const auto said = read_topology(R"({"host_ranks": 4, "links": [[0,2,0,0], [2,0,0,0], [0,0,0,2], [0,0,2,0]],
+                                        "gbps": [[0,50,5,5], [50,0,5,5], [5,5,0,50], [5,5,50,0]],
+                                        "pairs": [{"gpus": ["0", "2"], "p2p": "off"}]})");
+    const CommTopology shared = gpu_topology(said, machine, {"GPU-0", "GPU-0", "GPU-1", "GPU-0"});
+    EXPECT_EQ(shared.links.island, (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_EQ(shared.refusal, "topology override given as text: pairs[0] refuses P2P between ranks 0 and 2");
+    EXPECT_EQ(shared.note, "");
+    ASSERT_EQ(shared.places.size(), 4u);
+    EXPECT_EQ(shared.places[2].numa_node, 1) << "where a rank lies is the machine's word";
+    const CommTopology others = gpu_topology(said, machine, {"GPU-0", "GPU-1"});
+    EXPECT_EQ(others.links.shape, Links::Shape::uniform);
+    EXPECT_THAT(others.note, HasSubstr("speaks of 4 ranks: it is passed over for a communicator of 2 ranks on GPUs"));
+    EXPECT_EQ(others.refusal, "");
 }
 
 TEST(CommTopology, ReachesTheOthersWhole) {

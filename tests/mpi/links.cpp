@@ -19,11 +19,16 @@ baton_info info_of(baton_comm_t comm) {
     return info;
 }
 
+baton_config config_saying(const std::string &topology) {
+    baton_config config = default_config();
+    config.topology = topology.c_str();
+    return config;
+}
+
 /// On host memory also where there are GPUs.
 baton_config host_config(const std::string &topology) {
-    baton_config config = default_config();
+    baton_config config = config_saying(topology);
     config.transport = BATON_TRANSPORT_HOST;
-    config.topology = topology.c_str();
     return config;
 }
 
@@ -59,10 +64,11 @@ void expect_collectives(baton_comm_t comm) {
             run_case({.operation = operation, .type = BATON_FLOAT32, .count = count, .seed = count}, comm, stream);
 }
 
+/// The ranks may share a GPU: the override speaks of ranks.
 TEST_F(Links, TwoIslands) {
     const int n = size();
     const std::string said = linked_by(n, [n](int a, int b) { return a * 2 / n == b * 2 / n; });
-    const baton_config config = host_config(said);
+    const baton_config config = config_saying(said);
     Communicator comm(MPI_COMM_WORLD, &config);
     if (n == 4 || n == 8) expect_links(comm, "islands: 2 NVLink islands of " + std::to_string(n / 2) + " ranks");
     if (n == 2) expect_links(comm, "uniform: no usable NVLinks; the weakest link is SYS");
@@ -72,7 +78,7 @@ TEST_F(Links, TwoIslands) {
 TEST_F(Links, ARing) {
     const int n = size();
     const std::string said = linked_by(n, [n](int a, int b) { return (a + 1) % n == b || (b + 1) % n == a; });
-    const baton_config config = host_config(said);
+    const baton_config config = config_saying(said);
     Communicator comm(MPI_COMM_WORLD, &config);
     if (n == 4)
         expect_links(comm,
@@ -98,10 +104,11 @@ TEST_F(Links, ARefusedPairStagesAll) {
     const std::string last = std::to_string(size() - 1);
     const std::string said = "{\"host_ranks\": " + std::to_string(size()) + ", \"pairs\": [{\"gpus\": [\"0\", \"" +
                              last + "\"], \"p2p\": \"off\"}]}";
-    const baton_config config = host_config(said);
+    const baton_config config = config_saying(said);
     Communicator comm(MPI_COMM_WORLD, &config);
     const baton_info info = info_of(comm);
     EXPECT_EQ(info.single_copy, 0);
+    EXPECT_EQ(info.peer_access, 0);
     EXPECT_NE(std::string(info.reach).find("pairs[0] refuses P2P between ranks 0 and " + last), std::string::npos)
         << info.reach;
     expect_collectives(comm);
