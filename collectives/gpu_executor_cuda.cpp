@@ -1,11 +1,14 @@
 #include "collectives/gpu_executor.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <new>
 #include <optional>
 
 #include "collectives/allgather/push.hpp"
 #include "collectives/allreduce/two_phase.hpp"
 #include "collectives/alltoall/push.hpp"
+#include "collectives/broadcast/push.hpp"
 #include "collectives/gpu_messages.hpp"
 #include "collectives/gpu_order.hpp"
 #include "collectives/kernels.hpp"
@@ -29,25 +32,6 @@ constexpr int complete_phase = 1;
 
 cudaStream_t as_stream(void *stream) { return static_cast<cudaStream_t>(stream); }
 
-KernelChoice kernel_for(const Request &request, const Plan &plan) {
-    if (plan.algorithm == Algorithm::staged) return staged_kernel(request.operation, request.type);
-    if (is_routed(plan.algorithm)) return routed_kernel(request.operation, plan.algorithm, request.type);
-    switch (request.operation) {
-        case BATON_ALLGATHER:
-            return allgather_kernel(plan.algorithm);
-        case BATON_ALLTOALL:
-            return alltoall_kernel(plan.algorithm);
-        case BATON_BROADCAST:
-            return broadcast_kernel(plan.algorithm);
-        case BATON_REDUCE_SCATTER:
-            return reduce_scatter_kernel(plan.algorithm, request.type);
-        case BATON_ALLREDUCE:
-            return allreduce_kernel(plan.algorithm, request.type);
-        default:
-            return barrier_kernel();
-    }
-}
-
 class GpuExecutor final : public Executor {
 public:
     GpuExecutor(const CommView &view, int device, const Capabilities &capabilities, const PeerMemory &peers,
@@ -70,18 +54,32 @@ public:
     std::optional<OverdueWait> overdue() override;
 
 private:
+    /// Whether a failure leaves something behind: `at_once` enqueues one thing or nothing, and tells the peers nothing
+    /// else.
+    enum class Enqueues {
+        at_once,
+        in_steps
+    };
+
     /// Device, capture mode and issue order around the enqueueing of one operation.
     template <class F>
-    void ordered(void *stream, const F &enqueue) {
+    void ordered(void *stream, Enqueues how, const F &enqueue) {
         const DeviceGuard device(device_);
         const RelaxedCaptureGuard relaxed;
         order_.before(as_stream(stream));
+        bool left_something = how == Enqueues::in_steps;
         try {
             enqueue(as_stream(stream));
+            left_something = true;
             order_.after(as_stream(stream));
         } catch (const Failure &failure) {
+            if (!left_something) throw;
             mark_end(as_stream(stream));
             throw PartlyEnqueued(failure.code(), failure.what());
+        } catch (const std::bad_alloc &) {
+            if (!left_something) throw;
+            mark_end(as_stream(stream));
+            throw PartlyEnqueued(BATON_ERR_MEMORY, "out of host memory while an operation was enqueued");
         }
     }
     /// drain() then waits for what has been enqueued, where CUDA still lets it.
@@ -131,7 +129,7 @@ GpuExecutor::~GpuExecutor() {
 
 void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args,
                              cudaStream_t stream) {
-    const KernelChoice choice = kernel_for(request, plan);
+    const KernelChoice choice = kernel_for(request.operation, plan.algorithm, request.type);
     if (choice.kernel == nullptr) {
         fail(BATON_ERR_INTERNAL, "{}: no kernel runs the algorithm {}", baton_operation_name(request.operation),
              algorithm_name(plan.algorithm));
@@ -142,8 +140,10 @@ void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const Col
 }
 
 void GpuExecutor::collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) {
-    ordered(stream, [&](cudaStream_t on) {
-        if (plan.mover != Mover::copy_engine) return run_kernel(request, plan, args, on);
+    if (plan.mover != Mover::copy_engine) {
+        return ordered(stream, Enqueues::at_once, [&](cudaStream_t on) { run_kernel(request, plan, args, on); });
+    }
+    ordered(stream, Enqueues::in_steps, [&](cudaStream_t on) {
         if (plan.algorithm == Algorithm::staged) {
             CopyEngine engine(view_, lane_, plan.channels, request.type, on);
             return dispatch_type(request.type, [&]<class T>() { reduce_scatter_staged<T>(engine, args); });
@@ -175,6 +175,9 @@ bool GpuExecutor::run_copy_engine(const Request &request, const Plan &plan, cons
         case BATON_ALLTOALL:
             alltoall_push(engine, args);
             break;
+        case BATON_BROADCAST:
+            broadcast_push(engine, args);
+            break;
         default:
             dispatch_type(request.type, [&]<class T>() { allreduce_two_phase<T>(engine, args); });
     }
@@ -202,13 +205,16 @@ void GpuExecutor::push_with_stream_words(const Request &request, const Collectiv
 }
 
 void GpuExecutor::messages(std::vector<MessageCall> calls, void *stream) {
-    ordered(stream, [&](cudaStream_t on) { messages_.run(std::move(calls), on); });
+    const bool by_copy_engine = std::any_of(
+        calls.begin(), calls.end(), [](const MessageCall &call) { return call.plan.mover == Mover::copy_engine; });
+    ordered(stream, by_copy_engine ? Enqueues::in_steps : Enqueues::at_once,
+            [&](cudaStream_t on) { messages_.run(std::move(calls), on); });
 }
 
 void GpuExecutor::transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan,
                            void *stream) {
     if (bytes == 0) return;
-    ordered(stream, [&](cudaStream_t on) {
+    ordered(stream, Enqueues::at_once, [&](cudaStream_t on) {
         if (plan.mover == Mover::copy_engine) {
             check_cuda(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDeviceToDevice, on),
                        "copying to or from a window");
@@ -220,17 +226,18 @@ void GpuExecutor::transfer(std::byte *destination, const std::byte *source, std:
 
 void GpuExecutor::local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) {
     if (bytes == 0) return;
-    ordered(stream, [&](cudaStream_t on) {
+    ordered(stream, Enqueues::at_once, [&](cudaStream_t on) {
         check_cuda(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, on), "copying a staged buffer");
     });
 }
 
 void GpuExecutor::signal(int window, int target, void *stream) {
-    ordered(stream, [&](cudaStream_t on) { launch_signal(view_, window, target, on); });
+    ordered(stream, Enqueues::at_once, [&](cudaStream_t on) { launch_signal(view_, window, target, on); });
 }
 
 void GpuExecutor::wait_signal(int window, int source, std::uint64_t signals, void *stream) {
-    ordered(stream, [&](cudaStream_t on) { launch_wait_signal(view_, window, source, signals, on); });
+    ordered(stream, Enqueues::at_once,
+            [&](cudaStream_t on) { launch_wait_signal(view_, window, source, signals, on); });
 }
 
 std::optional<Executor::OverdueWait> GpuExecutor::overdue() {

@@ -62,14 +62,20 @@ std::uint64_t probe_peers(const CommView &view, const std::function<void()> &bar
     return unreached;
 }
 
-void preload_kernels() {
-    cudaFuncAttributes attributes;
-    for (const void *kernel : transport_kernels()) {
+void preload_kernels(const Capabilities &capabilities) {
+    std::vector<const void *> kernels = transport_kernels();
+    for (const KernelChoice &choice : kernels_for(capabilities)) kernels.push_back(choice.kernel);
+    std::size_t most = 0;
+    for (const void *kernel : kernels) {
+        cudaFuncAttributes attributes;
         check_cuda(cudaFuncGetAttributes(&attributes, kernel), "loading a kernel");
+        most = std::max(most, attributes.localSizeBytes);
     }
-    for (const KernelChoice &choice : collective_kernels()) {
-        check_cuda(cudaFuncGetAttributes(&attributes, choice.kernel), "loading a kernel");
-    }
+    // The driver has so much local memory for every thread of the GPU. A launch that needs more gets it, when all
+    // kernels that run have ended: not in a call that they may be waiting for.
+    std::size_t has = 0;
+    check_cuda(cudaDeviceGetLimit(&has, cudaLimitStackSize), "cudaDeviceGetLimit");
+    if (most > has) check_cuda(cudaDeviceSetLimit(cudaLimitStackSize, most), "reserving local memory for kernels");
 }
 
 Control *allocate_control() {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "collectives/args.hpp"
+#include "collectives/capabilities.hpp"
 #include "collectives/p2p/message.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/route.hpp"
@@ -60,6 +61,9 @@ struct DirectSend {
 KernelChoice meet_for_direct_send();
 KernelChoice done_with_direct_send();
 
-std::vector<KernelChoice> collective_kernels();
+/// That of a collective's or barrier's plan.
+KernelChoice kernel_for(baton_operation operation, Algorithm algorithm, baton_type type);
+/// All that a communicator's calls may launch, of this layer.
+std::vector<KernelChoice> kernels_for(const Capabilities &capabilities);
 
 }  // namespace baton::core

@@ -133,32 +133,4 @@ KernelChoice message_kernel(bool large) {
             large ? group_block_threads : block_threads};
 }
 
-std::vector<KernelChoice> collective_kernels() {
-    std::vector<KernelChoice> kernels{barrier_kernel(), message_kernel(false), message_kernel(true),
-                                      meet_for_direct_send(), done_with_direct_send()};
-    for (const Algorithm algorithm : {Algorithm::packet, Algorithm::push}) {
-        kernels.push_back(allgather_kernel(algorithm));
-        kernels.push_back(alltoall_kernel(algorithm));
-        kernels.push_back(broadcast_kernel(algorithm));
-    }
-    for (const baton_operation operation : {BATON_ALLGATHER, BATON_ALLTOALL, BATON_BROADCAST})
-        kernels.push_back(staged_kernel(operation, BATON_UINT8));
-    for (const Algorithm algorithm : {Algorithm::ring, Algorithm::two_level})
-        kernels.push_back(routed_kernel(BATON_ALLGATHER, algorithm, BATON_UINT8));
-    for (int index = 0; index < BATON_TYPE_COUNT; ++index) {
-        const auto type = static_cast<baton_type>(index);
-        kernels.push_back(reduce_scatter_kernel(Algorithm::packet, type));
-        kernels.push_back(reduce_scatter_kernel(Algorithm::pull, type));
-        kernels.push_back(allreduce_kernel(Algorithm::packet, type));
-        kernels.push_back(allreduce_kernel(Algorithm::two_shot, type));
-        kernels.push_back(allreduce_kernel(Algorithm::two_phase, type));
-        kernels.push_back(staged_kernel(BATON_REDUCE_SCATTER, type));
-        kernels.push_back(staged_kernel(BATON_ALLREDUCE, type));
-        kernels.push_back(routed_kernel(BATON_REDUCE_SCATTER, Algorithm::ring, type));
-        kernels.push_back(routed_kernel(BATON_REDUCE_SCATTER, Algorithm::two_level, type));
-        kernels.push_back(routed_kernel(BATON_ALLREDUCE, Algorithm::ring, type));  // and two_level
-    }
-    return kernels;
-}
-
 }  // namespace baton::core

@@ -24,6 +24,10 @@ bool is_message(const Request &request) { return request.operation == BATON_SEND
 bool reduces(const Request &request) {
     return request.operation == BATON_REDUCE_SCATTER || request.operation == BATON_ALLREDUCE;
 }
+bool is_collective(const Request &request) {
+    return reduces(request) || request.operation == BATON_ALLGATHER || request.operation == BATON_ALLTOALL ||
+           request.operation == BATON_BROADCAST;
+}
 
 /// Whether peers read or write the caller's buffers. (A window's memory is mapped by all in any case.)
 bool needs_reach(Algorithm algorithm) {
@@ -205,9 +209,9 @@ private:
     bool copy_engine_allowed() const {
         if (capabilities_.size == 1 || capabilities_.transport == BATON_TRANSPORT_KERNEL) return false;
         if (!capabilities_.reaches_buffers) return false;
-        // The hosts count the zero-SM calls to meet in them. A reduction by copy engines, which may fall back to a
-        // kernel on some ranks, would be counted on the others only.
-        if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && reduces(request_)) return false;
+        // The hosts count the zero-SM calls to meet in them. Another collective by copy engines, which may fall back to
+        // a kernel on some ranks, would be counted on the others only.
+        if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && is_collective(request_)) return false;
         const bool limited =
             capabilities_.transport == BATON_TRANSPORT_AUTO && capabilities_.copy_engine_limit && !reduces(request_);
         return !limited || request_.bytes >= *capabilities_.copy_engine_limit;
@@ -347,6 +351,18 @@ const char *mover_name(Mover mover) {
 }
 
 Plan select(const Request &request, const Capabilities &capabilities) { return Selector(request, capabilities).run(); }
+
+bool may_select_kernel(baton_operation operation, Algorithm algorithm, const Capabilities &capabilities) {
+    if (!capabilities.on_gpu || (needs_reach(algorithm) && !capabilities.reaches_buffers)) return false;
+    Request request;
+    request.operation = operation;
+    if (is_routed(algorithm)) return fits(algorithm, request, capabilities.links);
+    if (algorithm != Algorithm::staged || !capabilities.reaches_buffers) return true;
+    const auto rows = rows_for(capabilities.tuning, operation);
+    return std::any_of(rows.begin(), rows.end(), [](const TuningRow &row) {
+        return row.algorithm == Algorithm::staged && row.mover == Mover::kernel;
+    });
+}
 
 std::string describe(const Plan &plan, const Request &request, const Capabilities &capabilities) {
     return fmt::format("{} by {}{}, {} channel{}: {}", algorithm_name(plan.algorithm), mover_name(plan.mover),

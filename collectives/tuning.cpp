@@ -56,11 +56,14 @@ constexpr Way allreduce_ways[] = {{Algorithm::packet, Mover::kernel},
 constexpr Way send_ways[] = {{Algorithm::push, Mover::kernel},   {Algorithm::pull, Mover::host},
                              {Algorithm::push, Mover::host},     {Algorithm::push, Mover::copy_engine},
                              {Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host, 1}};
-constexpr Way broadcast_ways[] = {
-    {Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host},
-    {Algorithm::push, Mover::kernel},   {Algorithm::pull, Mover::host},
-    {Algorithm::push, Mover::host},     {Algorithm::staged, Mover::kernel, staging_channels},
-    {Algorithm::staged, Mover::host, 1}};
+constexpr Way broadcast_ways[] = {{Algorithm::packet, Mover::kernel},
+                                  {Algorithm::packet, Mover::host},
+                                  {Algorithm::push, Mover::kernel},
+                                  {Algorithm::pull, Mover::host},
+                                  {Algorithm::push, Mover::host},
+                                  {Algorithm::push, Mover::copy_engine},
+                                  {Algorithm::staged, Mover::kernel, staging_channels},
+                                  {Algorithm::staged, Mover::host, 1}};
 constexpr Way one_sided_ways[] = {
     {Algorithm::direct, Mover::kernel}, {Algorithm::direct, Mover::host}, {Algorithm::direct, Mover::copy_engine}};
 

@@ -57,15 +57,17 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     creation_.begin("tuning");
     settle_tuning(config, gpus);
     settle_capabilities(config);
-    creation_.begin("kernels");
+    creation_.begin("memory");
     together([&] {
         control_ = capabilities_.on_gpu ? allocate_control() : new Control{};
         view_.control = control_;
-        if (capabilities_.on_gpu) preload_kernels();
     });
-    creation_.begin("memory");
     if (capabilities_.on_gpu && no_p2p_.empty()) ask_for_access(gpus);
     settle_memory();
+    creation_.begin("kernels");
+    together([&] {
+        if (capabilities_.on_gpu) preload_kernels(capabilities_);
+    });
     creation_.begin("executor");
     const bool direct = capabilities_.on_gpu && capabilities_.reaches_buffers && view_.size > 1;
     if (direct) rendezvous_ = std::make_unique<Rendezvous>(*bootstrap_, view_.rank, view_.size);

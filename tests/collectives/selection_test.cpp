@@ -167,11 +167,11 @@ TEST(Selection, TheCopyEngineLimitWinsOverTheTable) {
 }
 
 /// They would be counted among the calls that the hosts meet in, on some ranks only.
-TEST(Selection, ZeroSmReducesByKernels) {
+TEST(Selection, ZeroSmReducesAndBroadcastsByKernels) {
     Capabilities zero_sm = gpu(8);
     zero_sm.transport = BATON_TRANSPORT_ZERO_SM;
     zero_sm.tuning = built_in_tables();
-    for (const baton_operation operation : {BATON_ALLREDUCE, BATON_REDUCE_SCATTER}) {
+    for (const baton_operation operation : {BATON_ALLREDUCE, BATON_REDUCE_SCATTER, BATON_BROADCAST}) {
         for (std::uint64_t bytes = 1; bytes <= 1ull << 34; bytes *= 4) {
             EXPECT_EQ(plan_for(operation, bytes, zero_sm).mover, Mover::kernel) << bytes;
         }
@@ -186,6 +186,7 @@ TEST(Selection, TheTransportWinsOverTheTable) {
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 16, asked).mover, Mover::copy_engine);
     EXPECT_EQ(plan_for(BATON_REDUCE_SCATTER, 16, asked).algorithm, Algorithm::staged) << "a way that no row mentions";
     EXPECT_EQ(plan_for(BATON_ALLREDUCE, 16, asked).algorithm, Algorithm::two_phase);
+    EXPECT_EQ(plan_for(BATON_BROADCAST, 16, asked).mover, Mover::copy_engine);
     asked.packet_limit_set = true;
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 16, asked).mover, Mover::copy_engine) << "the transport is the stronger wish";
     asked.transport = BATON_TRANSPORT_KERNEL;
@@ -362,6 +363,41 @@ TEST(SelectionByLinks, NoRouteThatTheMachineDoesNotHave) {
         bare.tuning.clear();
         EXPECT_FALSE(is_routed(plan_for(operation, 1 << 20, bare).algorithm));
     }
+}
+
+/// Kernels that it rules out are not loaded.
+TEST(Selection, NeverAnswersWithAKernelThatItHasRuledOut) {
+    const auto staged_by_table = [](Capabilities capabilities) {
+        for (const OperationWays &entry : tuned_operations())
+            capabilities.tuning[0].operations[entry.operation] = {
+                {.up_to_bytes = 4096, .algorithm = Algorithm::packet, .mover = Mover::kernel},
+                {.algorithm = Algorithm::staged, .mover = Mover::kernel}};
+        return capabilities;
+    };
+    Capabilities apart = gpu(8), bare = gpu(8), built_in = gpu(8);
+    apart.reaches_buffers = false;
+    bare.tuning.clear();
+    built_in.tuning = built_in_tables();
+    const Links ring = ring_of({0, 1, 2, 3, 4, 5, 6, 7}), islands = islands_of({0, 0, 0, 0, 1, 1, 1, 1});
+    for (Capabilities capabilities : {gpu(1), gpu(8), apart, bare, built_in, staged_by_table(gpu(8)),
+                                      linked(gpu(8), ring), linked(bare, islands)}) {
+        for (const baton_transport transport :
+             {BATON_TRANSPORT_AUTO, BATON_TRANSPORT_KERNEL, BATON_TRANSPORT_COPY_ENGINE, BATON_TRANSPORT_ZERO_SM}) {
+            capabilities.transport = transport;
+            for (const OperationWays &entry : tuned_operations()) {
+                for (std::uint64_t bytes = 1; bytes <= 1ull << 34; bytes *= 4) {
+                    const Plan plan = plan_for(entry.operation, bytes, capabilities);
+                    if (plan.mover != Mover::kernel) continue;
+                    EXPECT_TRUE(may_select_kernel(entry.operation, plan.algorithm, capabilities))
+                        << text_for(entry.operation, bytes, capabilities);
+                }
+            }
+        }
+    }
+    EXPECT_FALSE(may_select_kernel(BATON_ALLREDUCE, Algorithm::staged, built_in));
+    EXPECT_FALSE(may_select_kernel(BATON_ALLREDUCE, Algorithm::ring, built_in));
+    EXPECT_FALSE(may_select_kernel(BATON_ALLREDUCE, Algorithm::two_level, linked(gpu(8), ring)));
+    EXPECT_FALSE(may_select_kernel(BATON_ALLREDUCE, Algorithm::two_shot, apart));
 }
 
 TEST(Selection, WithoutATableThereIsAWayForEverything) {

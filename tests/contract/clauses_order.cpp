@@ -120,7 +120,7 @@ std::vector<Clause> order_clauses() {
         {.name = "signals_of_one_let_relay",
          .body = one_lets_relay,
          .variant = Relays::to_all,
-         .needs = {.pairs = true}},
+         .needs = {.wait = true}},
         {.name = "signals_to_one_let_relay",
          .body = one_lets_relay,
          .variant = Relays::to_one,

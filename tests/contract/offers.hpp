@@ -33,11 +33,16 @@ concept Engine = requires(E engine, const Arrival &arrival, typename E::Remote r
     { engine.finish() } -> std::same_as<bool>;
 };
 
+/// What comes from one peer can be waited for, and passed on.
+template <class E>
+concept HasWait = requires(E engine, int peer, std::uint64_t n) {
+    { engine.wait(peer, n) } -> std::same_as<bool>;
+};
+
 /// Signals, credits and waits of one peer.
 template <class E>
-concept HasPairs = requires(E engine, int peer, std::uint64_t n) {
+concept HasPairs = HasWait<E> && requires(E engine, int peer, std::uint64_t n) {
     engine.signal(peer, n);
-    { engine.wait(peer, n) } -> std::same_as<bool>;
     engine.credit(peer, n);
     { engine.wait_credit(peer, n) } -> std::same_as<bool>;
 };
@@ -80,6 +85,7 @@ concept HasPackets = requires(E engine, const Arrival &arrival, std::byte *here,
 
 /// The same for tests that are not templates.
 struct Offers {
+    bool wait = false;
     bool pairs = false;
     bool parts = false;
     bool sources = false;
@@ -89,25 +95,20 @@ struct Offers {
     bool uniform = false;  // all ranks have the same engine
 
     constexpr bool covers(const Offers &needed) const {
-        return (pairs || !needed.pairs) && (parts || !needed.parts) && (sources || !needed.sources) &&
-               (staging || !needed.staging) && (packets || !needed.packets) && (at_once || !needed.at_once) &&
-               (uniform || !needed.uniform);
+        return (wait || !needed.wait) && (pairs || !needed.pairs) && (parts || !needed.parts) &&
+               (sources || !needed.sources) && (staging || !needed.staging) && (packets || !needed.packets) &&
+               (at_once || !needed.at_once) && (uniform || !needed.uniform);
     }
     /// What ranks with different engines have in common.
     constexpr Offers operator&(const Offers &other) const {
-        return {pairs && other.pairs,
-                parts && other.parts,
-                sources && other.sources,
-                staging && other.staging,
-                packets && other.packets,
-                at_once && other.at_once,
-                false};
+        return {wait && other.wait,       pairs && other.pairs,     parts && other.parts,     sources && other.sources,
+                staging && other.staging, packets && other.packets, at_once && other.at_once, false};
     }
 };
 
 template <Engine E>
 constexpr Offers offers_of() {
-    return {HasPairs<E>, HasParts<E>, HasSources<E>, HasStaging<E>, HasPackets<E>, acts_at_once<E>, true};
+    return {HasWait<E>, HasPairs<E>, HasParts<E>, HasSources<E>, HasStaging<E>, HasPackets<E>, acts_at_once<E>, true};
 }
 
 }  // namespace baton::core::contract

@@ -56,7 +56,12 @@ struct Relays {
         const bool met = engine.await_all();
         bool waited = true;
         bool credited = true;
-        if constexpr (HasPairs<E>) pass_on(engine, call, waited, credited);
+        if constexpr (HasWait<E>) {
+            if (call.variant == to_all) pass_on_telling_all(engine, call, waited);
+        }
+        if constexpr (HasPairs<E>) {
+            if (call.variant != to_all) pass_on(engine, call, waited, credited);
+        }
         const bool finished = engine.finish();
         observe(observed.began, began);
         observe(observed.met, met);
@@ -66,27 +71,47 @@ struct Relays {
     }
 
 private:
+    /// A rank's place in the chain.
+    struct Link {
+        template <class E>
+        BATON_HD Link(const E &engine, const Call &call)
+            : next((engine.rank() + 1) % engine.size()),
+              before((engine.rank() + engine.size() - 1) % engine.size()),
+              first(engine.rank() == call.shift),
+              last(next == call.shift) {}
+        int next, before;
+        bool first, last;
+    };
+
+    template <class E>
+    static BATON_HD void pass_on_telling_all(E &engine, const Call &call, bool &waited) {
+        const Range part = engine.share(call.bytes, 16);
+        const Link link(engine, call);
+        for (std::uint64_t step = 1; step <= static_cast<std::uint64_t>(call.steps); ++step) {
+            if (!link.first) waited = engine.wait(link.before, step) && waited;
+            const std::uint64_t block = (step - 1) * call.bytes + part.begin;
+            const std::byte *from = (link.first ? call.send : call.recv) + block;
+            if (!link.last) engine.copy(engine.recv_of(link.next) + block, from, part.bytes);
+            engine.signal_all(step);
+        }
+    }
+
     template <class E>
     static BATON_HD void pass_on(E &engine, const Call &call, bool &waited, bool &credited) {
         const Range part = engine.share(call.bytes, 16);
-        const int size = engine.size();
-        const int next = (engine.rank() + 1) % size, before = (engine.rank() + size - 1) % size;
-        const bool first = engine.rank() == call.shift, last = next == call.shift;
+        const Link link(engine, call);
         for (std::uint64_t step = 1; step <= static_cast<std::uint64_t>(call.steps); ++step) {
-            if (!first) waited = engine.wait(before, step) && waited;
+            if (!link.first) waited = engine.wait(link.before, step) && waited;
             const std::uint64_t block = (step - 1) * call.bytes + part.begin;
             const std::uint64_t place = call.variant == slots ? (step & 1) * call.bytes + part.begin : block;
-            const std::byte *from = first ? call.send + block : call.recv + place;
-            if (call.variant == slots && step > 2 && !last) credited = engine.wait_credit(next, step - 2) && credited;
-            if (!last) engine.copy(engine.recv_of(next) + place, from, part.bytes);
-            if (call.variant == to_all) {
-                engine.signal_all(step);
-            } else if (!last) {
-                engine.signal(next, step);
-            }
-            if (call.variant != slots || first) continue;
+            const std::byte *from = link.first ? call.send + block : call.recv + place;
+            if (call.variant == slots && step > 2 && !link.last)
+                credited = engine.wait_credit(link.next, step - 2) && credited;
+            if (!link.last) engine.copy(engine.recv_of(link.next) + place, from, part.bytes);
+            if (!link.last) engine.signal(link.next, step);
+            if (call.variant != slots || link.first) continue;
             engine.copy(engine.local(call.out + block), from, part.bytes);
-            engine.credit(before, step);
+            engine.credit(link.before, step);
         }
         if (call.variant != to_one) return;
         // Nobody finishes before the last has read: an engine whose data comes late must not get away with it.

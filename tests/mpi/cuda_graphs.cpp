@@ -197,6 +197,33 @@ TEST_P(CudaGraphs, OfPointToPointCalls) {
     }
 }
 
+/// What the stream refuses leaves nothing behind, at no rank.
+class RefusedCapture : public GpuTest {};
+
+TEST_F(RefusedCapture, LeavesTheCommunicatorGood) {
+    constexpr std::size_t count = 1000;
+    Buffer input(comm(), count * 4), output(comm(), count * 4);
+    const auto allreduce = [&] {
+        return baton_allreduce(input.data(), output.data(), count, BATON_FLOAT32, BATON_SUM, comm(), stream_);
+    };
+    for (std::uint64_t round = 0; round < 3; ++round) {
+        ASSERT_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+        EXPECT_OK(allreduce());
+        EXPECT_EQ(cudaErrorStreamCaptureUnsupported, cudaStreamSynchronize(stream_)) << "this ends the capture";
+        EXPECT_ERROR(BATON_ERR_CUDA, allreduce());
+        cudaGraph_t graph = nullptr;
+        EXPECT_EQ(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(stream_, &graph));
+        cudaGetLastError();
+        EXPECT_OK(baton_comm_check(comm()));
+        input.upload(make_input(BATON_FLOAT32, BATON_SUM, round, rank(), count));
+        EXPECT_OK(allreduce());
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        EXPECT_TRUE(same_bytes(reduce_inputs(BATON_FLOAT32, BATON_SUM, round, size(), count), output.download(),
+                               BATON_FLOAT32));
+        if (HasFailure()) return;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Counts, CudaGraphs, ::testing::Values(1, 1000, 50000, 600011));
 
 }  // namespace

@@ -72,6 +72,7 @@ public:
 
     void signal_all(std::uint64_t step);
     bool wait_all(std::uint64_t step);
+    bool wait(int peer, std::uint64_t step);
     void credit_all(std::uint64_t step);
     bool wait_credits(std::uint64_t step);
 

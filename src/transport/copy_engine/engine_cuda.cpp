@@ -104,6 +104,12 @@ bool CopyEngine::wait_all(std::uint64_t step) {
     sync({.wait = step}, stream_);
     return true;
 }
+bool CopyEngine::wait(int peer, std::uint64_t step) {
+    batch_.flush(lane_.pushes);
+    sync({.wait = step, .wait_for = peer}, stream_);
+    let_pushes_follow();
+    return true;
+}
 void CopyEngine::credit_all(std::uint64_t step) { sync({.credit = step}, stream_); }
 bool CopyEngine::wait_credits(std::uint64_t step) {
     sync({.wait_credits = step}, lane_.pushes);

@@ -26,7 +26,10 @@ __global__ void __launch_bounds__(block_threads)
     }
     if (actions.wait_credits != 0 && !engine.wait_credits(actions.wait_credits)) return;
     if (actions.signal != 0) engine.signal_all(actions.signal);
-    if (actions.wait != 0 && !engine.wait_all(actions.wait)) return;
+    if (actions.wait != 0) {
+        const bool all = actions.wait_for == any_peer;
+        if (!(all ? engine.wait_all(actions.wait) : engine.wait(actions.wait_for, actions.wait))) return;
+    }
     if (actions.credit != 0) engine.credit_all(actions.credit);
     if (actions.finish) engine.finish();
 }

@@ -24,6 +24,7 @@ struct SyncActions {
     std::uint64_t wait_credits = 0;  // steps; 0 = no
     std::uint64_t signal = 0;
     std::uint64_t wait = 0;
+    int wait_for = any_peer;  // `wait` is for this peer alone
     std::uint64_t credit = 0;
     bool finish = false;
 };

@@ -1,0 +1,53 @@
+// Which kernel runs a plan, and which ones a communicator may need: see kernels.hpp.
+#include "collectives/kernels.hpp"
+#include "collectives/selection.hpp"
+
+namespace baton::core {
+namespace {
+
+bool has_kernels(const OperationWays &entry) {
+    return entry.operation != BATON_SEND && entry.operation != BATON_PUT && entry.operation != BATON_GET;
+}
+
+void add(std::vector<KernelChoice> &kernels, baton_operation operation, Algorithm algorithm) {
+    const bool reduces = operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE;
+    for (int type = 0; type < (reduces ? BATON_TYPE_COUNT : 1); ++type)
+        kernels.push_back(kernel_for(operation, algorithm, static_cast<baton_type>(type)));
+}
+
+}  // namespace
+
+KernelChoice kernel_for(baton_operation operation, Algorithm algorithm, baton_type type) {
+    if (algorithm == Algorithm::staged) return staged_kernel(operation, type);
+    if (is_routed(algorithm)) return routed_kernel(operation, algorithm, type);
+    switch (operation) {
+        case BATON_ALLGATHER:
+            return allgather_kernel(algorithm);
+        case BATON_ALLTOALL:
+            return alltoall_kernel(algorithm);
+        case BATON_BROADCAST:
+            return broadcast_kernel(algorithm);
+        case BATON_REDUCE_SCATTER:
+            return reduce_scatter_kernel(algorithm, type);
+        case BATON_ALLREDUCE:
+            return allreduce_kernel(algorithm, type);
+        default:
+            return barrier_kernel();
+    }
+}
+
+std::vector<KernelChoice> kernels_for(const Capabilities &capabilities) {
+    std::vector<KernelChoice> kernels{barrier_kernel(), message_kernel(false), message_kernel(true),
+                                      meet_for_direct_send(), done_with_direct_send()};
+    for (const OperationWays &entry : tuned_operations()) {
+        if (!has_kernels(entry)) continue;
+        for (const Way &way : entry.ways) {
+            if (way.mover != Mover::kernel || !may_select_kernel(entry.operation, way.algorithm, capabilities))
+                continue;
+            add(kernels, entry.operation, way.algorithm);
+        }
+    }
+    return kernels;
+}
+
+}  // namespace baton::core
