@@ -5,13 +5,9 @@
 namespace baton::core {
 namespace {
 
-bool has_kernels(const OperationWays &entry) {
-    return entry.operation != BATON_SEND && entry.operation != BATON_PUT && entry.operation != BATON_GET;
-}
-
 void add(std::vector<KernelChoice> &kernels, baton_operation operation, Algorithm algorithm) {
-    const bool reduces = operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE;
-    for (int type = 0; type < (reduces ? BATON_TYPE_COUNT : 1); ++type)
+    const int types = reduces(operation) ? BATON_TYPE_COUNT : 1;
+    for (int type = 0; type < types; ++type)
         kernels.push_back(kernel_for(operation, algorithm, static_cast<baton_type>(type)));
 }
 
@@ -40,7 +36,7 @@ std::vector<KernelChoice> kernels_for(const Capabilities &capabilities) {
     std::vector<KernelChoice> kernels{barrier_kernel(), message_kernel(false), message_kernel(true),
                                       meet_for_direct_send(), done_with_direct_send()};
     for (const OperationWays &entry : tuned_operations()) {
-        if (!has_kernels(entry)) continue;
+        if (!is_collective(entry.operation)) continue;
         for (const Way &way : entry.ways) {
             if (way.mover != Mover::kernel || !may_select_kernel(entry.operation, way.algorithm, capabilities))
                 continue;

@@ -7,6 +7,16 @@
 
 namespace baton::core {
 
+constexpr bool is_message(baton_operation operation) { return operation == BATON_SEND || operation == BATON_RECV; }
+constexpr bool reduces(baton_operation operation) {
+    return operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE;
+}
+/// Moves data among all ranks: a barrier moves none.
+constexpr bool is_collective(baton_operation operation) {
+    return reduces(operation) || operation == BATON_ALLGATHER || operation == BATON_ALLTOALL ||
+           operation == BATON_BROADCAST;
+}
+
 /// A checked call of a collective, a message or a one-sided transfer: what selection and the executors work on. Buffers
 /// are this rank's; in_place has been resolved to pointers.
 struct Request {

@@ -20,15 +20,6 @@ constexpr std::uint64_t packets_through_host = 1 * kib;
 
 std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) { return (value + by - 1) / by; }
 
-bool is_message(const Request &request) { return request.operation == BATON_SEND || request.operation == BATON_RECV; }
-bool reduces(const Request &request) {
-    return request.operation == BATON_REDUCE_SCATTER || request.operation == BATON_ALLREDUCE;
-}
-bool is_collective(const Request &request) {
-    return reduces(request) || request.operation == BATON_ALLGATHER || request.operation == BATON_ALLTOALL ||
-           request.operation == BATON_BROADCAST;
-}
-
 /// Whether peers read or write the caller's buffers. (A window's memory is mapped by all in any case.)
 bool needs_reach(Algorithm algorithm) {
     switch (algorithm) {
@@ -49,16 +40,16 @@ bool needs_reach(Algorithm algorithm) {
 }
 
 /// Whether the algorithm can follow the links: sums must meet the ranks in their order.
-bool fits(Algorithm algorithm, const Request &request, const Links &links) {
+bool fits(Algorithm algorithm, baton_operation operation, const Links &links) {
     if (links.shape != (algorithm == Algorithm::ring ? Links::Shape::ring : Links::Shape::islands)) return false;
-    return !reduces(request) || make_route(links, 0).in_rank_order();
+    return !reduces(operation) || make_route(links, 0).in_rank_order();
 }
 
 /// Whether reductions from island to island send less between islands than direct ones, by the busiest rank's bytes.
 /// Of n ranks, l of them in the smallest island: n / l blocks as accumulators against n - l blocks of elements that a
 /// rank of it reads (reduce_scatter), or reads and writes (allreduce).
 bool two_level_sends_less(const Request &request, const Links &links) {
-    if (!reduces(request)) return true;
+    if (!reduces(request.operation)) return true;
     const Route route = make_route(links, 0);
     const int n = static_cast<int>(links.island.size());
     const std::size_t widening =
@@ -82,7 +73,7 @@ public:
     Plan run() {
         if (ways_.empty())
             return take({.algorithm = Algorithm::arrive, .mover = own_mover(), .channels = 1}, Reason::no_data);
-        if (is_message(request_) && request_.bytes <= capabilities_.message_bytes && buffered()) return plan_;
+        if (is_message(request_.operation) && request_.bytes <= capabilities_.message_bytes && buffered()) return plan_;
         const bool by_settings = zero_sm() || transport() || packet_limit() || copy_engine_limit();
         if (!by_settings && !by_links()) by_table();
         return plan_;
@@ -114,19 +105,19 @@ private:
     }
     bool transport() {
         const bool asked = capabilities_.transport == BATON_TRANSPORT_COPY_ENGINE ||
-                           (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && !reduces(request_));
+                           (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && !reduces(request_.operation));
         return asked && take_first([](const TuningRow &row) { return row.mover == Mover::copy_engine; },
                                    Reason::transport_asked_for);
     }
     bool packet_limit() {
-        const bool asked =
-            capabilities_.packet_limit_set && !is_message(request_) && request_.bytes <= capabilities_.packet_bytes;
+        const bool asked = capabilities_.packet_limit_set && !is_message(request_.operation) &&
+                           request_.bytes <= capabilities_.packet_bytes;
         return asked && take_first([](const TuningRow &row) { return row.algorithm == Algorithm::packet; },
                                    Reason::packet_limit);
     }
     bool copy_engine_limit() {
-        const bool asked =
-            capabilities_.copy_engine_limit && !reduces(request_) && request_.bytes >= *capabilities_.copy_engine_limit;
+        const bool asked = capabilities_.copy_engine_limit && !reduces(request_.operation) &&
+                           request_.bytes >= *capabilities_.copy_engine_limit;
         return asked && take_first([](const TuningRow &row) { return row.mover == Mover::copy_engine; },
                                    Reason::copy_engine_limit);
     }
@@ -197,9 +188,9 @@ private:
         if ((row.mover == Mover::host) == capabilities_.on_gpu) return false;
         if (row.mover == Mover::copy_engine && !copy_engine_allowed()) return false;
         if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) return false;
-        if (is_routed(row.algorithm)) return fits(row.algorithm, request_, capabilities_.links);
+        if (is_routed(row.algorithm)) return fits(row.algorithm, request_.operation, capabilities_.links);
         if (row.algorithm != Algorithm::packet) return true;
-        if (!is_message(request_)) return request_.bytes <= most_in_packets();
+        if (!is_message(request_.operation)) return request_.bytes <= most_in_packets();
         return request_.bytes <= capabilities_.message_bytes || !capabilities_.reaches_buffers;
     }
     std::uint64_t most_in_packets() const {
@@ -211,9 +202,9 @@ private:
         if (!capabilities_.reaches_buffers) return false;
         // The hosts count the zero-SM calls to meet in them. Another collective by copy engines, which may fall back to
         // a kernel on some ranks, would be counted on the others only.
-        if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && is_collective(request_)) return false;
-        const bool limited =
-            capabilities_.transport == BATON_TRANSPORT_AUTO && capabilities_.copy_engine_limit && !reduces(request_);
+        if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && is_collective(request_.operation)) return false;
+        const bool limited = capabilities_.transport == BATON_TRANSPORT_AUTO && capabilities_.copy_engine_limit &&
+                             !reduces(request_.operation);
         return !limited || request_.bytes >= *capabilities_.copy_engine_limit;
     }
 
@@ -235,13 +226,14 @@ private:
         int most = capabilities_.channels;
         if (way != nullptr && way->most_channels != 0) most = std::min(most, way->most_channels);
         // A block is left for a recv, which runs beside a send. What exceeds its slot goes piece by piece.
-        if (is_message(request_)) most = std::min(most, std::max(1, capabilities_.channels - 1));
-        if (is_message(request_) && row.algorithm == Algorithm::packet &&
+        if (is_message(request_.operation)) most = std::min(most, std::max(1, capabilities_.channels - 1));
+        if (is_message(request_.operation) && row.algorithm == Algorithm::packet &&
             request_.bytes > capabilities_.message_bytes) {
             most = 1;
         }
         const int channels = row.channels_for(request_.bytes, most);
-        if (row.algorithm != Algorithm::packet || is_message(request_) || request_.bytes == 0) return channels;
+        if (row.algorithm != Algorithm::packet || is_message(request_.operation) || request_.bytes == 0)
+            return channels;
         // Shares are rounded up to 16 bytes, and so is a channel's capacity: each fits.
         return std::max(channels, static_cast<int>(divide_up(request_.bytes, capabilities_.packet_channel_bytes)));
     }
@@ -354,9 +346,7 @@ Plan select(const Request &request, const Capabilities &capabilities) { return S
 
 bool may_select_kernel(baton_operation operation, Algorithm algorithm, const Capabilities &capabilities) {
     if (!capabilities.on_gpu || (needs_reach(algorithm) && !capabilities.reaches_buffers)) return false;
-    Request request;
-    request.operation = operation;
-    if (is_routed(algorithm)) return fits(algorithm, request, capabilities.links);
+    if (is_routed(algorithm)) return fits(algorithm, operation, capabilities.links);
     if (algorithm != Algorithm::staged || !capabilities.reaches_buffers) return true;
     const auto rows = rows_for(capabilities.tuning, operation);
     return std::any_of(rows.begin(), rows.end(), [](const TuningRow &row) {

@@ -6,12 +6,6 @@
 #include <exception>
 
 namespace baton::core {
-namespace {
-
-bool is_message(const Request &request) { return request.operation == BATON_SEND || request.operation == BATON_RECV; }
-
-}  // namespace
-
 /// What a call reads and writes on this rank.
 std::uint64_t Communicator::send_bytes(const Request &request) const {
     const bool blocks = request.operation == BATON_REDUCE_SCATTER || request.operation == BATON_ALLTOALL;
@@ -42,7 +36,7 @@ bool Communicator::needs_recv(const Request &request, const Plan &plan) const {
 /// The arrival of a call, with the addresses that it works on: those of the user, or of staging. Copies staged input.
 Arrival Communicator::arrival_of(const Request &request, const Plan &plan, Buffers::Use &use, const std::byte **send,
                                  std::byte **recv, void *stream) {
-    const bool message = is_message(request);
+    const bool message = is_message(request.operation);
     Arrival arrival;
     // Both sides of a message sign alike.
     arrival.signature = Signature::make(message ? BATON_SEND : request.operation, request.type,
