@@ -93,9 +93,11 @@ public:
                     std::uint64_t count, int op) {
         combine<T>(sources, source_count, count,
                    [&](const T *const *inputs, std::uint64_t first, std::uint64_t elements) {
-                       auto *const result = reinterpret_cast<Accumulator<T> *>(result_.data());
-                       accumulate_block<T>(result, accumulators<T>(partial, first), inputs, source_count, elements, op);
-                       return write(destination + first * sizeof(Accumulator<T>), elements * sizeof(Accumulator<T>));
+                       const Remote to = destination + first * sizeof(Accumulator<T>);
+                       std::byte *const result = result_for(to);
+                       accumulate_block<T>(reinterpret_cast<Accumulator<T> *>(result), accumulators<T>(partial, first),
+                                           inputs, source_count, elements, op);
+                       return write(to, result, elements * sizeof(Accumulator<T>));
                    });
     }
     template <class T>
@@ -103,11 +105,13 @@ public:
                   int source_count, std::uint64_t count, int op) {
         combine<T>(sources, source_count, count,
                    [&](const T *const *inputs, std::uint64_t first, std::uint64_t elements) {
-                       T *const results[1] = {reinterpret_cast<T *>(result_.data())};
+                       std::byte *const result = result_for(destinations[0] + first * sizeof(T));
+                       T *const results[1] = {reinterpret_cast<T *>(result)};
                        complete_block<T>(results, 1, accumulators<T>(partial, first), inputs, source_count, elements,
                                          op, size());
                        for (int index = 0; index < destination_count; ++index) {
-                           if (!write(destinations[index] + first * sizeof(T), elements * sizeof(T))) return false;
+                           if (!write(destinations[index] + first * sizeof(T), result, elements * sizeof(T)))
+                               return false;
                        }
                        return true;
                    });
@@ -166,7 +170,7 @@ private:
     using Remotes = std::array<Remote, max_ranks>;
 
     /// Calls part(inputs, first, elements) for one block of elements after the other, until it returns false: the
-    /// sources are mapped here, or have been read into scratch. It leaves in result_ what it writes elsewhere.
+    /// sources are mapped here, or have been read into scratch.
     template <class T, class Part>
     void combine(const Remote *sources, int source_count, std::uint64_t count, const Part &part) {
         if (failed_) return;
@@ -190,8 +194,13 @@ private:
     static const Accumulator<T> *accumulators(const std::byte *partial, std::uint64_t first) {
         return partial == nullptr ? nullptr : reinterpret_cast<const Accumulator<T> *>(partial) + first;
     }
-    bool write(const Remote &destination, std::uint64_t bytes) {
-        if (host_write(destination, result_.data(), bytes)) return true;
+    /// Where a block's result is made: at once in its place, where that is mapped.
+    std::byte *result_for(const Remote &destination) {
+        return destination.process == 0 ? destination.address : result_.data();
+    }
+    bool write(const Remote &destination, const std::byte *result, std::uint64_t bytes) {
+        if (destination.process == 0 && destination.address == result) return true;
+        if (host_write(destination, result, bytes)) return true;
         report_unreachable(destination);
         return false;
     }
