@@ -86,7 +86,7 @@ private:
     void mark_end(cudaStream_t stream) {
         try {
             order_.after(stream);
-        } catch (const Failure &failure) {
+        } catch (const std::exception &failure) {
             log(LogLevel::warn, view_.rank, "{}", failure.what());
         }
     }

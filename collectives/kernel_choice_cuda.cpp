@@ -5,10 +5,21 @@
 namespace baton::core {
 namespace {
 
-void add(std::vector<KernelChoice> &kernels, baton_operation operation, Algorithm algorithm) {
-    const int types = reduces(operation) ? BATON_TYPE_COUNT : 1;
-    for (int type = 0; type < types; ++type)
-        kernels.push_back(kernel_for(operation, algorithm, static_cast<baton_type>(type)));
+/// Those of messages and barriers, and of the collectives' algorithms for which wanted(operation, algorithm) holds.
+template <class Wanted>
+std::vector<KernelChoice> kernels_where(const Wanted &wanted) {
+    std::vector<KernelChoice> kernels{barrier_kernel(), message_kernel(false), message_kernel(true),
+                                      meet_for_direct_send(), done_with_direct_send()};
+    for (const OperationWays &entry : tuned_operations()) {
+        if (!is_collective(entry.operation)) continue;
+        const int types = reduces(entry.operation) ? BATON_TYPE_COUNT : 1;
+        for (const Way &way : entry.ways) {
+            if (way.mover != Mover::kernel || !wanted(entry.operation, way.algorithm)) continue;
+            for (int type = 0; type < types; ++type)
+                kernels.push_back(kernel_for(entry.operation, way.algorithm, static_cast<baton_type>(type)));
+        }
+    }
+    return kernels;
 }
 
 }  // namespace
@@ -32,18 +43,14 @@ KernelChoice kernel_for(baton_operation operation, Algorithm algorithm, baton_ty
     }
 }
 
+std::vector<KernelChoice> all_kernels() {
+    return kernels_where([](baton_operation, Algorithm) { return true; });
+}
+
 std::vector<KernelChoice> kernels_for(const Capabilities &capabilities) {
-    std::vector<KernelChoice> kernels{barrier_kernel(), message_kernel(false), message_kernel(true),
-                                      meet_for_direct_send(), done_with_direct_send()};
-    for (const OperationWays &entry : tuned_operations()) {
-        if (!is_collective(entry.operation)) continue;
-        for (const Way &way : entry.ways) {
-            if (way.mover != Mover::kernel || !may_select_kernel(entry.operation, way.algorithm, capabilities))
-                continue;
-            add(kernels, entry.operation, way.algorithm);
-        }
-    }
-    return kernels;
+    return kernels_where([&](baton_operation operation, Algorithm algorithm) {
+        return may_select_kernel(operation, algorithm, capabilities);
+    });
 }
 
 }  // namespace baton::core

@@ -63,7 +63,8 @@ KernelChoice done_with_direct_send();
 
 /// That of a collective's or barrier's plan.
 KernelChoice kernel_for(baton_operation operation, Algorithm algorithm, baton_type type);
-/// All that a communicator's calls may launch, of this layer.
+/// All of this layer, and those that a communicator's calls may launch.
+std::vector<KernelChoice> all_kernels();
 std::vector<KernelChoice> kernels_for(const Capabilities &capabilities);
 
 }  // namespace baton::core

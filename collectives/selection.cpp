@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "collectives/broadcast/push.hpp"
 #include "collectives/route.hpp"
 #include "transport/element/dispatch.hpp"
 #include "util/failure.hpp"
@@ -186,7 +187,7 @@ private:
 
     bool possible(const TuningRow &row) const {
         if ((row.mover == Mover::host) == capabilities_.on_gpu) return false;
-        if (row.mover == Mover::copy_engine && !copy_engine_allowed()) return false;
+        if (row.mover == Mover::copy_engine && (!copy_engine_allowed() || relays_unasked())) return false;
         if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) return false;
         if (is_routed(row.algorithm)) return fits(row.algorithm, request_.operation, capabilities_.links);
         if (row.algorithm != Algorithm::packet) return true;
@@ -206,6 +207,14 @@ private:
         const bool limited = capabilities_.transport == BATON_TRANSPORT_AUTO && capabilities_.copy_engine_limit &&
                              !reduces(request_.operation);
         return !limited || request_.bytes >= *capabilities_.copy_engine_limit;
+    }
+
+    /// A broadcast that copy engines would relay: the tables that are compiled in do not know what that costs.
+    bool relays_unasked() const {
+        const TuningTable *table = table_for(capabilities_.tuning, request_.operation);
+        return request_.operation == BATON_BROADCAST && worth_relaying(request_.bytes, capabilities_.size) &&
+               capabilities_.transport == BATON_TRANSPORT_AUTO && !capabilities_.copy_engine_limit &&
+               (table == nullptr || table->built_in);
     }
 
     Plan take(const TuningRow &row, Reason reason) {

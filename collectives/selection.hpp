@@ -13,8 +13,8 @@ namespace baton::core {
 /// bytes only.
 Plan select(const Request &request, const Capabilities &capabilities);
 
-/// False: select() never answers a request for `operation` with a kernel that runs `algorithm`, so it need not be
-/// loaded.
+/// False: select() never answers a request for `operation` with a kernel that runs `algorithm`, nor with a copy engine
+/// that such a kernel could take over from.
 bool may_select_kernel(baton_operation operation, Algorithm algorithm, const Capabilities &capabilities);
 
 /// One line: "push by copy engine, 32 channels: <reason>".

@@ -16,12 +16,14 @@ mps_start() {
     export CUDA_MPS_PIPE_DIRECTORY=$mps/pipe CUDA_MPS_LOG_DIRECTORY=$mps/log
     nvidia-cuda-mps-control -d
     # 32 hardware queues for all processes (docs/gpu_testing.md): enough for 8 ranks, or two tests of 4.
+    connections=${CUDA_DEVICE_MAX_CONNECTIONS:-}
     export CUDA_DEVICE_MAX_CONNECTIONS=4
 }
 mps_stop() {
     [ -n "${mps:-}" ] || return 0
     echo quit | nvidia-cuda-mps-control
     unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY CUDA_DEVICE_MAX_CONNECTIONS
+    [ -z "$connections" ] || export CUDA_DEVICE_MAX_CONNECTIONS=$connections
     rm -rf "$mps"
     mps=
 }

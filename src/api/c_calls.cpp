@@ -52,10 +52,8 @@ baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stre
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
         if (!group.open()) return found->run(request, on.get());
-        group.add_call(once_more(name, comm, stream, check, request), [found, request, on] {
-            const auto later = found->turn();
-            found->run(request, on.get());
-        });
+        group.add_call(once_more(name, comm, stream, check, request), found,
+                       [found, request, on] { found->run(request, on.get()); });
     });
 }
 
@@ -110,10 +108,7 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
             const std::shared_ptr<void> queue = find_stream(*again->comm, stream);
             return BufferIds{make(*again->comm, *again->window, queue.get()).buffer_id};
         };
-        group.add_call(once_more(name, {call.buffer_id}, look), [found, run] {
-            const auto later = found->comm->turn();
-            run();
-        });
+        group.add_call(once_more(name, {call.buffer_id}, look), found->comm, run);
     });
 }
 

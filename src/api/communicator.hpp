@@ -60,6 +60,9 @@ public:
     /// only knows that another one gave up, waits a moment for that rank's words.
     void throw_if_broken();
     void abort();
+    /// Breaks it, with the failure's code and words: what the failure has kept from being issued belongs to what the
+    /// peers have got already.
+    void give_up_after(const std::exception &failure);
 
     /// Runs a checked collective. The caller holds mutex().
     void run(const Request &request, void *stream);

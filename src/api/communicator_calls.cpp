@@ -3,9 +3,25 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
+#include <new>
 
 namespace baton::core {
+namespace {
+
+/// What a call has to do behind its operation, of which the peers have their part by now.
+template <class Rest>
+void follow(const Rest &rest) {
+    try {
+        rest();
+    } catch (const Failure &failure) {
+        throw PartlyEnqueued(failure.code(), failure.what());
+    } catch (const std::bad_alloc &) {
+        throw PartlyEnqueued(BATON_ERR_MEMORY, "out of host memory behind an operation that was enqueued");
+    }
+}
+
+}  // namespace
+
 /// What a call reads and writes on this rank.
 std::uint64_t Communicator::send_bytes(const Request &request) const {
     const bool blocks = request.operation == BATON_REDUCE_SCATTER || request.operation == BATON_ALLTOALL;
@@ -106,7 +122,9 @@ void Communicator::issue(const Request &request, void *stream) {
     args.root = request.root;
     use_scratch(request, how, args, use, stream);
     executor_->collective(request, how, args, stream);
-    if (args.recv != request.recv) executor_->local_copy(request.recv, args.recv, recv_bytes(request), stream);
+    follow([&] {
+        if (args.recv != request.recv) executor_->local_copy(request.recv, args.recv, recv_bytes(request), stream);
+    });
     after_call(stream);
 }
 
@@ -134,7 +152,9 @@ void Communicator::issue_messages(const std::vector<Request> &requests, void *st
         calls.push_back(std::move(call));
     }
     executor_->messages(std::move(calls), stream);
-    for (const CopyOut &copy : copies) executor_->local_copy(copy.destination, copy.source, copy.bytes, stream);
+    follow([&] {
+        for (const CopyOut &copy : copies) executor_->local_copy(copy.destination, copy.source, copy.bytes, stream);
+    });
     after_call(stream);
 }
 

@@ -172,7 +172,7 @@ void Communicator::guard(const std::function<void()> &body) {
     try {
         body();
     } catch (const PartlyEnqueued &failure) {
-        break_with(failure.code(), failure.what(), true);
+        give_up_after(failure);
         throw;
     } catch (const Failure &failure) {
         const baton_result code = failure.code();
@@ -180,6 +180,11 @@ void Communicator::guard(const std::function<void()> &body) {
             break_with(code, failure.what(), true);
         throw;
     }
+}
+
+void Communicator::give_up_after(const std::exception &failure) {
+    const auto *known = dynamic_cast<const Failure *>(&failure);
+    break_with(known != nullptr ? known->code() : BATON_ERR_MEMORY, failure.what(), true);
 }
 
 void Communicator::abort() {

@@ -1,6 +1,7 @@
 #include "api/group.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <numeric>
 #include <utility>
 
@@ -28,8 +29,8 @@ void Group::add_messages(Check check, const std::shared_ptr<Communicator> &comm,
     collected_.checks.push_back(std::move(check));
 }
 
-void Group::add_call(Check check, std::function<void()> call) {
-    collected_.calls.push_back(std::move(call));
+void Group::add_call(Check check, const std::shared_ptr<Communicator> &comm, std::function<void()> call) {
+    collected_.calls.push_back({comm, std::move(call)});
     collected_.checks.push_back(std::move(check));
 }
 
@@ -38,11 +39,28 @@ void Group::end() {
     if (--depth_ > 0) return;
     const Collected collected = std::exchange(collected_, {});
     for (const Check &check : collected.checks) check();
-    for (const Messages &one : collected.messages) {
-        const auto turn = one.comm->turn();
-        one.comm->run_messages(one.requests, one.stream.get());
+    std::vector<Step> steps;
+    for (const Messages &one : collected.messages)
+        steps.push_back({one.comm, [&one] { one.comm->run_messages(one.requests, one.stream.get()); }});
+    steps.insert(steps.end(), collected.calls.begin(), collected.calls.end());
+    issue(steps);
+}
+
+void Group::issue(const std::vector<Step> &steps) {
+    for (auto step = steps.begin(); step != steps.end(); ++step) {
+        try {
+            const auto turn = step->comm->turn();
+            step->issue();
+        } catch (const std::exception &failure) {
+            const auto is_of = [](const std::shared_ptr<Communicator> &comm) {
+                return [&comm](const Step &other) { return other.comm == comm; };
+            };
+            for (auto issued = steps.begin(); issued != step; ++issued) {
+                if (std::any_of(step, steps.end(), is_of(issued->comm))) issued->comm->give_up_after(failure);
+            }
+            throw;
+        }
     }
-    for (const auto &call : collected.calls) call();
 }
 
 }  // namespace baton::core

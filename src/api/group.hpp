@@ -23,13 +23,15 @@ public:
     bool open() const { return depth_ > 0; }
     void begin() { ++depth_; }
     /// Leaves one level; at the outermost, issues what was collected: first all messages, one step per communicator and
-    /// stream, then the rest in order. Issues nothing if one of the checks throws.
+    /// stream, then the rest in order. Issues nothing if one of the checks throws. If the system refuses a step later,
+    /// the communicators of which some steps have been issued and others not are broken: their peers have all of
+    /// theirs.
     void end();
 
     /// Throws BATON_ERR_ARGUMENT, and collects none of them, past BATON_GROUP_LIMIT messages of one communicator.
     void add_messages(Check check, const std::shared_ptr<Communicator> &comm, const std::vector<Request> &requests,
                       const std::shared_ptr<void> &stream);
-    void add_call(Check check, std::function<void()> call);
+    void add_call(Check check, const std::shared_ptr<Communicator> &comm, std::function<void()> call);
 
 private:
     struct Messages {
@@ -37,11 +39,16 @@ private:
         std::shared_ptr<void> stream;
         std::vector<Request> requests;
     };
+    struct Step {
+        std::shared_ptr<Communicator> comm;
+        std::function<void()> issue;
+    };
     struct Collected {
         std::vector<Check> checks;
         std::vector<Messages> messages;
-        std::vector<std::function<void()>> calls;
+        std::vector<Step> calls;
     };
+    static void issue(const std::vector<Step> &steps);
 
     int depth_ = 0;
     Collected collected_;

@@ -387,7 +387,10 @@ TEST(Selection, NeverAnswersWithAKernelThatItHasRuledOut) {
             for (const OperationWays &entry : tuned_operations()) {
                 for (std::uint64_t bytes = 1; bytes <= 1ull << 34; bytes *= 4) {
                     const Plan plan = plan_for(entry.operation, bytes, capabilities);
-                    if (plan.mover != Mover::kernel) continue;
+                    // Kernels take over from copy engines, but for these.
+                    if (plan.mover != Mover::kernel && (plan.algorithm == Algorithm::staged || plan.stream_words))
+                        continue;
+                    if (!is_collective(entry.operation)) continue;
                     EXPECT_TRUE(may_select_kernel(entry.operation, plan.algorithm, capabilities))
                         << text_for(entry.operation, bytes, capabilities);
                 }
@@ -425,6 +428,23 @@ TEST(Selection, BothSidesOfAMessageAgree) {
 }
 
 /// What is buffered never waits for an address; the rest goes by copy engine where that is asked for.
+/// Nobody has measured what relays by copy engines cost, but who asks for them gets them.
+TEST(Selection, BroadcastsThatNeedRelaysGoByCopyEngineWhereAsked) {
+    Capabilities two = gpu(2), three = gpu(3);
+    two.tuning =
+        three.tuning = {*find_table(built_in_tables(), {.gpu = "NVIDIA H200", .link = "NVSwitch", .ranks = 2})};
+    for (const std::uint64_t bytes : {64ull << 20, 1ull << 30}) {
+        EXPECT_EQ(plan_for(BATON_BROADCAST, bytes, two).mover, Mover::copy_engine);
+        EXPECT_EQ(plan_for(BATON_BROADCAST, bytes, three).mover, Mover::kernel) << "by the table for two";
+    }
+    Capabilities asked = three;
+    asked.copy_engine_limit = 1 << 20;
+    EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 30, asked).mover, Mover::copy_engine);
+    asked = three;
+    asked.tuning[0].built_in = false;
+    EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 30, asked).mover, Mover::copy_engine);
+}
+
 TEST(Selection, LongMessagesByCopyEngine) {
     Capabilities asked = gpu(2);
     asked.transport = BATON_TRANSPORT_COPY_ENGINE;

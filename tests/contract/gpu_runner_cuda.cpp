@@ -9,7 +9,7 @@ namespace baton::core::contract {
 template <>
 inline constexpr bool acts_at_once<CopyEngine> = false;
 
-static_assert(Engine<CopyEngine> && HasStaging<CopyEngine>);
+static_assert(Engine<CopyEngine> && HasStaging<CopyEngine> && HasWait<CopyEngine>);
 static_assert(!HasSources<CopyEngine> && !HasPackets<CopyEngine>, "the contract says what copy engines do not offer");
 
 namespace {

@@ -236,7 +236,8 @@ TEST(Communicators, OneForEachThread) {
     info.struct_size = sizeof(info);
     ASSERT_OK(baton_comm_info(first, &info));
     // Streams that share one of a GPU's hardware queues wait for each other; docs/gpu_testing.md has the numbers.
-    if (info.on_gpu && info.ranks_on_device > 4) GTEST_SKIP() << "too few hardware queues for all ranks' streams";
+    if (any_rank(info.on_gpu && info.ranks_on_device > 4))
+        GTEST_SKIP() << "too few hardware queues for all ranks' streams";
     const auto work = [](baton_comm_t comm, std::uint64_t seed) {
         use_device();
         for (std::uint64_t i = 0; i < 20; ++i) expect_collectives(comm, seed + i, 100 + 700 * i);

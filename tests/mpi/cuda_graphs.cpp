@@ -197,20 +197,25 @@ TEST_P(CudaGraphs, OfPointToPointCalls) {
     }
 }
 
-/// What the stream refuses leaves nothing behind, at no rank.
-class RefusedCapture : public GpuTest {};
+/// What the stream refuses leaves nothing behind, at no rank. With a captured call before, the stream refuses to wait
+/// for the call's predecessor; without, it refuses the kernel.
+class RefusedCapture : public GpuTest, public ::testing::WithParamInterface<bool> {};
 
-TEST_F(RefusedCapture, LeavesTheCommunicatorGood) {
+TEST_P(RefusedCapture, LeavesTheCommunicatorGood) {
     constexpr std::size_t count = 1000;
     Buffer input(comm(), count * 4), output(comm(), count * 4);
     const auto allreduce = [&] {
         return baton_allreduce(input.data(), output.data(), count, BATON_FLOAT32, BATON_SUM, comm(), stream_);
     };
+    EXPECT_OK(allreduce());
     for (std::uint64_t round = 0; round < 3; ++round) {
         ASSERT_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-        EXPECT_OK(allreduce());
+        if (GetParam()) {
+            EXPECT_OK(allreduce());
+        }
         EXPECT_EQ(cudaErrorStreamCaptureUnsupported, cudaStreamSynchronize(stream_)) << "this ends the capture";
         EXPECT_ERROR(BATON_ERR_CUDA, allreduce());
+        EXPECT_ERROR(BATON_ERR_CUDA, baton_send(input.data(), 8, BATON_UINT8, rank(), comm(), stream_));
         cudaGraph_t graph = nullptr;
         EXPECT_EQ(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(stream_, &graph));
         cudaGetLastError();
@@ -224,6 +229,7 @@ TEST_F(RefusedCapture, LeavesTheCommunicatorGood) {
     }
 }
 
+INSTANTIATE_TEST_SUITE_P(AfterACapturedCall, RefusedCapture, ::testing::Bool());
 INSTANTIATE_TEST_SUITE_P(Counts, CudaGraphs, ::testing::Values(1, 1000, 50000, 600011));
 
 }  // namespace

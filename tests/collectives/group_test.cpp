@@ -1,0 +1,88 @@
+// What a group leaves behind when the system refuses one of its steps.
+#include "api/group.hpp"
+
+#include <gtest/gtest.h>
+
+namespace baton::core {
+namespace {
+
+std::shared_ptr<Communicator> communicator_of_one() {
+    baton_config config;
+    baton_config_init(&config);
+    config.transport = BATON_TRANSPORT_HOST;
+    return std::make_shared<Communicator>(std::move(ThreadBootstrap::make(1)[0]), &config);
+}
+
+class Groups : public ::testing::Test {
+protected:
+    ~Groups() override {
+        first_->shut_down();
+        second_->shut_down();
+    }
+    void add(const std::shared_ptr<Communicator> &comm, bool refused = false) {
+        group_.add_call([] {}, comm,
+                        [this, refused] {
+                            if (refused) fail(BATON_ERR_SYSTEM, "refused");
+                            ++issued_;
+                        });
+    }
+    baton_result end() {
+        try {
+            group_.end();
+        } catch (const Failure &failure) {
+            return failure.code();
+        }
+        return BATON_SUCCESS;
+    }
+    static baton_result state_of(Communicator &comm) {
+        try {
+            comm.throw_if_broken();
+        } catch (const Failure &failure) {
+            return failure.code();
+        }
+        return BATON_SUCCESS;
+    }
+
+    std::shared_ptr<Communicator> first_ = communicator_of_one(), second_ = communicator_of_one();
+    Group group_;
+    int issued_ = 0;
+};
+
+TEST_F(Groups, WhatIsRefusedAtOnceLeavesNothing) {
+    group_.begin();
+    add(first_, true);
+    add(first_);
+    EXPECT_EQ(end(), BATON_ERR_SYSTEM);
+    EXPECT_EQ(issued_, 0);
+    EXPECT_EQ(state_of(*first_), BATON_SUCCESS);
+}
+
+/// Its peers have the first step, and would take the next group's first for the second.
+TEST_F(Groups, ACommunicatorIsBrokenBetweenItsSteps) {
+    group_.begin();
+    add(first_);
+    add(first_, true);
+    add(first_);
+    EXPECT_EQ(end(), BATON_ERR_SYSTEM);
+    EXPECT_EQ(issued_, 1);
+    EXPECT_EQ(state_of(*first_), BATON_ERR_SYSTEM);
+}
+
+TEST_F(Groups, CommunicatorsWithAllOrNoneOfTheirStepsWorkOn) {
+    group_.begin();
+    add(first_);
+    add(second_, true);
+    EXPECT_EQ(end(), BATON_ERR_SYSTEM);
+    EXPECT_EQ(state_of(*first_), BATON_SUCCESS) << "all";
+    EXPECT_EQ(state_of(*second_), BATON_SUCCESS) << "none";
+    group_.begin();
+    add(first_);
+    add(second_, true);
+    add(first_);
+    EXPECT_EQ(end(), BATON_ERR_SYSTEM);
+    EXPECT_EQ(state_of(*first_), BATON_ERR_SYSTEM) << "one of two";
+    EXPECT_EQ(state_of(*second_), BATON_SUCCESS);
+}
+
+}  // namespace
+}  // namespace baton::core
