@@ -7,7 +7,9 @@
 #include <random>
 #include <sstream>
 
+#include "topology/hwloc_export.hpp"
 #include "topology/readers.hpp"
+#include "topology/snapshot_json.hpp"
 #include "topology/tool/advice_json.hpp"
 #include "topology/tool/machine.hpp"
 #include "topology/tool/picture.hpp"
@@ -179,6 +181,28 @@ TEST(Picture, QuotesWhatNamesContain) {
     EXPECT_THAT(picture, HasSubstr("a&lt;b&gt;&amp;&quot;"));
     EXPECT_THAT(picture, HasSubstr("a note with &lt;tags&gt;"));
     EXPECT_THAT(picture, Not(HasSubstr("\x1b")));
+}
+
+/// Bytes that must not be in any output: escape, C1 and bidirectional overrides in UTF-8, a lone byte of C1.
+TEST(Outputs, AreFreeOfWhatSteersTerminals) {
+    const std::string hostile =
+        "x\x1b[31m\xc2\x9b"
+        "2J\xe2\x80\xae"
+        "evil\x9b\x7f\xe2\x80\xa8\xff";
+    Snapshot snapshot = read_machine_file(BATON_MACHINES "/l40s-pcie-dual-socket.xml");
+    snapshot.gpus[0].name = snapshot.nics[0].name = snapshot.host.cpu_model = snapshot.pci[1].name = hostile;
+    snapshot.gaps = {hostile};
+    snapshot.gpus[0].uuid = {hostile, Source::nvml};
+    const std::string all[] = {draw_picture(make_machine(hostile, snapshot)),
+                               advice_to_json(make_machine("", snapshot)), snapshot_to_json(snapshot),
+                               to_hwloc_xml(snapshot)};
+    for (const std::string &text : all) {
+        EXPECT_THAT(text, HasSubstr("evil"));
+        for (const char *bytes : {"\x1b", "\xc2\x9b", "\xe2\x80\xae", "\x9b", "\x7f", "\xe2\x80\xa8", "\xff"})
+            EXPECT_THAT(text, Not(HasSubstr(bytes)));
+    }
+    const Snapshot read = snapshot_from_json(all[2], "x");
+    EXPECT_THAT(tree_text(make_machine("", read)), HasSubstr("x?[31m?2J?evil"));
 }
 
 TEST(Picture, KnowsAMachineOfWhichNothingIsKnown) {

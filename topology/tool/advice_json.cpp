@@ -77,8 +77,7 @@ std::string advice_to_json(const Machine &machine) {
     ordered_json all{
         {"baton_advice", 1}, {"machine", communicator_json(machine, machine.gpus, "gpus")}, {"pairs", pairs}};
     if (!machine.gpu_of_rank.empty()) all["job"] = communicator_json(machine, machine.ranks, "ranks");
-    // Names may come from a file in any encoding.
-    return all.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+    return all.dump(2, ' ', true, ordered_json::error_handler_t::replace);
 }
 
 }  // namespace baton::topology

@@ -12,6 +12,7 @@
 #include "topology/discover.hpp"
 #include "topology/hwloc_export.hpp"
 #include "topology/override.hpp"
+#include "topology/printable.hpp"
 #include "topology/readers.hpp"
 #include "topology/snapshot_json.hpp"
 #include "topology/tool/advice_json.hpp"
@@ -51,17 +52,6 @@ std::vector<int> find_gpus(const Snapshot &snapshot, const std::vector<std::stri
     return gpus;
 }
 
-/// Names come from files and firmware, and must not steer the terminal.
-std::string printable(std::string text) {
-    std::replace_if(
-        text.begin(), text.end(),
-        [](char character) {
-            return (static_cast<unsigned char>(character) < 0x20 && character != '\n') || character == 0x7f;
-        },
-        '?');
-    return text;
-}
-
 std::string text_of(const Machine &machine, const std::vector<std::string> &show) {
     const std::pair<const char *, std::string (*)(const Machine &)> parts[] = {{"matrix", matrix_text},
                                                                                {"bandwidth", bandwidth_text},
@@ -74,7 +64,7 @@ std::string text_of(const Machine &machine, const std::vector<std::string> &show
         if (const std::string part = make(machine); !part.empty()) text += "\n" + part;
     }
     if (const std::string gaps = gaps_text(machine); !gaps.empty()) text += "\n" + gaps;
-    return printable(std::move(text));
+    return printable(text, '\n');
 }
 
 struct Output {
