@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "topology/limits.hpp"
@@ -170,25 +171,26 @@ void check_pair(const Override &said, const Override::PairEntry &entry, const Gp
     if (kind == LinkKind::SAME_DEVICE && from.pci.known() && to.pci.known() && from.pci.value != to.pci.value)
         refuse("SAME_DEVICE, but they have different PCI addresses");
     if (!entry.links) return;
-    const bool nvlink = kind == LinkKind::NVLINK || kind == LinkKind::NVSWITCH || kind == LinkKind::C2C;
-    if (nvlink && *entry.links == 0) refuse(fmt::format("{} without links", name_of(kind)));
-    if (!nvlink && *entry.links > 0) refuse(fmt::format("{} has no NVLinks", name_of(kind)));
+    const bool counted = kind == LinkKind::NVLINK || kind == LinkKind::NVSWITCH;
+    if (counted && *entry.links == 0) refuse(fmt::format("{} without links", name_of(kind)));
+    if (!counted && *entry.links > 0) refuse(fmt::format("{} has no NVLinks to count", name_of(kind)));
 }
 
-/// What "pairs" has said of each pair so far: saying it twice is well, saying two things is not. (What it says stands
-/// above the matrices.)
+/// What the matrices, and above them "pairs", have said of each pair so far: saying a thing twice is well, saying two
+/// things is not.
 class Stated {
 public:
     explicit Stated(const Override &said) : said_(said) {}
 
-    void add(const Override::PairEntry &entry, std::size_t from, std::size_t to) {
-        if (!entry.field.starts_with("pairs")) return;
-        Override::PairEntry &all = by_pair_[{std::min(from, to), std::max(from, to)}];
+    /// All that this entry's level has said of its pair.
+    const Override::PairEntry &add(const Override::PairEntry &entry, std::size_t from, std::size_t to) {
+        Override::PairEntry &all = by_pair_[{entry.field.starts_with("pairs"), std::min(from, to), std::max(from, to)}];
         once("kind", entry, entry.kind, all.kind, all);
         once("links", entry, entry.links, all.links, all);
         once("gbps", entry, entry.mbps, all.mbps, all);
         once("p2p", entry, entry.p2p, all.p2p, all);
         all.field = entry.field;
+        return all;
     }
 
 private:
@@ -203,7 +205,7 @@ private:
     }
 
     const Override &said_;
-    std::map<std::pair<std::size_t, std::size_t>, Override::PairEntry> by_pair_;
+    std::map<std::tuple<bool, std::size_t, std::size_t>, Override::PairEntry> by_pair_;
 };
 
 void state_pair(const Override::PairEntry &entry, PairFacts &pair) {
@@ -269,8 +271,7 @@ Snapshot apply_override(const Override &said, Snapshot snapshot) {
         const std::size_t from = gpu_named(said, snapshot, entry.from, entry.field);
         const std::size_t to = gpu_named(said, snapshot, entry.to, entry.field);
         if (from == to) fail(BATON_ERR_ARGUMENT, "{}: {}: both are GPU \"{}\"", said.origin, entry.field, entry.to);
-        stated.add(entry, from, to);
-        check_pair(said, entry, snapshot.gpus[from], snapshot.gpus[to]);
+        check_pair(said, stated.add(entry, from, to), snapshot.gpus[from], snapshot.gpus[to]);
         state_pair(entry, snapshot.pair(from, to));
         state_pair(entry, snapshot.pair(to, from));
     }
