@@ -149,11 +149,13 @@ private:
 
 // ---- applying ------------------------------------------------------------------------------------------------------
 
+const char *noun(const Override &said) { return said.host_ranks > 0 ? "rank" : "GPU"; }
+
 std::size_t gpu_named(const Override &said, const Snapshot &snapshot, const std::string &name,
                       const std::string &field) {
     const int gpu = find_gpu(snapshot, name);
     if (gpu >= 0) return static_cast<std::size_t>(gpu);
-    const char *what = said.host_ranks > 0 ? "rank" : "GPU";
+    const char *what = noun(said);
     if (snapshot.gpus.empty())
         fail(BATON_ERR_ARGUMENT, "{}: {}: there is no {} \"{}\": there are none", said.origin, field, what, name);
     fail(BATON_ERR_ARGUMENT, "{}: {}: there is no {} \"{}\"; there are 0 to {}{}", said.origin, field, what, name,
@@ -167,7 +169,7 @@ void check_pair(const Override &said, const Override::PairEntry &entry, const Gp
     };
     if (!entry.kind) return;
     const LinkKind kind = *entry.kind;
-    if (kind == LinkKind::SELF) refuse("SELF is one GPU, and these are two");
+    if (kind == LinkKind::SELF) refuse(fmt::format("SELF is one {}, and these are two", noun(said)));
     if (kind == LinkKind::SAME_DEVICE && from.pci.known() && to.pci.known() && from.pci.value != to.pci.value)
         refuse("SAME_DEVICE, but they have different PCI addresses");
     if (!entry.links) return;
@@ -221,8 +223,8 @@ void state_pair(const Override::PairEntry &entry, PairFacts &pair) {
 }
 
 Snapshot with_host_ranks(Snapshot snapshot, int ranks) {
-    snapshot.gpus.clear();
-    for (int rank = 0; rank < ranks; ++rank) snapshot.gpus.emplace_back().name = fmt::format("host rank {}", rank);
+    snapshot.gpus.assign(static_cast<std::size_t>(ranks), {});
+    snapshot.host_ranks = {true, Source::override_file};
     snapshot.pairs.assign(snapshot.gpus.size() * snapshot.gpus.size(), {});
     return snapshot;
 }
@@ -234,8 +236,8 @@ void kill_link(const Override &said, const Override::DeadLink &dead, Snapshot &s
         link.active = false;
         return;
     }
-    fail(BATON_ERR_ARGUMENT, "{}: {}: GPU \"{}\" has no NVLink {}; it has {}", said.origin, dead.field, dead.gpu,
-         dead.link, gpu.nvlinks.size());
+    fail(BATON_ERR_ARGUMENT, "{}: {}: {} \"{}\" has no NVLink {}; it has {}", said.origin, dead.field, noun(said),
+         dead.gpu, dead.link, gpu.nvlinks.size());
 }
 
 }  // namespace
@@ -270,7 +272,8 @@ Snapshot apply_override(const Override &said, Snapshot snapshot) {
     for (const Override::PairEntry &entry : said.pairs) {
         const std::size_t from = gpu_named(said, snapshot, entry.from, entry.field);
         const std::size_t to = gpu_named(said, snapshot, entry.to, entry.field);
-        if (from == to) fail(BATON_ERR_ARGUMENT, "{}: {}: both are GPU \"{}\"", said.origin, entry.field, entry.to);
+        if (from == to)
+            fail(BATON_ERR_ARGUMENT, "{}: {}: both are {} \"{}\"", said.origin, entry.field, noun(said), entry.to);
         check_pair(said, stated.add(entry, from, to), snapshot.gpus[from], snapshot.gpus[to]);
         state_pair(entry, snapshot.pair(from, to));
         state_pair(entry, snapshot.pair(to, from));

@@ -148,7 +148,7 @@ Links links_of(const CommAdvice &advice) {
         known = known && pair.known;
         if (!pair.same_gpu) weights.insert(pair.weight);
     });
-    if (!known) links.why = "nobody says how the GPUs of all ranks are linked";
+    if (!known) links.why = "nobody says how all ranks are linked";
     if (!known || advice.ranks.size() < 3 || weights.size() < 2) return links;
     if (std::vector<int> island = find_islands(advice); !island.empty()) {
         links.shape = Links::Shape::islands;

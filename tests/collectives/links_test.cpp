@@ -56,8 +56,8 @@ TEST(LinksOf, AWeakGpuChangesNothing) {
 }
 
 TEST(LinksOf, WhatNobodyKnowsIsUniform) {
-    expect_uniform(links(builders::gpus(4)), "nobody says how the GPUs of all ranks are linked");
-    expect_uniform(links(builders::cube_mesh(), {0, 1, 2, -1}), "nobody says how the GPUs of all ranks are linked");
+    expect_uniform(links(builders::gpus(4)), "nobody says how all ranks are linked");
+    expect_uniform(links(builders::cube_mesh(), {0, 1, 2, -1}), "nobody says how all ranks are linked");
 }
 
 TEST(LinksOf, PcieAcrossSocketsIsUniform) {

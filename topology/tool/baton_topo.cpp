@@ -53,17 +53,21 @@ std::vector<int> find_gpus(const Snapshot &snapshot, const std::vector<std::stri
 }
 
 std::string text_of(const Machine &machine, const std::vector<std::string> &show) {
-    const std::pair<const char *, std::string (*)(const Machine &)> parts[] = {{"matrix", matrix_text},
-                                                                               {"bandwidth", bandwidth_text},
-                                                                               {"tree", tree_text},
-                                                                               {"ring", ring_text},
-                                                                               {"ranks", ranks_text}};
-    std::string text = header_text(machine);
-    for (const auto &[name, make] : parts) {
+    const std::pair<const char *, std::string (*)(const Machine &)> makers[] = {
+        {"matrix", matrix_text}, {"matrix", nic_names_text}, {"bandwidth", bandwidth_text},
+        {"tree", tree_text},     {"ring", ring_text},        {"ranks", ranks_text}};
+    std::vector<std::string> parts;
+    std::string all;
+    for (const auto &[name, make] : makers) {
         if (std::count(show.begin(), show.end(), name) == 0) continue;
-        if (const std::string part = make(machine); !part.empty()) text += "\n" + part;
+        parts.push_back(make(machine));
+        all += parts.back();
     }
-    if (const std::string gaps = gaps_text(machine); !gaps.empty()) text += "\n" + gaps;
+    if (!parts.empty()) parts.insert(parts.begin() + 1, legend_text(all));
+    parts.push_back(gaps_text(machine));
+    std::string text = header_text(machine);
+    for (const std::string &part : parts)
+        if (!part.empty()) text += "\n" + part;
     return printable(text, '\n');
 }
 
