@@ -11,10 +11,10 @@ struct Range {
 };
 
 /// Unicode's control and format characters, its separators of lines and paragraphs, and what no text may contain.
-constexpr Range refused[] = {{0x00, 0x1f},       {0x7f, 0x9f},      {0xad, 0xad},     {0x61c, 0x61c},
-                             {0x180e, 0x180e},   {0x200b, 0x200f},  {0x2028, 0x202e}, {0x2060, 0x206f},
-                             {0xd800, 0xdfff},   {0xfeff, 0xfeff},  {0xfff9, 0xfffb}, {0xfffe, 0xffff},
-                             {0x1d173, 0x1d17a}, {0xe0000, 0xe007f}};
+constexpr Range not_printable[] = {{0x00, 0x1f},       {0x7f, 0x9f},      {0xad, 0xad},     {0x61c, 0x61c},
+                                   {0x180e, 0x180e},   {0x200b, 0x200f},  {0x2028, 0x202e}, {0x2060, 0x206f},
+                                   {0xd800, 0xdfff},   {0xfeff, 0xfeff},  {0xfff9, 0xfffb}, {0xfffe, 0xffff},
+                                   {0x1d173, 0x1d17a}, {0xe0000, 0xe007f}};
 
 /// Bytes of the character at the front of the text, and the character; 0 bytes where it is not UTF-8.
 std::size_t decode(std::string_view text, std::uint32_t &character) {
@@ -45,9 +45,10 @@ std::string printable(std::string_view text, char keep) {
     while (!text.empty()) {
         std::uint32_t character = 0;
         const std::size_t length = decode(text, character);
-        const bool good = length > 0 && std::none_of(std::begin(refused), std::end(refused), [&](const Range &range) {
-                              return range.first <= character && character <= range.last;
-                          });
+        const bool good =
+            length > 0 && std::none_of(std::begin(not_printable), std::end(not_printable), [&](const Range &range) {
+                return range.first <= character && character <= range.last;
+            });
         if (good || (keep != '\0' && text[0] == keep)) {
             result += text.substr(0, length);
         } else {
