@@ -21,9 +21,9 @@ bool usable_link(const Pair &pair) {
     return linked(pair.kind.value) && !refused(pair.p2p_read) && !refused(pair.p2p_write);
 }
 
-/// What only puts kinds in order where nobody tells the bandwidth, NVLink above PCIe 5.0 x16: not figures of any
-/// machine.
-int assumed_mbps(LinkKind kind) {
+/// What only puts kinds in order where nobody tells the bandwidth, a link of NVLink above PCIe 5.0 x16: not figures of
+/// any machine.
+int assumed_mbps(LinkKind kind, int links) {
     switch (kind) {
         case LinkKind::SELF:
         case LinkKind::SAME_DEVICE:
@@ -31,7 +31,7 @@ int assumed_mbps(LinkKind kind) {
         case LinkKind::NVLINK:
         case LinkKind::NVSWITCH:
         case LinkKind::C2C:
-            return 64'000;
+            return 64'000 * std::max(links, 1);
         case LinkKind::PIX:
         case LinkKind::PXB:
         case LinkKind::PHB:
@@ -42,6 +42,10 @@ int assumed_mbps(LinkKind kind) {
             return 1'000;
     }
     return 0;
+}
+
+Basis basis_of(const Pair &pair) {
+    return pair.nominal_mbps.known() ? Basis::bandwidth : pair.links > 0 ? Basis::links : Basis::kind;
 }
 
 /// NVLink direct or by switches is the same to a ring.
@@ -73,7 +77,7 @@ private:
 EdgeWeight weight_of(const Pair &pair) {
     EdgeWeight weight;
     weight.direct = !refused(pair.p2p_read) && !refused(pair.p2p_write);
-    weight.mbps = pair.nominal_mbps.known() ? pair.nominal_mbps.value : assumed_mbps(pair.kind.value);
+    weight.mbps = pair.nominal_mbps.known() ? pair.nominal_mbps.value : assumed_mbps(pair.kind.value, pair.links);
     weight.kind = preference(pair.kind.value);
     return weight;
 }
@@ -82,8 +86,10 @@ RankPair both_ways(const Pair &there, const Pair &back) {
     RankPair both;
     both.same_gpu = there.kind.value <= LinkKind::SAME_DEVICE;
     both.linked = usable_link(there) && usable_link(back);
+    both.own_links = both.linked && there.kind.value == LinkKind::NVLINK && back.kind.value == LinkKind::NVLINK;
     both.known = both.same_gpu || there.kind.value != LinkKind::NONE || there.nominal_mbps.known();
     both.weight = std::min(weight_of(there), weight_of(back));
+    both.basis = std::max(basis_of(there), basis_of(back));
     return both;
 }
 

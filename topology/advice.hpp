@@ -49,12 +49,21 @@ struct RankAdvice {
 /// Of one GPU, whoever uses it; gpu -1 gives an answer in which nothing is known.
 RankAdvice advise_rank(const Snapshot &snapshot, const Graph &graph, int gpu);
 
+/// What a weight's bandwidth rests on. Weights of different bases have an order, but no ratio.
+enum class Basis : std::uint8_t {
+    bandwidth,  ///< somebody tells it
+    links,      ///< nobody does, but there are so many NVLinks
+    kind
+};
+
 /// Two ranks, the worse of both directions.
 struct RankPair {
     bool same_gpu = false;
-    bool linked = false;  ///< by NVLink in any form, and nobody refuses to use it; or both share a GPU
-    bool known = false;   ///< somebody says how they are linked, or how fast
-    EdgeWeight weight;    ///< by kind where nobody knows the bandwidth
+    bool linked = false;     ///< by NVLink in any form, and nobody refuses to use it; or both share a GPU
+    bool own_links = false;  ///< linked by NVLinks that lead from one to the other only
+    bool known = false;      ///< somebody says how they are linked, or how fast
+    EdgeWeight weight;
+    Basis basis = Basis::kind;  ///< of weight
 
     bool operator==(const RankPair &) const = default;
 };

@@ -6,6 +6,7 @@
 
 #include "topology/classify.hpp"
 #include "topology/names.hpp"
+#include "topology/printable.hpp"
 
 namespace baton::topology {
 namespace {
@@ -195,6 +196,7 @@ Snapshot assemble(const NvmlFacts &nvml, const CudaFacts &cuda, Snapshot machine
         snapshot.gaps.push_back(fmt::format("{} NVIDIA GPUs on PCI that neither NVML nor CUDA shows", on_pci.size()));
     note_dead_links(snapshot);
     note_refused_nvlinks(snapshot);
+    make_printable(snapshot);
     return snapshot;
 }
 

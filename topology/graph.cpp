@@ -76,31 +76,36 @@ PairEvidence evidence_of(const Snapshot &snapshot, std::size_t from, std::size_t
 bool is_nvlink(LinkKind kind) { return kind == LinkKind::NVLINK || kind == LinkKind::NVSWITCH; }
 
 /// What was stated outright stands above what follows from the rest. Links that are stated, without a kind, make
-/// NVLinks of a pair that had none (that there are none at all, evidence_of() has seen).
-void state(const PairFacts &said, Pair &pair) {
+/// NVLinks of a pair that had none (that there are none at all, evidence_of() has seen). A number of links that is
+/// stated carries what so many of these GPUs' links carry; a bandwidth that is stated says nothing of their number.
+void state(const PairFacts &said, const PairEvidence &evidence, Pair &pair) {
+    const bool had_links = is_nvlink(pair.kind.value);
     Known<LinkKind> kind = said.kind;
-    if (!kind.known() && said.links.known() && said.links.value > 0 && !is_nvlink(pair.kind.value))
+    if (!kind.known() && said.links.known() && said.links.value > 0 && !had_links)
         kind = {LinkKind::NVLINK, said.links.source};
     if (kind.known() && kind.value != pair.kind.value) {
         pair.kind = kind;
         pair.hops = {};
-        pair.nominal_mbps = {};
-        if (!is_nvlink(kind.value)) pair.links = 0;
         pair.switch_hidden = false;
         pair.why = "stated outright";
+        if (!had_links || !is_nvlink(kind.value)) {
+            pair.nominal_mbps = {};
+            pair.links = 0;
+        }
     }
     if (said.links.known() && is_nvlink(pair.kind.value)) {
-        if (pair.links > 0 && pair.nominal_mbps.known())
-            pair.nominal_mbps.value = pair.nominal_mbps.value / pair.links * said.links.value;
         pair.links = said.links.value;
+        pair.nominal_mbps = {};
+        if (evidence.link_mbps > 0) pair.nominal_mbps = {pair.links * evidence.link_mbps, evidence.link_mbps_source};
     }
     if (said.mbps.known()) pair.nominal_mbps = said.mbps;
 }
 
 Pair make_pair(const Snapshot &snapshot, std::size_t from, std::size_t to) {
-    Pair pair = classify_pair(evidence_of(snapshot, from, to));
+    const PairEvidence evidence = evidence_of(snapshot, from, to);
+    Pair pair = classify_pair(evidence);
     const PairFacts &said = snapshot.pair(from, to);
-    if (from != to) state(said, pair);
+    if (from != to) state(said, evidence, pair);
     pair.p2p_read = said.p2p_read;
     pair.p2p_write = said.p2p_write;
     pair.p2p_atomics = said.p2p_atomics;

@@ -8,7 +8,9 @@
 #include "topology/index_set.hpp"
 #include "topology/nvlink_matrix.hpp"
 #include "topology/pci_ids.hpp"
+#include "topology/printable.hpp"
 #include "topology/processor_tree.hpp"
+#include "topology/snapshot_json.hpp"
 
 namespace baton::topology {
 namespace {
@@ -35,10 +37,21 @@ Snapshot with_all_gpus_on_pci(Snapshot snapshot) {
     return snapshot;
 }
 
+/// Text that XML holds as it is: hwloc compares its length before anything is unescaped.
+std::string facts_text(const Snapshot &snapshot) {
+    std::string text;
+    for (const char character : snapshot_to_json(snapshot)) {
+        const bool markup = character == '<' || character == '>' || character == '&';  // within JSON's strings only
+        text += markup ? fmt::format("\\u{:04x}", static_cast<unsigned>(character)) : std::string(1, character);
+    }
+    return text;
+}
+
 class Exporter {
 public:
     explicit Exporter(const Snapshot &snapshot)
-        : snapshot_(with_all_gpus_on_pci(snapshot)),
+        : facts_(facts_text(snapshot)),
+          snapshot_(with_all_gpus_on_pci(snapshot)),
           children_(snapshot_.pci.size()),
           gp_of_pci_(snapshot_.pci.size(), 0) {
         for (std::size_t index = 0; index < snapshot_.pci.size(); ++index)
@@ -69,7 +82,7 @@ private:
     static void info(xml_node object, const char *name, const std::string &value) {
         xml_node result = object.append_child("info");
         result.append_attribute("name") = name;
-        result.append_attribute("value") = value.c_str();
+        result.append_attribute("value") = printable(value).c_str();
     }
 
     /// `above`: NUMA nodes of the parts around this one, which are near it too.
@@ -87,6 +100,7 @@ private:
             object.append_attribute("allowed_nodeset") = nodes.to_mask().c_str();
             info(object, "Backend", "Baton");
             if (!snapshot_.host.cpu_model.empty()) info(object, "CPUModel", snapshot_.host.cpu_model);
+            add_facts(object);
         }
         for (const NumaNode &node : part.memory) {
             add_memory(object, node);
@@ -96,6 +110,13 @@ private:
         // The machine takes what no smaller part has taken.
         for (const NumaNode &node : part.memory) add_pci_roots(object, {node.os_index});
         if (part.type == "Machine") add_pci_roots(object, {});
+    }
+
+    void add_facts(xml_node machine) const {
+        xml_node facts = machine.append_child("userdata");
+        facts.append_attribute("name") = facts_userdata;
+        facts.append_attribute("length") = static_cast<unsigned>(facts_.size());
+        facts.text().set(facts_.c_str());
     }
 
     void add_memory(xml_node parent, const NumaNode &node) {
@@ -178,7 +199,7 @@ private:
             xml_node device = element.append_child("object");
             device.append_attribute("type") = "OSDev";
             device.append_attribute("gp_index") = next_gp_++;
-            device.append_attribute("name") = nic.name.c_str();
+            device.append_attribute("name") = printable(nic.name).c_str();
             device.append_attribute("osdev_type") = nic.kind == NicKind::ethernet ? "2" : "3";
         }
     }
@@ -247,6 +268,7 @@ private:
         }
     }
 
+    const std::string facts_;
     const Snapshot snapshot_;
     pugi::xml_document document_;
     std::vector<std::vector<int>> children_;  ///< of each node of the PCI trees

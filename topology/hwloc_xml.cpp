@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "topology/hwloc_export.hpp"
 #include "topology/limits.hpp"
 #include "topology/machine_builder.hpp"
 #include "topology/nvlink_matrix.hpp"
 #include "topology/pci_ids.hpp"
 #include "topology/readers.hpp"
+#include "topology/snapshot_json.hpp"
 #include "topology/xml_file.hpp"
 
 // hwloc's own reader is not used: it ends the process on some hostile files, tells no line, and 2.x refuses what 3.0
@@ -29,6 +31,13 @@ class HwlocReader {
 public:
     HwlocReader(std::string_view text, const std::string &origin, Source source)
         : file_(text, origin), source_(source), builder_(source) {}
+
+    /// What to_hwloc_xml() wrote beside hwloc's objects; empty in files of others.
+    std::string_view facts() const {
+        for (const xml_node data : file_.root().child("object").children("userdata"))
+            if (std::string_view(data.attribute("name").value()) == facts_userdata) return data.child_value();
+        return {};
+    }
 
     Snapshot read() {
         const xml_node root = file_.root();
@@ -272,10 +281,27 @@ private:
     bool osdev_masks_ = false;  ///< version 3: OSDev types are bits
 };
 
+/// But for the gaps, which name files.
+bool equal_objects(Snapshot a, Snapshot b) {
+    a.gaps.clear();
+    b.gaps.clear();
+    return a == b;
+}
+
 }  // namespace
 
 Snapshot read_hwloc_xml(std::string_view text, const std::string &origin, Source source) {
-    return HwlocReader(text, origin, source).read();
+    HwlocReader reader(text, origin, source);
+    Snapshot objects = reader.read();
+    if (source != Source::hwloc_xml || reader.facts().empty()) return objects;
+    Snapshot facts = snapshot_from_json(reader.facts(), fmt::format("{}: userdata {}", origin, facts_userdata));
+    // The objects are what other tools change, and then they count.
+    if (equal_objects(objects, HwlocReader(to_hwloc_xml(facts), origin, source).read())) return facts;
+    objects.gaps.push_back(fmt::format(
+        "{}: its objects are not those that its userdata {} is about any more: it is passed over, and with it what "
+        "hwloc cannot say (dead NVLinks, slices of GPUs, P2P)",
+        origin, facts_userdata));
+    return objects;
 }
 
 }  // namespace baton::topology

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "topology/limits.hpp"
+#include "topology/printable.hpp"
 
 namespace baton::topology {
 namespace {
@@ -147,6 +148,7 @@ Snapshot MachineBuilder::finish() {
     snapshot.host.numa_nodes = static_cast<int>(snapshot.host.numa_list.size());
     if (!snapshot.host.package_list.empty())
         snapshot.host.packages = static_cast<int>(snapshot.host.package_list.size());
+    make_printable(snapshot);
     return std::move(snapshot);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "topology/limits.hpp"
@@ -148,11 +149,13 @@ private:
 
 // ---- applying ------------------------------------------------------------------------------------------------------
 
+const char *noun(const Override &said) { return said.host_ranks > 0 ? "rank" : "GPU"; }
+
 std::size_t gpu_named(const Override &said, const Snapshot &snapshot, const std::string &name,
                       const std::string &field) {
     const int gpu = find_gpu(snapshot, name);
     if (gpu >= 0) return static_cast<std::size_t>(gpu);
-    const char *what = said.host_ranks > 0 ? "rank" : "GPU";
+    const char *what = noun(said);
     if (snapshot.gpus.empty())
         fail(BATON_ERR_ARGUMENT, "{}: {}: there is no {} \"{}\": there are none", said.origin, field, what, name);
     fail(BATON_ERR_ARGUMENT, "{}: {}: there is no {} \"{}\"; there are 0 to {}{}", said.origin, field, what, name,
@@ -166,29 +169,30 @@ void check_pair(const Override &said, const Override::PairEntry &entry, const Gp
     };
     if (!entry.kind) return;
     const LinkKind kind = *entry.kind;
-    if (kind == LinkKind::SELF) refuse("SELF is one GPU, and these are two");
+    if (kind == LinkKind::SELF) refuse(fmt::format("SELF is one {}, and these are two", noun(said)));
     if (kind == LinkKind::SAME_DEVICE && from.pci.known() && to.pci.known() && from.pci.value != to.pci.value)
         refuse("SAME_DEVICE, but they have different PCI addresses");
     if (!entry.links) return;
-    const bool nvlink = kind == LinkKind::NVLINK || kind == LinkKind::NVSWITCH || kind == LinkKind::C2C;
-    if (nvlink && *entry.links == 0) refuse(fmt::format("{} without links", name_of(kind)));
-    if (!nvlink && *entry.links > 0) refuse(fmt::format("{} has no NVLinks", name_of(kind)));
+    const bool counted = kind == LinkKind::NVLINK || kind == LinkKind::NVSWITCH;
+    if (counted && *entry.links == 0) refuse(fmt::format("{} without links", name_of(kind)));
+    if (!counted && *entry.links > 0) refuse(fmt::format("{} has no NVLinks to count", name_of(kind)));
 }
 
-/// What "pairs" has said of each pair so far: saying it twice is well, saying two things is not. (What it says stands
-/// above the matrices.)
+/// What the matrices, and above them "pairs", have said of each pair so far: saying a thing twice is well, saying two
+/// things is not.
 class Stated {
 public:
     explicit Stated(const Override &said) : said_(said) {}
 
-    void add(const Override::PairEntry &entry, std::size_t from, std::size_t to) {
-        if (!entry.field.starts_with("pairs")) return;
-        Override::PairEntry &all = by_pair_[{std::min(from, to), std::max(from, to)}];
+    /// All that this entry's level has said of its pair.
+    const Override::PairEntry &add(const Override::PairEntry &entry, std::size_t from, std::size_t to) {
+        Override::PairEntry &all = by_pair_[{entry.field.starts_with("pairs"), std::min(from, to), std::max(from, to)}];
         once("kind", entry, entry.kind, all.kind, all);
         once("links", entry, entry.links, all.links, all);
         once("gbps", entry, entry.mbps, all.mbps, all);
         once("p2p", entry, entry.p2p, all.p2p, all);
         all.field = entry.field;
+        return all;
     }
 
 private:
@@ -203,7 +207,7 @@ private:
     }
 
     const Override &said_;
-    std::map<std::pair<std::size_t, std::size_t>, Override::PairEntry> by_pair_;
+    std::map<std::tuple<bool, std::size_t, std::size_t>, Override::PairEntry> by_pair_;
 };
 
 void state_pair(const Override::PairEntry &entry, PairFacts &pair) {
@@ -219,8 +223,8 @@ void state_pair(const Override::PairEntry &entry, PairFacts &pair) {
 }
 
 Snapshot with_host_ranks(Snapshot snapshot, int ranks) {
-    snapshot.gpus.clear();
-    for (int rank = 0; rank < ranks; ++rank) snapshot.gpus.emplace_back().name = fmt::format("host rank {}", rank);
+    snapshot.gpus.assign(static_cast<std::size_t>(ranks), {});
+    snapshot.host_ranks = {true, Source::override_file};
     snapshot.pairs.assign(snapshot.gpus.size() * snapshot.gpus.size(), {});
     return snapshot;
 }
@@ -232,8 +236,8 @@ void kill_link(const Override &said, const Override::DeadLink &dead, Snapshot &s
         link.active = false;
         return;
     }
-    fail(BATON_ERR_ARGUMENT, "{}: {}: GPU \"{}\" has no NVLink {}; it has {}", said.origin, dead.field, dead.gpu,
-         dead.link, gpu.nvlinks.size());
+    fail(BATON_ERR_ARGUMENT, "{}: {}: {} \"{}\" has no NVLink {}; it has {}", said.origin, dead.field, noun(said),
+         dead.gpu, dead.link, gpu.nvlinks.size());
 }
 
 }  // namespace
@@ -268,9 +272,9 @@ Snapshot apply_override(const Override &said, Snapshot snapshot) {
     for (const Override::PairEntry &entry : said.pairs) {
         const std::size_t from = gpu_named(said, snapshot, entry.from, entry.field);
         const std::size_t to = gpu_named(said, snapshot, entry.to, entry.field);
-        if (from == to) fail(BATON_ERR_ARGUMENT, "{}: {}: both are GPU \"{}\"", said.origin, entry.field, entry.to);
-        stated.add(entry, from, to);
-        check_pair(said, entry, snapshot.gpus[from], snapshot.gpus[to]);
+        if (from == to)
+            fail(BATON_ERR_ARGUMENT, "{}: {}: both are {} \"{}\"", said.origin, entry.field, noun(said), entry.to);
+        check_pair(said, stated.add(entry, from, to), snapshot.gpus[from], snapshot.gpus[to]);
         state_pair(entry, snapshot.pair(from, to));
         state_pair(entry, snapshot.pair(to, from));
     }

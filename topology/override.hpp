@@ -20,8 +20,10 @@
 ///     "dead_links": [{"gpu": "0", "links": [3, 4]}]    NVLinks, by their index, that shall count as down
 ///   }
 /// Links where the machine has none make the pair NVLINK, and 0 links leave it what it is without NVLinks; "kind" says
-/// otherwise. null in a matrix leaves the machine's own word; the diagonal is not looked at. "pairs" comes after the
-/// matrices, and holds for both directions.
+/// otherwise. "gbps" is what the pair has, all its links together. "links" alone carry what so many links of these GPUs
+/// carry, unknown where the GPUs have none; "gbps" alone leaves the number of links; of both, each is as stated. A new
+/// "kind" alone leaves neither, unless the pair goes from NVLINK to NVSWITCH or back. null in a matrix leaves the
+/// machine's own word; the diagonal is not looked at. "pairs" comes after the matrices, and holds for both directions.
 namespace baton::topology {
 
 struct Override {

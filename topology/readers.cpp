@@ -33,6 +33,7 @@ std::string_view first_element(std::string_view text) {
 }  // namespace
 
 Snapshot read_machine(std::string_view text, const std::string &origin) {
+    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark, as some editors write it
     const std::size_t start = text.find_first_not_of(" \t\r\n");
     if (start == std::string_view::npos) core::fail(BATON_ERR_ARGUMENT, "{}: the file is empty", origin);
     if (text[start] == '{') return snapshot_from_json(text, origin);

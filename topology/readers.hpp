@@ -11,7 +11,8 @@
 namespace baton::topology {
 
 /// hwloc's format, as `lstopo file.xml` writes it: versions 1, 2 and 3. NVLinks come from the NVLinkBandwidth matrix,
-/// where there is one. `source` is what the values are marked with.
+/// where there is one. `source` is what the values are marked with. A file that to_hwloc_xml() wrote gives the snapshot
+/// that it was written from, as long as nobody has changed its objects.
 Snapshot read_hwloc_xml(std::string_view text, const std::string &origin, Source source = Source::hwloc_xml);
 
 /// NCCL's format: what NCCL_TOPO_DUMP_FILE writes, and what clouds ship for NCCL_TOPO_FILE.

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "topology/names.hpp"
+#include "topology/printable.hpp"
 #include "topology/snapshot_checks.hpp"
 #include "util/json_field.hpp"
 
@@ -122,6 +123,7 @@ void fields(A &&each, Snapshot &snapshot) {
     each("gaps", snapshot.gaps);
     each("host", snapshot.host);
     each("gpus", snapshot.gpus);
+    each("host_ranks", snapshot.host_ranks);
     each("pairs", snapshot.pairs);
     each("nvswitches", snapshot.nvswitches);
     each("nics", snapshot.nics);
@@ -254,8 +256,8 @@ std::string snapshot_to_json(const Snapshot &snapshot, int indent) {
     ordered_json all;
     all["baton_snapshot"] = format_version;
     all.update(write(snapshot));
-    // A name that is not UTF-8 must not make a machine unreadable.
-    return all.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
+    // A name that is not UTF-8 must not make a machine unreadable, and none of its characters steer a terminal.
+    return all.dump(indent, ' ', true, ordered_json::error_handler_t::replace);
 }
 
 Snapshot snapshot_from_json(std::string_view text, const std::string &origin) {
@@ -266,6 +268,7 @@ Snapshot snapshot_from_json(std::string_view text, const std::string &origin) {
     Snapshot snapshot;
     read(top, snapshot);
     check_snapshot(snapshot, origin);
+    make_printable(snapshot);
     return snapshot;
 }
 

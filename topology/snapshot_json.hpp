@@ -8,7 +8,8 @@
 /// A snapshot as JSON text: how one rank of a node shares it with the others, and what `baton_topo --json` writes.
 namespace baton::topology {
 
-/// Nothing is lost: snapshot_from_json(snapshot_to_json(s)) == s. `indent` < 0: on one line.
+/// Nothing is lost of what can be printed: snapshot_from_json(snapshot_to_json(s)) == s. ASCII; `indent` < 0: on one
+/// line.
 std::string snapshot_to_json(const Snapshot &snapshot, int indent = -1);
 
 /// Refuses, as readers.hpp says, naming the field.

@@ -10,6 +10,7 @@
 #include "api/links_of.hpp"
 #include "collectives/host_executor.hpp"
 #include "memory/reclaimer.hpp"
+#include "util/fixed_text.hpp"
 #include "util/log.hpp"
 
 namespace baton::core {
@@ -182,19 +183,18 @@ void Communicator::fill_info(baton_info *info) const {
     info->size = view_.size;
     info->on_gpu = capabilities_.on_gpu ? 1 : 0;
     info->device = device_;
-    std::strncpy(info->device_name, capabilities_.on_gpu ? identity_.name.c_str() : "host",
-                 sizeof(info->device_name) - 1);
-    std::strncpy(info->device_uuid, identity_.uuid.c_str(), sizeof(info->device_uuid) - 1);
+    copy_text(info->device_name, capabilities_.on_gpu ? identity_.name : "host");
+    copy_text(info->device_uuid, identity_.uuid);
     info->ranks_on_device = ranks_on_device_;
     info->channels = capabilities_.channels;
     info->single_copy = single_copy_ ? 1 : 0;
     info->peer_access = capabilities_.on_gpu && capabilities_.reaches_buffers ? 1 : 0;
-    std::strncpy(info->reach, reach_text_.c_str(), sizeof(info->reach) - 1);
+    copy_text(info->reach, reach_text_);
     const std::size_t all = registry_->allocated_bytes();
     info->device_bytes = !capabilities_.on_gpu ? 0 : capabilities_.reaches_buffers ? all : registry_->own_bytes();
     info->host_bytes = peers_->shared_bytes() + sizeof(Control) + all - info->device_bytes;
     info->regions = registry_->count();
-    std::strncpy(info->links, describe(capabilities_.links).c_str(), sizeof(info->links) - 1);
+    copy_text(info->links, describe(capabilities_.links));
 }
 
 }  // namespace baton::core

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <set>
 
 #include "topology/graph.hpp"
@@ -18,14 +20,19 @@ using topology::CommAdvice;
 using topology::EdgeWeight;
 using topology::RankPair;
 
-bool clearly_slower(const RankPair &pair, int mbps) { return pair.weight.mbps <= mbps / 2; }
+/// Bandwidths that somebody tells and those that are assumed have no ratio: it would be one of our own making.
+bool comparable(const RankPair &a, const RankPair &b) { return a.basis == b.basis; }
+
+bool clearly_slower(const RankPair &pair, const RankPair &than) {
+    return comparable(pair, than) && pair.weight.mbps <= than.weight.mbps / 2;
+}
 
 void for_pairs(const CommAdvice &advice, const std::function<void(std::size_t, std::size_t, const RankPair &)> &see) {
     for (std::size_t a = 0; a < advice.ranks.size(); ++a)
         for (std::size_t b = a + 1; b < advice.ranks.size(); ++b) see(a, b, advice.pair(a, b));
 }
 
-/// By rank, the number of its group: ranks that pairs of at least `mbps` join, maybe by way of others. Numbered by
+/// By rank, the number of its group: ranks that links of at least `mbps` join, maybe by way of others. Numbered by
 /// their first ranks.
 std::vector<int> groups_above(const CommAdvice &advice, int mbps) {
     const std::size_t n = advice.ranks.size();
@@ -47,32 +54,46 @@ std::vector<int> groups_above(const CommAdvice &advice, int mbps) {
     return group;
 }
 
-bool are_islands(const CommAdvice &advice, const std::vector<int> &group, int mbps) {
+/// `slowest`: of the links within groups.
+bool are_islands(const CommAdvice &advice, const std::vector<int> &group, const RankPair &slowest) {
     bool several_gpus = false;
-    bool several_groups = false;
+    bool shared_ways = false;  // where every pair across has links of its own, crossing once spares none of them
     bool good = true;
     for_pairs(advice, [&](std::size_t a, std::size_t b, const RankPair &pair) {
         if (group[a] == group[b]) {
             several_gpus = several_gpus || !pair.same_gpu;
-            good = good && pair.linked && pair.weight.mbps >= mbps;
+            good = good && pair.linked && pair.weight.mbps >= slowest.weight.mbps;
         } else {
-            several_groups = true;
-            good = good && (!pair.linked || clearly_slower(pair, mbps));
+            shared_ways = shared_ways || !pair.own_links;
+            good = good && (!pair.linked || clearly_slower(pair, slowest));
         }
     });
-    return good && several_gpus && several_groups;
+    return good && several_gpus && shared_ways;
 }
 
 std::vector<int> find_islands(const CommAdvice &advice) {
-    std::set<int> speeds;
+    std::map<int, RankPair> by_speed;
+    std::set<topology::Basis> bases;
     for_pairs(advice, [&](std::size_t, std::size_t, const RankPair &pair) {
-        if (pair.linked && !pair.same_gpu) speeds.insert(pair.weight.mbps);
+        if (!pair.linked || pair.same_gpu) return;
+        by_speed.insert({pair.weight.mbps, pair});
+        bases.insert(pair.basis);
     });
-    for (const int mbps : speeds) {
+    // Else only what has links and what has none can be told apart, and all links count.
+    if (bases.size() > 1) by_speed.erase(std::next(by_speed.begin()), by_speed.end());
+    for (const auto &[mbps, slowest] : by_speed) {
         std::vector<int> group = groups_above(advice, mbps);
-        if (are_islands(advice, group, mbps)) return group;
+        if (are_islands(advice, group, slowest)) return group;
     }
     return {};
+}
+
+/// The first of a list that a person reads to the end, and how many there are.
+template <class T>
+std::string listed(const std::vector<T> &all, const char *between) {
+    constexpr std::size_t most = 16;
+    if (all.size() <= most) return fmt::format("{}", fmt::join(all, between));
+    return fmt::format("{}{}... ({} in all)", fmt::join(all.begin(), all.begin() + most, between), between, all.size());
 }
 
 std::string islands_text(const std::vector<int> &island) {
@@ -81,7 +102,7 @@ std::string islands_text(const std::vector<int> &island) {
     for (int one = 0; one < count; ++one) sizes.push_back(std::count(island.begin(), island.end(), one));
     const bool equal = std::all_of(sizes.begin(), sizes.end(), [&](auto size) { return size == sizes[0]; });
     if (equal) return fmt::format("{} NVLink islands of {} ranks", count, sizes[0]);
-    return fmt::format("{} NVLink islands, of {} ranks", count, fmt::join(sizes, ", "));
+    return fmt::format("{} NVLink islands, of {} ranks", count, listed(sizes, ", "));
 }
 
 bool ring_pays(const CommAdvice &advice) {
@@ -99,9 +120,12 @@ bool ring_pays(const CommAdvice &advice) {
         all_linked = all_linked && pair.linked;
     });
     if (in_ring->weight.direct != worst->weight.direct) return in_ring->weight.direct;
-    if (!all_linked) return in_ring->weight > worst->weight && clearly_slower(*worst, in_ring->weight.mbps);
+    if (!all_linked) {
+        if (in_ring->linked && !worst->linked && !comparable(*in_ring, *worst)) return true;  // NVLink against PCIe
+        return in_ring->weight > worst->weight && clearly_slower(*worst, *in_ring);
+    }
     const auto steps = static_cast<std::int64_t>(order.size()) - 1;
-    return in_ring->weight.mbps > steps * worst->weight.mbps;
+    return comparable(*in_ring, *worst) && in_ring->weight.mbps > steps * worst->weight.mbps;
 }
 
 std::string ring_text(const CommAdvice &advice) {
@@ -109,7 +133,7 @@ std::string ring_text(const CommAdvice &advice) {
     const std::string speed =
         ring.bottleneck_mbps.known() ? fmt::format(" of {} GB/s", topology::gbps_text(ring.bottleneck_mbps.value)) : "";
     return fmt::format("every step of the ring {} has {}{}, other pairs less (the weakest: {})",
-                       fmt::join(ring.order, "-"), topology::link_name(ring.bottleneck_kind), speed,
+                       listed(ring.order, "-"), topology::link_name(ring.bottleneck_kind), speed,
                        topology::link_name(advice.weakest));
 }
 
@@ -124,7 +148,7 @@ Links links_of(const CommAdvice &advice) {
         known = known && pair.known;
         if (!pair.same_gpu) weights.insert(pair.weight);
     });
-    if (!known) links.why = "nobody says how the GPUs of all ranks are linked";
+    if (!known) links.why = "nobody says how all ranks are linked";
     if (!known || advice.ranks.size() < 3 || weights.size() < 2) return links;
     if (std::vector<int> island = find_islands(advice); !island.empty()) {
         links.shape = Links::Shape::islands;

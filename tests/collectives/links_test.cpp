@@ -1,6 +1,7 @@
 // What plans are told of the links, for machines of many shapes.
 #include "api/links_of.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -55,8 +56,8 @@ TEST(LinksOf, AWeakGpuChangesNothing) {
 }
 
 TEST(LinksOf, WhatNobodyKnowsIsUniform) {
-    expect_uniform(links(builders::gpus(4)), "nobody says how the GPUs of all ranks are linked");
-    expect_uniform(links(builders::cube_mesh(), {0, 1, 2, -1}), "nobody says how the GPUs of all ranks are linked");
+    expect_uniform(links(builders::gpus(4)), "nobody says how all ranks are linked");
+    expect_uniform(links(builders::cube_mesh(), {0, 1, 2, -1}), "nobody says how all ranks are linked");
 }
 
 TEST(LinksOf, PcieAcrossSocketsIsUniform) {
@@ -87,17 +88,69 @@ TEST(LinksOf, IslandsMayDiffer) {
     EXPECT_EQ(found.why, "2 NVLink islands, of 3, 1 ranks");
 }
 
-/// Two quads of many links, joined by a thin one: islands where it is thin enough.
-TEST(LinksOf, ThinLinksBetweenIslands) {
-    const auto joined = [](int between) {
-        Snapshot snapshot = two_sockets(8);
-        for (std::size_t a = 0; a < 8; ++a)
-            for (std::size_t b = a + 1; b < 8; ++b) builders::join(snapshot, a, b, a / 4 == b / 4 ? 4 : between);
-        return links(snapshot);
+/// Two quads at switches, with less between them: islands where it is little enough.
+TEST(LinksOf, ThinSwitchesBetweenIslands) {
+    const auto between = [](const std::string &gbps) {
+        std::string pairs;
+        for (int a = 0; a < 4; ++a)
+            for (int b = 4; b < 8; ++b)
+                pairs += fmt::format(R"({}{{"gpus": ["{}", "{}"], "gbps": {}}})", pairs.empty() ? "" : ",", a, b, gbps);
+        return links(told(R"({"pairs": [)" + pairs + "]}", builders::hidden_switches(8)));
     };
-    EXPECT_EQ(joined(1).island, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
-    EXPECT_EQ(joined(2).shape, Links::Shape::islands);
-    EXPECT_EQ(joined(3).shape, Links::Shape::uniform);
+    EXPECT_EQ(between("100").island, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
+    EXPECT_EQ(between("225").shape, Links::Shape::islands);
+    EXPECT_EQ(between("226").shape, Links::Shape::uniform);
+}
+
+Snapshot two_quads(int within, int between) {
+    Snapshot snapshot = two_sockets(8);
+    for (std::size_t a = 0; a < 8; ++a)
+        for (std::size_t b = a + 1; b < 8; ++b) builders::join(snapshot, a, b, a / 4 == b / 4 ? within : between);
+    return snapshot;
+}
+
+/// All-to-all uses thin links of their own all at once, and in one step.
+TEST(LinksOf, PairsAcrossWithLinksOfTheirOwnMakeNoIslands) {
+    EXPECT_EQ(links(two_quads(4, 1)).shape, Links::Shape::uniform);
+    Snapshot twins = two_quads(4, 0);
+    for (std::size_t a = 0; a < 4; ++a) builders::join(twins, a, a + 4, 1);
+    EXPECT_EQ(links(twins).island, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));  // the others share a way
+}
+
+/// 64 GB/s, or whatever else is assumed, is no reason to think that a link of 20 is slow.
+TEST(LinksOf, ToldAndAssumedBandwidthsMakeNoIslands) {
+    const std::string kinds = R"("kind": [[null, "NVSWITCH", "NVSWITCH", "NVSWITCH"],
+                                          ["NVSWITCH", null, "NVSWITCH", "NVSWITCH"],
+                                          ["NVSWITCH", "NVSWITCH", null, "NVSWITCH"],
+                                          ["NVSWITCH", "NVSWITCH", "NVSWITCH", null]])";
+    const auto host = [&](const std::string &rest) {
+        return links(told(R"({"host_ranks": 4, )" + kinds + rest + "}"));
+    };
+    const std::string across =
+        R"([null, null, 20, 20], [null, null, 20, 20], [20, 20, null, null], [20, 20, null, null])";
+    EXPECT_EQ(host(R"(, "gbps": [)" + across + "]").shape, Links::Shape::uniform);
+    const std::string all = R"([null, 64, 20, 20], [64, null, 20, 20], [20, 20, null, 64], [20, 20, 64, null])";
+    EXPECT_EQ(host(R"(, "gbps": [)" + all + "]").island, (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_EQ(host(R"(, "links": [[0, 4, 1, 1], [4, 0, 1, 1], [1, 1, 0, 4], [1, 1, 4, 0]])").island,
+              (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_EQ(
+        host(R"(, "links": [[0, 4, null, null], [4, 0, null, null], [null, null, 0, 4], [null, null, 4, 0]])").shape,
+        Links::Shape::uniform);
+}
+
+/// What has links is an island all the same, whatever is known of them.
+TEST(LinksOf, MissingLinksMakeIslandsWithoutAnyBandwidth) {
+    const std::string pairs = R"("pairs": [{"gpus": ["0", "1"], "kind": "NVLINK", "gbps": 20},
+                                           {"gpus": ["2", "3"], "kind": "NVLINK"}])";
+    EXPECT_EQ(links(told("{" + pairs + "}", two_sockets(4))).island, (std::vector<int>{0, 0, 1, 1}));
+}
+
+/// A ring of double links, by their number alone.
+TEST(LinksOf, MoreLinksAreBetterWhereNobodyTellsTheirBandwidth) {
+    const Links found = links(told(R"({"host_ranks": 4, "kind": [[null, null, null, "SYS"], [null, null, "SYS", null],
+                                                              [null, "SYS", null, null], ["SYS", null, null, null]],
+                                       "links": [[0, 2, 2, null], [2, 0, null, 2], [2, null, 0, 2], [null, 2, 2, 0]]})"));
+    EXPECT_EQ(found.ring, (std::vector<int>{0, 1, 3, 2}));
 }
 
 /// Pairs in quads: the quads count, because fewer bytes cross.
@@ -117,6 +170,15 @@ TEST(LinksOf, CubeMeshIsARing) {
               "every step of the ring 0-3-2-1-5-6-7-4 has NVLink of 50 GB/s, other pairs less (the weakest: SYS)");
     // A quad of it has links between all pairs, double and single ones: all of them together carry more than a ring.
     EXPECT_EQ(links(builders::cube_mesh(), {0, 1, 2, 3}).shape, Links::Shape::uniform);
+}
+
+TEST(LinksOf, LongListsAreCutAndCounted) {
+    Snapshot snapshot = two_sockets(20);
+    for (std::size_t gpu = 0; gpu < 20; ++gpu) builders::join(snapshot, gpu, (gpu + 1) % 20, 2);
+    EXPECT_EQ(
+        links(snapshot).why,
+        "every step of the ring 0-1-2-3-4-5-6-7-8-9-10-11-12-13-14-15-... (20 in all) has NVLink of 50 GB/s, other "
+        "pairs less (the weakest: SYS)");
 }
 
 TEST(LinksOf, AChainIsNoRing) {

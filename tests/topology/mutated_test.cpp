@@ -9,6 +9,7 @@
 #include "tests/topology/builders.hpp"
 #include "tests/topology/fuzz.hpp"
 #include "tests/topology/texts.hpp"
+#include "topology/hwloc_export.hpp"
 #include "topology/readers.hpp"
 #include "topology/snapshot_json.hpp"
 
@@ -80,7 +81,7 @@ std::vector<std::string> overrides() {
     return texts;
 }
 
-TEST_F(Mutated, HwlocXml) { run({texts::hwloc}, fuzz_hwloc_xml); }
+TEST_F(Mutated, HwlocXml) { run({texts::hwloc, to_hwloc_xml(read_machine(texts::hwloc, "x"))}, fuzz_hwloc_xml); }
 TEST_F(Mutated, NcclXml) { run({texts::nccl}, fuzz_nccl_xml); }
 TEST_F(Mutated, SnapshotJson) {
     run({snapshot_to_json(read_machine(texts::hwloc, "x")), snapshot_to_json(builders::cube_mesh())},

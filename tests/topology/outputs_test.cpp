@@ -5,9 +5,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <random>
+#include <set>
 #include <sstream>
 
+#include "topology/hwloc_export.hpp"
+#include "topology/override.hpp"
 #include "topology/readers.hpp"
+#include "topology/snapshot_json.hpp"
 #include "topology/tool/advice_json.hpp"
 #include "topology/tool/machine.hpp"
 #include "topology/tool/picture.hpp"
@@ -20,6 +24,7 @@
 namespace baton::topology {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -108,6 +113,48 @@ TEST_P(EveryMachine, IsPicturedWithoutOverlapAndWithinThePage) {
         EXPECT_EQ(count(picture, ">GPU " + std::to_string(gpu) + "</text>"), 1u) << gpu;
 }
 
+/// What follows `mark` in all lines that start with `begin`, up to the next quote.
+std::set<std::string> values(const std::string &text, const std::string &begin, const std::string &mark) {
+    std::set<std::string> found;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        if (const std::size_t at = line.find(mark); line.starts_with(begin) && at != std::string::npos)
+            found.insert(line.substr(at + mark.size(), line.find('"', at + mark.size()) - at - mark.size()));
+    return found;
+}
+
+/// Each color of a line, each shade of the matrix, and red words are in the legend, and the legend has no others.
+void expect_legend_of(const std::string &picture) {
+    const std::size_t legend = picture.find(">Legend</text>");
+    const std::string drawn = picture.substr(0, legend);
+    const std::string explained = legend == std::string::npos ? "" : picture.substr(legend);
+    EXPECT_EQ(values(drawn, "<path", " stroke=\""), values(explained, "<path", " stroke=\""));
+    EXPECT_EQ(values(drawn, "<path", "dasharray=\""), values(explained, "<path", "dasharray=\""));
+    std::set<std::string> cells;
+    std::istringstream lines(drawn);
+    for (std::string line; std::getline(lines, line);)
+        if (line.find("stroke=\"#ffffff\"") != std::string::npos) cells.merge(values(line, "<rect", "fill=\""));
+    cells.erase("#f5f7fa");  // the diagonal
+    EXPECT_EQ(cells, values(explained, "<rect", "fill=\""));
+    EXPECT_EQ(drawn.find("#c81e1e") == std::string::npos, explained.find("#c81e1e") == std::string::npos);
+}
+
+TEST_P(EveryMachine, IsPicturedWithALegendOfWhatIsThere) { expect_legend_of(draw_picture(machine_)); }
+
+TEST_P(EveryMachine, IsWrittenWithALegendOfWhatIsThere) {
+    const std::string matrix = matrix_text(machine_), legend = legend_text(matrix);
+    std::set<std::string> words;
+    std::istringstream all(matrix.substr(matrix.find('\n') + 1));
+    for (std::string word; all >> word;) {
+        if (word.starts_with("GPU") || word.starts_with("NIC") ||
+            word.find_first_not_of("0123456789,-") == std::string::npos)
+            continue;
+        words.insert(word.starts_with("NV") && word != "NV?" ? "NV#" : word);
+    }
+    for (const std::string &word : words) EXPECT_THAT(legend, HasSubstr("  " + word + " "));
+    EXPECT_EQ(count(legend, " = "), words.size());
+}
+
 /// The file's text with some of it left out, doubled, or exchanged: often still a machine, and then a strange one.
 std::string damaged(std::string text, std::mt19937 &random) {
     const auto below = [&](std::size_t limit) { return random() % std::max<std::size_t>(limit, 1); };
@@ -181,6 +228,28 @@ TEST(Picture, QuotesWhatNamesContain) {
     EXPECT_THAT(picture, Not(HasSubstr("\x1b")));
 }
 
+/// Bytes that must not be in any output: escape, C1 and bidirectional overrides in UTF-8, a lone byte of C1.
+TEST(Outputs, AreFreeOfWhatSteersTerminals) {
+    const std::string hostile =
+        "x\x1b[31m\xc2\x9b"
+        "2J\xe2\x80\xae"
+        "evil\x9b\x7f\xe2\x80\xa8\xff";
+    Snapshot snapshot = read_machine_file(BATON_MACHINES "/l40s-pcie-dual-socket.xml");
+    snapshot.gpus[0].name = snapshot.nics[0].name = snapshot.host.cpu_model = snapshot.pci[1].name = hostile;
+    snapshot.gaps = {hostile};
+    snapshot.gpus[0].uuid = {hostile, Source::nvml};
+    const std::string all[] = {draw_picture(make_machine(hostile, snapshot)),
+                               advice_to_json(make_machine("", snapshot)), snapshot_to_json(snapshot),
+                               to_hwloc_xml(snapshot)};
+    for (const std::string &text : all) {
+        EXPECT_THAT(text, HasSubstr("evil"));
+        for (const char *bytes : {"\x1b", "\xc2\x9b", "\xe2\x80\xae", "\x9b", "\x7f", "\xe2\x80\xa8", "\xff"})
+            EXPECT_THAT(text, Not(HasSubstr(bytes)));
+    }
+    const Snapshot read = snapshot_from_json(all[2], "x");
+    EXPECT_THAT(tree_text(make_machine("", read)), HasSubstr("x?[31m?2J?evil"));
+}
+
 TEST(Picture, KnowsAMachineOfWhichNothingIsKnown) {
     EXPECT_THAT(draw_picture(make_machine("", {})), HasSubstr("no GPU"));
     EXPECT_THAT(draw_picture(make_machine("", strange_names())), HasSubstr("NUMA node unknown"));
@@ -191,6 +260,43 @@ TEST(Picture, ShowsTheRanksOfAGpu) {
     const std::string picture = draw_picture(machine);
     EXPECT_THAT(picture, HasSubstr(">rank 0, 1<"));
     EXPECT_THAT(picture, HasSubstr(">rank 2<"));
+}
+
+TEST(Text, LegendExplainsWordsThatStandForThemselves) {
+    EXPECT_EQ(legend_text("NVLink-C2C and NVSwitch, NVIDIA_X in GPU 4"), "");
+    EXPECT_EQ(legend_text("bottleneck 3 GB/s (SYS)"), "Legend:\n  SYS  = PCIe and the link between NUMA nodes\n");
+    EXPECT_THAT(legend_text("0 NV? NV12"), AllOf(HasSubstr("  NV#  = "), HasSubstr("  NV?  = ")));
+    EXPECT_THAT(legend_text("P2P read ?, write ?"), HasSubstr("  ?    = not known"));
+}
+
+TEST(Text, ExplainsTheLettersThatAreThere) {
+    const Machine pcie = make_machine("", read_machine_file(BATON_MACHINES "/a100-mig.json"));
+    EXPECT_THAT(bandwidth_text(pcie), HasSubstr("\n(h: through host memory)\n"));
+}
+
+/// Ranks that an override puts on host memory are called ranks, and there is no transport to advise.
+TEST(Outputs, CallRanksOnHostMemoryRanks) {
+    const Override said = read_override(R"({"host_ranks": 3, "links": [[0, 2, 0], [2, 0, 0], [0, 0, 0]]})", "o.json");
+    Snapshot host = read_machine_file(BATON_MACHINES "/no-gpu.xml");
+    host.gaps.clear();  // they name files
+    const Machine machine = make_machine("", apply_override(said, host));
+    const std::string text =
+        header_text(machine) + matrix_text(machine) + bandwidth_text(machine) + tree_text(machine) + ring_text(machine);
+    for (const std::string &one : {text, draw_picture(machine), advice_to_json(machine)}) {
+        EXPECT_THAT(one, Not(HasSubstr("GPU")));
+        EXPECT_THAT(one, Not(HasSubstr("kernel")));
+        EXPECT_THAT(one, HasSubstr("rank"));
+    }
+    expect_legend_of(draw_picture(machine));
+    EXPECT_EQ(snapshot_from_json(snapshot_to_json(machine.snapshot), "x"), machine.snapshot);
+}
+
+TEST(Picture, ExplainsWhatOverridesMake) {
+    const Snapshot board = read_machine_file(BATON_MACHINES "/hgx-h200-visible-switches.xml");
+    for (const char *said : {R"({"p2p": "off"})", R"({"pairs": [{"gpus": ["0", "1"], "kind": "C2C", "gbps": 200}]})",
+                             R"({"pairs": [{"gpus": ["0", "1"], "kind": "NONE"}, {"gpus": ["2", "3"], "links": 2}]})",
+                             R"({"dead_links": [{"gpu": "0", "links": [0, 1]}]})"})
+        expect_legend_of(draw_picture(make_machine("", apply_override(read_override(said, "o.json"), board))));
 }
 
 TEST(Text, ListsRanksAndTheirRing) {

@@ -53,6 +53,31 @@ TEST(Override, MatricesAndPairs) {
     EXPECT_FALSE(graph.pair(1, 2).p2p_write.value);
 }
 
+/// The table of docs/topology.md: 18 links of 25 GB/s on the machine, and what is said of pair (0, 1).
+TEST(Override, LinksAndBandwidthGoTogether) {
+    const auto pair_of = [](const std::string &said, const Snapshot &machine) {
+        return make_graph(apply((R"({"pairs": [{"gpus": ["0", "1"], )" + said + "}]}").c_str(), machine)).pair(1, 0);
+    };
+    const auto expect = [](const Pair &pair, int links, int mbps) {
+        EXPECT_EQ(pair.links, links);
+        EXPECT_EQ(pair.nominal_mbps.known() ? pair.nominal_mbps.value : -1, mbps);
+    };
+    const Snapshot switches = builders::hidden_switches(2);
+    expect(pair_of(R"("links": 4)", switches), 4, 100'000);
+    expect(pair_of(R"("links": 24)", switches), 24, 600'000);
+    expect(pair_of(R"("gbps": 33)", switches), 18, 33'000);
+    expect(pair_of(R"("links": 4, "gbps": 33)", switches), 4, 33'000);
+    expect(pair_of(R"("kind": "NVLINK")", switches), 18, 450'000);
+    expect(pair_of(R"("kind": "SYS")", switches), 0, -1);
+    expect(pair_of(R"("links": 0, "gbps": 33)", switches), 0, 33'000);
+    Snapshot apart = builders::gpus(3);
+    for (std::size_t gpu : {0, 1}) builders::join(apart, gpu, 2, 2);  // of 25 GB/s each, but not to each other
+    expect(pair_of(R"("links": 3)", apart), 3, 75'000);
+    expect(pair_of(R"("links": 3)", builders::gpus(2)), 3, -1);
+    expect(pair_of(R"("kind": "NVLINK")", builders::gpus(2)), 0, -1);
+    expect(pair_of(R"("kind": "NVLINK", "gbps": 33)", builders::gpus(2)), 0, 33'000);
+}
+
 TEST(Override, NamedRowsSpeakOfSomeGpus) {
     const Snapshot snapshot =
         apply(R"({"gpus": ["GPU-2", "0000:10:00.0"], "gbps": [[0, 7], [7, 0]]})", builders::hidden_switches(3));
@@ -101,7 +126,13 @@ TEST(Override, PairsThatCannotBeAreRefused) {
               "topology override o.json: pairs[0]: SELF is one GPU, and these are two");
     EXPECT_EQ(why_not(pair(R"("kind": "SAME_DEVICE")")),
               "topology override o.json: pairs[0]: SAME_DEVICE, but they have different PCI addresses");
-    EXPECT_EQ(why_not(pair(R"("kind": "SYS", "links": 4)")), "topology override o.json: pairs[0]: SYS has no NVLinks");
+    EXPECT_EQ(why_not(pair(R"("kind": "SYS", "links": 4)")),
+              "topology override o.json: pairs[0]: SYS has no NVLinks to count");
+    EXPECT_EQ(why_not(R"({"gpus": ["0", "1"], "kind": [[null, "SYS"], ["SYS", null]], "links": [[0, 4], [4, 0]]})"),
+              "topology override o.json: links[0][1]: SYS has no NVLinks to count");
+    EXPECT_EQ(
+        why_not(R"({"gpus": ["0", "1"], "kind": [[null, "NVLINK"], ["NVLINK", null]], "links": [[0, 0], [0, 0]]})"),
+        "topology override o.json: links[0][1]: NVLINK without links");
     EXPECT_EQ(why_not(pair(R"("kind": "NVLINK", "links": 0)")),
               "topology override o.json: pairs[0]: NVLINK without links");
     const std::string twice = R"({"pairs": [{"gpus": ["0", "1"], "p2p": "off"}, {"gpus": ["1", "0"], "p2p": )";

@@ -41,6 +41,12 @@ TEST(ReadMachine, TellsTheFormatsApart) {
     EXPECT_EQ(refusal([] { read_machine(" \n", "x"); }), "x: the file is empty");
 }
 
+TEST(ReadMachine, PassesOverAByteOrderMark) {
+    const std::string mark = "\xef\xbb\xbf";
+    EXPECT_EQ(read_machine(mark + texts::hwloc, "x").gpus.size(), 2u);
+    EXPECT_EQ(read_machine(mark + snapshot_to_json(read_machine(texts::hwloc, "x")), "x").gpus.size(), 2u);
+}
+
 TEST(ReadMachine, Files) {
     const TemporaryFile file(texts::hwloc);
     EXPECT_EQ(read_machine_file(file.path()), read_machine(texts::hwloc, file.path()));

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "tests/topology/invariants.hpp"
 #include "topology/graph.hpp"
 #include "topology/readers.hpp"
 
-// The fixtures, and other projects' descriptions of real machines in the folder that BATON_TOPOLOGY_SAMPLES names.
+// The fixtures, and other projects' descriptions of real machines in the folder that BATON_TOPOLOGY_SAMPLES names: the
+// environment's, else the build's.
 namespace baton::topology {
 namespace {
 
@@ -31,14 +34,45 @@ void check_all(const std::string &folder) {
     }
 }
 
+/// What is on one bus hangs at one bridge, and each address is taken once.
+void check_buses(const Snapshot &snapshot) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, int> parent_of_bus;
+    std::set<std::string> addresses;
+    for (const PciNode &node : snapshot.pci) {
+        if (!node.address) continue;
+        EXPECT_TRUE(addresses.insert(to_string(*node.address)).second) << to_string(*node.address) << " twice";
+        const auto [bus, fresh] = parent_of_bus.insert({{node.address->domain, node.address->bus}, node.parent});
+        EXPECT_EQ(bus->second, node.parent) << to_string(*node.address) << " is at another bridge than its bus";
+    }
+}
+
+TEST(Fixtures, HaveNoBusAtTwoBridges) {
+    for (const std::string &path : machines_in(BATON_TOPOLOGY_FIXTURES)) {
+        SCOPED_TRACE(path);
+        check_buses(read_machine_file(path));
+    }
+}
+
+TEST(Fixtures, EachNicOfHgxIsBehindOneSwitchWithItsGpu) {
+    const Graph graph = make_graph(read_machine_file(BATON_TOPOLOGY_FIXTURES "/hgx-h200-visible-switches.xml"));
+    ASSERT_EQ(graph.nics, 8u);
+    for (std::size_t gpu = 0; gpu < 8; ++gpu)
+        for (std::size_t nic = 0; nic < 8; ++nic) {
+            const LinkKind expected = gpu == nic ? LinkKind::PIX : gpu / 4 == nic / 4 ? LinkKind::PHB : LinkKind::SYS;
+            EXPECT_EQ(graph.nic_path(gpu, nic).kind.value, expected) << gpu << " " << nic;
+        }
+}
+
 TEST(Fixtures, KeepTheInvariants) { check_all(BATON_TOPOLOGY_FIXTURES); }
 
 class Samples : public testing::Test {
 protected:
     void SetUp() override {
-        const char *folder = std::getenv("BATON_TOPOLOGY_SAMPLES");
-        if (!folder || !*folder) GTEST_SKIP() << "BATON_TOPOLOGY_SAMPLES names no folder of machines";
-        folder_ = folder;
+        const char *named = std::getenv("BATON_TOPOLOGY_SAMPLES");
+        const bool is_named = named != nullptr && *named != '\0';
+        folder_ = is_named ? named : BATON_TOPOLOGY_SAMPLES;
+        if (!is_named && !std::filesystem::is_directory(folder_))
+            GTEST_SKIP() << "no folder " << folder_ << "; BATON_TOPOLOGY_SAMPLES names another";
     }
     Snapshot sample(const std::string &name) const { return read_machine_file(folder_ + "/" + name); }
     std::string folder_;

@@ -23,7 +23,7 @@ TEST(SnapshotJson, NothingIsLost) {
                               assemble(machines::h200_hidden_switches(), {}),
                               assemble(machines::two_bridges(), {})};
     Snapshot odd = builders::gpus(2);
-    odd.gpus[0].name = "quote \" backslash \\ line\n \xc3\xa4";
+    odd.gpus[0].name = "quote \" backslash \\ \xc3\xa4";
     odd.gpus[0].mig = true;
     odd.gpus[1].cuda_ordinal = {3, Source::cuda};
     odd.pair(0, 1).measured_mbps = {389'000, Source::measured};

@@ -20,8 +20,9 @@ ordered_json address(const Known<PciAddress> &value) {
 
 ordered_json gbps(const Known<int> &mbps) { return mbps.known() ? ordered_json(mbps.value / 1000.0) : ordered_json(); }
 
-ordered_json pair_json(const Pair &pair, std::size_t from, std::size_t to) {
-    const TransportAdvice advice = advise_pair(pair);
+ordered_json pair_json(const Machine &machine, std::size_t from, std::size_t to) {
+    const Pair &pair = machine.graph.pair(from, to);
+    const TransportAdvice advice = transport_of(machine, pair);
     return {{"from", from},
             {"to", to},
             {"kind", name_of(pair.kind.value)},
@@ -73,12 +74,12 @@ std::string advice_to_json(const Machine &machine) {
     ordered_json pairs = ordered_json::array();
     for (std::size_t from = 0; from < machine.graph.gpus; ++from)
         for (std::size_t to = 0; to < machine.graph.gpus; ++to)
-            if (from != to) pairs.push_back(pair_json(machine.graph.pair(from, to), from, to));
-    ordered_json all{
-        {"baton_advice", 1}, {"machine", communicator_json(machine, machine.gpus, "gpus")}, {"pairs", pairs}};
+            if (from != to) pairs.push_back(pair_json(machine, from, to));
+    ordered_json all{{"baton_advice", 1},
+                     {"machine", communicator_json(machine, machine.gpus, is_host(machine) ? "ranks" : "gpus")},
+                     {"pairs", pairs}};
     if (!machine.gpu_of_rank.empty()) all["job"] = communicator_json(machine, machine.ranks, "ranks");
-    // Names may come from a file in any encoding.
-    return all.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+    return all.dump(2, ' ', true, ordered_json::error_handler_t::replace);
 }
 
 }  // namespace baton::topology

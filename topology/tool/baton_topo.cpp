@@ -12,6 +12,7 @@
 #include "topology/discover.hpp"
 #include "topology/hwloc_export.hpp"
 #include "topology/override.hpp"
+#include "topology/printable.hpp"
 #include "topology/readers.hpp"
 #include "topology/snapshot_json.hpp"
 #include "topology/tool/advice_json.hpp"
@@ -51,30 +52,27 @@ std::vector<int> find_gpus(const Snapshot &snapshot, const std::vector<std::stri
     return gpus;
 }
 
-/// Names come from files and firmware, and must not steer the terminal.
-std::string printable(std::string text) {
-    std::replace_if(
-        text.begin(), text.end(),
-        [](char character) {
-            return (static_cast<unsigned char>(character) < 0x20 && character != '\n') || character == 0x7f;
-        },
-        '?');
-    return text;
-}
-
 std::string text_of(const Machine &machine, const std::vector<std::string> &show) {
-    const std::pair<const char *, std::string (*)(const Machine &)> parts[] = {{"matrix", matrix_text},
-                                                                               {"bandwidth", bandwidth_text},
-                                                                               {"tree", tree_text},
-                                                                               {"ring", ring_text},
-                                                                               {"ranks", ranks_text}};
-    std::string text = header_text(machine);
-    for (const auto &[name, make] : parts) {
+    const std::pair<const char *, std::string (*)(const Machine &)> makers[] = {
+        {"matrix", matrix_text}, {"matrix", nic_names_text}, {"bandwidth", bandwidth_text},
+        {"tree", tree_text},     {"ring", ring_text},        {"ranks", ranks_text}};
+    std::vector<std::string> parts;
+    std::string all;
+    for (const auto &[name, make] : makers) {
         if (std::count(show.begin(), show.end(), name) == 0) continue;
-        if (const std::string part = make(machine); !part.empty()) text += "\n" + part;
+        parts.push_back(make(machine));
+        all += parts.back();
     }
-    if (const std::string gaps = gaps_text(machine); !gaps.empty()) text += "\n" + gaps;
-    return printable(std::move(text));
+    // Who asks for one thing is told why there is nothing; among others it goes without saying.
+    if (show.size() == 1 && all.empty())
+        parts[0] = fmt::format("Nothing to show: {} takes {}\n", show[0],
+                               show[0] == "ranks" ? "several ranks under mpirun" : "two GPUs or more");
+    if (!parts.empty()) parts.insert(parts.begin() + 1, legend_text(all));
+    parts.push_back(gaps_text(machine));
+    std::string text = header_text(machine);
+    for (const std::string &part : parts)
+        if (!part.empty()) text += "\n" + part;
+    return printable(text, '\n');
 }
 
 struct Output {

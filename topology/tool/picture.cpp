@@ -71,6 +71,13 @@ std::vector<Row> rows_for(const Machine &machine) {
     return rows;
 }
 
+/// Whether draw_processor_links() has something to draw.
+bool any_processor_links(const std::vector<Row> &rows) {
+    std::size_t processors = 0;
+    for (const Row &row : rows) processors += row.processors().size();
+    return processors > 1;
+}
+
 void draw_processor_links(svg::Drawing &drawing, const std::vector<Row> &rows) {
     const svg::Stroke stroke{style::socket_line, 5};
     for (const Row &row : rows)
@@ -97,7 +104,8 @@ void draw_title(svg::Drawing &drawing, const Machine &machine, double width) {
 
 std::vector<std::string> notes_of(const Machine &machine) {
     std::vector<std::string> notes;
-    if (machine.graph.gpus > 1) notes.push_back("With a rank on each GPU: " + machine.gpus.why);
+    if (machine.graph.gpus > 1)
+        notes.push_back((is_host(machine) ? "With these ranks: " : "With a rank on each GPU: ") + machine.gpus.why);
     for (const std::string &gap : machine.snapshot.gaps) notes.push_back("note: " + gap);
     return notes;
 }
@@ -147,7 +155,8 @@ std::string draw_picture(const Machine &machine) {
     const double left = border + (rows.size() > 1 ? detour + 6 : 0);
     double width = std::clamp(svg::text_width(gpus_text(machine.snapshot), style::title), 640.0, 1000.0);
     for (const Row &row : rows) width = std::max(width, left - border + row.width());
-    const picture::Columns panels = arranged(picture::panels_for(machine), width);
+    for (Row &row : rows) row.place(0, 0);
+    const picture::Columns panels = arranged(picture::panels_for(machine, any_processor_links(rows)), width);
     width = std::max(width, width_of(panels));
 
     // Horizontally first: the channel's height follows from it.

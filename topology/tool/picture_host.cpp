@@ -230,7 +230,7 @@ void Row::draw_device(svg::Drawing &drawing, const Branch &branch, const Box &pa
     Box end = gpu_boxes_.at(branch.gpus.front());
     end.x = whole.x;
     end.width = whole.width;
-    wire(drawing, parent, end, branch.mbps);
+    if (!is_host(machine_)) wire(drawing, parent, end, branch.mbps);
     if (branch.gpus.size() > 1)
         drawing.rect({end.x - 4, end.y - 4, end.width + 8, end.height + 8}, 8, style::fabric_fill,
                      {style::gpu_bar, 1, "4 3"});
@@ -263,6 +263,7 @@ std::string pci_text(const Known<PciAddress> &pci) {
 
 std::vector<std::string> Row::gpu_lines(int gpu) const {
     const Gpu &facts = machine_.snapshot.gpus[static_cast<std::size_t>(gpu)];
+    if (is_host(machine_)) return {"host memory"};
     std::vector<std::string> lines;
     if (!facts.name.empty()) lines.push_back(short_model(facts.name));
     lines.push_back(pci_text(facts.pci));
@@ -277,8 +278,12 @@ std::vector<std::string> Row::gpu_lines(int gpu) const {
 
 void Row::draw_gpu(svg::Drawing &drawing, int gpu, const Box &box) const {
     const Gpu &facts = machine_.snapshot.gpus[static_cast<std::size_t>(gpu)];
-    drawing.begin_group(fmt::format("GPU {}: {} {}", gpu, facts.name, facts.uuid.known() ? facts.uuid.value : ""));
-    draw_card(drawing, box, style::gpu_bar, fmt::format("GPU {}", gpu), gpu_lines(gpu));
+    const std::string name = fmt::format("{} {}", noun_of(machine_), gpu);
+    std::string title = name;
+    if (!facts.name.empty()) title += ": " + facts.name;
+    if (facts.uuid.known()) title += " " + facts.uuid.value;
+    drawing.begin_group(title);
+    draw_card(drawing, box, style::gpu_bar, name, gpu_lines(gpu));
     drawing.end_group();
 }
 

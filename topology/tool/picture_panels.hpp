@@ -18,8 +18,9 @@ public:
     virtual void draw(svg::Drawing &drawing, const svg::Point &corner) const = 0;
 };
 
-/// Those that the machine has something to say in. They refer to `machine`.
-std::vector<std::unique_ptr<Panel>> panels_for(const Machine &machine);
+/// Those that the machine has something to say in. They refer to `machine`. `processor_links`: the picture has lines
+/// between processors.
+std::vector<std::unique_ptr<Panel>> panels_for(const Machine &machine, bool processor_links);
 
 /// Panels one below the other, side by side.
 using Columns = std::vector<std::vector<std::unique_ptr<Panel>>>;

@@ -22,6 +22,7 @@ inline constexpr std::string_view fabric_fill = "#eaf4e2", fabric_chip = "#3f7d2
 
 inline constexpr std::string_view pcie_line = "#52749e";
 inline constexpr std::string_view socket_line = "#d9822b";
+inline constexpr std::string_view slices_line = "#2a9d8f", unknown_line = "#9aa5b1";
 inline constexpr std::string_view nvlink_strong = "#3f7d20", nvlink_middle = "#6fa84b", nvlink_weak = "#a3cf85";
 
 inline constexpr svg::Font title{20, ink, svg::Anchor::start, true};

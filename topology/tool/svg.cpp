@@ -6,6 +6,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "topology/printable.hpp"
+
 namespace baton::topology::svg {
 namespace {
 
@@ -23,7 +25,7 @@ std::string number(double value) {
 /// Control characters are not allowed in XML at all, escaped or not.
 std::string escaped(std::string_view text) {
     std::string result;
-    for (const char character : text) {
+    for (const char character : printable(text)) {
         switch (character) {
             case '&':
                 result += "&amp;";
@@ -38,7 +40,7 @@ std::string escaped(std::string_view text) {
                 result += "&quot;";
                 break;
             default:
-                result += static_cast<unsigned char>(character) < 0x20 ? ' ' : character;
+                result += character;
         }
     }
     return result;

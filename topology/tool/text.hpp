@@ -9,8 +9,10 @@ namespace baton::topology {
 
 /// Two lines: GPUs and software; processors.
 std::string header_text(const Machine &machine);
-/// The matrix of `nvidia-smi topo -m`: GPUs and NICs, the nearest processors and NUMA node, and a legend.
+/// The matrix of `nvidia-smi topo -m`: GPUs and NICs, the nearest processors and NUMA node.
 std::string matrix_text(const Machine &machine);
+/// Which NIC has which number there.
+std::string nic_names_text(const Machine &machine);
 /// GB/s of every pair of GPUs and how to move data between the two, and the reasons. `measured`: also what was
 /// measured.
 std::string bandwidth_text(const Machine &machine);
@@ -23,7 +25,12 @@ std::string ranks_text(const Machine &machine);
 /// What could not be found out.
 std::string gaps_text(const Machine &machine);
 
+/// What the abbreviations in a text mean, and no others; empty where there are none.
+std::string legend_text(const std::string &shown);
+
 /// "NV18", "SYS", "X": how the matrix writes it.
 std::string short_kind(LinkKind kind, int links);
+/// "PCIe and the link between NUMA nodes".
+const char *meaning_of(LinkKind kind);
 
 }  // namespace baton::topology
