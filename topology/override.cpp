@@ -47,7 +47,7 @@ public:
     OverrideReader(const JsonField &top, const std::string &origin) : top_(top) { override_.origin = origin; }
 
     Override read() {
-        top_.only({"gpus", "host_ranks", "p2p", "kind", "links", "gbps", "pairs", "dead_links"});
+        top_.only({"gpus", "ranks", "p2p", "kind", "links", "gbps", "pairs", "dead_links"});
         read_rows();
         if (top_.has("p2p") && !top_.at("p2p").is_array())
             override_.p2p = p2p_of(top_.at("p2p"));
@@ -65,10 +65,10 @@ public:
 
 private:
     void read_rows() {
-        if (top_.has("host_ranks")) {
-            if (top_.has("gpus")) top_.refuse("\"gpus\" and \"host_ranks\" exclude each other");
-            override_.host_ranks = static_cast<int>(top_.at("host_ranks").number(1, max_gpus));
-            override_.rows = static_cast<std::size_t>(override_.host_ranks);
+        if (top_.has("ranks")) {
+            if (top_.has("gpus")) top_.refuse("\"gpus\" and \"ranks\" exclude each other");
+            override_.ranks = static_cast<int>(top_.at("ranks").number(1, max_gpus));
+            override_.rows = static_cast<std::size_t>(override_.ranks);
         }
         if (!top_.has("gpus")) return;
         override_.gpus = names_of(top_.at("gpus"));
@@ -144,12 +144,12 @@ private:
 
     const JsonField &top_;
     Override override_;
-    std::string sized_by_ = "host_ranks";
+    std::string sized_by_ = "ranks";
 };
 
 // ---- applying ------------------------------------------------------------------------------------------------------
 
-const char *noun(const Override &said) { return said.host_ranks > 0 ? "rank" : "GPU"; }
+const char *noun(const Override &said) { return said.ranks > 0 ? "rank" : "GPU"; }
 
 std::size_t gpu_named(const Override &said, const Snapshot &snapshot, const std::string &name,
                       const std::string &field) {
@@ -159,7 +159,7 @@ std::size_t gpu_named(const Override &said, const Snapshot &snapshot, const std:
     if (snapshot.gpus.empty())
         fail(BATON_ERR_ARGUMENT, "{}: {}: there is no {} \"{}\": there are none", said.origin, field, what, name);
     fail(BATON_ERR_ARGUMENT, "{}: {}: there is no {} \"{}\"; there are 0 to {}{}", said.origin, field, what, name,
-         snapshot.gpus.size() - 1, said.host_ranks > 0 ? "" : ", by index, UUID or PCI address");
+         snapshot.gpus.size() - 1, said.ranks > 0 ? "" : ", by index, UUID or PCI address");
 }
 
 /// What no pair of two GPUs can be.
@@ -222,9 +222,9 @@ void state_pair(const Override::PairEntry &entry, PairFacts &pair) {
     }
 }
 
-Snapshot with_host_ranks(Snapshot snapshot, int ranks) {
+Snapshot with_ranks(Snapshot snapshot, int ranks) {
     snapshot.gpus.assign(static_cast<std::size_t>(ranks), {});
-    snapshot.host_ranks = {true, Source::override_file};
+    snapshot.of_ranks = {true, Source::override_file};
     snapshot.pairs.assign(snapshot.gpus.size() * snapshot.gpus.size(), {});
     return snapshot;
 }
@@ -249,7 +249,7 @@ Override read_override(std::string_view text, const std::string &origin) {
 }
 
 Snapshot apply_override(const Override &said, Snapshot snapshot) {
-    if (said.host_ranks > 0) snapshot = with_host_ranks(std::move(snapshot), said.host_ranks);
+    if (said.ranks > 0) snapshot = with_ranks(std::move(snapshot), said.ranks);
     if (said.rows > 0 && said.gpus.empty() && said.rows != snapshot.gpus.size())
         fail(BATON_ERR_ARGUMENT, "{}: its matrices have {} rows, but the machine has {} GPUs; \"gpus\" can name some",
              said.origin, said.rows, snapshot.gpus.size());

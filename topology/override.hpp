@@ -10,8 +10,8 @@
 ///   {
 ///     "gpus": ["GPU-1b2c...", "0000:1b:00.0", "2"],   which GPUs the matrices speak of: UUID, PCI address or index;
 ///                                                      all GPUs in the snapshot's order where it is missing
-///     "host_ranks": 4,                                 instead of "gpus": ranks of a communicator on host memory. They
-///                                                      take the place of the machine's GPUs
+///     "ranks": 4,                                      instead of "gpus": ranks of a communicator, which take
+///                                                      the place of the machine's GPUs
 ///     "p2p": "off",                                    for all pairs; or a matrix of true, false and null
 ///     "kind":  [["SELF", "NVLINK"], ["NVLINK", "SELF"]],
 ///     "links": [[0, 4], [4, 0]],
@@ -42,7 +42,7 @@ struct Override {
     };
 
     std::string origin;
-    int host_ranks = 0;  ///< 0: it is about GPUs
+    int ranks = 0;  ///< 0: it is about GPUs
     std::optional<bool> p2p;
     std::size_t rows = 0;           ///< of the matrices; 0: there are none
     std::vector<std::string> gpus;  ///< of the rows; empty: the snapshot's order

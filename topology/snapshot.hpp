@@ -228,7 +228,7 @@ struct PairFacts {
 
 struct Snapshot {
     std::vector<Gpu> gpus;
-    Known<bool> host_ranks;        ///< true: `gpus` are ranks on host memory, which an override put in their place
+    Known<bool> of_ranks;          ///< true: `gpus` are ranks of a communicator, which an override put in their place
     std::vector<PairFacts> pairs;  ///< gpus.size()^2, always; see pair()
     std::vector<NvSwitch> nvswitches;
     std::vector<Nic> nics;

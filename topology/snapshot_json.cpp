@@ -123,7 +123,7 @@ void fields(A &&each, Snapshot &snapshot) {
     each("gaps", snapshot.gaps);
     each("host", snapshot.host);
     each("gpus", snapshot.gpus);
-    each("host_ranks", snapshot.host_ranks);
+    each("of_ranks", snapshot.of_ranks);
     each("pairs", snapshot.pairs);
     each("nvswitches", snapshot.nvswitches);
     each("nics", snapshot.nics);

@@ -50,7 +50,7 @@ CommTopology with_links(const std::optional<Override> &said, const Snapshot &mac
 
 /// Of an override that speaks of just so many ranks: each counts as a GPU of its own, wherever it is.
 CommTopology as_said_of_ranks(const Override &said) {
-    std::vector<int> each(static_cast<std::size_t>(said.host_ranks));
+    std::vector<int> each(static_cast<std::size_t>(said.ranks));
     std::iota(each.begin(), each.end(), 0);
     std::vector<std::string> names;
     for (const int rank : each) names.push_back(fmt::format("rank {}", rank));
@@ -59,7 +59,7 @@ CommTopology as_said_of_ranks(const Override &said) {
 }
 
 std::string not_for(const Override &said, const std::string &communicator) {
-    const std::string subject = said.host_ranks > 0 ? fmt::format("{} ranks", said.host_ranks) : std::string("GPUs");
+    const std::string subject = said.ranks > 0 ? fmt::format("{} ranks", said.ranks) : std::string("GPUs");
     return fmt::format("{} speaks of {}: it is passed over for a communicator of {}", said.origin, subject,
                        communicator);
 }
@@ -80,7 +80,7 @@ std::optional<Override> read_topology(const char *setting) {
 }
 
 CommTopology host_topology(const std::optional<Override> &said, int ranks) {
-    if (said && said->host_ranks == ranks) return as_said_of_ranks(*said);
+    if (said && said->ranks == ranks) return as_said_of_ranks(*said);
     CommTopology result;
     result.links.why = "all ranks meet in host memory";
     if (said) result.note = not_for(*said, fmt::format("{} ranks on host memory", ranks));
@@ -89,14 +89,14 @@ CommTopology host_topology(const std::optional<Override> &said, int ranks) {
 
 CommTopology gpu_topology(const std::optional<Override> &given, Snapshot machine,
                           const std::vector<std::string> &uuids) {
-    const bool of_gpus = given && given->host_ranks == 0;
+    const bool of_gpus = given && given->ranks == 0;
     if (of_gpus) machine = apply_override(*given, std::move(machine));
     std::vector<int> gpu_of_rank;
     for (const std::string &uuid : uuids) gpu_of_rank.push_back(gpu_with(machine, uuid));
     topology::CommAdvice advice;
     CommTopology result = with_links(of_gpus ? given : std::nullopt, machine, gpu_of_rank, uuids, &advice);
     if (given && !of_gpus) {
-        if (given->host_ranks == static_cast<int>(uuids.size())) {
+        if (given->ranks == static_cast<int>(uuids.size())) {
             result = as_said_of_ranks(*given);
         } else {
             result.note = not_for(*given, fmt::format("{} ranks on GPUs", uuids.size()));

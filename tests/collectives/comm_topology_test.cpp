@@ -28,13 +28,13 @@ TEST(CommTopology, TheSettingIsATextOrAFileOrNone) {
     EXPECT_FALSE(read_topology(nullptr));
     EXPECT_FALSE(read_topology(""));
     EXPECT_FALSE(read_topology("none"));
-    EXPECT_EQ(read_topology(R"({"host_ranks": 3})")->host_ranks, 3);
+    EXPECT_EQ(read_topology(R"({"ranks": 3})")->ranks, 3);
     EXPECT_THAT(refusal_of([] { read_topology("/nowhere/o.json"); }), HasSubstr("/nowhere/o.json: No such file"));
-    EXPECT_THAT(refusal_of([] { read_topology(R"({"host_ranks": 0})"); }), HasSubstr("given as text: host_ranks"));
+    EXPECT_THAT(refusal_of([] { read_topology(R"({"ranks": 0})"); }), HasSubstr("given as text: ranks"));
 }
 
 TEST(CommTopology, HostRanksAreAlikeUnlessTheOverrideSpeaksOfThem) {
-    const auto said = read_topology(R"({"host_ranks": 4, "links": [[0,2,0,0], [2,0,0,0], [0,0,0,2], [0,0,2,0]],
+    const auto said = read_topology(R"({"ranks": 4, "links": [[0,2,0,0], [2,0,0,0], [0,0,0,2], [0,0,2,0]],
                                         "gbps": [[0,50,5,5], [50,0,5,5], [5,5,0,50], [5,5,50,0]]})");
     const CommTopology four = host_topology(said, 4);
     EXPECT_EQ(four.links.island, (std::vector<int>{0, 0, 1, 1}));
@@ -77,7 +77,7 @@ TEST(CommTopology, TheOverrideRefusesP2pBetweenRanks) {
     EXPECT_EQ(gpu_topology(read_topology(R"({"p2p": "off"})"), machine, {"GPU-8", "GPU-9"}).refusal,
               "topology override given as text: p2p refuses P2P between ranks 0 and 1")
         << "GPUs that nobody describes";
-    EXPECT_EQ(host_topology(read_topology(R"({"host_ranks": 2, "p2p": "off"})"), 2).refusal,
+    EXPECT_EQ(host_topology(read_topology(R"({"ranks": 2, "p2p": "off"})"), 2).refusal,
               "topology override given as text: p2p refuses P2P between ranks 0 and 1");
 }
 
@@ -90,7 +90,7 @@ TEST(CommTopology, AnOverrideThatDoesNotFitTheMachineIsRefused) {
 TEST(CommTopology, RanksOnGpusAreLinkedAsAnOverrideOfRanksSays) {
     topology::Snapshot machine = builders::hidden_switches(2);
     machine.gpus[1].numa_node = {1, Source::sysfs};
-    const auto said = read_topology(R"({"host_ranks": 4, "links": [[0,2,0,0], [2,0,0,0], [0,0,0,2], [0,0,2,0]],
+    const auto said = read_topology(R"({"ranks": 4, "links": [[0,2,0,0], [2,0,0,0], [0,0,0,2], [0,0,2,0]],
                                         "gbps": [[0,50,5,5], [50,0,5,5], [5,5,0,50], [5,5,50,0]],
                                         "pairs": [{"gpus": ["0", "2"], "p2p": "off"}]})");
     const CommTopology shared = gpu_topology(said, machine, {"GPU-0", "GPU-0", "GPU-1", "GPU-0"});

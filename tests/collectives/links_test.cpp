@@ -123,9 +123,7 @@ TEST(LinksOf, ToldAndAssumedBandwidthsMakeNoIslands) {
                                           ["NVSWITCH", null, "NVSWITCH", "NVSWITCH"],
                                           ["NVSWITCH", "NVSWITCH", null, "NVSWITCH"],
                                           ["NVSWITCH", "NVSWITCH", "NVSWITCH", null]])";
-    const auto host = [&](const std::string &rest) {
-        return links(told(R"({"host_ranks": 4, )" + kinds + rest + "}"));
-    };
+    const auto host = [&](const std::string &rest) { return links(told(R"({"ranks": 4, )" + kinds + rest + "}")); };
     const std::string across =
         R"([null, null, 20, 20], [null, null, 20, 20], [20, 20, null, null], [20, 20, null, null])";
     EXPECT_EQ(host(R"(, "gbps": [)" + across + "]").shape, Links::Shape::uniform);
@@ -147,7 +145,7 @@ TEST(LinksOf, MissingLinksMakeIslandsWithoutAnyBandwidth) {
 
 /// A ring of double links, by their number alone.
 TEST(LinksOf, MoreLinksAreBetterWhereNobodyTellsTheirBandwidth) {
-    const Links found = links(told(R"({"host_ranks": 4, "kind": [[null, null, null, "SYS"], [null, null, "SYS", null],
+    const Links found = links(told(R"({"ranks": 4, "kind": [[null, null, null, "SYS"], [null, null, "SYS", null],
                                                               [null, "SYS", null, null], ["SYS", null, null, null]],
                                        "links": [[0, 2, 2, null], [2, 0, null, 2], [2, null, 0, 2], [null, 2, 2, 0]]})"));
     EXPECT_EQ(found.ring, (std::vector<int>{0, 1, 3, 2}));

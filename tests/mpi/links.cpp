@@ -46,7 +46,7 @@ std::string linked_by(int ranks, const std::function<bool(int, int)> &linked) {
         kinds += "]";
         speeds += "]";
     }
-    return "{\"host_ranks\": " + std::to_string(ranks) + ", \"kind\": [" + kinds + "], \"gbps\": [" + speeds + "]}";
+    return "{\"ranks\": " + std::to_string(ranks) + ", \"kind\": [" + kinds + "], \"gbps\": [" + speeds + "]}";
 }
 
 void expect_links(baton_comm_t comm, const std::string &text) {
@@ -104,8 +104,8 @@ TEST_F(Links, CommunicatorsOfOtherSizesPassItOver) {
 TEST_F(Links, ARefusedPairStagesAll) {
     if (size() < 2) GTEST_SKIP() << "needs two ranks";
     const std::string last = std::to_string(size() - 1);
-    const std::string said = "{\"host_ranks\": " + std::to_string(size()) + ", \"pairs\": [{\"gpus\": [\"0\", \"" +
-                             last + "\"], \"p2p\": \"off\"}]}";
+    const std::string said = "{\"ranks\": " + std::to_string(size()) + ", \"pairs\": [{\"gpus\": [\"0\", \"" + last +
+                             "\"], \"p2p\": \"off\"}]}";
     const baton_config config = config_saying(said);
     Communicator comm(MPI_COMM_WORLD, &config);
     const baton_info info = info_of(comm);
@@ -145,7 +145,7 @@ TEST_F(Links, WrongWordsAreRefusedOnEveryRank) {
         EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_comm_create(MPI_COMM_WORLD, &config, &created), fragments...);
         EXPECT_EQ(created, nullptr);
     };
-    refuse("{\"host_ranks\": 2, \"gbps\": [[0, 1], [2, 0]]}", "given as text", "gbps", "not symmetric");
+    refuse("{\"ranks\": 2, \"gbps\": [[0, 1], [2, 0]]}", "given as text", "gbps", "not symmetric");
     refuse("{", "given as text");
     refuse("/nowhere/override.json", "/nowhere/override.json", "No such file");
     const std::string path = ::testing::TempDir() + "baton_override_" + std::to_string(environment().seed) + ".json";

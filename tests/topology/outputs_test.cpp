@@ -274,9 +274,9 @@ TEST(Text, ExplainsTheLettersThatAreThere) {
     EXPECT_THAT(bandwidth_text(pcie), HasSubstr("\n(h: through host memory)\n"));
 }
 
-/// Ranks that an override puts on host memory are called ranks, and there is no transport to advise.
+/// Ranks that an override puts in the place of GPUs are called ranks, and there is no transport to advise.
 TEST(Outputs, CallRanksOnHostMemoryRanks) {
-    const Override said = read_override(R"({"host_ranks": 3, "links": [[0, 2, 0], [2, 0, 0], [0, 0, 0]]})", "o.json");
+    const Override said = read_override(R"({"ranks": 3, "links": [[0, 2, 0], [2, 0, 0], [0, 0, 0]]})", "o.json");
     Snapshot host = read_machine_file(BATON_MACHINES "/no-gpu.xml");
     host.gaps.clear();  // they name files
     const Machine machine = make_machine("", apply_override(said, host));

@@ -93,14 +93,14 @@ TEST(Override, DeadLinks) {
 }
 
 TEST(Override, RanksOnHostMemory) {
-    const Snapshot snapshot = apply(R"({"host_ranks": 4,
+    const Snapshot snapshot = apply(R"({"ranks": 4,
       "pairs": [{"gpus": ["0", "2"], "kind": "NVLINK", "gbps": 50}, {"gpus": ["1", "3"], "kind": "NVLINK", "gbps": 50},
                 {"gpus": ["0", "1"], "kind": "SYS", "gbps": 5}, {"gpus": ["2", "3"], "kind": "SYS", "gbps": 5}]})",
                                     {});
     const CommAdvice advice = advise_communicator(snapshot, make_graph(snapshot), {0, 1, 2, 3});
     EXPECT_EQ(advice.islands, (std::vector<std::vector<int>>{{0, 2}, {1, 3}}));
     EXPECT_EQ(advice.ring.order, (std::vector<int>{0, 1, 3, 2}));
-    EXPECT_EQ(apply(R"({"host_ranks": 2})", builders::hidden_switches(3)).gpus.size(), 2u);
+    EXPECT_EQ(apply(R"({"ranks": 2})", builders::hidden_switches(3)).gpus.size(), 2u);
 }
 
 TEST(Override, NamesTheEntryThatRefusesP2p) {
@@ -177,7 +177,7 @@ TEST(Override, RefusalsNameTheEntry) {
               o + "pairs[0]: there is no GPU \"0\": there are none");
     EXPECT_EQ(why_not(R"({"dead_links": [{"gpu": "0", "links": [18]}]})"),
               o + "dead_links[0].links[0]: GPU \"0\" has no NVLink 18; it has 18");
-    EXPECT_EQ(why_not(R"({"host_ranks": 2, "gpus": []})"), o + "\"gpus\" and \"host_ranks\" exclude each other");
+    EXPECT_EQ(why_not(R"({"ranks": 2, "gpus": []})"), o + "\"gpus\" and \"ranks\" exclude each other");
 }
 
 }  // namespace

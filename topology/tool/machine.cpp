@@ -33,17 +33,17 @@ std::string model_of(const std::string &name) {
     return name.substr(open + 1, close - open - 1);
 }
 
-bool is_host(const Machine &machine) { return machine.snapshot.host_ranks.value; }
+bool is_host(const Machine &machine) { return machine.snapshot.of_ranks.value; }
 
 const char *noun_of(const Machine &machine) { return is_host(machine) ? "rank" : "GPU"; }
 
 TransportAdvice transport_of(const Machine &machine, const Pair &pair) {
-    if (is_host(machine)) return {Advised::none, "ranks on host memory"};
+    if (is_host(machine)) return {Advised::none, "ranks of a communicator"};
     return advise_pair(pair);
 }
 
 std::string gpus_text(const Snapshot &snapshot) {
-    if (snapshot.host_ranks.value) return counted(static_cast<int>(snapshot.gpus.size()), "rank") + " on host memory";
+    if (snapshot.of_ranks.value) return counted(static_cast<int>(snapshot.gpus.size()), "rank") + " of a communicator";
     std::vector<std::pair<std::string, int>> kinds;
     for (const Gpu &gpu : snapshot.gpus) {
         const std::string name = (gpu.name.empty() ? "GPU" : model_of(gpu.name)) + (gpu.mig ? " (MIG)" : "");

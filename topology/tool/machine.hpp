@@ -23,13 +23,13 @@ Machine make_machine(std::string origin, Snapshot snapshot, std::vector<int> gpu
 
 /// "Tesla V100 SXM2 32GB" of the PCI database's "GV100GL [Tesla V100 SXM2 32GB]"; other names as they are.
 std::string model_of(const std::string &name);
-/// Whether the outputs speak of ranks on host memory where they would speak of GPUs.
+/// Whether the outputs speak of ranks where they would speak of GPUs.
 bool is_host(const Machine &machine);
 /// What the rows and columns are: "GPU", "rank".
 const char *noun_of(const Machine &machine);
-/// How the machine advises to move data within a pair; nothing to choose between ranks on host memory.
+/// How the machine advises to move data within a pair; nothing to choose between ranks.
 TransportAdvice transport_of(const Machine &machine, const Pair &pair);
-/// "8 x NVIDIA H200", "no GPU", "2 x NVIDIA A100, 1 x NVIDIA T4", "8 ranks on host memory".
+/// "8 x NVIDIA H200", "no GPU", "2 x NVIDIA A100, 1 x NVIDIA T4", "8 ranks of a communicator".
 std::string gpus_text(const Snapshot &snapshot);
 /// "2 sockets, 112 cores, 2 NUMA nodes: Intel(R) ..."; "processors unknown".
 std::string host_text(const Snapshot &snapshot);

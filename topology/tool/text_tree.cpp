@@ -59,7 +59,7 @@ std::string nvlinks_text(const Snapshot &snapshot, const Gpu &gpu) {
 }
 
 std::string gpu_text(const Snapshot &snapshot, int index, int mbps) {
-    if (snapshot.host_ranks.value) return fmt::format("rank {} on host memory", index);
+    if (snapshot.of_ranks.value) return fmt::format("rank {}", index);
     const Gpu &gpu = snapshot.gpus[static_cast<std::size_t>(index)];
     std::string text = fmt::format("GPU {}", index) + address_of(gpu.pci);
     if (!gpu.name.empty()) text += "  " + gpu.name;
