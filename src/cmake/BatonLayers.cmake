@@ -26,4 +26,15 @@ function(baton_layer name)
   if(BATON_WITH_CUDA)
     target_link_libraries(${name} ${scope} CUDA::cudart_static)
   endif()
+  if(sources AND NOT name STREQUAL "baton_util")
+    baton_precompiled(${name})
+  endif()
+endfunction()
+
+# baton_precompiled(TARGETS...): static libraries that read the headers of baton_util's precompiled_headers as parsed once.
+# GCC takes them only where code is made with the same options: executables and the tests do without, or have their own.
+function(baton_precompiled)
+  foreach(target IN LISTS ARGN)
+    target_precompile_headers(${target} REUSE_FROM baton_util)
+  endforeach()
 endfunction()

@@ -1,31 +1,50 @@
-# baton_mpi_test(NAME SOURCES files... RANKS counts... [TIMEOUT seconds] [LABELS labels...] [SERIAL]): one binary on the MPI
+# baton_mpi_test(NAME SOURCES files... RANKS counts... [TIMEOUT seconds] [LABELS labels...] [SERIAL] [WAITS]): one binary on the MPI
 # main of tests/support, and a ctest `NAME.npN` for every rank count N. The same binary runs on host memory and on GPUs;
 # with CUDA in the build its tests carry the label `gpu` too. The target is mpi_NAME.
+# WAITS is for tests whose ranks mostly wait, and give way to others meanwhile.
 #
 # baton_mpi_variant(NAME VARIANT RANKS counts... ENV settings... [TIMEOUT seconds] [LABELS labels...]): the same binary
-# again as `NAME.VARIANT.npN`, under other environment variables: how tests force one algorithm or transport.
+# again as `NAME.VARIANT.npN`, under other environment variables: how tests force one algorithm or transport. Not with
+# ThreadSanitizer, which sees the threads of one process, and these are the same whatever way the ranks' data goes.
+#
+# baton_discover_tests(TARGET PREFIX name [TIMEOUT seconds] [FILTER pattern] [TEST_LIST name] [PROPERTIES ...]): one ctest for
+# every test of a GoogleTest binary. Sanitized, where a start costs more than most tests: `NAME.shardN`, a part of them each,
+# without the tests with many ranks as threads.
+#
+# baton_test_code(TARGETS...): for every target of tests that calls the code under test and holds none of it. They share
+# precompiled headers.
 #
 # baton_unit_test(NAME SOURCES files... [LIBRARIES targets...] [LABELS labels...]): a binary without MPI ranks
 # and GPUs on GoogleTest's main. The target is unit_NAME.
 include_guard()
+include(GoogleTest)
 
 set(BATON_MPIRUN ${CMAKE_CURRENT_LIST_DIR}/mpirun.sh)
 set(BATON_REFUSED ${CMAKE_CURRENT_LIST_DIR}/refused.sh)
 
+function(baton_test_code)
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PRIVATE ${baton_little_optimised})
+    target_precompile_headers(${target} REUSE_FROM baton_test_support)
+  endforeach()
+endfunction()
+
 function(baton_add_mpi_runs prefix binary)
-  cmake_parse_arguments(RUN "SERIAL" "TIMEOUT" "RANKS;LABELS;ENV" ${ARGN})
+  cmake_parse_arguments(RUN "SERIAL;WAITS" "TIMEOUT" "RANKS;LABELS;ENV" ${ARGN})
   if(NOT RUN_TIMEOUT)
     set(RUN_TIMEOUT 120)
   endif()
   if(BATON_SANITIZE)
-    # Sanitized code is several times slower: the rank counts that show most, larger limits, fewer of the large cases.
+    # Sanitized code is several times slower: larger limits, fewer of the large cases, and of the numbers of ranks 1 and 3
+    # (or what comes next), which show most.
     math(EXPR RUN_TIMEOUT "3 * ${RUN_TIMEOUT}")
     list(APPEND RUN_ENV BATON_TEST_QUICK=1)
-    set(fewer ${RUN_RANKS})
-    list(FILTER fewer EXCLUDE REGEX "^(2|8)$")
-    if(fewer)
-      set(RUN_RANKS ${fewer})
-    endif()
+    foreach(ranks IN ITEMS 3 4 2)
+      if(ranks IN_LIST RUN_RANKS)
+        list(FILTER RUN_RANKS INCLUDE REGEX "^(1|${ranks})$")
+        break()
+      endif()
+    endforeach()
   endif()
   # The launcher ends the job a little before ctest would, because it knows all of its processes.
   math(EXPR job_seconds "${RUN_TIMEOUT} - 5")
@@ -33,8 +52,12 @@ function(baton_add_mpi_runs prefix binary)
     set(test ${prefix}.np${ranks})
     add_test(NAME ${test} COMMAND ${BATON_MPIRUN} ${ranks} ${job_seconds} $<TARGET_FILE:${binary}>)
     # PROCESSORS keeps `ctest -j` from starting more ranks at once than the machine has cores.
+    set(processors ${ranks})
+    if(RUN_WAITS)
+      set(processors 1)
+    endif()
     set_tests_properties(${test} PROPERTIES
-      PROCESSORS ${ranks} TIMEOUT ${RUN_TIMEOUT} SKIP_RETURN_CODE 77 LABELS "mpi;${RUN_LABELS}" RUN_SERIAL "${RUN_SERIAL}"
+      PROCESSORS ${processors} TIMEOUT ${RUN_TIMEOUT} SKIP_RETURN_CODE 77 LABELS "mpi;${RUN_LABELS}" RUN_SERIAL "${RUN_SERIAL}"
       ENVIRONMENT "MPIEXEC=${MPIEXEC_EXECUTABLE};${RUN_ENV}")
     if(BATON_WITH_CUDA)
       set_property(TEST ${test} APPEND PROPERTY LABELS gpu)
@@ -44,21 +67,54 @@ function(baton_add_mpi_runs prefix binary)
 endfunction()
 
 function(baton_mpi_test name)
-  cmake_parse_arguments(TEST "SERIAL" "TIMEOUT" "SOURCES;RANKS;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "SERIAL;WAITS" "TIMEOUT" "SOURCES;RANKS;LABELS" ${ARGN})
   add_executable(mpi_${name} ${TEST_SOURCES})
   set_target_properties(mpi_${name} PROPERTIES OUTPUT_NAME ${name})
   target_link_libraries(mpi_${name} PRIVATE baton_test_main)
-  set(serial)
-  if(TEST_SERIAL)
-    set(serial SERIAL)
-  endif()
-  baton_add_mpi_runs(${name} mpi_${name} RANKS ${TEST_RANKS} TIMEOUT ${TEST_TIMEOUT} LABELS ${TEST_LABELS} ${serial})
+  baton_test_code(mpi_${name})
+  set(flags)
+  foreach(flag IN ITEMS SERIAL WAITS)
+    if(TEST_${flag})
+      list(APPEND flags ${flag})
+    endif()
+  endforeach()
+  baton_add_mpi_runs(${name} mpi_${name} RANKS ${TEST_RANKS} TIMEOUT ${TEST_TIMEOUT} LABELS ${TEST_LABELS} ${flags})
 endfunction()
 
 function(baton_mpi_variant name variant)
+  if(BATON_SANITIZE MATCHES "thread")
+    return()
+  endif()
   cmake_parse_arguments(TEST "" "TIMEOUT" "RANKS;LABELS;ENV" ${ARGN})
   baton_add_mpi_runs(${name}.${variant} mpi_${name} RANKS ${TEST_RANKS} TIMEOUT ${TEST_TIMEOUT} LABELS ${TEST_LABELS}
                      ENV ${TEST_ENV})
+endfunction()
+
+function(baton_discover_tests target)
+  cmake_parse_arguments(TEST "" "PREFIX;FILTER;TEST_LIST" "PROPERTIES" ${ARGN})
+  if(NOT BATON_SANITIZE)
+    if(TEST_TEST_LIST)
+      set(list TEST_LIST ${TEST_TEST_LIST})
+    endif()
+    gtest_discover_tests(${target} TEST_PREFIX ${TEST_PREFIX}. TEST_FILTER "${TEST_FILTER}" ${list} DISCOVERY_TIMEOUT 60
+                         PROPERTIES ${TEST_PROPERTIES})
+    return()
+  endif()
+  if(NOT TEST_FILTER)
+    set(TEST_FILTER "-")
+  endif()
+  set(many *8Ranks*:*/host_8_*)
+  if(BATON_SANITIZE MATCHES "thread")
+    string(APPEND many :*5Ranks*:*6Ranks*:*7Ranks*)
+  endif()
+  set(shards 4)
+  math(EXPR last "${shards} - 1")
+  foreach(shard RANGE ${last})
+    set(test ${TEST_PREFIX}.shard${shard})
+    add_test(NAME ${test} COMMAND ${target} "--gtest_filter=${TEST_FILTER}:${many}")
+    set_tests_properties(${test} PROPERTIES ${TEST_PROPERTIES} TIMEOUT 900
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard};BATON_TEST_QUICK=1")
+  endforeach()
 endfunction()
 
 function(baton_unit_test name)
@@ -66,7 +122,8 @@ function(baton_unit_test name)
   add_executable(unit_${name} ${TEST_SOURCES})
   set_target_properties(unit_${name} PROPERTIES OUTPUT_NAME ${name})
   target_link_libraries(unit_${name} PRIVATE
-    ${TEST_LIBRARIES} Baton::baton baton_options fmt::fmt GTest::gtest_main GTest::gmock)
+    ${TEST_LIBRARIES} Baton::baton baton_options MPI::MPI_CXX fmt::fmt GTest::gtest_main GTest::gmock)
+  baton_test_code(unit_${name})
   add_test(NAME ${name} COMMAND unit_${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 60 LABELS "unit;${TEST_LABELS}")
 endfunction()

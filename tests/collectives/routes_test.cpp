@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "expected.hpp"
@@ -32,8 +33,8 @@ Links islands_of(const std::vector<int> &island) {
     return links;
 }
 
-/// Many ranks on few cores are slow: fewer cases of a kind.
-bool are_many(int size) { return size > 4; }
+/// Many ranks on few cores, or slow code (BATON_TEST_QUICK): fewer cases of a kind.
+bool are_many(int size) { return size > 4 || std::getenv("BATON_TEST_QUICK") != nullptr; }
 int draws(int size) { return are_many(size) ? 1 : 3; }
 
 /// In rank order, as reductions want it: the chain of all, two halves, and runs of any lengths.
