@@ -19,6 +19,12 @@
 include_guard()
 include(GoogleTest)
 
+# Tests with the label `gpu` come one at a time, where there is a GPU for them.
+file(GLOB BATON_GPUS /dev/nvidia[0-9]* /dev/dxg)
+set(BATON_GPU_LOCK "")
+if(BATON_GPUS)
+  set(BATON_GPU_LOCK gpu)
+endif()
 set(BATON_MPIRUN ${CMAKE_CURRENT_LIST_DIR}/mpirun.sh)
 set(BATON_REFUSED ${CMAKE_CURRENT_LIST_DIR}/refused.sh)
 
@@ -61,7 +67,7 @@ function(baton_add_mpi_runs prefix binary)
       ENVIRONMENT "MPIEXEC=${MPIEXEC_EXECUTABLE};${RUN_ENV}")
     if(BATON_WITH_CUDA)
       set_property(TEST ${test} APPEND PROPERTY LABELS gpu)
-      set_property(TEST ${test} PROPERTY RESOURCE_LOCK gpu)
+      set_property(TEST ${test} PROPERTY RESOURCE_LOCK ${BATON_GPU_LOCK})
     endif()
   endforeach()
 endfunction()
