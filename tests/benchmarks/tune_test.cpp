@@ -292,7 +292,9 @@ TEST(TuneOptions, WrongOnesAreRefused) {
     refused({"--max", "255"}, "255");
     refused({"--rounds", "0"}, "--rounds");
     refused({"--noise", "2"}, "--noise");
-    refused({"--device", "tpu"}, "tpu");
+    refused({"--device", "tpu"}, "--device: tpu not in {auto,cuda,host}");
+    refused({"--device", "0"}, "--device");
+    refused({"--budget", "0"}, "--budget: takes a number above 0, not \"0\"");
     refused({"--nonsense"}, "--nonsense");
     EXPECT_EQ(parse({"--version"}).exit_code, 0);
 }
