@@ -23,8 +23,12 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-AtomicFile::AtomicFile(const std::string &path) : path_(fs::weakly_canonical(path).string()) {
+AtomicFile::AtomicFile(const std::string &path) {
     std::error_code error;
+    path_ = fs::weakly_canonical(fs::absolute(path), error).string();
+    if (error) {
+        cannot_write(path, error.value());
+    }
     const fs::file_status status = fs::status(path, error);
     if (fs::is_directory(status)) {
         cannot_write(path, EISDIR);
@@ -33,7 +37,10 @@ AtomicFile::AtomicFile(const std::string &path) : path_(fs::weakly_canonical(pat
         path_ = draft_ = path;
         return;
     }
-    fs::create_directories(fs::path(path_).parent_path(), error);
+    const fs::path folder = fs::path(path_).parent_path();
+    if (!fs::is_directory(folder, error)) {
+        throw Error(fmt::format("cannot write {}: there is no folder {}", path, fs::path(path).parent_path().string()));
+    }
     draft_ = fmt::format("{}.{}", path_, getpid());
     const int file = open(draft_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     if (file < 0) {

@@ -5,8 +5,8 @@
 namespace baton::bench {
 
 /// A file that is there with all of its text, or as it was before. Made before the measurements, so that their result
-/// has somewhere to go; throws where the folder cannot be written to. What is no regular file (/dev/stdout, a pipe) is
-/// written as it is.
+/// has somewhere to go; throws where the folder is not there or cannot be written to. What is no regular file
+/// (/dev/stdout, a pipe) is written as it is.
 class AtomicFile {
 public:
     explicit AtomicFile(const std::string &path);

@@ -98,6 +98,9 @@ std::vector<baton_type> parse_types(const std::string &text) {
         }
         types.push_back(*type);
     }
+    if (types.empty()) {
+        throw BadUsage(fmt::format("-T takes a list of types, not \"{}\"", text));
+    }
     return types;
 }
 

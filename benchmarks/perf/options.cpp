@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "names.hpp"
+#include "seconds_option.hpp"
 
 namespace baton::bench::perf {
 
@@ -129,7 +130,7 @@ void declare(CLI::App &app, Options &options, Texts &texts) {
     app.add_option("--budget", options.budget,
                    "Seconds for a row's timed calls: fewer calls a round where they are slow (0: any; with --against "
                    "0.14, for each side)")
-        ->check(CLI::NonNegativeNumber)
+        ->check(seconds_from(Least::zero))
         ->capture_default_str();
     app.add_option("--mode", texts.modes, "Comma list: eager, graph (a CUDA graph of --iters calls)")
         ->capture_default_str();
@@ -171,10 +172,30 @@ void adapt_to_comparison(const CLI::App &app, Options &options) {
     }
 }
 
+/// An operation that would be left out for all of its types and reductions was not what was meant.
+void check_reductions(const Options &options) {
+    const auto reduces = std::find_if(options.operations.begin(), options.operations.end(),
+                                      [](Kind kind) { return has_reduction(kind); });
+    if (reduces == options.operations.end()) {
+        return;
+    }
+    for (const baton_type type : options.types) {
+        for (const baton_op op : options.ops) {
+            if (is_defined(op, type)) {
+                return;
+            }
+        }
+    }
+    throw CLI::ValidationError(
+        "--redop", fmt::format("{} has no {} of {}: averages are of floating-point types", kind_name(*reduces),
+                               baton_op_name(options.ops.front()), baton_type_name(options.types.front())));
+}
+
 void interpret(const CLI::App &app, Options &options, const Texts &texts) {
     options.operations = parse_kinds(texts.operations);
     options.types = parse_types(texts.types);
     options.ops = parse_ops(texts.ops);
+    check_reductions(options);
     options.modes = parse_list<Mode>("--mode", texts.modes, {{"eager", {Mode::eager}}, {"graph", {Mode::graph}}});
     if (texts.graph) {
         options.modes = {Mode::graph};
@@ -222,7 +243,7 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
     } catch (const CLI::ParseError &error) {
         std::ostringstream ignored;
         const int code = app.exit(error, print ? std::cout : ignored, print ? std::cerr : ignored);
-        exit_code = code == 0 ? 0 : 1;
+        exit_code = code == 0 ? 0 : 2;
         return std::nullopt;
     }
     return options;

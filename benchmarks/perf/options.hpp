@@ -48,7 +48,7 @@ struct Options {
 };
 
 /// Nothing where the text was asked for or the arguments are wrong: then it has been printed (on rank 0), and exit_code
-/// says which.
+/// says which: 0, or 2.
 std::optional<Options> parse_options(int argc, char **argv, bool print, int &exit_code);
 
 }  // namespace baton::bench::perf

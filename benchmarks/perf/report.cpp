@@ -16,10 +16,7 @@ namespace baton::bench::perf {
 Report::Report(const Options &options, const Communicator &communicator, const Peers &peers)
     : options_(options), communicator_(communicator), prints_(communicator.rank() == 0) {
     if (prints_ && !options.json.empty()) {
-        file_.open(options.json);
-        if (!file_) {
-            throw Error(fmt::format("cannot write {}", options.json));
-        }
+        file_.emplace(options.json);
     }
     for (const auto &peer : peers.present) {
         peers_.push_back(peer->kind());
@@ -137,16 +134,8 @@ void Report::finish() {
     json_["host_bytes"] = host;
     json_["wrong"] = wrong_;
     json_["peers_wrong"] = peers_wrong_;
-    write_file();
-}
-
-void Report::write_file() {
-    if (prints_ && !options_.json.empty()) {
-        file_ << json_.dump(2) << '\n';
-        file_.flush();
-        if (!file_) {
-            throw Error(fmt::format("cannot write {}", options_.json));
-        }
+    if (file_) {
+        file_->write(json_.dump(2) + "\n");
     }
 }
 

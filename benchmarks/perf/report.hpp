@@ -1,10 +1,11 @@
 #pragma once
 
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "atomic_file.hpp"
 #include "perf/measure.hpp"
 #include "perf/run_info.hpp"
 
@@ -32,7 +33,6 @@ public:
 private:
     void line(const std::string &text) const;
     void note_peers(const Row &row);
-    void write_file();
 
     const Options &options_;
     const Communicator &communicator_;
@@ -45,7 +45,7 @@ private:
     std::vector<double> bandwidths_;  // of this table
     std::vector<double> ratios_;
     nlohmann::ordered_json json_;
-    std::ofstream file_;
+    std::optional<AtomicFile> file_;
 };
 
 }  // namespace baton::bench::perf

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "baton/baton.h"
+#include "seconds_option.hpp"
 
 namespace baton::bench::startup {
 
@@ -16,21 +17,22 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         "often hwloc was loaded, and what memory it cost. Run it under mpirun.",
         "baton_startup");
     Options options;
-    app.add_option("--device", options.device, "Where buffers lie")
-        ->transform(CLI::CheckedTransformer(
-            std::map<std::string, Device>{{"auto", Device::automatic}, {"cuda", Device::cuda}, {"host", Device::host}}))
-        ->default_str("auto");
+    const std::map<std::string, Device> devices{
+        {"auto", Device::automatic}, {"cuda", Device::cuda}, {"host", Device::host}};
+    std::string device = "auto";
+    app.add_option("--device", device, "Where buffers lie")->check(CLI::IsMember(devices))->capture_default_str();
     app.add_option("--json", options.json, "Write the figures to this file as well");
     app.add_option("--limit", options.limit,
                    "Fail if creation and the first collective together take more seconds on any rank")
-        ->check(CLI::PositiveNumber);
+        ->check(seconds_from(Least::above_zero));
     app.set_version_flag("--version", fmt::format("baton_startup {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR,
                                                   BATON_VERSION_PATCH));
     try {
         app.parse(argc, argv);
+        options.device = devices.at(device);
     } catch (const CLI::ParseError &error) {
         std::ostringstream ignored;
-        exit_code = app.exit(error, print ? std::cout : ignored, print ? std::cerr : ignored) == 0 ? 0 : 1;
+        exit_code = app.exit(error, print ? std::cout : ignored, print ? std::cerr : ignored) == 0 ? 0 : 2;
         return std::nullopt;
     }
     return options;

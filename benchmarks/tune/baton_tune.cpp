@@ -70,6 +70,7 @@ public:
             path_ = file_to_write(options_.file);
             tables_of(path_);  // what is wrong with it should show now
             if (!options_.dry_run) {
+                make_user_folder(path_);
                 file_.emplace(path_);
             }
             if (!options_.json.empty()) {
@@ -78,6 +79,7 @@ public:
             machine = topology::discover();
         });
         table_.key = key_of(communicator_, machine);
+        on_rank_0(world, [&] { before_ = tuning_before(path_, table_.key); });
         line("# tuning for {}", to_string(table_.key));
         if (world.rank() == 0) {
             std::printf("%s", topology::summarize(machine).c_str());
@@ -109,13 +111,23 @@ private:
                         options_.max_bytes);
         }
         std::vector<std::size_t> chosen;
-        const auto rows = derive_rows(measured.candidates, measured.samples, options_.noise, chosen);
+        const auto rows = continued(derive_rows(measured.candidates, measured.samples, options_.noise, chosen),
+                                    measured.samples.back().bytes, rows_above(measured));
         line("");
         for (const std::string &text : report(measured, rows, chosen)) {
             line("{}", text);
         }
         table_.operations[measured.tuned.operation] = rows;
         all_.push_back(std::move(measured));
+    }
+
+    /// Those that stay for the sizes above. Not the compiled in ones where what is in force follows the links instead:
+    /// in a file they would be stronger than these.
+    std::span<const core::TuningRow> rows_above(const Measured &measured) const {
+        const core::TuningTable *table = core::table_for(before_, measured.tuned.operation);
+        return table == nullptr || (table->built_in && !measured.table_above)
+                   ? std::span<const core::TuningRow>()
+                   : core::rows_for(before_, measured.tuned.operation);
     }
 
     void write() {
@@ -143,6 +155,7 @@ private:
     std::string path_;
     std::optional<AtomicFile> file_;
     std::optional<AtomicFile> json_;
+    core::Tuning before_;  // on rank 0
     core::TuningTable table_;
     std::vector<Measured> all_;
 };

@@ -1,7 +1,10 @@
 #include "tune/file.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <filesystem>
+#include <system_error>
 
 #include "collectives/tuning_file.hpp"
 #include "environment.hpp"
@@ -24,8 +27,32 @@ std::string file_to_write(const std::string &asked_for) {
     return *path;
 }
 
+void make_user_folder(const std::string &path) {
+    if (path != core::user_tuning_path()) {
+        return;
+    }
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) {
+        throw Error(
+            fmt::format("cannot write {}: the folder {} cannot be made: {}", path, folder.string(), error.message()));
+    }
+}
+
 std::vector<core::TuningTable> tables_of(const std::string &path) {
     return std::filesystem::exists(path) ? core::read_tuning(path.c_str()) : std::vector<core::TuningTable>();
+}
+
+core::Tuning tuning_before(const std::string &path, const core::TuningKey &key) {
+    core::Tuning tuning;
+    for (const auto &tables : {tables_of(path), core::read_tuning(std::getenv("BATON_TUNING"))}) {
+        if (const core::TuningTable *found = core::find_table(tables, key)) {
+            tuning.push_back(*found);
+        }
+    }
+    tuning.push_back(core::nearest_table(core::built_in_tables(), key));
+    return tuning;
 }
 
 std::vector<core::TuningTable> merged(std::vector<core::TuningTable> tables, const core::TuningTable &measured) {

@@ -38,11 +38,12 @@ public:
           bench_{options, communicator_, setting.verifier, no_peers_} {}
 
     const std::string &name() const { return name_; }
-    std::string plan(const Shape &shape) const {
+    std::string explanation(const Shape &shape) const {
         Call call;
         call.shape = shape;
-        return plan_of(library_.explain(call));
+        return library_.explain(call);
     }
+    std::string plan(const Shape &shape) const { return plan_of(explanation(shape)); }
     std::unique_ptr<perf::Side> side(const Shape &shape, perf::Mode mode) {
         return std::make_unique<perf::Side>(bench_, shape, mode, bench_.verifier, library_);
     }
@@ -106,6 +107,10 @@ public:
     Measured run() {
         for (const std::size_t bytes : sizes_) {
             measure(bytes);
+        }
+        if (!sizes_.empty() && sizes_.back() <= SIZE_MAX / 2) {
+            const std::string larger = contenders_.back()->explanation(shape_of(measured_.tuned, 2 * sizes_.back()));
+            measured_.table_above = larger.find(": tuning table for ") != std::string::npos;
         }
         return std::move(measured_);
     }

@@ -28,6 +28,7 @@ struct Measured {
     std::vector<Candidate> candidates;
     std::vector<Sample> samples;
     std::vector<InForce> in_force;  // by sample
+    bool table_above = false;       // whether a table says what is in force above the largest, not the links
 };
 
 /// Times and verifies every candidate that is possible, in turns with the others and with what is in force. Collective;

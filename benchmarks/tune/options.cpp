@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "names.hpp"
+#include "seconds_option.hpp"
 #include "tune/candidates.hpp"
 
 namespace baton::bench::tune {
@@ -45,7 +46,7 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     app.add_option("--budget", options.budget, "Seconds for the timed calls of a candidate at one size")
-        ->check(CLI::PositiveNumber)
+        ->check(seconds_from(Least::above_zero))
         ->capture_default_str();
     app.add_option("--noise", options.noise, "A candidate that is slower by no more than this part is as good")
         ->check(CLI::Range(0.0, 1.0))
@@ -56,14 +57,15 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         "The tuning file to write; other machines' tables in it are kept (default: where Baton looks for it)");
     app.add_flag("--dry-run", options.dry_run, "Write no tuning file");
     app.add_option("--json", options.json, "Write all measured times to this file");
-    app.add_option("--device", options.device, "Where to measure")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, perf::Device>{
-            {"auto", perf::Device::automatic}, {"cuda", perf::Device::cuda}, {"host", perf::Device::host}}))
-        ->default_str("auto");
+    const std::map<std::string, perf::Device> devices{
+        {"auto", perf::Device::automatic}, {"cuda", perf::Device::cuda}, {"host", perf::Device::host}};
+    std::string device = "auto";
+    app.add_option("--device", device, "Where to measure")->check(CLI::IsMember(devices))->capture_default_str();
     app.set_version_flag(
         "--version", fmt::format("baton_tune {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR, BATON_VERSION_PATCH));
     try {
         app.parse(argc, argv);
+        options.device = devices.at(device);
         options.max_bytes = max.empty() ? 0 : parse_bytes(max);
     } catch (const CLI::ParseError &error) {
         std::ostringstream ignored;

@@ -62,4 +62,20 @@ std::vector<core::TuningRow> derive_rows(const std::vector<Candidate> &candidate
     return rows;
 }
 
+std::vector<core::TuningRow> continued(std::vector<core::TuningRow> measured, std::uint64_t largest,
+                                       std::span<const core::TuningRow> before) {
+    if (measured.empty() || before.empty()) {
+        return measured;
+    }
+    const auto first = before.begin() + static_cast<std::ptrdiff_t>(core::row_for(before, largest + 1));
+    measured.back().up_to_bytes = first->up_to_bytes;
+    if (measured.back() == *first) {
+        measured.pop_back();
+    } else {
+        measured.back().up_to_bytes = largest;
+    }
+    measured.insert(measured.end(), first, before.end());
+    return measured;
+}
+
 }  // namespace baton::bench::tune

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "tune/candidates.hpp"
@@ -18,5 +20,10 @@ struct Sample {
 /// has a time.
 std::vector<core::TuningRow> derive_rows(const std::vector<Candidate> &candidates, const std::vector<Sample> &samples,
                                          double noise, std::vector<std::size_t> &chosen);
+
+/// `measured` up to the size `largest`, and above it the rows that there were before; where there were none, the last
+/// of `measured`.
+std::vector<core::TuningRow> continued(std::vector<core::TuningRow> measured, std::uint64_t largest,
+                                       std::span<const core::TuningRow> before);
 
 }  // namespace baton::bench::tune

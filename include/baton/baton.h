@@ -182,7 +182,11 @@ typedef enum baton_operation {
 
 /* May stand for `sendbuf` in collectives: the input lies in `recvbuf` as MPI_IN_PLACE defines it. Equal pointers, as
  * NCCL defines in place, are recognised too; each operation says which. */
+#ifdef __cplusplus
+#define BATON_IN_PLACE (reinterpret_cast<const void *>(static_cast<intptr_t>(-1)))
+#else
 #define BATON_IN_PLACE ((const void *)-1)
+#endif
 
 /* ---------------------------------------------------------------- versions, names, errors ------------------------- */
 

@@ -1,11 +1,18 @@
 #ifndef BATON_BATON_HPP
 #define BATON_BATON_HPP
 
-/// Baton for C++: owners for handles, spans for buffers, exceptions for errors. What a call means, and everything about
-/// order, ownership and failure, is said in baton.h; this header adds nothing to it.
+/// Baton for C++: owners for handles, ranges for buffers, exceptions for errors. What a call means, and everything
+/// about order, ownership and failure, is said in baton.h; this header adds nothing to it.
 
+#if __cplusplus <= 201703L
+#error "baton.hpp needs C++20 (-std=c++20); baton.h does with any C or C++"
+#else
+
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -30,45 +37,25 @@ inline void check(baton_result result) {
     if (result != BATON_SUCCESS) throw Error(result, baton_last_error());
 }
 
-/// The Baton type of a C++ element. fp16, bf16 and fp8 have no standard C++ type: specialise type_of for yours
-/// (for example type_of<__half> as BATON_FLOAT16) or use the calls that take a baton_type.
+/// Integers and characters that Baton has a type for.
+template <class T>
+concept Integer = std::integral<T> && !std::same_as<T, bool> && sizeof(T) <= 8;
+
+/// The Baton type of a C++ element; of an integer that of its size and sign. fp16, bf16 and fp8 have no standard C++
+/// type: specialise type_of for yours (for example type_of<__half> as BATON_FLOAT16) or use the calls that take a
+/// baton_type.
 template <class T>
 struct type_of;
-template <>
-struct type_of<std::int8_t> {
-    static constexpr baton_type value = BATON_INT8;
-};
-template <>
-struct type_of<std::uint8_t> {
-    static constexpr baton_type value = BATON_UINT8;
+template <Integer T>
+struct type_of<T> {
+    static constexpr baton_type value = sizeof(T) == 1   ? (std::is_signed_v<T> ? BATON_INT8 : BATON_UINT8)
+                                        : sizeof(T) == 2 ? (std::is_signed_v<T> ? BATON_INT16 : BATON_UINT16)
+                                        : sizeof(T) == 4 ? (std::is_signed_v<T> ? BATON_INT32 : BATON_UINT32)
+                                                         : (std::is_signed_v<T> ? BATON_INT64 : BATON_UINT64);
 };
 template <>
 struct type_of<std::byte> {
     static constexpr baton_type value = BATON_UINT8;
-};
-template <>
-struct type_of<std::int16_t> {
-    static constexpr baton_type value = BATON_INT16;
-};
-template <>
-struct type_of<std::uint16_t> {
-    static constexpr baton_type value = BATON_UINT16;
-};
-template <>
-struct type_of<std::int32_t> {
-    static constexpr baton_type value = BATON_INT32;
-};
-template <>
-struct type_of<std::uint32_t> {
-    static constexpr baton_type value = BATON_UINT32;
-};
-template <>
-struct type_of<std::int64_t> {
-    static constexpr baton_type value = BATON_INT64;
-};
-template <>
-struct type_of<std::uint64_t> {
-    static constexpr baton_type value = BATON_UINT64;
 };
 template <>
 struct type_of<float> {
@@ -82,6 +69,27 @@ struct type_of<double> {
 template <class T>
 inline constexpr baton_type type_of_v = type_of<std::remove_cv_t<T>>::value;
 
+/// What a call takes as memory: anything contiguous that knows its size (std::span, std::vector, std::array, an array,
+/// Memory), without a copy. Temporaries only where they do not own the elements, since the call may still be running
+/// when it returns.
+template <class B>
+concept Contiguous = std::ranges::contiguous_range<B> && std::ranges::sized_range<B> && std::ranges::borrowed_range<B>;
+template <Contiguous B>
+using Element = std::remove_reference_t<std::ranges::range_reference_t<B>>;
+
+/// Elements that Baton has a type for, const or not.
+template <class B>
+concept SendBuffer = Contiguous<B> && requires {
+    type_of<std::remove_cv_t<Element<B>>>::value;
+};
+template <class B>
+concept Writable = Contiguous<B> && !std::is_const_v<Element<B>>;
+template <class B>
+concept RecvBuffer = SendBuffer<B> && Writable<B>;
+/// One for what comes from `S`.
+template <class R, class S>
+concept RecvBufferFor = RecvBuffer<R> && SendBuffer<S> && std::same_as<Element<R>, std::remove_cv_t<Element<S>>>;
+
 /// A host stream; converts to the baton_stream_t of calls. Destruction waits for what is queued.
 class HostStream {
 public:
@@ -90,7 +98,7 @@ public:
         if (stream_ != nullptr) baton_host_stream_destroy(stream_);
     }
     HostStream(HostStream &&other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
-    HostStream &operator=(HostStream &&other) noexcept {
+    HostStream &operator=(HostStream other) noexcept {
         std::swap(stream_, other.stream_);
         return *this;
     }
@@ -122,9 +130,9 @@ private:
     bool open_ = true;
 };
 
-/// Owns a baton_comm_t. Creation and destruction are collective. Counts come from the spans' sizes, and are checked
-/// against each other where two spans of a call must fit; spans may point to device memory, which is never dereferenced
-/// here.
+/// Owns a baton_comm_t. Creation and destruction are collective. Counts come from the buffers' sizes, and are checked
+/// against each other where two buffers of a call must fit; they may be spans of device memory, which is never
+/// dereferenced here.
 class Communicator {
 public:
     explicit Communicator(MPI_Comm mpi_comm, const baton_config *config = nullptr) {
@@ -134,7 +142,7 @@ public:
         if (comm_ != nullptr) baton_comm_destroy(comm_);
     }
     Communicator(Communicator &&other) noexcept : comm_(std::exchange(other.comm_, nullptr)) {}
-    Communicator &operator=(Communicator &&other) noexcept {
+    Communicator &operator=(Communicator other) noexcept {
         std::swap(comm_, other.comm_);
         return *this;
     }
@@ -169,77 +177,100 @@ public:
     }
 
     /// recv.size() must be size() * send.size().
-    template <class T>
-    void allgather(std::span<const T> send, std::span<T> recv, baton_stream_t stream = nullptr) const {
-        require(recv.size() == send.size() * static_cast<std::size_t>(size()),
-                "allgather: recv.size() != size() * send.size()");
-        check(baton_allgather(send.data(), recv.data(), send.size(), type_of_v<T>, comm_, stream));
+    template <SendBuffer S, RecvBufferFor<S> R>
+    void allgather(S &&send, R &&recv, baton_stream_t stream = nullptr) const {
+        const std::span from(send);
+        const std::span to(recv);
+        require_equal("allgather: recv.size()", to.size(), "size() * send.size()", ranks() * from.size());
+        check(baton_allgather(from.data(), to.data(), from.size(), type_of_v<Element<S>>, comm_, stream));
     }
     /// A block of send.size() / size() elements for each rank.
-    template <class T>
-    void alltoall(std::span<const T> send, std::span<T> recv, baton_stream_t stream = nullptr) const {
-        require(send.size() == recv.size(), "alltoall: send.size() != recv.size()");
-        check(baton_alltoall(send.data(), recv.data(), block_of(send.size()), type_of_v<T>, comm_, stream));
+    template <SendBuffer S, RecvBufferFor<S> R>
+    void alltoall(S &&send, R &&recv, baton_stream_t stream = nullptr) const {
+        const std::span from(send);
+        const std::span to(recv);
+        require_equal("alltoall: recv.size()", to.size(), "send.size()", from.size());
+        check(baton_alltoall(from.data(), to.data(), block_of(from.size()), type_of_v<Element<S>>, comm_, stream));
     }
     /// In place.
-    template <class T>
-    void alltoall(std::span<T> buffer, baton_stream_t stream = nullptr) const {
-        check(baton_alltoall(BATON_IN_PLACE, buffer.data(), block_of(buffer.size()), type_of_v<T>, comm_, stream));
+    template <RecvBuffer B>
+    void alltoall(B &&buffer, baton_stream_t stream = nullptr) const {
+        const std::span both(buffer);
+        check(baton_alltoall(BATON_IN_PLACE, both.data(), block_of(both.size()), type_of_v<Element<B>>, comm_, stream));
     }
     /// `send` is the root's; on the others it may be anything, also empty.
-    template <class T>
-    void broadcast(std::span<const T> send, std::span<T> recv, int root, baton_stream_t stream = nullptr) const {
-        require(rank() != root || send.size() == recv.size(), "broadcast: send.size() != recv.size() on the root");
-        check(baton_broadcast(send.data(), recv.data(), recv.size(), type_of_v<T>, root, comm_, stream));
+    template <SendBuffer S, RecvBufferFor<S> R>
+    void broadcast(S &&send, R &&recv, int root, baton_stream_t stream = nullptr) const {
+        const std::span from(send);
+        const std::span to(recv);
+        if (rank() == root) {
+            require_equal("broadcast: recv.size() on the root", to.size(), "send.size()", from.size());
+        }
+        check(baton_broadcast(from.data(), to.data(), to.size(), type_of_v<Element<S>>, root, comm_, stream));
     }
     /// In place on the root.
-    template <class T>
-    void broadcast(std::span<T> buffer, int root, baton_stream_t stream = nullptr) const {
-        check(baton_broadcast(BATON_IN_PLACE, buffer.data(), buffer.size(), type_of_v<T>, root, comm_, stream));
+    template <RecvBuffer B>
+    void broadcast(B &&buffer, int root, baton_stream_t stream = nullptr) const {
+        const std::span both(buffer);
+        check(baton_broadcast(BATON_IN_PLACE, both.data(), both.size(), type_of_v<Element<B>>, root, comm_, stream));
     }
     /// send.size() must be size() * recv.size().
-    template <class T>
-    void reduce_scatter(std::span<const T> send, std::span<T> recv, baton_op op,
-                        baton_stream_t stream = nullptr) const {
-        require(send.size() == recv.size() * static_cast<std::size_t>(size()),
-                "reduce_scatter: send.size() != size() * recv.size()");
-        check(baton_reduce_scatter(send.data(), recv.data(), recv.size(), type_of_v<T>, op, comm_, stream));
+    template <SendBuffer S, RecvBufferFor<S> R>
+    void reduce_scatter(S &&send, R &&recv, baton_op op, baton_stream_t stream = nullptr) const {
+        const std::span from(send);
+        const std::span to(recv);
+        require_equal("reduce_scatter: send.size()", from.size(), "size() * recv.size()", ranks() * to.size());
+        check(baton_reduce_scatter(from.data(), to.data(), to.size(), type_of_v<Element<S>>, op, comm_, stream));
     }
-    template <class T>
-    void allreduce(std::span<const T> send, std::span<T> recv, baton_op op, baton_stream_t stream = nullptr) const {
-        require(send.size() == recv.size(), "allreduce: send.size() != recv.size()");
-        check(baton_allreduce(send.data(), recv.data(), send.size(), type_of_v<T>, op, comm_, stream));
+    template <SendBuffer S, RecvBufferFor<S> R>
+    void allreduce(S &&send, R &&recv, baton_op op, baton_stream_t stream = nullptr) const {
+        const std::span from(send);
+        const std::span to(recv);
+        require_equal("allreduce: recv.size()", to.size(), "send.size()", from.size());
+        check(baton_allreduce(from.data(), to.data(), from.size(), type_of_v<Element<S>>, op, comm_, stream));
     }
     /// In place.
-    template <class T>
-    void allreduce(std::span<T> buffer, baton_op op, baton_stream_t stream = nullptr) const {
-        check(baton_allreduce(BATON_IN_PLACE, buffer.data(), buffer.size(), type_of_v<T>, op, comm_, stream));
+    template <RecvBuffer B>
+    void allreduce(B &&buffer, baton_op op, baton_stream_t stream = nullptr) const {
+        const std::span both(buffer);
+        check(baton_allreduce(BATON_IN_PLACE, both.data(), both.size(), type_of_v<Element<B>>, op, comm_, stream));
     }
-    template <class T>
-    void send(std::span<const T> buffer, int peer, baton_stream_t stream = nullptr) const {
-        check(baton_send(buffer.data(), buffer.size(), type_of_v<T>, peer, comm_, stream));
+    template <SendBuffer S>
+    void send(S &&buffer, int peer, baton_stream_t stream = nullptr) const {
+        const std::span from(buffer);
+        check(baton_send(from.data(), from.size(), type_of_v<Element<S>>, peer, comm_, stream));
     }
-    template <class T>
-    void recv(std::span<T> buffer, int peer, baton_stream_t stream = nullptr) const {
-        check(baton_recv(buffer.data(), buffer.size(), type_of_v<T>, peer, comm_, stream));
+    template <RecvBuffer R>
+    void recv(R &&buffer, int peer, baton_stream_t stream = nullptr) const {
+        const std::span to(buffer);
+        check(baton_recv(to.data(), to.size(), type_of_v<Element<R>>, peer, comm_, stream));
     }
-    template <class T>
-    void sendrecv(std::span<const T> send, int dest, std::span<T> recv, int source,
-                  baton_stream_t stream = nullptr) const {
-        check(baton_sendrecv(send.data(), send.size(), dest, recv.data(), recv.size(), source, type_of_v<T>, comm_,
+    template <SendBuffer S, RecvBufferFor<S> R>
+    void sendrecv(S &&send, int dest, R &&recv, int source, baton_stream_t stream = nullptr) const {
+        const std::span from(send);
+        const std::span to(recv);
+        check(baton_sendrecv(from.data(), from.size(), dest, to.data(), to.size(), source, type_of_v<Element<S>>, comm_,
                              stream));
     }
     void barrier(baton_stream_t stream = nullptr) const { check(baton_barrier(comm_, stream)); }
 
 private:
-    static void require(bool holds, const char *message) {
-        if (!holds) throw Error(BATON_ERR_ARGUMENT, message);
+    static void require_equal(const char *what, std::size_t found, const char *as, std::size_t wanted) {
+        if (found != wanted) {
+            throw Error(BATON_ERR_ARGUMENT, std::string(what) + " is " + std::to_string(found) + ", but " + as +
+                                                " is " + std::to_string(wanted));
+        }
     }
 
+    std::size_t ranks() const { return static_cast<std::size_t>(size()); }
+
     std::size_t block_of(std::size_t elements) const {
-        const auto ranks = static_cast<std::size_t>(size());
-        require(elements % ranks == 0, "alltoall: the elements are not a multiple of size()");
-        return elements / ranks;
+        if (elements % ranks() != 0) {
+            throw Error(BATON_ERR_ARGUMENT, "alltoall: " + std::to_string(elements) +
+                                                " elements are not a multiple of size(), which is " +
+                                                std::to_string(ranks()));
+        }
+        return elements / ranks();
     }
 
     baton_comm_t comm_ = nullptr;
@@ -250,6 +281,10 @@ template <class T>
 class Memory {
 public:
     Memory(const Communicator &comm, std::size_t count) : comm_(comm.get()), count_(count) {
+        if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
+            throw Error(BATON_ERR_ARGUMENT, "Memory: " + std::to_string(count) + " elements of " +
+                                                std::to_string(sizeof(T)) + " bytes are more than a size_t can say");
+        }
         void *pointer = nullptr;
         check(baton_malloc(comm_, count * sizeof(T), &pointer));
         data_ = static_cast<T *>(pointer);
@@ -258,8 +293,8 @@ public:
         if (data_ != nullptr) baton_free(comm_, data_);
     }
     Memory(Memory &&other) noexcept
-        : comm_(other.comm_), data_(std::exchange(other.data_, nullptr)), count_(other.count_) {}
-    Memory &operator=(Memory &&other) noexcept {
+        : comm_(other.comm_), data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+    Memory &operator=(Memory other) noexcept {
         std::swap(comm_, other.comm_);
         std::swap(data_, other.data_);
         std::swap(count_, other.count_);
@@ -268,6 +303,8 @@ public:
 
     T *data() const noexcept { return data_; }
     std::size_t size() const noexcept { return count_; }
+    T *begin() const noexcept { return data_; }
+    T *end() const noexcept { return data_ + count_; }
     std::span<T> span() const noexcept { return {data_, count_}; }
 
 private:
@@ -286,8 +323,10 @@ public:
         if (window_ != nullptr) baton_window_destroy(window_);
     }
     Window(Window &&other) noexcept
-        : window_(std::exchange(other.window_, nullptr)), base_(other.base_), bytes_(other.bytes_) {}
-    Window &operator=(Window &&other) noexcept {
+        : window_(std::exchange(other.window_, nullptr)),
+          base_(std::exchange(other.base_, nullptr)),
+          bytes_(std::exchange(other.bytes_, 0)) {}
+    Window &operator=(Window other) noexcept {
         std::swap(window_, other.window_);
         std::swap(base_, other.base_);
         std::swap(bytes_, other.bytes_);
@@ -304,13 +343,15 @@ public:
     }
 
     /// `offset` is in bytes of the target's window memory.
-    template <class T>
-    void put(std::span<const T> source, int target, std::size_t offset, baton_stream_t stream = nullptr) const {
-        check(baton_put(source.data(), source.size_bytes(), target, offset, window_, stream));
+    template <Contiguous B>
+    void put(B &&source, int target, std::size_t offset, baton_stream_t stream = nullptr) const {
+        const std::span from(source);
+        check(baton_put(from.data(), from.size_bytes(), target, offset, window_, stream));
     }
-    template <class T>
-    void get(std::span<T> destination, int target, std::size_t offset, baton_stream_t stream = nullptr) const {
-        check(baton_get(destination.data(), destination.size_bytes(), target, offset, window_, stream));
+    template <Writable B>
+    void get(B &&destination, int target, std::size_t offset, baton_stream_t stream = nullptr) const {
+        const std::span to(destination);
+        check(baton_get(to.data(), to.size_bytes(), target, offset, window_, stream));
     }
     void signal(int target, baton_stream_t stream = nullptr) const { check(baton_signal(target, window_, stream)); }
     void wait_signal(int source, std::uint64_t signals = 1, baton_stream_t stream = nullptr) const {
@@ -325,4 +366,5 @@ private:
 
 }  // namespace baton
 
+#endif  // C++20
 #endif  // BATON_BATON_HPP

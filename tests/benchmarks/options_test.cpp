@@ -20,7 +20,7 @@ Parsed<Options> parse(std::vector<std::string> arguments) {
 TEST(PerfOptions, AnUnknownTypeListsTheTypes) {
     const Parsed<Options> parsed = parse({"--type", "float32,nonsense"});
     EXPECT_FALSE(parsed.options);
-    EXPECT_EQ(parsed.exit_code, 1);
+    EXPECT_EQ(parsed.exit_code, 2);
     EXPECT_THAT(parsed.errors, HasSubstr("does not know \"nonsense\"; it takes all, "));
     for (const baton_type type : all_types()) {
         EXPECT_THAT(parsed.errors, HasSubstr(baton_type_name(type)));
@@ -34,6 +34,31 @@ TEST(PerfOptions, TypesByAnyOfTheirNames) {
     const Parsed<Options> all = parse({"--type", "All"});
     ASSERT_TRUE(all.options) << all.errors;
     EXPECT_EQ(all.options->types, all_types());
+}
+
+TEST(PerfOptions, AnAverageOfIntegersIsRefusedAsThat) {
+    for (const char *against : {"", "nccl"}) {
+        std::vector<std::string> arguments{"--type", "int32,uint8", "--redop", "avg", "--op", "allgather,allreduce"};
+        if (*against != '\0') {
+            arguments.insert(arguments.end(), {"--against", against});
+        }
+        const Parsed<Options> parsed = parse(arguments);
+        EXPECT_FALSE(parsed.options);
+        EXPECT_EQ(parsed.exit_code, 2);
+        EXPECT_THAT(parsed.errors, HasSubstr("--redop: allreduce has no avg of int32: averages are of floating-point"));
+    }
+    EXPECT_TRUE(parse({"--type", "int32", "--redop", "avg", "--op", "allgather"}).options);
+    EXPECT_TRUE(parse({"--type", "int32,float32", "--redop", "avg"}).options);
+    EXPECT_TRUE(parse({"--type", "int32", "--redop", "avg,max"}).options);
+}
+
+TEST(PerfOptions, ABudgetIsANumberFromZeroOn) {
+    EXPECT_EQ(parse({"--budget", "0"}).exit_code, 0);
+    for (const char *wrong : {"-1", "nan", "inf", "long"}) {
+        const Parsed<Options> parsed = parse({"--budget", wrong});
+        EXPECT_EQ(parsed.exit_code, 2);
+        EXPECT_THAT(parsed.errors, HasSubstr("--budget: takes a number from 0 on, not \"" + std::string(wrong) + "\""));
+    }
 }
 
 }  // namespace

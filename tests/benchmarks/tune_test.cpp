@@ -147,6 +147,23 @@ TEST(TuneRows, LeaveOutWhatIsNotPossible) {
     EXPECT_TRUE(Derived({}).rows.empty());
 }
 
+TEST(TuneRows, KeepThoseOfLargerSizes) {
+    const auto row = [](std::uint64_t up_to, int channels) {
+        return TuningRow{.up_to_bytes = up_to, .channels = channels};
+    };
+    constexpr std::uint64_t open = TuningRow::no_limit;
+    const std::vector<TuningRow> before{row(512, 9), row(4096, 8), row(open, 7)};
+    EXPECT_THAT(continued({row(256, 1), row(open, 2)}, 1024, before),
+                ElementsAre(row(256, 1), row(1024, 2), row(4096, 8), row(open, 7)));
+    EXPECT_THAT(continued({row(open, 2)}, 4096, before), ElementsAre(row(4096, 2), row(open, 7)));
+    EXPECT_THAT(continued({row(256, 1), row(open, 8)}, 1024, before),
+                ElementsAre(row(256, 1), row(4096, 8), row(open, 7)))
+        << "one row where both say the same";
+    EXPECT_THAT(continued({row(open, 2)}, 8192, before), ElementsAre(row(8192, 2), row(open, 7)));
+    EXPECT_THAT(continued({row(open, 2)}, 1024, {}), ElementsAre(row(open, 2)));
+    EXPECT_THAT(continued({}, 0, before), IsEmpty());
+}
+
 TEST(TuneReport, SaysWhatChangedAndHowMuch) {
     Measured measured;
     measured.tuned = {BATON_ALLGATHER, Kind::allgather};
@@ -178,6 +195,9 @@ protected:
 
 TEST_F(TuneFile, IsThereWhollyOrNotAtAll) {
     const std::string path = folder_ + "/config/tuning.json";
+    EXPECT_THROW(AtomicFile{path}, Error) << "no folder";
+    EXPECT_FALSE(std::filesystem::exists(folder_));
+    std::filesystem::create_directories(folder_ + "/config");
     { const AtomicFile unwritten(path); }
     EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/config"));
     AtomicFile(path).write("first");
@@ -205,6 +225,25 @@ TEST_F(TuneFile, KeepsOtherMachinesAndOperations) {
     EXPECT_THAT(tables[1].operations.at(BATON_ALLREDUCE), ElementsAre(staged));
     tables = merged(tables, {core::host_tuning_key(8), "", {{BATON_ALLGATHER, {packet}}}});
     EXPECT_EQ(tables.size(), 3u);
+}
+
+TEST_F(TuneFile, ItsRowsComeBeforeThoseOfTheFileThatBatonReads) {
+    const core::TuningKey key = core::host_tuning_key(3);
+    const TuningRow staged{.algorithm = Algorithm::staged};
+    const std::string mine = folder_ + "/mine.json", read = folder_ + "/read.json";
+    std::filesystem::create_directories(folder_);
+    AtomicFile(mine).write(core::format_tuning({{key, "", {{BATON_ALLGATHER, {staged}}}}}));
+    AtomicFile(read).write(
+        core::format_tuning({{key, "", {{BATON_ALLGATHER, {TuningRow()}}, {BATON_ALLTOALL, {staged}}}},
+                             {core::host_tuning_key(4), "", {{BATON_ALLREDUCE, {staged}}}}}));
+    const char *set = std::getenv("BATON_TUNING");
+    const std::string before = set == nullptr ? "" : set;
+    setenv("BATON_TUNING", read.c_str(), 1);
+    const core::Tuning tuning = tuning_before(mine, key);
+    setenv("BATON_TUNING", before.c_str(), 1);
+    EXPECT_THAT(core::rows_for(tuning, BATON_ALLGATHER), ElementsAre(staged));
+    EXPECT_THAT(core::rows_for(tuning, BATON_ALLTOALL), ElementsAre(staged));
+    EXPECT_TRUE(core::table_for(tuning, BATON_ALLREDUCE)->built_in);
 }
 
 TEST_F(TuneFile, IsTheOneThatBatonReads) {
@@ -253,7 +292,9 @@ TEST(TuneOptions, WrongOnesAreRefused) {
     refused({"--max", "255"}, "255");
     refused({"--rounds", "0"}, "--rounds");
     refused({"--noise", "2"}, "--noise");
-    refused({"--device", "tpu"}, "tpu");
+    refused({"--device", "tpu"}, "--device: tpu not in {auto,cuda,host}");
+    refused({"--device", "0"}, "--device");
+    refused({"--budget", "0"}, "--budget: takes a number above 0, not \"0\"");
     refused({"--nonsense"}, "--nonsense");
     EXPECT_EQ(parse({"--version"}).exit_code, 0);
 }

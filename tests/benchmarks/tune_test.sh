@@ -43,6 +43,14 @@ unset BATON_TUNING
 expect 0 "#   $key" run "$tune" --device host --op put --max 1K --rounds 3
 expect 0 "($folder/config/baton/tuning.json)" plans put
 
+# What was in force above the largest measured size stays.
+file2=$folder/short.json
+printf '{"version": 1, "tables": [{"gpu": "host", "link": "shared memory", "ranks": %d, "operations": {"allgather": [{"algorithm": "staged", "mover": "host"}]}}]}' \
+    "$ranks" >"$file2"
+expect 0 "#   larger: staged by host" run "$tune" --device host --op allgather --max 1K --rounds 3 --file "$file2"
+grep -qF '{"algorithm": "staged", "mover": "host"}' "$file2" || fail "the row of larger sizes is gone"
+rm -- "$file2"
+
 # A table that says something else than what is compiled in is followed.
 printf '{"version": 1, "tables": [{"gpu": "host", "link": "shared memory", "ranks": %d, "operations": {"allgather": [{"algorithm": "staged", "mover": "host"}]}}]}' \
     "$ranks" >"$file"
@@ -52,6 +60,13 @@ BATON_TUNING=$file expect 0 "staged by host, 1 channel: tuning table for $key, a
 truncate -s 40 "$file"
 BATON_TUNING=$file expect 1 "$file: parse error at line 1" plans allgather
 expect 1 "$file: parse error at line 1" run "$tune" --device host --op put --max 1K --file "$file"
+expect 1 "cannot write $folder/nowhere/tuning.json: there is no folder $folder/nowhere" \
+    run "$tune" --device host --op put --max 1K --file "$folder/nowhere/tuning.json"
+for tool in "$perf" "$tune" "$3/baton_startup"; do
+    expect 1 "cannot write $folder/nowhere/x.json: there is no folder $folder/nowhere" \
+        run "$tool" --device host --json "$folder/nowhere/x.json"
+done
+[ ! -e "$folder/nowhere" ] || fail "a folder was made for --json"
 expect 1 "cannot write /proc/nowhere" run "$tune" --device host --op put --max 1K --file /proc/nowhere/tuning.json
 BATON_PACKET_LIMIT=0 expect 1 "BATON_PACKET_LIMIT is set" run "$tune" --device host --op put --max 1K --file "$file"
 expect 2 "nonsense" run "$tune" --op nonsense

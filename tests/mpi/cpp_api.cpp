@@ -1,6 +1,9 @@
 // baton.hpp: what it adds to the C API is ownership, spans and exceptions.
 #include "baton/baton.hpp"
 
+#include <gmock/gmock.h>
+
+#include <array>
 #include <numeric>
 
 #include "support/fixture.hpp"
@@ -76,6 +79,8 @@ TEST(CppApi, SpansThatDoNotFitAreRefused) {
         FAIL() << "no exception";
     } catch (const ::baton::Error &error) {
         EXPECT_EQ(error.code(), BATON_ERR_ARGUMENT);
+        const std::string n = std::to_string(comm.size()), found = std::to_string(comm.size() + 1);
+        EXPECT_EQ(error.what(), "allgather: recv.size() is " + found + ", but size() * send.size() is " + n);
     }
     EXPECT_THROW(comm.send(one.view(), comm.size()), ::baton::Error);
     EXPECT_THROW(comm.alltoall(one.view(), many.span()), ::baton::Error);
@@ -85,6 +90,125 @@ TEST(CppApi, SpansThatDoNotFitAreRefused) {
         EXPECT_THROW(comm.alltoall(many.span()), ::baton::Error);
     }
     comm.check_state();
+}
+
+::baton::Communicator on_the_host() {
+    baton_config config = default_config();
+    config.transport = BATON_TRANSPORT_HOST;
+    return ::baton::Communicator(MPI_COMM_WORLD, &config);
+}
+
+TEST(CppApi, CallsTakeWhateverIsContiguous) {
+    const ::baton::Communicator comm = on_the_host();
+    const auto n = static_cast<std::size_t>(comm.size());
+    const int next = (comm.rank() + 1) % comm.size(), previous = (comm.rank() + comm.size() - 1) % comm.size();
+    std::vector<int> mine{comm.rank()}, all(n, -1), ranks(n);
+    const std::vector<int> constant = mine;
+    std::iota(ranks.begin(), ranks.end(), 0);
+    comm.allgather(mine, all);
+    EXPECT_EQ(all, ranks);
+    std::fill(all.begin(), all.end(), -1);
+    comm.allgather(std::span(mine), std::span(all));
+    EXPECT_EQ(all, ranks);
+    std::fill(all.begin(), all.end(), -1);
+    comm.allgather(std::span<int, 1>(mine), std::span(all));
+    EXPECT_EQ(all, ranks);
+    const ::baton::Memory<int> memory(comm, n);
+    comm.allgather(constant, memory);
+    EXPECT_EQ(std::vector<int>(memory.begin(), memory.end()), ranks);
+    comm.alltoall(memory, all);
+    EXPECT_EQ(all, std::vector<int>(n, comm.rank()));
+    comm.alltoall(all);
+    EXPECT_EQ(all, ranks);
+    std::array<float, 2> pair{1, 2}, sum{};
+    comm.allreduce(pair, sum, BATON_SUM);
+    EXPECT_EQ(sum, (std::array<float, 2>{static_cast<float>(n), 2 * static_cast<float>(n)}));
+    comm.allreduce(pair, BATON_SUM);
+    EXPECT_EQ(pair, sum);
+    comm.reduce_scatter(ranks, std::span(mine), BATON_MAX);
+    EXPECT_EQ(mine, constant);
+    long long word[3] = {comm.rank(), comm.rank(), comm.rank()}, heard[3] = {-1, -1, -1};
+    comm.broadcast(word, heard, 0);
+    EXPECT_THAT(heard, ::testing::Each(0));
+    comm.broadcast(word, 0);
+    EXPECT_THAT(word, ::testing::Each(0));
+    comm.send(std::span(mine), next);
+    comm.send(std::as_const(mine), next);
+    comm.recv(std::span<int, 2>(all.data(), 2).first<1>(), previous);
+    EXPECT_EQ(all[0], previous);
+    comm.recv(mine, previous);
+    EXPECT_EQ(mine[0], previous);
+    std::string text(8, static_cast<char>('a' + comm.rank())), got(8, ' ');
+    comm.sendrecv(text, next, got, previous);
+    EXPECT_EQ(got, std::string(8, static_cast<char>('a' + previous)));
+    const Window window(comm, 64);
+    window.put(constant, comm.rank(), 4);
+    window.get(mine, comm.rank(), 4);
+    EXPECT_EQ(mine, constant);
+}
+
+// What a call would write must be writable, of the sender's type and alive after the call.
+static_assert(SendBuffer<std::vector<int> &> && SendBuffer<const std::vector<int> &> && SendBuffer<std::span<int, 3>>);
+static_assert(SendBuffer<std::byte (&)[4]> && RecvBuffer<const ::baton::Memory<float> &>);
+static_assert(!SendBuffer<std::vector<int>> && !SendBuffer<std::vector<bool> &> && !SendBuffer<std::span<int *>>);
+static_assert(RecvBuffer<std::span<int>> && !RecvBuffer<std::span<const int>> && !RecvBuffer<const std::string &>);
+static_assert(RecvBufferFor<std::vector<int> &, std::span<const int>>);
+static_assert(!RecvBufferFor<std::vector<unsigned> &, std::span<const int>>);
+
+template <class T>
+concept HasType = requires {
+    ::baton::type_of<T>::value;
+};
+static_assert(type_of_v<long long> == BATON_INT64 && type_of_v<unsigned long long> == BATON_UINT64);
+static_assert(type_of_v<std::int64_t> == BATON_INT64 && type_of_v<const long> == BATON_INT64);
+static_assert(type_of_v<char> == (std::is_signed_v<char> ? BATON_INT8 : BATON_UINT8));
+static_assert(type_of_v<signed char> == BATON_INT8 && type_of_v<char8_t> == BATON_UINT8);
+static_assert(type_of_v<short> == BATON_INT16 && type_of_v<char32_t> == BATON_UINT32);
+static_assert(!HasType<bool> && !HasType<void *> && HasType<std::byte>);
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wold-style-cast"
+TEST(CppApi, InPlaceIsNoOldStyleCast) {
+    const void *const in_place = BATON_IN_PLACE;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(in_place), UINTPTR_MAX);
+}
+#pragma GCC diagnostic pop
+
+TEST(CppApi, MoreMemoryThanBytesCanCountIsRefused) {
+    const ::baton::Communicator comm(MPI_COMM_WORLD);
+    const std::size_t count = SIZE_MAX / sizeof(double) + 2;
+    try {
+        const ::baton::Memory<double> memory(comm, count);
+        FAIL() << "no exception";
+    } catch (const ::baton::Error &error) {
+        EXPECT_EQ(error.code(), BATON_ERR_ARGUMENT);
+        EXPECT_THAT(error.what(), ::testing::HasSubstr(std::to_string(count) + " elements of 8 bytes"));
+    }
+}
+
+TEST(CppApi, WhatWasMovedFromIsEmpty) {
+    const ::baton::Communicator comm(MPI_COMM_WORLD);
+    ::baton::Memory<int> first(comm, 10), second(comm, 20);
+    int *const data = second.data();
+    first = std::move(second);
+    EXPECT_EQ(first.data(), data);
+    EXPECT_EQ(first.size(), 20U);
+    EXPECT_EQ(second.data(), nullptr);
+    EXPECT_TRUE(second.span().empty());
+    const ::baton::Memory<int> third(std::move(first));
+    EXPECT_EQ(third.size(), 20U);
+    EXPECT_TRUE(first.span().empty());
+    Window window(comm, 64);
+    void *const base = window.base();
+    Window moved(std::move(window));
+    EXPECT_EQ(moved.base(), base);
+    EXPECT_EQ(moved.bytes(), 64U);
+    EXPECT_EQ(window.get(), nullptr);
+    EXPECT_EQ(window.base(), nullptr);
+    EXPECT_EQ(window.bytes(), 0U);
+    window = std::move(moved);
+    EXPECT_EQ(window.base(), base);
+    EXPECT_EQ(moved.base(), nullptr);
 }
 
 TEST(CppApi, GroupsAndWindowsAndMemory) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -92,14 +91,11 @@ std::vector<Output> make_outputs(const Machine &machine, const Options &options)
     return outputs;
 }
 
-/// All of the files or none; a folder that is not there is a slip, not a wish.
+/// All of the files or none.
 void write(const std::vector<Output> &outputs) {
     std::vector<std::unique_ptr<bench::AtomicFile>> files;
     for (const Output &output : outputs) {
         if (output.file == "-") continue;
-        const std::filesystem::path folder = std::filesystem::path(output.file).parent_path();
-        if (!folder.empty() && !std::filesystem::is_directory(folder))
-            throw bench::Error(fmt::format("cannot write {}: there is no folder {}", output.file, folder.string()));
         files.push_back(std::make_unique<bench::AtomicFile>(output.file));
         files.back()->draft(output.content);
     }
