@@ -226,7 +226,7 @@ std::shared_ptr<Window> Communicator::create_window(std::size_t bytes, const std
     try {
         together([&] { allocation = registry_->allocate_published(std::max<std::size_t>(bytes, 1)); });
     } catch (const Failure &) {
-        if (allocation.pointer != nullptr) registry_->release(allocation.pointer);
+        if (allocation.pointer != nullptr) registry_->release_published(allocation.pointer);
         throw;
     }
     const std::vector<PeerMemory::Published> all = bootstrap_->allgather(allocation.published);
@@ -274,7 +274,7 @@ void Communicator::destroy_window(const std::shared_ptr<Window> &window) {
             broken_here = std::current_exception();
         }
     }
-    registry_->release(window->pointers[static_cast<std::size_t>(view_.rank)]);
+    registry_->release_published(window->pointers[static_cast<std::size_t>(view_.rank)]);
     windows_[static_cast<std::size_t>(window->index)].reset();
     if (broken_here) std::rethrow_exception(broken_here);
 }

@@ -41,7 +41,7 @@ public:
     void remove(const void *pointer);
 
     /// baton_malloc / baton_free: memory of the domain, published from birth. release throws BATON_ERR_ARGUMENT for a
-    /// pointer that allocate did not give.
+    /// pointer that allocate did not give: allocate_published() is not the user's to undo.
     void *allocate(std::size_t bytes);
     void release(void *pointer);
 
@@ -51,6 +51,7 @@ public:
         PeerMemory::Published published;
     };
     Allocation allocate_published(std::size_t bytes);
+    void release_published(void *pointer);
 
     std::size_t count() const;
     std::size_t allocated_bytes() const; /* by allocate() and allocate_published(), alive */

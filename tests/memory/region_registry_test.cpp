@@ -283,7 +283,12 @@ TEST(RegionRegistry, AllocatedMemoryIsPublishedFromBirth) {
         peer->peers.reclaim();
         EXPECT_EQ(rank.domain.classify(memory).kind, PointerInfo::Kind::invalid);
         EXPECT_EQ(rank.registry.allocated_bytes(), 500U);
-        EXPECT_EQ(rank.registry.count(), 1U);  // the window's memory; the destructor frees it
+        EXPECT_EQ(rank.registry.count(), 1U);  // the window's memory
+        EXPECT_EQ(code_of([&] { rank.registry.release(window.pointer); }), BATON_ERR_ARGUMENT);
+        EXPECT_EQ(rank.registry.allocated_bytes(), 500U);
+        rank.registry.release_published(window.pointer);
+        EXPECT_EQ(rank.registry.allocated_bytes(), 0U);
+        rank.registry.allocate_published(700);  // the destructor frees it
     });
 }
 

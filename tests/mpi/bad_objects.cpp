@@ -51,6 +51,31 @@ TEST_F(BadObjects, Windows) {
     EXPECT_REFUSED(baton_put(buffer.data(), 10, 0, 0, window, stream), "window");
 }
 
+/// A window's memory is the window's: whoever frees it would take it from under the peers.
+TEST_F(BadObjects, MemoryOfAWindow) {
+    baton_window_t window = nullptr;
+    void *base = nullptr;
+    ASSERT_OK(baton_window_create(comm(), 1000, &window, &base));
+    EXPECT_REFUSED(baton_free(comm(), base), "pointer", "baton_window_destroy");
+    EXPECT_REFUSED(baton_free(comm(), static_cast<char *>(base) + 256), "pointer");
+    EXPECT_REFUSED(baton_deregister(comm(), base), "pointer");
+    EXPECT_OK(baton_register(comm(), base, 1000));
+    EXPECT_OK(baton_deregister(comm(), base));
+    EXPECT_REFUSED(baton_deregister(comm(), base), "pointer");
+    EXPECT_REFUSED(baton_free(comm(), base), "pointer", "baton_window_destroy");
+    Buffer source(comm(), 1000);
+    source.upload(Bytes(1000, std::byte{7}));
+    Stream stream(comm(), Stream::Kind::own);
+    ASSERT_OK(baton_put(source.data(), 1000, (rank() + 1) % size(), 0, window, stream));
+    ASSERT_OK(baton_barrier(comm(), stream));
+    stream.synchronize();
+    Bytes seen(1000);
+    copy_memory(seen.data(), base, 1000, on_gpu());
+    EXPECT_TRUE(same_bytes(Bytes(1000, std::byte{7}), seen));
+    ASSERT_OK(baton_window_destroy(window));
+    EXPECT_REFUSED(baton_free(comm(), base), "pointer");
+}
+
 TEST_F(BadObjects, TooManyWindows) {
     std::vector<baton_window_t> windows(64);
     void *base = nullptr;
