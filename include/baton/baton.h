@@ -374,7 +374,8 @@ BATON_API baton_result baton_get(void *destination, size_t bytes, int target, si
                                  baton_stream_t stream);
 
 /* signal adds one to target's count of this rank's signals on the window, after all this rank's earlier puts to it are
- * visible there. wait_signal waits until `signals` more of them have come from `source` and consumes them. */
+ * visible there. wait_signal waits until `signals` more of them (less than 2^63; 0 returns at once) have come from
+ * `source` and consumes them. */
 BATON_API baton_result baton_signal(int target, baton_window_t window, baton_stream_t stream);
 BATON_API baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t window, baton_stream_t stream);
 

@@ -266,6 +266,9 @@ baton_result baton_signal(int target, baton_window_t window, baton_stream_t stre
 baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t window, baton_stream_t stream) {
     return one_sided("baton_wait_signal", window, stream, [=](Communicator &comm, const Window &on, void *queue) {
         require_rank(comm, source, "source");
+        constexpr std::uint64_t most = std::uint64_t{1} << 63;
+        // Added to the signals taken so far, it must not wrap: the wait would return at once.
+        if (signals >= most) fail(BATON_ERR_ARGUMENT, "signals is {}; it must be below 2^63", signals);
         return OneSided{
             [=, index = on.index](Executor &executor) { executor.wait_signal(index, source, signals, queue); }};
     });

@@ -33,6 +33,9 @@ TEST_F(BadObjects, Windows) {
         EXPECT_REFUSED(baton_wait_signal(peer, 1, window, stream), "source", shown);
         EXPECT_REFUSED(baton_window_pointer(window, peer, &pointer), "peer", shown);
     }
+    for (std::uint64_t signals : {std::uint64_t{1} << 63, UINT64_MAX})
+        EXPECT_REFUSED(baton_wait_signal(rank(), signals, window, stream), "signals", std::to_string(signals));
+    EXPECT_OK(baton_wait_signal(rank(), 0, window, stream));
     EXPECT_REFUSED(baton_put(buffer.data(), 1001, 0, 0, window, stream), "1001", "1000");
     EXPECT_REFUSED(baton_get(buffer.data(), 1, 0, 1000, window, stream), "offset", "1000");
     EXPECT_REFUSED(baton_put(buffer.data(), 10, 0, SIZE_MAX - 4, window, stream), "offset");
