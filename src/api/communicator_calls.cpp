@@ -224,7 +224,7 @@ std::shared_ptr<Window> Communicator::create_window(std::size_t bytes, const std
     RegionRegistry::Allocation allocation;
     const NumaNodeGuard near(placement_.numa_node);
     try {
-        together([&] { allocation = registry_->allocate_published(std::max<std::size_t>(bytes, 1)); });
+        together([&] { allocation = registry_->allocate_published(bytes); });
     } catch (const Failure &) {
         if (allocation.pointer != nullptr) registry_->release_published(allocation.pointer);
         throw;

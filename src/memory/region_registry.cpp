@@ -272,6 +272,13 @@ void RegionRegistry::release_published(void *pointer) {
     impl_->release(found);
 }
 
+std::optional<std::uint64_t> RegionRegistry::asked_bytes(const PointerInfo &info) const {
+    const std::lock_guard lock(impl_->mutex);
+    const auto found = impl_->find_current(info);
+    if (found == impl_->regions.end() || !found->second.owned) return std::nullopt;
+    return found->second.asked;
+}
+
 std::size_t RegionRegistry::count() const {
     const std::lock_guard lock(impl_->mutex);
     std::size_t published = 0;

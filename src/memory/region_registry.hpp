@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "memory/memory_domain.hpp"
@@ -52,6 +53,10 @@ public:
     };
     Allocation allocate_published(std::size_t bytes);
     void release_published(void *pointer);
+
+    /// The bytes that were asked for of memory given above and still alive; its allocation is rounded up. None for
+    /// memory that the registry did not give.
+    std::optional<std::uint64_t> asked_bytes(const PointerInfo &info) const;
 
     std::size_t count() const;
     std::size_t allocated_bytes() const; /* by allocate() and allocate_published(), alive */

@@ -66,6 +66,9 @@ TEST_F(BadObjects, MemoryOfAWindow) {
     EXPECT_OK(baton_deregister(comm(), base));
     EXPECT_REFUSED(baton_deregister(comm(), base), "pointer");
     EXPECT_REFUSED(baton_free(comm(), base), "pointer", "baton_window_destroy");
+    EXPECT_REFUSED(baton_register(comm(), base, 1001), "pointer", "1000 bytes");
+    EXPECT_REFUSED(baton_send(base, 1001, BATON_INT8, 0, comm(), nullptr), "buffer", "1000 bytes");
+    EXPECT_REFUSED(baton_recv(static_cast<char *>(base) + 999, 2, BATON_INT8, 0, comm(), nullptr), "buffer");
     Buffer source(comm(), 1000);
     source.upload(Bytes(1000, std::byte{7}));
     Stream stream(comm(), Stream::Kind::own);
