@@ -32,6 +32,8 @@ PointerInfo Buffers::check(const void *pointer, std::uint64_t bytes, const char 
         fail(BATON_ERR_ARGUMENT, "{} is BATON_IN_PLACE, which means something only as sendbuf of collectives", name);
     }
     if (pointer == nullptr) fail(BATON_ERR_ARGUMENT, "{} is NULL, but {} bytes are to be moved", name, bytes);
+    if (bytes > UINT64_MAX - reinterpret_cast<std::uintptr_t>(pointer))
+        fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, which leaves the address space", name, pointer, bytes);
     const PointerInfo info = domain_.classify(pointer);
     const bool on_gpu = domain_.on_gpu();
     switch (info.kind) {

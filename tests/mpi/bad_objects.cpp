@@ -102,7 +102,10 @@ TEST_F(BadObjects, Memory) {
     Buffer plain(comm(), 1000);
     EXPECT_REFUSED(baton_free(comm(), plain.data()), "pointer");
     EXPECT_REFUSED(baton_deregister(comm(), plain.data()), "pointer");
-    EXPECT_REFUSED(baton_register(comm(), nullptr, 100), "pointer");
+    EXPECT_REFUSED(baton_register(comm(), nullptr, 100), "pointer is NULL");
+    EXPECT_REFUSED(baton_register(comm(), plain.data(), 0), "bytes");
+    for (std::size_t bytes : {SIZE_MAX, SIZE_MAX / 2})
+        EXPECT_REFUSED(baton_register(comm(), plain.data(), bytes), "pointer", std::to_string(bytes));
     EXPECT_REFUSED(baton_register(nullptr, plain.data(), 100), "comm");
     // More than any machine has: refused, and nothing is broken by it.
     const baton_result huge = baton_malloc(comm(), std::size_t{1} << 60, &memory);
