@@ -237,6 +237,7 @@ std::shared_ptr<Window> Communicator::create_window(std::size_t bytes, const std
             const PeerMemory::Published &published = all[static_cast<std::size_t>(peer)];
             void *address =
                 peer == view_.rank ? allocation.pointer : peers_->address(peer, published.slot, published.generation);
+            domain_->hand_out(address);
             window->pointers[static_cast<std::size_t>(peer)] = static_cast<std::byte *>(address);
         }
         clear_signals(window->index);

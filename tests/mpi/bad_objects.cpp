@@ -78,6 +78,13 @@ TEST_F(BadObjects, MemoryOfAWindow) {
     Bytes seen(1000);
     copy_memory(seen.data(), base, 1000, on_gpu());
     EXPECT_TRUE(same_bytes(Bytes(1000, std::byte{7}), seen));
+    if (!on_gpu()) {
+        void *other = nullptr;
+        ASSERT_OK(baton_window_pointer(window, (rank() + 1) % size(), &other));
+        EXPECT_OK(baton_put(other, 10, rank(), 0, window, stream))
+            << "a peer's memory of a window is the user's to name";
+        stream.synchronize();
+    }
     ASSERT_OK(baton_window_destroy(window));
     EXPECT_REFUSED(baton_free(comm(), base), "pointer");
 }
@@ -110,6 +117,29 @@ TEST_F(BadObjects, Memory) {
     // More than any machine has: refused, and nothing is broken by it.
     const baton_result huge = baton_malloc(comm(), std::size_t{1} << 60, &memory);
     EXPECT_TRUE(huge == BATON_ERR_MEMORY || huge == BATON_ERR_ARGUMENT) << describe(huge);
+}
+
+/// The place of what a rank has freed is where the system likes to map what its peers allocate next.
+TEST_F(BadObjects, FreedMemoryWhosePlaceAPeersMemoryHas) {
+    if (on_gpu()) GTEST_SKIP() << "the driver does not tell mappings of peers' memory from others";
+    constexpr std::size_t bytes = 1 << 20;
+    void *memory = nullptr;
+    std::vector<void *> more(static_cast<std::size_t>(size()), nullptr);
+    ASSERT_OK(baton_malloc(comm(), bytes, &memory));
+    for (int turn = 0; turn < size(); ++turn) {
+        barrier();
+        if (turn == rank()) {
+            EXPECT_OK(baton_free(comm(), memory));
+            barrier();
+            barrier();
+            EXPECT_REFUSED(baton_send(memory, 10, BATON_INT8, 0, comm(), nullptr), "buffer", "freed");
+        } else {
+            barrier();
+            EXPECT_OK(baton_malloc(comm(), bytes, &more[static_cast<std::size_t>(turn)]));
+            barrier();
+        }
+    }
+    for (void *one : more) EXPECT_OK(baton_free(comm(), one));
 }
 
 TEST_F(BadObjects, MemoryOfAnotherCommunicator) {
