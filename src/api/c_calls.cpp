@@ -277,7 +277,8 @@ baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t wind
 baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type, baton_op op,
                            const void *sendbuf, const void *recvbuf, char *text, size_t size) {
     return guarded("baton_explain", [&] {
-        if (text == nullptr || size == 0) fail(BATON_ERR_ARGUMENT, "text is NULL or size is 0");
+        if (text == nullptr) fail(BATON_ERR_ARGUMENT, "text is NULL");
+        if (size == 0) fail(BATON_ERR_ARGUMENT, "size is 0");
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const auto turn = found->turn();
         if (operation < BATON_ALLGATHER || operation > BATON_BROADCAST) {

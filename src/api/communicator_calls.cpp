@@ -57,6 +57,7 @@ Arrival Communicator::arrival_of(const Request &request, const Plan &plan, Buffe
     // Both sides of a message sign alike.
     arrival.signature = Signature::make(message ? BATON_SEND : request.operation, request.type,
                                         message ? 0 : request.op, request.count, request.root);
+    if (request.operation == BATON_RECV) arrival.signature.what |= Signature::receiving;
     *send = request.send;
     *recv = request.recv;
     const bool raw = !capabilities_.on_gpu;

@@ -171,8 +171,9 @@ TEST_F(BadObjects, Queries) {
     EXPECT_REFUSED(baton_comm_info(comm(), &info), "struct_size", "0");
     char text[100];
     EXPECT_REFUSED(baton_explain(comm(), BATON_ALLREDUCE, 1, BATON_INT8, BATON_SUM, nullptr, nullptr, nullptr, 100),
-                   "text");
-    EXPECT_REFUSED(baton_explain(comm(), BATON_ALLREDUCE, 1, BATON_INT8, BATON_SUM, nullptr, nullptr, text, 0), "size");
+                   "text is NULL");
+    EXPECT_REFUSED(baton_explain(comm(), BATON_ALLREDUCE, 1, BATON_INT8, BATON_SUM, nullptr, nullptr, text, 0),
+                   "size is 0");
     EXPECT_REFUSED(baton_explain(comm(), static_cast<baton_operation>(15), 1, BATON_INT8, BATON_SUM, nullptr, nullptr,
                                  text, sizeof(text)),
                    "operation", "15");
@@ -220,6 +221,24 @@ TEST_F(BadObjects, EnvironmentVariables) {
     refuse("BATON_SEGMENT", "-5");
     refuse("BATON_TUNING", "/nowhere/tuning.json");
     refuse("BATON_TOPOLOGY", "/nowhere/override.json");
+}
+
+TEST_F(BadObjects, TransportsThatNeedGpus) {
+    for (const char *transport : {"kernel", "copy_engine", "zero_sm"}) {
+        const char *set = std::getenv("BATON_TRANSPORT");
+        const std::string before = set == nullptr ? "" : set;
+        setenv("BATON_TRANSPORT", transport, 1);
+        baton_comm_t created = nullptr;
+        const baton_result result = baton_comm_create(MPI_COMM_WORLD, nullptr, &created);
+        const std::string message = baton_last_error();
+        set == nullptr ? unsetenv("BATON_TRANSPORT") : setenv("BATON_TRANSPORT", before.c_str(), 1);
+        if (result == BATON_SUCCESS) {
+            ASSERT_OK(baton_comm_destroy(created));
+            GTEST_SKIP() << "there are GPUs";
+        }
+        EXPECT_STREQ("BATON_ERR_UNSUPPORTED", baton_result_name(result)) << message;
+        EXPECT_NE(message.find(std::string("BATON_TRANSPORT) is ") + transport + ","), std::string::npos) << message;
+    }
 }
 
 TEST_F(BadObjects, MpiCommunicators) {
