@@ -253,7 +253,9 @@ BATON_API baton_result baton_host_stream_destroy(baton_host_stream_t stream); /*
 /* ---------------------------------------------------------------- memory ------------------------------------------ */
 
 /* Memory of the communicator's kind (device or host), aligned to 256 bytes and registered from birth (but where GPUs do
- * not reach each other's memory, baton_info.peer_access 0: nothing is registered then). Local calls. */
+ * not reach each other's memory, baton_info.peer_access 0: nothing is registered then). Calls may use the `bytes` asked
+ * for, not what they are rounded up to. baton_free takes what baton_malloc of `comm` gave, or NULL: a window's memory
+ * is not among it. Local calls. */
 BATON_API baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer);
 BATON_API baton_result baton_free(baton_comm_t comm, void *pointer);
 
