@@ -257,7 +257,9 @@ BATON_API baton_result baton_host_stream_destroy(baton_host_stream_t stream); /*
 /* ---------------------------------------------------------------- memory ------------------------------------------ */
 
 /* Memory of the communicator's kind (device or host), aligned to 256 bytes and registered from birth (but where GPUs do
- * not reach each other's memory, baton_info.peer_access 0: nothing is registered then). Local calls. */
+ * not reach each other's memory, baton_info.peer_access 0: nothing is registered then). Calls may use the `bytes` asked
+ * for, not what they are rounded up to. baton_free takes what baton_malloc of `comm` gave, or NULL: a window's memory
+ * is not among it. Local calls. */
 BATON_API baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer);
 BATON_API baton_result baton_free(baton_comm_t comm, void *pointer);
 
@@ -378,7 +380,8 @@ BATON_API baton_result baton_get(void *destination, size_t bytes, int target, si
                                  baton_stream_t stream);
 
 /* signal adds one to target's count of this rank's signals on the window, after all this rank's earlier puts to it are
- * visible there. wait_signal waits until `signals` more of them have come from `source` and consumes them. */
+ * visible there. wait_signal waits until `signals` more of them (less than 2^63; 0 returns at once) have come from
+ * `source` and consumes them. */
 BATON_API baton_result baton_signal(int target, baton_window_t window, baton_stream_t stream);
 BATON_API baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t window, baton_stream_t stream);
 

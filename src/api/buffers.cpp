@@ -32,6 +32,8 @@ PointerInfo Buffers::check(const void *pointer, std::uint64_t bytes, const char 
         fail(BATON_ERR_ARGUMENT, "{} is BATON_IN_PLACE, which means something only as sendbuf of collectives", name);
     }
     if (pointer == nullptr) fail(BATON_ERR_ARGUMENT, "{} is NULL, but {} bytes are to be moved", name, bytes);
+    if (bytes > UINT64_MAX - reinterpret_cast<std::uintptr_t>(pointer))
+        fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, which leaves the address space", name, pointer, bytes);
     const PointerInfo info = domain_.classify(pointer);
     const bool on_gpu = domain_.on_gpu();
     switch (info.kind) {
@@ -54,17 +56,25 @@ PointerInfo Buffers::check(const void *pointer, std::uint64_t bytes, const char 
             }
             break;
     }
-    const std::uint64_t usable = info.size != 0 ? usable_bytes(domain_, info, pointer, bytes) : bytes;
-    if (bytes > usable) {
-        fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, which leaves {} by {} bytes", name, pointer, bytes,
-             info.chunk ? "what is mapped there" : fmt::format("its allocation of {} bytes", info.size),
-             bytes - usable);
-    }
-    const std::byte *const last = static_cast<const std::byte *>(pointer) + bytes - 1;
-    if (info.size == 0 && !on_one_page(pointer, last) && domain_.classify(last).kind == PointerInfo::Kind::invalid) {
-        fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, whose end is not allocated memory", name, pointer, bytes);
-    }
+    check_end(info, pointer, bytes, name);
     return info;
+}
+
+/// That [pointer, pointer + bytes) ends where its memory does or before.
+void Buffers::check_end(const PointerInfo &info, const void *pointer, std::uint64_t bytes, const char *name) const {
+    if (info.size == 0) {
+        const std::byte *const last = static_cast<const std::byte *>(pointer) + bytes - 1;
+        if (!on_one_page(pointer, last) && domain_.classify(last).kind == PointerInfo::Kind::invalid)
+            fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, whose end is not allocated memory", name, pointer, bytes);
+        return;
+    }
+    const std::optional<std::uint64_t> asked = registry_.asked_bytes(info);
+    const std::uint64_t from_base = reinterpret_cast<std::uintptr_t>(pointer) - info.base;
+    const std::uint64_t end = asked ? *asked : from_base + usable_bytes(domain_, info, pointer, bytes);
+    if (from_base + bytes <= end) return;
+    fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, which leaves {} by {} bytes", name, pointer, bytes,
+         info.chunk ? "what is mapped there" : fmt::format("its allocation of {} bytes", asked.value_or(info.size)),
+         from_base + bytes - end);
 }
 
 Buffers::Use::~Use() {

@@ -61,6 +61,7 @@ private:
         bool in_use = false;
     };
     Staging &acquire(std::uint64_t bytes, bool for_peers, Use &use);
+    void check_end(const PointerInfo &info, const void *pointer, std::uint64_t bytes, const char *name) const;
 
     MemoryDomain &domain_;
     RegionRegistry &registry_;

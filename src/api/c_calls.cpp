@@ -266,6 +266,9 @@ baton_result baton_signal(int target, baton_window_t window, baton_stream_t stre
 baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t window, baton_stream_t stream) {
     return one_sided("baton_wait_signal", window, stream, [=](Communicator &comm, const Window &on, void *queue) {
         require_rank(comm, source, "source");
+        constexpr std::uint64_t most = std::uint64_t{1} << 63;
+        // Added to the signals taken so far, it must not wrap: the wait would return at once.
+        if (signals >= most) fail(BATON_ERR_ARGUMENT, "signals is {}; it must be below 2^63", signals);
         return OneSided{
             [=, index = on.index](Executor &executor) { executor.wait_signal(index, source, signals, queue); }};
     });
@@ -274,7 +277,8 @@ baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t wind
 baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type, baton_op op,
                            const void *sendbuf, const void *recvbuf, char *text, size_t size) {
     return guarded("baton_explain", [&] {
-        if (text == nullptr || size == 0) fail(BATON_ERR_ARGUMENT, "text is NULL or size is 0");
+        if (text == nullptr) fail(BATON_ERR_ARGUMENT, "text is NULL");
+        if (size == 0) fail(BATON_ERR_ARGUMENT, "size is 0");
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const auto turn = found->turn();
         if (operation < BATON_ALLGATHER || operation > BATON_BROADCAST) {

@@ -169,6 +169,7 @@ baton_result baton_register(baton_comm_t comm, void *pointer, size_t bytes) {
         const auto found = find_comm(comm);
         const auto turn = found->turn();
         if (bytes == 0) fail(BATON_ERR_ARGUMENT, "bytes is 0");
+        require_pointer(pointer, "pointer");
         found->buffers().check(pointer, bytes, "pointer");
         found->registry().add(pointer, bytes);
     });

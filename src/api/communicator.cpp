@@ -125,7 +125,9 @@ std::vector<DeviceIdentity> Communicator::settle_place(const baton_config &confi
              without - all.begin());
     }
     if (!any && transport != BATON_TRANSPORT_AUTO && transport != BATON_TRANSPORT_HOST) {
-        fail(BATON_ERR_UNSUPPORTED, "config.transport asks for a GPU, but no rank has a usable one");
+        fail(BATON_ERR_UNSUPPORTED,
+             "config.transport (BATON_TRANSPORT) is {}, which needs GPUs, but no rank has a usable one",
+             transport_name(transport));
     }
     capabilities_.on_gpu = any;
     capabilities_.size = view_.size;

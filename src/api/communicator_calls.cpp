@@ -57,6 +57,7 @@ Arrival Communicator::arrival_of(const Request &request, const Plan &plan, Buffe
     // Both sides of a message sign alike.
     arrival.signature = Signature::make(message ? BATON_SEND : request.operation, request.type,
                                         message ? 0 : request.op, request.count, request.root);
+    if (request.operation == BATON_RECV) arrival.signature.what |= Signature::receiving;
     *send = request.send;
     *recv = request.recv;
     const bool raw = !capabilities_.on_gpu;
@@ -224,9 +225,9 @@ std::shared_ptr<Window> Communicator::create_window(std::size_t bytes, const std
     RegionRegistry::Allocation allocation;
     const NumaNodeGuard near(placement_.numa_node);
     try {
-        together([&] { allocation = registry_->allocate_published(std::max<std::size_t>(bytes, 1)); });
+        together([&] { allocation = registry_->allocate_published(bytes); });
     } catch (const Failure &) {
-        if (allocation.pointer != nullptr) registry_->release(allocation.pointer);
+        if (allocation.pointer != nullptr) registry_->release_published(allocation.pointer);
         throw;
     }
     const std::vector<PeerMemory::Published> all = bootstrap_->allgather(allocation.published);
@@ -237,6 +238,7 @@ std::shared_ptr<Window> Communicator::create_window(std::size_t bytes, const std
             const PeerMemory::Published &published = all[static_cast<std::size_t>(peer)];
             void *address =
                 peer == view_.rank ? allocation.pointer : peers_->address(peer, published.slot, published.generation);
+            domain_->hand_out(address);
             window->pointers[static_cast<std::size_t>(peer)] = static_cast<std::byte *>(address);
         }
         clear_signals(window->index);
@@ -274,7 +276,7 @@ void Communicator::destroy_window(const std::shared_ptr<Window> &window) {
             broken_here = std::current_exception();
         }
     }
-    registry_->release(window->pointers[static_cast<std::size_t>(view_.rank)]);
+    registry_->release_published(window->pointers[static_cast<std::size_t>(view_.rank)]);
     windows_[static_cast<std::size_t>(window->index)].reset();
     if (broken_here) std::rethrow_exception(broken_here);
 }

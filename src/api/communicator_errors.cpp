@@ -13,7 +13,7 @@ constexpr auto patience_for_text = std::chrono::milliseconds(500);
 
 std::string signature_text(const Signature &signature) {
     const auto operation = static_cast<baton_operation>(signature.operation());
-    const char *name = operation == BATON_SEND ? "send/recv" : baton_operation_name(operation);
+    const char *name = baton_operation_name(signature.receives() ? BATON_RECV : operation);
     if (operation == BATON_BARRIER) return name;
     std::string text = fmt::format("{}(count {}, {}", name, signature.count,
                                    baton_type_name(static_cast<baton_type>(signature.type())));

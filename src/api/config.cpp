@@ -146,6 +146,12 @@ baton_config resolve_config(const baton_config *given) {
     return config;
 }
 
+const char *transport_name(int transport) {
+    const auto *const found = std::find_if(std::begin(transports), std::end(transports),
+                                           [&](const Choice &choice) { return choice.value == transport; });
+    return found != std::end(transports) ? found->name : "unknown";
+}
+
 void require_equal(Bootstrap &bootstrap, const baton_config &config) {
     const std::vector<baton_config> all = bootstrap.allgather(config);
     const auto first = fields(all[0]);

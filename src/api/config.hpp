@@ -19,6 +19,9 @@ baton_config unset_config();
 /// Throws BATON_ERR_ARGUMENT naming the field or variable and its value.
 baton_config resolve_config(const baton_config *given);
 
+/// As BATON_TRANSPORT has it.
+const char *transport_name(int transport);
+
 /// Collective: throws BATON_ERR_MISMATCH on every rank, naming a field, two ranks and their values, unless all are
 /// equal.
 void require_equal(Bootstrap &bootstrap, const baton_config &config);

@@ -26,22 +26,36 @@ struct HostAllocation {
     int importers = 0;  // ranks of this process that have imported it at its own address
 };
 
+/// A mapping of a peer's memory.
+struct HostImport {
+    std::uint64_t size = 0;
+    bool handed_out = false;  // the user has its address
+};
+
+/// The entry of a map by base address that holds `address`, or end().
+template <class Map>
+typename Map::const_iterator containing(const Map &map, std::uint64_t address) {
+    const auto next = map.upper_bound(address);
+    if (next == map.begin()) return map.end();
+    const auto found = std::prev(next);
+    return address - found->first < found->second.size ? found : map.end();
+}
+
 /// All allocate()d host memory of this process, whichever communicator it was allocated for, by base address.
 struct HostAllocations {
     std::mutex mutex;
     std::map<std::uint64_t, HostAllocation> by_base;
     /// Released, but still imported: stays mapped until the last importer is done, as it does between processes.
     std::map<std::uint64_t, HostAllocation> released;
+    std::map<std::uint64_t, HostImport> imported;
     std::uint64_t last_id = 0;
 
-    /// REQUIRES: mutex held.
-    HostAllocation *containing(std::uint64_t address, std::uint64_t *base) {
-        auto next = by_base.upper_bound(address);
-        if (next == by_base.begin()) return nullptr;
-        auto &[start, allocation] = *std::prev(next);
-        if (address - start >= allocation.size) return nullptr;
-        *base = start;
-        return &allocation;
+    /// Mapped, but not for the user: a pointer to here is one to memory that he has freed, and the system has given its
+    /// place to a peer's. REQUIRES: mutex held.
+    bool hidden(std::uint64_t address) const {
+        const auto import = containing(imported, address);
+        return (import != imported.end() && !import->second.handed_out) ||
+               containing(released, address) != released.end();
     }
 };
 
@@ -107,15 +121,16 @@ public:
         {
             HostAllocations &all = host_allocations();
             const std::lock_guard lock(all.mutex);
-            std::uint64_t base = 0;
-            if (const HostAllocation *found = all.containing(reinterpret_cast<std::uintptr_t>(pointer), &base)) {
+            const std::uint64_t address = reinterpret_cast<std::uintptr_t>(pointer);
+            if (const auto found = containing(all.by_base, address); found != all.by_base.end()) {
                 info.kind = PointerInfo::Kind::host;
-                info.base = base;
-                info.size = found->size;
-                info.buffer_id = found->id;
+                info.base = found->first;
+                info.size = found->second.size;
+                info.buffer_id = found->second.id;
                 info.posix_fd = true;
                 return info;
             }
+            if (all.hidden(address)) return info;
         }
         if (classify_on_gpu(pointer, &info)) return info;
         if (readable(pointer)) info.kind = PointerInfo::Kind::host;
@@ -191,11 +206,23 @@ public:
             fail(BATON_ERR_SYSTEM, "rank {} exported {} bytes, but its descriptor has {}", owner, post.size,
                  status.st_size);
         }
-        return map_shared(fd.get(), post.size);
+        HostAllocations &all = host_allocations();
+        void *const address = map_shared(fd.get(), post.size);
+        const std::lock_guard lock(all.mutex);
+        all.imported[reinterpret_cast<std::uintptr_t>(address)] = {post.size, false};
+        return address;
     }
 
     void unimport_region(int, const RegionPost &post, void *address) override {
+        if (post.kind == HandleKind::memfd) forget_import(address);
         if (post.kind == HandleKind::memfd || let_go(post)) ::munmap(address, post.size);
+    }
+
+    void hand_out(const void *address) override {
+        HostAllocations &all = host_allocations();
+        const std::lock_guard lock(all.mutex);
+        const auto found = all.imported.find(reinterpret_cast<std::uintptr_t>(address));
+        if (found != all.imported.end()) found->second.handed_out = true;
     }
 
     void *allocate_shared_with_kernels(std::size_t bytes) override { return allocate(bytes); }
@@ -208,6 +235,13 @@ private:
         const auto found = all.by_base.find(post.base);
         if (found != all.by_base.end()) ++found->second.importers;
         return reinterpret_cast<void *>(post.base);
+    }
+
+    /// Before it is unmapped: the address may be given to another thread right after.
+    static void forget_import(const void *address) {
+        HostAllocations &all = host_allocations();
+        const std::lock_guard lock(all.mutex);
+        all.imported.erase(reinterpret_cast<std::uintptr_t>(address));
     }
 
     /// True if that was the last use of released memory.

@@ -65,6 +65,10 @@ public:
     /// Undoes import_region. May wait for this device's running kernels: only with no operation in flight.
     virtual void unimport_region(int owner, const RegionPost &post, void *address) = 0;
 
+    /// The user gets this address that import_region() gave, so that he may name it in calls. To classify(), where it
+    /// can tell, other imports are not allocated memory.
+    virtual void hand_out(const void * /*imported*/) {}
+
     /// Zeroed host memory that this domain's kernels can read at the same address (pinned, for a GPU), and its release.
     virtual void *allocate_shared_with_kernels(std::size_t bytes) = 0;
     virtual void release_shared_with_kernels(void *memory) = 0;

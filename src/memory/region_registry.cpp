@@ -247,6 +247,9 @@ void RegionRegistry::release(void *pointer) {
     if (found == impl_->regions.end() || !found->second.owned) {
         fail(BATON_ERR_ARGUMENT, "pointer {} was not given by baton_malloc of this communicator", pointer);
     }
+    if (found->second.for_peers) {
+        fail(BATON_ERR_ARGUMENT, "pointer {} is the base of a window; baton_window_destroy gives it back", pointer);
+    }
     impl_->release(found);
 }
 
@@ -259,6 +262,21 @@ RegionRegistry::Allocation RegionRegistry::allocate_published(std::size_t bytes)
         throw Failure(BATON_ERR_UNSUPPORTED, reason);
     }
     return {pointer, region->place};
+}
+
+void RegionRegistry::release_published(void *pointer) {
+    const std::lock_guard lock(impl_->mutex);
+    const auto found = impl_->regions.find(address_of(pointer));
+    if (found == impl_->regions.end() || !found->second.for_peers)
+        fail(BATON_ERR_INTERNAL, "{} was not given by allocate_published", pointer);
+    impl_->release(found);
+}
+
+std::optional<std::uint64_t> RegionRegistry::asked_bytes(const PointerInfo &info) const {
+    const std::lock_guard lock(impl_->mutex);
+    const auto found = impl_->find_current(info);
+    if (found == impl_->regions.end() || !found->second.owned) return std::nullopt;
+    return found->second.asked;
 }
 
 std::size_t RegionRegistry::count() const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "memory/memory_domain.hpp"
@@ -41,7 +42,7 @@ public:
     void remove(const void *pointer);
 
     /// baton_malloc / baton_free: memory of the domain, published from birth. release throws BATON_ERR_ARGUMENT for a
-    /// pointer that allocate did not give.
+    /// pointer that allocate did not give: allocate_published() is not the user's to undo.
     void *allocate(std::size_t bytes);
     void release(void *pointer);
 
@@ -51,6 +52,11 @@ public:
         PeerMemory::Published published;
     };
     Allocation allocate_published(std::size_t bytes);
+    void release_published(void *pointer);
+
+    /// The bytes that were asked for of memory given above and still alive; its allocation is rounded up. None for
+    /// memory that the registry did not give.
+    std::optional<std::uint64_t> asked_bytes(const PointerInfo &info) const;
 
     std::size_t count() const;
     std::size_t allocated_bytes() const; /* by allocate() and allocate_published(), alive */

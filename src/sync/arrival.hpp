@@ -24,9 +24,10 @@ struct BufferRef {
     BATON_HD std::uint64_t offset() const { return word >> 16; }
 };
 
-/// What a rank says it is doing. Two ranks that meet must say the same.
+/// What a rank says it is doing. Two ranks that meet must say the same; both halves of a message sign as a send.
 struct Signature {
-    std::uint64_t what = 0;   // operation | type << 8 | op << 16 | root << 24
+    static constexpr std::uint64_t receiving = std::uint64_t{1} << 32;  // of a message; for its errors, not compared
+    std::uint64_t what = 0;   // operation | type << 8 | op << 16 | root << 24, and `receiving`
     std::uint64_t count = 0;  // elements
 
     static Signature make(int operation, int type, int op, std::uint64_t count, int root = 0) {
@@ -34,8 +35,11 @@ struct Signature {
                     static_cast<std::uint64_t>(op) << 16 | static_cast<std::uint64_t>(root) << 24,
                 count};
     }
-    BATON_HD bool operator==(const Signature &other) const { return what == other.what && count == other.count; }
+    BATON_HD bool operator==(const Signature &other) const {
+        return static_cast<std::uint32_t>(what) == static_cast<std::uint32_t>(other.what) && count == other.count;
+    }
     int operation() const { return static_cast<int>(what & 0xFF); }
+    bool receives() const { return (what & receiving) != 0; }
     int type() const { return static_cast<int>(what >> 8 & 0xFF); }
     int op() const { return static_cast<int>(what >> 16 & 0xFF); }
     int root() const { return static_cast<int>(what >> 24 & 0xFF); }

@@ -327,7 +327,7 @@ TEST_F(CudaDomain, MappedHostMemoryReachesTheOtherProcesses) {
             EXPECT_EQ(rank.domain->classify(seen).kind, Kind::pinned);
             EXPECT_NE(rank.domain->classify(seen).buffer_id, info.buffer_id);
             rank.exchange(mine.pointer, round);
-            rank.registry.release(mine.pointer);
+            rank.registry.release_published(mine.pointer);
             EXPECT_NE(rank.domain->classify(mine.pointer).kind, Kind::pinned);
             bootstrap.barrier();
             rank.peers.reclaim();

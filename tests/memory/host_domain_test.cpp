@@ -115,6 +115,10 @@ TEST(HostDomain, ImportSeesTheSameMemory) {
     ASSERT_NE(seen, memory);
     std::strcpy(memory + 100, "written by the owner");
     EXPECT_STREQ(seen + 100, "written by the owner");
+    EXPECT_EQ(peer->classify(seen + 100).kind, Kind::invalid) << "not the user's";
+    peer->hand_out(seen);
+    EXPECT_EQ(peer->classify(seen + 100).kind, Kind::host);
+    EXPECT_EQ(peer->classify(seen + 100).base, 0U) << "not to be exported by the peer";
     owner->release(memory);  // the importer's mapping stays
     EXPECT_STREQ(seen + 100, "written by the owner");
     peer->unimport_region(0, exported.post, seen);
@@ -134,7 +138,7 @@ TEST(HostDomain, InOneProcessTheAddressItselfIsExported) {
     // As between processes: what is imported stays readable when its owner has released it.
     *memory = 4711;
     domain->release(memory);
-    EXPECT_EQ(domain->classify(memory).base, 0U);
+    EXPECT_EQ(domain->classify(memory).kind, Kind::invalid) << "not the user's any more";
     EXPECT_EQ(*memory, 4711);
     EXPECT_THROW(domain->release(memory), Failure);
     domain->unimport_region(0, exported.post, memory);

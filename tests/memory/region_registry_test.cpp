@@ -74,6 +74,7 @@ TEST(RegionRegistry, PublishesAnAllocationOnceAndFindsItAgain) {
         EXPECT_EQ(rank.domain.exported, 1);
         EXPECT_EQ(peer->domain.imported, 1);
         EXPECT_EQ(rank.registry.count(), 1U);
+        EXPECT_FALSE(rank.registry.asked_bytes(rank.domain.classify(reinterpret_cast<const void *>(place_of_memory))));
         const auto peeked = rank.peek(place_of_memory + 7, &known);
         EXPECT_TRUE(known);
         EXPECT_TRUE(peeked.direct);
@@ -274,16 +275,24 @@ TEST(RegionRegistry, AllocatedMemoryIsPublishedFromBirth) {
         const auto window = rank.registry.allocate_published(500);
         EXPECT_EQ(peer->peers.address(0, window.published.slot, window.published.generation), window.pointer);
         EXPECT_EQ(rank.registry.allocated_bytes(), 1500U);
+        EXPECT_EQ(rank.registry.asked_bytes(rank.domain.classify(static_cast<char *>(memory) + 2000)), 1000U);
+        EXPECT_EQ(rank.registry.asked_bytes(rank.domain.classify(window.pointer)), 500U);
         int stack = 0;
         EXPECT_EQ(code_of([&] { rank.registry.release(&stack); }), BATON_ERR_ARGUMENT);
         EXPECT_EQ(code_of([&] { rank.registry.release(static_cast<char *>(memory) + 1); }), BATON_ERR_ARGUMENT);
         rank.registry.release(memory);
         EXPECT_EQ(code_of([&] { rank.registry.release(memory); }), BATON_ERR_ARGUMENT);
-        EXPECT_EQ(rank.domain.classify(memory).base, 0U);  // still mapped, as the peer has it
+        EXPECT_EQ(*static_cast<char *>(memory), 0) << "not mapped any more, though the peer has it";
+        EXPECT_EQ(rank.domain.classify(memory).kind, PointerInfo::Kind::invalid);
         peer->peers.reclaim();
         EXPECT_EQ(rank.domain.classify(memory).kind, PointerInfo::Kind::invalid);
         EXPECT_EQ(rank.registry.allocated_bytes(), 500U);
-        EXPECT_EQ(rank.registry.count(), 1U);  // the window's memory; the destructor frees it
+        EXPECT_EQ(rank.registry.count(), 1U);  // the window's memory
+        EXPECT_EQ(code_of([&] { rank.registry.release(window.pointer); }), BATON_ERR_ARGUMENT);
+        EXPECT_EQ(rank.registry.allocated_bytes(), 500U);
+        rank.registry.release_published(window.pointer);
+        EXPECT_EQ(rank.registry.allocated_bytes(), 0U);
+        rank.registry.allocate_published(700);  // the destructor frees it
     });
 }
 

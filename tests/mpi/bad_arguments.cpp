@@ -173,6 +173,19 @@ TEST_F(BadArguments, RangesThatLeaveTheirAllocation) {
     EXPECT_REFUSED(baton_allreduce(BATON_IN_PLACE, memory, far, BATON_INT32, BATON_SUM, comm(), stream()), "recvbuf");
     EXPECT_REFUSED(baton_send(memory, far, BATON_INT32, 0, comm(), stream()), "buffer");
     EXPECT_REFUSED(baton_register(comm(), memory, far), "bytes");
+    const auto at = [&](std::size_t byte) { return static_cast<std::byte *>(memory) + byte; };
+    const std::pair<std::size_t, std::size_t> ranges[] = {{0, 1001}, {0, 1200}, {1, 1000},
+                                                          {999, 2},  {1000, 1}, {1500, 1}};
+    for (const auto &[from, bytes] : ranges) {
+        const std::string by = "by " + std::to_string(from + bytes - 1000) + " bytes";
+        EXPECT_REFUSED(baton_broadcast(at(from), recv(), bytes, BATON_INT8, rank(), comm(), stream()), "sendbuf",
+                       "1000 bytes", by);
+        EXPECT_REFUSED(baton_recv(at(from), bytes, BATON_INT8, 0, comm(), stream()), "buffer", "1000 bytes", by);
+        EXPECT_REFUSED(baton_register(comm(), at(from), bytes), "pointer", "1000 bytes", by);
+    }
+    EXPECT_OK(baton_allreduce(BATON_IN_PLACE, at(0), 1000, BATON_INT8, BATON_SUM, comm(), stream()));
+    EXPECT_OK(baton_allreduce(BATON_IN_PLACE, at(999), 1, BATON_INT8, BATON_SUM, comm(), stream()));
+    stream_->synchronize();
     ASSERT_OK(baton_free(comm(), memory));
     if (!on_gpu()) return;
     EXPECT_REFUSED(baton_allreduce(send(), recv(), std::size_t{1} << 36, BATON_INT8, BATON_SUM, comm(), stream()),

@@ -33,6 +33,9 @@ TEST_F(BadObjects, Windows) {
         EXPECT_REFUSED(baton_wait_signal(peer, 1, window, stream), "source", shown);
         EXPECT_REFUSED(baton_window_pointer(window, peer, &pointer), "peer", shown);
     }
+    for (std::uint64_t signals : {std::uint64_t{1} << 63, UINT64_MAX})
+        EXPECT_REFUSED(baton_wait_signal(rank(), signals, window, stream), "signals", std::to_string(signals));
+    EXPECT_OK(baton_wait_signal(rank(), 0, window, stream));
     EXPECT_REFUSED(baton_put(buffer.data(), 1001, 0, 0, window, stream), "1001", "1000");
     EXPECT_REFUSED(baton_get(buffer.data(), 1, 0, 1000, window, stream), "offset", "1000");
     EXPECT_REFUSED(baton_put(buffer.data(), 10, 0, SIZE_MAX - 4, window, stream), "offset");
@@ -49,6 +52,41 @@ TEST_F(BadObjects, Windows) {
     ASSERT_OK(baton_window_destroy(window));
     EXPECT_REFUSED(baton_window_destroy(window), "window");
     EXPECT_REFUSED(baton_put(buffer.data(), 10, 0, 0, window, stream), "window");
+}
+
+/// A window's memory is the window's: whoever frees it would take it from under the peers.
+TEST_F(BadObjects, MemoryOfAWindow) {
+    baton_window_t window = nullptr;
+    void *base = nullptr;
+    ASSERT_OK(baton_window_create(comm(), 1000, &window, &base));
+    EXPECT_REFUSED(baton_free(comm(), base), "pointer", "baton_window_destroy");
+    EXPECT_REFUSED(baton_free(comm(), static_cast<char *>(base) + 256), "pointer");
+    EXPECT_REFUSED(baton_deregister(comm(), base), "pointer");
+    EXPECT_OK(baton_register(comm(), base, 1000));
+    EXPECT_OK(baton_deregister(comm(), base));
+    EXPECT_REFUSED(baton_deregister(comm(), base), "pointer");
+    EXPECT_REFUSED(baton_free(comm(), base), "pointer", "baton_window_destroy");
+    EXPECT_REFUSED(baton_register(comm(), base, 1001), "pointer", "1000 bytes");
+    EXPECT_REFUSED(baton_send(base, 1001, BATON_INT8, 0, comm(), nullptr), "buffer", "1000 bytes");
+    EXPECT_REFUSED(baton_recv(static_cast<char *>(base) + 999, 2, BATON_INT8, 0, comm(), nullptr), "buffer");
+    Buffer source(comm(), 1000);
+    source.upload(Bytes(1000, std::byte{7}));
+    Stream stream(comm(), Stream::Kind::own);
+    ASSERT_OK(baton_put(source.data(), 1000, (rank() + 1) % size(), 0, window, stream));
+    ASSERT_OK(baton_barrier(comm(), stream));
+    stream.synchronize();
+    Bytes seen(1000);
+    copy_memory(seen.data(), base, 1000, on_gpu());
+    EXPECT_TRUE(same_bytes(Bytes(1000, std::byte{7}), seen));
+    if (!on_gpu()) {
+        void *other = nullptr;
+        ASSERT_OK(baton_window_pointer(window, (rank() + 1) % size(), &other));
+        EXPECT_OK(baton_put(other, 10, rank(), 0, window, stream))
+            << "a peer's memory of a window is the user's to name";
+        stream.synchronize();
+    }
+    ASSERT_OK(baton_window_destroy(window));
+    EXPECT_REFUSED(baton_free(comm(), base), "pointer");
 }
 
 TEST_F(BadObjects, TooManyWindows) {
@@ -71,11 +109,37 @@ TEST_F(BadObjects, Memory) {
     Buffer plain(comm(), 1000);
     EXPECT_REFUSED(baton_free(comm(), plain.data()), "pointer");
     EXPECT_REFUSED(baton_deregister(comm(), plain.data()), "pointer");
-    EXPECT_REFUSED(baton_register(comm(), nullptr, 100), "pointer");
+    EXPECT_REFUSED(baton_register(comm(), nullptr, 100), "pointer is NULL");
+    EXPECT_REFUSED(baton_register(comm(), plain.data(), 0), "bytes");
+    for (std::size_t bytes : {SIZE_MAX, SIZE_MAX / 2})
+        EXPECT_REFUSED(baton_register(comm(), plain.data(), bytes), "pointer", std::to_string(bytes));
     EXPECT_REFUSED(baton_register(nullptr, plain.data(), 100), "comm");
     // More than any machine has: refused, and nothing is broken by it.
     const baton_result huge = baton_malloc(comm(), std::size_t{1} << 60, &memory);
     EXPECT_TRUE(huge == BATON_ERR_MEMORY || huge == BATON_ERR_ARGUMENT) << describe(huge);
+}
+
+/// The place of what a rank has freed is where the system likes to map what its peers allocate next.
+TEST_F(BadObjects, FreedMemoryWhosePlaceAPeersMemoryHas) {
+    if (on_gpu()) GTEST_SKIP() << "the driver does not tell mappings of peers' memory from others";
+    constexpr std::size_t bytes = 1 << 20;
+    void *memory = nullptr;
+    std::vector<void *> more(static_cast<std::size_t>(size()), nullptr);
+    ASSERT_OK(baton_malloc(comm(), bytes, &memory));
+    for (int turn = 0; turn < size(); ++turn) {
+        barrier();
+        if (turn == rank()) {
+            EXPECT_OK(baton_free(comm(), memory));
+            barrier();
+            barrier();
+            EXPECT_REFUSED(baton_send(memory, 10, BATON_INT8, 0, comm(), nullptr), "buffer", "freed");
+        } else {
+            barrier();
+            EXPECT_OK(baton_malloc(comm(), bytes, &more[static_cast<std::size_t>(turn)]));
+            barrier();
+        }
+    }
+    for (void *one : more) EXPECT_OK(baton_free(comm(), one));
 }
 
 TEST_F(BadObjects, MemoryOfAnotherCommunicator) {
@@ -107,8 +171,9 @@ TEST_F(BadObjects, Queries) {
     EXPECT_REFUSED(baton_comm_info(comm(), &info), "struct_size", "0");
     char text[100];
     EXPECT_REFUSED(baton_explain(comm(), BATON_ALLREDUCE, 1, BATON_INT8, BATON_SUM, nullptr, nullptr, nullptr, 100),
-                   "text");
-    EXPECT_REFUSED(baton_explain(comm(), BATON_ALLREDUCE, 1, BATON_INT8, BATON_SUM, nullptr, nullptr, text, 0), "size");
+                   "text is NULL");
+    EXPECT_REFUSED(baton_explain(comm(), BATON_ALLREDUCE, 1, BATON_INT8, BATON_SUM, nullptr, nullptr, text, 0),
+                   "size is 0");
     EXPECT_REFUSED(baton_explain(comm(), static_cast<baton_operation>(15), 1, BATON_INT8, BATON_SUM, nullptr, nullptr,
                                  text, sizeof(text)),
                    "operation", "15");
@@ -156,6 +221,24 @@ TEST_F(BadObjects, EnvironmentVariables) {
     refuse("BATON_SEGMENT", "-5");
     refuse("BATON_TUNING", "/nowhere/tuning.json");
     refuse("BATON_TOPOLOGY", "/nowhere/override.json");
+}
+
+TEST_F(BadObjects, TransportsThatNeedGpus) {
+    for (const char *transport : {"kernel", "copy_engine", "zero_sm"}) {
+        const char *set = std::getenv("BATON_TRANSPORT");
+        const std::string before = set == nullptr ? "" : set;
+        setenv("BATON_TRANSPORT", transport, 1);
+        baton_comm_t created = nullptr;
+        const baton_result result = baton_comm_create(MPI_COMM_WORLD, nullptr, &created);
+        const std::string message = baton_last_error();
+        set == nullptr ? unsetenv("BATON_TRANSPORT") : setenv("BATON_TRANSPORT", before.c_str(), 1);
+        if (result == BATON_SUCCESS) {
+            ASSERT_OK(baton_comm_destroy(created));
+            GTEST_SKIP() << "there are GPUs";
+        }
+        EXPECT_STREQ("BATON_ERR_UNSUPPORTED", baton_result_name(result)) << message;
+        EXPECT_NE(message.find(std::string("BATON_TRANSPORT) is ") + transport + ","), std::string::npos) << message;
+    }
 }
 
 TEST_F(BadObjects, MpiCommunicators) {
