@@ -143,7 +143,7 @@ typedef struct baton_config {
                              its text, or "none"; rank 0's counts. NULL = unset. BATON_TOPOLOGY, default none */
 } baton_config;
 
-/* What a communicator has; see baton_comm_info(). */
+/* What a communicator has; see baton_comm_info(). Texts that are too long for their field end with "...". */
 typedef struct baton_info {
     size_t struct_size; /* set by the caller to sizeof(baton_info) */
     int rank;
