@@ -116,7 +116,7 @@ void describe(Limits &limits, bool on_gpu, bool graph) {
                         limits.latency() * 1e6));
         limits.how.push_back("limit of bandwidth: memcpy into the others' shared pages, " + copies_text(limits));
     }
-    limits.how.push_back("wire = (limit of latency + bytes that a rank must send / limit of bandwidth) / time");
+    limits.how.emplace_back("wire = (limit of latency + bytes that a rank must send / limit of bandwidth) / time");
 }
 
 }  // namespace
