@@ -13,6 +13,16 @@ std::shared_ptr<Communicator> communicator_of_one() {
     return std::make_shared<Communicator>(std::move(ThreadBootstrap::make(1)[0]), &config);
 }
 
+template <class Body>
+baton_result result_of(const Body &body) {
+    try {
+        body();
+    } catch (const Failure &failure) {
+        return failure.code();
+    }
+    return BATON_SUCCESS;
+}
+
 class Groups : public ::testing::Test {
 protected:
     ~Groups() override {
@@ -27,20 +37,10 @@ protected:
                         });
     }
     baton_result end() {
-        try {
-            group_.end();
-        } catch (const Failure &failure) {
-            return failure.code();
-        }
-        return BATON_SUCCESS;
+        return result_of([this] { group_.end(); });
     }
     static baton_result state_of(Communicator &comm) {
-        try {
-            comm.throw_if_broken();
-        } catch (const Failure &failure) {
-            return failure.code();
-        }
-        return BATON_SUCCESS;
+        return result_of([&] { comm.throw_if_broken(); });
     }
 
     std::shared_ptr<Communicator> first_ = communicator_of_one(), second_ = communicator_of_one();

@@ -1,75 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "collectives/selection.hpp"
-#include "collectives/tuning_file.hpp"
+#include "selection_machines.hpp"
 
 namespace baton::core {
 namespace {
 
 using testing::AnyOf;
-
-const char *const gpu_table = R"({"version": 1, "tables": [{
-    "gpu": "NVIDIA H200", "link": "NVSwitch", "ranks": 8, "operations": {
-        "allgather": [{"up_to": 65536, "algorithm": "packet", "mover": "kernel", "grain": 256},
-                      {"up_to": 8388607, "algorithm": "push", "mover": "kernel", "grain": 8192},
-                      {"algorithm": "push", "mover": "copy_engine", "channels": 24}],
-        "reduce_scatter": [{"up_to": 65536, "algorithm": "packet", "mover": "kernel", "grain": 256},
-                           {"algorithm": "pull", "mover": "kernel", "grain": 8192}],
-        "allreduce": [{"up_to": 65536, "algorithm": "packet", "mover": "kernel", "grain": 256},
-                      {"algorithm": "two_shot", "mover": "kernel", "grain": 65536}],
-        "send": [{"up_to": 8192, "algorithm": "packet", "mover": "kernel", "channels": 1},
-                 {"up_to": 65536, "algorithm": "packet", "mover": "kernel", "grain": 4096},
-                 {"algorithm": "push", "mover": "kernel", "grain": 16384}],
-        "put": [{"up_to": 8388607, "algorithm": "direct", "mover": "kernel", "grain": 65536},
-                {"algorithm": "direct", "mover": "copy_engine"}]}}]})";
-
-const char *const host_table = R"({"version": 1, "tables": [{
-    "gpu": "host", "link": "shared memory", "ranks": 4, "operations": {
-        "allgather": [{"up_to": 8192, "algorithm": "packet", "mover": "host"}, {"algorithm": "push", "mover": "host"}],
-        "send": [{"algorithm": "push", "mover": "host"}]}}]})";
-
-Capabilities gpu(int size) {
-    Capabilities capabilities;
-    capabilities.size = size;
-    capabilities.on_gpu = true;
-    capabilities.reaches_buffers = true;
-    capabilities.reach_reason = "mapped";
-    capabilities.channels = 32;
-    capabilities.packet_bytes = 65536;
-    capabilities.packet_channel_bytes = 2064;
-    capabilities.message_bytes = 65536;
-    capabilities.segment_bytes = 1 << 20;
-    capabilities.tuning = parse_tuning(gpu_table, "test");
-    return capabilities;
-}
-
-Capabilities host() {
-    Capabilities capabilities;
-    capabilities.size = 4;
-    capabilities.packet_bytes = 8192;
-    capabilities.packet_channel_bytes = 8208;
-    capabilities.message_bytes = 16384;
-    capabilities.reach_reason = "refused";
-    capabilities.tuning = parse_tuning(host_table, "test");
-    return capabilities;
-}
-
-Request request(baton_operation operation, std::uint64_t bytes) {
-    Request made;
-    made.operation = operation;
-    made.count = bytes;
-    made.bytes = bytes;
-    return made;
-}
-
-Plan plan_for(baton_operation operation, std::uint64_t bytes, const Capabilities &capabilities) {
-    return select(request(operation, bytes), capabilities);
-}
-std::string text_for(baton_operation operation, std::uint64_t bytes, const Capabilities &capabilities) {
-    const Request asked = request(operation, bytes);
-    return describe(select(asked, capabilities), asked, capabilities);
-}
 
 TEST(Selection, FollowsTheRowForTheSize) {
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 65536, gpu(8)).algorithm, Algorithm::packet);
@@ -257,112 +194,6 @@ TEST(Selection, SaysWhyGpusStage) {
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, apart).algorithm, Algorithm::staged);
     EXPECT_EQ(text_for(BATON_SEND, 1 << 20, apart),
               "packet by kernel, 1 channel: GPUs 2 and 3 do not reach each other");
-}
-
-constexpr baton_operation with_routes[] = {BATON_ALLGATHER, BATON_REDUCE_SCATTER, BATON_ALLREDUCE};
-
-/// A machine that the compiled-in tables were not measured on.
-Capabilities linked(Capabilities capabilities, const Links &links) {
-    capabilities.links = links;
-    for (TuningTable &table : capabilities.tuning) table.built_in = true;
-    return capabilities;
-}
-Links ring_of(const std::vector<int> &order) { return {Links::Shape::ring, order, {}, "a ring of NVLinks"}; }
-Links islands_of(const std::vector<int> &island) { return {Links::Shape::islands, {}, island, "2 NVLink islands"}; }
-
-TEST(SelectionByLinks, TakesTheRouteAbovePackets) {
-    const Capabilities ring = linked(gpu(8), ring_of({0, 1, 2, 3, 4, 5, 6, 7}));
-    const Capabilities islands = linked(gpu(8), islands_of({0, 0, 0, 0, 1, 1, 1, 1}));
-    for (const baton_operation operation : with_routes) {
-        EXPECT_EQ(plan_for(operation, 65536, ring).algorithm, Algorithm::packet);
-        EXPECT_EQ(plan_for(operation, 65537, ring).algorithm, Algorithm::ring);
-        EXPECT_EQ(plan_for(operation, 1 << 30, ring).algorithm, Algorithm::ring);
-        EXPECT_EQ(plan_for(operation, 1 << 30, ring).mover, Mover::kernel);
-    }
-    EXPECT_EQ(text_for(BATON_ALLGATHER, 1 << 20, ring), "ring by kernel, 32 channels: a ring of NVLinks; mapped");
-    EXPECT_EQ(text_for(BATON_ALLGATHER, 8192 * 9, islands),
-              "two_level by kernel, 9 channels: 2 NVLink islands; mapped");
-    EXPECT_EQ(plan_for(BATON_ALLTOALL, 1 << 20, ring).algorithm, Algorithm::push);
-    EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 20, islands).algorithm, Algorithm::push);
-    EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, ring).algorithm, Algorithm::push);
-}
-
-TEST(SelectionByLinks, OnTheHostToo) {
-    Capabilities reached = linked(host(), ring_of({0, 1, 2, 3}));
-    EXPECT_EQ(plan_for(BATON_ALLREDUCE, 8193, reached).algorithm, Algorithm::staged) << "peers' buffers are written";
-    reached.reaches_buffers = true;
-    for (const baton_operation operation : with_routes) {
-        EXPECT_EQ(plan_for(operation, 8193, reached).algorithm, Algorithm::ring);
-        EXPECT_EQ(plan_for(operation, 8193, reached).mover, Mover::host);
-    }
-}
-
-TEST(SelectionByLinks, ReductionsNeedTheOrderOfRanks) {
-    for (const Links &links : {ring_of({0, 2, 1, 3, 4, 5, 6, 7}), islands_of({0, 1, 0, 1, 0, 1, 0, 1})}) {
-        const Capabilities mixed = linked(gpu(8), links);
-        EXPECT_EQ(plan_for(BATON_REDUCE_SCATTER, 1 << 20, mixed).algorithm, Algorithm::pull);
-        EXPECT_EQ(plan_for(BATON_ALLREDUCE, 1 << 20, mixed).algorithm, Algorithm::two_shot);
-        EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 20, mixed).reason, Reason::links);
-    }
-}
-
-/// Accumulators are wider than small elements: then what goes between islands may be more than the elements would be.
-TEST(SelectionByLinks, TwoLevelReductionsOnlyWhereTheySendLess) {
-    const auto algorithm = [](baton_operation operation, baton_type type, const std::vector<int> &island) {
-        Request asked = request(operation, 1 << 20);
-        asked.type = type;
-        return select(asked, linked(gpu(static_cast<int>(island.size())), islands_of(island))).algorithm;
-    };
-    const std::vector<int> fours{0, 0, 0, 0, 1, 1, 1, 1}, pairs{0, 0, 1, 1}, one_apart{0, 0, 0, 1};
-    EXPECT_EQ(algorithm(BATON_REDUCE_SCATTER, BATON_FLOAT32, fours), Algorithm::two_level);  // 2 blocks, not 4
-    EXPECT_EQ(algorithm(BATON_REDUCE_SCATTER, BATON_BFLOAT16, fours), Algorithm::pull);      // 4
-    EXPECT_EQ(algorithm(BATON_REDUCE_SCATTER, BATON_INT8, fours), Algorithm::two_level);     // its own accumulator
-    EXPECT_EQ(algorithm(BATON_REDUCE_SCATTER, BATON_FLOAT32, pairs), Algorithm::pull);       // 2 blocks, not 2
-    EXPECT_EQ(algorithm(BATON_REDUCE_SCATTER, BATON_FLOAT32, one_apart), Algorithm::pull);   // 4 by one rank
-    EXPECT_EQ(algorithm(BATON_ALLREDUCE, BATON_BFLOAT16, fours), Algorithm::two_level);      // 4 eighths, not 8
-    EXPECT_EQ(algorithm(BATON_ALLREDUCE, BATON_FLOAT8_E4M3, fours), Algorithm::two_shot);    // 8
-    EXPECT_EQ(algorithm(BATON_ALLREDUCE, BATON_FLOAT32, pairs), Algorithm::two_level);       // 2 quarters, not 4
-    EXPECT_EQ(algorithm(BATON_ALLGATHER, BATON_FLOAT8_E4M3, one_apart), Algorithm::two_level);
-}
-
-TEST(SelectionByLinks, WhatTheUserSetsIsStronger) {
-    Capabilities asked = linked(gpu(8), ring_of({0, 1, 2, 3, 4, 5, 6, 7}));
-    asked.transport = BATON_TRANSPORT_COPY_ENGINE;
-    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 20, asked).mover, Mover::copy_engine);
-    asked.transport = BATON_TRANSPORT_AUTO;
-    asked.copy_engine_limit = 1 << 20;
-    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 20, asked).mover, Mover::copy_engine);
-    EXPECT_EQ(plan_for(BATON_ALLGATHER, (1 << 20) - 1, asked).algorithm, Algorithm::ring);
-    asked.packet_limit_set = true;
-    asked.packet_bytes = 1 << 19;
-    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 19, asked).algorithm, Algorithm::packet);
-    for (TuningTable &table : asked.tuning) table.built_in = false;
-    EXPECT_EQ(plan_for(BATON_ALLGATHER, (1 << 19) + 1, asked).algorithm, Algorithm::push)
-        << "a table that was made for this machine";
-}
-
-/// Also where a table names it, or there is none.
-TEST(SelectionByLinks, NoRouteThatTheMachineDoesNotHave) {
-    const auto named = [](Capabilities capabilities, Algorithm algorithm) {
-        for (const baton_operation operation : with_routes)
-            capabilities.tuning[0].operations[operation] = {{.algorithm = algorithm, .mover = Mover::kernel}};
-        return capabilities;
-    };
-    const Links ring = ring_of({0, 1, 2, 3, 4, 5, 6, 7}), islands = islands_of({0, 0, 0, 0, 1, 1, 1, 1});
-    for (const baton_operation operation : with_routes) {
-        for (const Algorithm algorithm : {Algorithm::ring, Algorithm::two_level}) {
-            EXPECT_EQ(plan_for(operation, 1 << 20, named(gpu(8), algorithm)).reason, Reason::instead_of_row);
-            Capabilities other = named(gpu(8), algorithm);
-            other.links = algorithm == Algorithm::ring ? islands : ring;
-            EXPECT_NE(plan_for(operation, 1 << 20, other).algorithm, algorithm);
-            other.links = algorithm == Algorithm::ring ? ring : islands;
-            EXPECT_EQ(plan_for(operation, 1 << 20, other).reason, Reason::tuned);
-            EXPECT_EQ(plan_for(operation, 1 << 20, other).algorithm, algorithm);
-        }
-        Capabilities bare = gpu(8);
-        bare.tuning.clear();
-        EXPECT_FALSE(is_routed(plan_for(operation, 1 << 20, bare).algorithm));
-    }
 }
 
 /// Kernels that it rules out are not loaded.
