@@ -22,7 +22,7 @@ struct MessageCall {
 /// The peers may have been told of an operation that will not happen, or parts of it are under way.
 class PartlyEnqueued : public Failure {
 public:
-    using Failure::Failure;
+    explicit PartlyEnqueued(const Failure &cause) : Failure(cause) {}
 };
 
 /// Runs planned calls of one communicator, in issue order. One implementation on the host, one on a GPU. Calls come one

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <new>
+#include <exception>
 #include <optional>
 
 #include "collectives/allgather/push.hpp"
@@ -72,14 +72,10 @@ private:
             enqueue(as_stream(stream));
             left_something = true;
             order_.after(as_stream(stream));
-        } catch (const Failure &failure) {
+        } catch (const std::exception &failure) {
             if (!left_something) throw;
             mark_end(as_stream(stream));
-            throw PartlyEnqueued(failure.code(), failure.what());
-        } catch (const std::bad_alloc &) {
-            if (!left_something) throw;
-            mark_end(as_stream(stream));
-            throw PartlyEnqueued(BATON_ERR_MEMORY, "out of host memory while an operation was enqueued");
+            throw PartlyEnqueued(as_failure(failure));
         }
     }
     /// drain() then waits for what has been enqueued, where CUDA still lets it.

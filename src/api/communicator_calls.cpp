@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
+#include <exception>
 
 namespace baton::core {
 namespace {
@@ -13,10 +13,8 @@ template <class Rest>
 void follow(const Rest &rest) {
     try {
         rest();
-    } catch (const Failure &failure) {
-        throw PartlyEnqueued(failure.code(), failure.what());
-    } catch (const std::bad_alloc &) {
-        throw PartlyEnqueued(BATON_ERR_MEMORY, "out of host memory behind an operation that was enqueued");
+    } catch (const std::exception &failure) {
+        throw PartlyEnqueued(as_failure(failure));
     }
 }
 

@@ -183,8 +183,8 @@ void Communicator::guard(const std::function<void()> &body) {
 }
 
 void Communicator::give_up_after(const std::exception &failure) {
-    const auto *known = dynamic_cast<const Failure *>(&failure);
-    break_with(known != nullptr ? known->code() : BATON_ERR_MEMORY, failure.what(), true);
+    const Failure known = as_failure(failure);
+    break_with(known.code(), known.what(), true);
 }
 
 void Communicator::abort() {

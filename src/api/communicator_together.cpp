@@ -34,15 +34,10 @@ std::vector<std::uint64_t> Communicator::together(const std::function<void()> &b
     std::string text;
     try {
         body();
-    } catch (const Failure &failure) {
+    } catch (const std::exception &exception) {  // a defect too, for which the others should not wait
+        const Failure failure = as_failure(exception);
         mine.code = failure.code();
         text = failure.what();
-    } catch (const std::bad_alloc &) {
-        mine.code = BATON_ERR_MEMORY;
-        text = "out of host memory";
-    } catch (const std::exception &other) {  // a defect, but not one for which the others should wait
-        mine.code = BATON_ERR_INTERNAL;
-        text = other.what();
     }
     if (peers_) peers_->come_to_meeting();
     const std::vector<Status> all = bootstrap_->allgather(mine);

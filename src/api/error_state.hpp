@@ -19,12 +19,9 @@ baton_result guarded(const char *call, const Body &body) noexcept {
         require_usable_process();
         body();
         return BATON_SUCCESS;
-    } catch (const Failure &failure) {
+    } catch (const std::exception &exception) {
+        const Failure failure = as_failure(exception);
         return remember_error(failure.code(), std::string(call) + ": " + failure.what());
-    } catch (const std::bad_alloc &) {
-        return remember_error(BATON_ERR_MEMORY, std::string(call) + ": out of host memory");
-    } catch (const std::exception &error) {
-        return remember_error(BATON_ERR_INTERNAL, std::string(call) + ": " + error.what());
     }
 }
 

@@ -25,6 +25,9 @@ template <class... Args>
     throw Failure(code, fmt::format(format, std::forward<Args>(args)...));
 }
 
+/// What any exception is to the caller: itself, no memory (std::bad_alloc), or a defect.
+Failure as_failure(const std::exception &exception);
+
 /// The text of an errno value, thread-safe.
 std::string errno_text(int error_number);
 
