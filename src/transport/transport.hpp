@@ -110,7 +110,7 @@
 /// has given up; a wait whose condition is there may still succeed then. A waiter that finds the cause itself records
 /// it, the first of its rank (Control::record), and tells all ranks; one that is told passes that on to its host
 /// (Control::seen). After a method has returned false the others may still be called: they change nothing at peers or
-/// here, and return false. Threads of a block may learn of one failure from different methods.
+/// here, and return false. A kernel's block learns of a failure at a barrier, all of its threads together.
 ///
 /// ## What an engine leaves out
 ///

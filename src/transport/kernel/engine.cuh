@@ -13,13 +13,12 @@ namespace baton::core {
 struct KernelShared {
     std::byte *send_of[max_ranks];
     std::byte *recv_of[max_ranks];
-    int failed;
 };
 
 /// The engine of one block. Every method is called by all threads of the block together. See transport.hpp.
 ///
-/// Visibility inside the block: one thread polls with acquire, then __syncthreads() hands what it saw to the others; a
-/// signal is __syncthreads(), then a release store, which is cumulative over the block's stores before the barrier.
+/// Visibility inside the block: one thread polls with acquire, then a barrier (agree()) hands what it saw to the
+/// others; a signal is a barrier, then a release store, which is cumulative over the block's stores before it.
 class KernelEngine {
 public:
     using Remote = std::byte *;
@@ -51,7 +50,7 @@ public:
     __device__ bool begin(const Arrival &mine) {
         take_epoch(mine);
         post_arrivals(mine);
-        return begun();
+        return agree();
     }
 
     /// The first words are loaded together with the epoch, and no thread waits for another before it has sent its own.
@@ -61,24 +60,22 @@ public:
         const unsigned all = packets * static_cast<unsigned>(own == nullptr ? view_.size - 1 : view_.size);
         all <= blockDim.x ? post_with_packets<1>(mine, source, stride, bytes, own, packets, all)
                           : post_with_packets<2>(mine, source, stride, bytes, own, packets, all);
-        return begun();
+        return agree();
     }
 
     /// Joins the operation that another kernel of this stream has begun and not finished.
     __device__ bool attach(const Arrival &mine) {
         take_epoch(mine);
-        return begun();
+        return agree();
     }
 
     __device__ bool await(int peer) {
         if (threadIdx.x == 0 && going_) meet(peer);
-        __syncthreads();
-        return still_going();
+        return agree();
     }
     __device__ bool await_all() {
         for_each_peer([&](int peer) { meet(peer); });
-        __syncthreads();
-        return still_going();
+        return agree();
     }
     /// By the last warp alone, while the others go on; finish() tells the result.
     __device__ void verify_arrivals() {
@@ -136,7 +133,7 @@ public:
 
     __device__ void signal_all(std::uint64_t step) {
         copy_what_waits();
-        __syncthreads();
+        agree();
         for_each_peer(
             [&](int peer) { store_release(view_.arena(peer).done(channel_, view_.rank), step_value(epoch_, step)); });
     }
@@ -147,13 +144,12 @@ public:
     __device__ bool wait_all(std::uint64_t step) {
         for_each_peer(
             [&](int peer) { poll(view_.own().done(channel_, peer), step_value(epoch_, step), WaitFor::done, peer); });
-        __syncthreads();
-        return still_going();
+        return agree();
     }
     __device__ bool wait(int peer, std::uint64_t step) { return poll_one(peer, &Arena::done, step, WaitFor::done); }
 
     __device__ void credit_all(std::uint64_t step) {
-        __syncthreads();
+        agree();
         for_each_peer(
             [&](int peer) { store_release(view_.arena(peer).credit(channel_, view_.rank), step_value(epoch_, step)); });
     }
@@ -165,8 +161,7 @@ public:
         for_each_peer([&](int peer) {
             poll(view_.own().credit(channel_, peer), step_value(epoch_, step), WaitFor::credit, peer);
         });
-        __syncthreads();
-        return still_going();
+        return agree();
     }
 
     __device__ std::uint64_t segment_bytes() const { return view_.layout.segment_bytes; }
@@ -180,13 +175,13 @@ public:
             view_.size - 1, [&](int part) { return view_.own().packets(epoch_, channel_, peer_at(part + 1)); },
             [&](int part) { return reinterpret_cast<char *>(destination + peer_at(part + 1) * stride); }, bytes, epoch_,
             takers(), spin);
-        if (!taken) shared_.failed = 1;
+        if (!taken) going_ = false;
     }
     __device__ void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
         if (!going_) return;
         Spin spin(view_, at(WaitFor::data, peer));
         if (!take_packets(destination, view_.own().packets(epoch_, channel_, peer), bytes, epoch_, takers(), spin)) {
-            shared_.failed = 1;
+            going_ = false;
         }
     }
     template <class T>
@@ -198,14 +193,14 @@ public:
         Spin spin(view_, at(WaitFor::data, any_peer));
         if (!reduce_packets<T>(reinterpret_cast<T *>(destination), packets_of, reinterpret_cast<const T *>(own),
                                view_.size, count, op, epoch_, takers(), spin)) {
-            shared_.failed = 1;
+            going_ = false;
         }
     }
 
     __device__ bool finish() {
-        __syncthreads();
+        agree();
         let_kernel_after_launch();
-        if (shared_.failed) return false;
+        if (!going_) return false;
         if (threadIdx.x == 0) *view_.own().epoch(channel_) = epoch_;
         return true;
     }
@@ -258,13 +253,11 @@ private:
         mine_ = mine.signature;
         ++epoch_;
         going_ = !told_to_give_up(view_, abort_);
-        if (threadIdx.x == 0) shared_.failed = 0;
     }
 
-    /// False on all threads if one of them has been told to give up: the word may come while they look.
-    __device__ bool begun() {
+    /// A barrier: false on all threads once one of them has failed or has been told to give up.
+    __device__ bool agree() {
         going_ = !__syncthreads_or(!going_);
-        if (!going_ && threadIdx.x == 0) shared_.failed = 1;
         return going_;
     }
 
@@ -285,14 +278,6 @@ private:
         copy(own.destination, own.source, own.bytes);
     }
 
-    /// What the barrier before has made known. A method returns it, and after a false the thread does nothing more for
-    /// the operation but come to the barriers. A thread that fails early may do so before a slow one has looked: then
-    /// they hear of it from different methods.
-    __device__ bool still_going() {
-        going_ = shared_.failed == 0;
-        return going_;
-    }
-
     template <class F>
     __device__ void for_each_peer(const F &act) {
         if (!going_) return;
@@ -307,25 +292,18 @@ private:
     __device__ Packet *packets_at(int peer) const { return view_.arena(peer).packets(epoch_, channel_, view_.rank); }
 
     __device__ void post(int peer, Words words, std::uint64_t step) {
-        __syncthreads();
-        if (threadIdx.x == 0 && going_)
+        if (agree() && threadIdx.x == 0)
             store_release((view_.arena(peer).*words)(channel_, view_.rank), step_value(epoch_, step));
     }
     __device__ bool poll_one(int peer, Words words, std::uint64_t step, WaitFor wait_for) {
         if (threadIdx.x == 0 && going_)
             poll((view_.own().*words)(channel_, peer), step_value(epoch_, step), wait_for, peer);
-        __syncthreads();
-        return still_going();
+        return agree();
     }
 
     __device__ void poll(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for, int peer) {
         Spin spin(view_, at(wait_for, peer));
-        while (load_acquire(word) < value) {
-            if (!spin()) {
-                shared_.failed = 1;
-                return;
-            }
-        }
+        while (going_ && load_acquire(word) < value) going_ = spin();
     }
 
     /// One thread: waits for the peer's arrival and looks its buffers up.
@@ -334,10 +312,8 @@ private:
         Spin spin(view_, at(WaitFor::arrival, peer));
         Arrival theirs;
         while (!load_arrival(line, epoch_, &theirs)) {
-            if (!spin()) {
-                shared_.failed = 1;
-                return;
-            }
+            going_ = spin();
+            if (!going_) return;
         }
         if (!(theirs.signature == mine_)) {
             report(BATON_ERR_MISMATCH, peer, theirs.signature);
@@ -360,7 +336,7 @@ private:
 
     __device__ void report(baton_result code, int peer, const Signature &theirs) {
         give_up(view_, code, at(WaitFor::arrival, peer), theirs);
-        shared_.failed = 1;
+        going_ = false;
     }
 
     const CommView &view_;
@@ -370,7 +346,7 @@ private:
     Signature mine_;
     int channel_;
     int channels_;
-    bool going_ = false;  // of this thread
+    bool going_ = false;  // of this thread, until agree()
     struct OwnCopy {
         std::byte *destination = nullptr;
         const std::byte *source = nullptr;

@@ -10,8 +10,6 @@ namespace baton::core {
 struct MessageShared {
     std::uint64_t left[message_slots];  // the last message that has left each slot of the pair, at the kernel's start
     std::byte *remote;
-    int failed;
-    int last;
 };
 
 /// One block's part of one send or recv: the primitives that collectives/p2p is written with. All threads of the block
@@ -45,8 +43,8 @@ public:
     __device__ std::uint64_t open(std::uint64_t number) {
         number_ += number;
         if (threadIdx.x < message_slots) shared_.left[threadIdx.x] = left_;
-        if (threadIdx.x == 0) shared_.failed = told_to_give_up(view_, abort_);
-        __syncthreads();
+        going_ = !told_to_give_up(view_, abort_);
+        agree();
         return number_;
     }
     /// The same message, another part of it.
@@ -64,60 +62,52 @@ public:
     __device__ bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for) {
         // What leaves a slot orders nothing (post_words()): that it was seen at the start is as good.
         const bool seen = wait_for == WaitFor::consumed && shared_.left[(number_ - 1) % message_slots] >= value;
-        if (threadIdx.x == 0 && !seen && !shared_.failed) {
+        if (threadIdx.x == 0 && !seen && going_) {
             Spin spin(view_, at(wait_for));
-            while (load_acquire(word) < value) {
-                if (!spin()) {
-                    shared_.failed = 1;
-                    break;
-                }
-            }
+            while (going_ && load_acquire(word) < value) going_ = spin();
         }
-        __syncthreads();
-        return shared_.failed == 0;
+        return agree();
     }
     /// Raises a word after everything that the block has stored and read so far.
     __device__ void post_word(std::uint64_t *word, std::uint64_t value) {
-        __syncthreads();
-        if (threadIdx.x == 0 && !shared_.failed) store_release(word, value);
+        if (agree() && threadIdx.x == 0) store_release(word, value);
     }
     /// The same for a word of this rank and one of the peer's, after what the block has read. That needs no fence: what
     /// is read here carries the message's number and has been compared with it, so nothing that is stored because of
     /// these words can be taken for it. What the block has stored is not covered. Once the peer sees its word, a later
     /// message of the same launch may raise this rank's before this block does: it only grows.
     __device__ void post_words(std::uint64_t *own, std::uint64_t *peers, std::uint64_t value) {
-        __syncthreads();
-        if (threadIdx.x != 0 || shared_.failed) return;
+        if (!agree() || threadIdx.x != 0) return;
         store_relaxed(peers, value);
         atomicMax(reinterpret_cast<unsigned long long *>(own), static_cast<unsigned long long>(value));
     }
     __device__ void post_line(ArrivalLine *line) {
-        if (threadIdx.x < Arrival::words && !shared_.failed) {
+        if (threadIdx.x < Arrival::words && going_) {
             store_arrival_word(line, mine_, static_cast<int>(threadIdx.x), number_);
         }
     }
     /// Waits for the peer's line of this message, compares signatures, and gives the buffer it names.
     __device__ bool compare_line(const ArrivalLine *line, Remote *buffer) {
-        if (threadIdx.x == 0 && !shared_.failed) read_line(line);
-        __syncthreads();
+        if (threadIdx.x == 0 && going_) read_line(line);
+        agree();
         if (buffer != nullptr) *buffer = shared_.remote;
-        return shared_.failed == 0;
+        return going_;
     }
 
     /// Compares signatures only, by a thread of the last warp while the others go on: a method that gathers the block
     /// tells the result.
     __device__ bool check_line(const ArrivalLine *line) {
-        if (threadIdx.x == blockDim.x - 1 && !shared_.failed) read_line(line);
+        if (threadIdx.x == blockDim.x - 1 && going_) read_line(line);
         return true;
     }
 
     __device__ void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
-        if (bytes == 0 || shared_.failed) return;
+        if (bytes == 0 || !going_) return;
         void *const destinations[1] = {destination};
         copy_block(destinations, 1, source, bytes);
     }
     __device__ void put(Packet *destination, const std::byte *source, std::uint64_t bytes, std::uint64_t epoch) {
-        if (shared_.failed) return;
+        if (!going_) return;
         std::size_t sent = 0;
         if (source == ahead_of_) {
 #pragma unroll
@@ -136,27 +126,21 @@ public:
         const bool all = channel_ != 0 || blockDim.x <= 64;
         const unsigned takers = all ? blockDim.x : blockDim.x - 32;
         Spin spin(view_, at(WaitFor::data));
-        if (!take_packets(destination, source, bytes, epoch, takers, spin)) shared_.failed = 1;
-        __syncthreads();
-        return shared_.failed == 0;
+        if (!take_packets(destination, source, bytes, epoch, takers, spin)) going_ = false;
+        return agree();
     }
 
     /// True for the last of this rank's channels to come here; `left` counts them, and begins anew with the last. It
     /// orders reads only, as post_words() does.
     __device__ bool last_channel(std::uint64_t *left) {
-        __syncthreads();
-        if (channels_ == 1) return shared_.failed == 0;
-        if (threadIdx.x == 0) {
-            const auto last = static_cast<unsigned>(channels_ - 1);
-            shared_.last = !shared_.failed && atomicInc(reinterpret_cast<unsigned *>(left), last) == last;
-        }
-        __syncthreads();
-        return shared_.last != 0;
+        if (!agree() || channels_ == 1) return going_;
+        const auto last = static_cast<unsigned>(channels_ - 1);
+        return __syncthreads_or(threadIdx.x == 0 && atomicInc(reinterpret_cast<unsigned *>(left), last) == last);
     }
 
     /// For all of this rank's channels: what the stream has done before is there for a receiver that sees its word.
     __device__ void post_parts(SemaphoreWord *parts, std::uint64_t value) {
-        if (shared_.failed) return;
+        if (!going_) return;
         for (int part = static_cast<int>(threadIdx.x); part < channels_; part += static_cast<int>(blockDim.x)) {
             store_release(&parts[part].value, value);
         }
@@ -164,33 +148,31 @@ public:
     /// What a peer's line named is not what it was taken for.
     __device__ void refuse() {
         if (threadIdx.x == 0) report(BATON_ERR_INTERNAL, mine_.signature);
+        going_ = false;
     }
 
     /// True once all channels of the sender have raised their word to `value`; a thread polls for each.
     __device__ bool wait_parts(const SemaphoreWord *parts, std::uint64_t value) {
-        for (int part = static_cast<int>(threadIdx.x); part < channels_ && !shared_.failed;
-             part += static_cast<int>(blockDim.x)) {
+        for (int part = static_cast<int>(threadIdx.x); part < channels_; part += static_cast<int>(blockDim.x)) {
             Spin spin(view_, at(WaitFor::data));
-            while (load_acquire(&parts[part].value) < value) {
-                if (!spin()) {
-                    shared_.failed = 1;
-                    break;
-                }
-            }
+            while (going_ && load_acquire(&parts[part].value) < value) going_ = spin();
         }
-        __syncthreads();
-        return shared_.failed == 0;
+        return agree();
     }
 
 private:
+    /// A barrier: false on all threads once one of them has failed.
+    __device__ bool agree() {
+        going_ = !__syncthreads_or(!going_);
+        return going_;
+    }
+
     __device__ void read_line(const ArrivalLine *line) {
         Spin spin(view_, at(WaitFor::reply));
         Arrival theirs;
         while (!load_arrival(line, number_, &theirs)) {
-            if (!spin()) {
-                shared_.failed = 1;
-                return;
-            }
+            going_ = spin();
+            if (!going_) return;
         }
         if (!(theirs.signature == mine_.signature)) return report(BATON_ERR_MISMATCH, theirs.signature);
         shared_.remote = nullptr;
@@ -205,7 +187,7 @@ private:
 
     __device__ void report(baton_result code, const Signature &theirs) {
         give_up(view_, code, at(WaitFor::header), theirs);
-        shared_.failed = 1;
+        going_ = false;
     }
 
     const CommView &view_;
@@ -217,6 +199,7 @@ private:
     int peer_;
     int channel_;
     int channels_;
+    bool going_ = false;  // of this thread, until agree()
     static constexpr int words_ahead = 2;
     const std::byte *ahead_of_ = nullptr;
     std::uint64_t ahead_[words_ahead];
