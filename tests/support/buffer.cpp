@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "support/arena.hpp"
+
 #if BATON_WITH_CUDA
 #include <cuda_runtime.h>
 #endif
@@ -35,7 +37,9 @@ cudaStream_t copy_stream() {
 
 std::byte *allocate(baton_comm_t comm, std::size_t bytes, Memory memory, bool device) {
     void *pointer = nullptr;
-    if (memory == Memory::baton) {
+    if (device && Arena::get() != nullptr) {
+        pointer = Arena::get()->take(bytes);
+    } else if (memory == Memory::baton) {
         if (const baton_result result = baton_malloc(comm, bytes, &pointer); result != BATON_SUCCESS)
             throw std::runtime_error("baton_malloc: " + describe(result));
     } else if (device) {
@@ -88,7 +92,9 @@ Buffer::Buffer(Buffer &&other) noexcept
 
 Buffer::~Buffer() {
     if (start_ == nullptr) return;
-    if (memory_ == Memory::baton) {
+    if (on_gpu_ && Arena::get() != nullptr) {
+        Arena::get()->give_back(start_);
+    } else if (memory_ == Memory::baton) {
         EXPECT_OK(baton_free(comm_, start_));
     } else if (on_gpu_) {
 #if BATON_WITH_CUDA

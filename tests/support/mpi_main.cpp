@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 
+#include "support/arena.hpp"
 #include "support/environment.hpp"
 #include "support/seed.hpp"
 
@@ -87,7 +89,10 @@ int main(int argc, char **argv) {
     const Agreement &result = *agreement;
     listeners.Append(agreement.release());
 
+    std::optional<baton::test::Arena> arena;
+    if (std::getenv("BATON_TEST_ARENA") != nullptr && environment().device >= 0) arena.emplace();
     const bool local_failure = RUN_ALL_TESTS() != 0;
+    arena.reset();
     const bool failed = baton::test::any_rank(local_failure) || result.failed;
     MPI_Finalize();
     return failed ? 1 : 0;
