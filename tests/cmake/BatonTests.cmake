@@ -65,6 +65,11 @@ function(baton_add_mpi_runs prefix binary)
     set_tests_properties(${test} PROPERTIES
       PROCESSORS ${processors} TIMEOUT ${RUN_TIMEOUT} SKIP_RETURN_CODE 77 LABELS "mpi;${RUN_LABELS}" RUN_SERIAL "${RUN_SERIAL}"
       ENVIRONMENT "MPIEXEC=${MPIEXEC_EXECUTABLE};${RUN_ENV}")
+    if(BATON_SANITIZE MATCHES "address")
+      # What Open MPI keeps is told by whole stacks (sanitizers/lsan.supp), which are slow to take: for these tests only.
+      set_tests_properties(${test} PROPERTIES
+        ENVIRONMENT_MODIFICATION ASAN_OPTIONS=string_append::fast_unwind_on_malloc=0:malloc_context_size=10)
+    endif()
     if(BATON_WITH_CUDA)
       set_property(TEST ${test} APPEND PROPERTY LABELS gpu)
       set_property(TEST ${test} PROPERTY RESOURCE_LOCK ${BATON_GPU_LOCK})

@@ -75,13 +75,6 @@ void with_ranks(const ThreadConfig &config, const std::function<void(core::Commu
     }
 }
 
-std::vector<std::byte> pattern(std::uint64_t seed, int rank, std::size_t bytes) {
-    std::mt19937_64 random(seed * 1000003 + static_cast<std::uint64_t>(rank));
-    std::vector<std::byte> data(bytes);
-    for (std::byte &byte : data) byte = static_cast<std::byte>(random() & 0xFF);
-    return data;
-}
-
 std::uint64_t test_seed() {
     static const std::uint64_t seed = [] {
         const std::uint64_t chosen = draw_seed();

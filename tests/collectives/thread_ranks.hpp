@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <random>
 #include <vector>
 
 #include "api/calls.hpp"
@@ -31,9 +30,6 @@ const char *name_of(HostWay way);
 /// Runs `body` once per rank, each on its own thread with its end of a communicator, and shuts the communicator down.
 /// What a rank throws is thrown here, after all threads have ended.
 void with_ranks(const ThreadConfig &config, const std::function<void(core::Communicator &)> &body);
-
-/// Bytes that depend on rank, place and seed.
-std::vector<std::byte> pattern(std::uint64_t seed, int rank, std::size_t bytes);
 
 /// The seed of this run, printed once.
 std::uint64_t test_seed();

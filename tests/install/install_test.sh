@@ -76,8 +76,9 @@ case "$step" in
         [[ "$runpath" != *"$1"* ]] || fail "libbaton.so looks for libraries in the build tree: $runpath"
         for program in "$tree"/bin/*; do
             [ -x "$program" ] || continue
-            ldd "$program" | grep -qF "libbaton.so" || continue
-            ldd "$program" | grep -F libbaton.so | grep -qF "$tree/" || fail "$program does not find the tree's libbaton.so"
+            libraries=$(ldd "$program") || continue
+            grep -qF "libbaton.so" <<<"$libraries" || continue
+            grep -F libbaton.so <<<"$libraries" | grep -F "$tree/" >/dev/null || fail "$program does not find the tree's libbaton.so"
         done
         ;;
     cmake_consumer)

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -40,8 +41,10 @@ public:
     PointerInfo classify(const void *pointer) const override {
         const auto address = reinterpret_cast<std::uintptr_t>(pointer);
         const std::lock_guard lock(mutex_);
-        for (const auto &[base, memory] : pretended_) {
-            if (address < base || address - base >= memory.size) continue;
+        const auto above = pretended_.upper_bound(address);
+        if (above != pretended_.begin()) {
+            const auto &[base, memory] = *std::prev(above);
+            if (address - base >= memory.size) return host_->classify(pointer);
             PointerInfo info;
             info.kind = PointerInfo::Kind::host;
             info.base = base;
