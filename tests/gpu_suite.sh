@@ -55,8 +55,8 @@ sanitized() {
 # Under MPS: time slices would add milliseconds to each flag between the ranks. Failing CUDA calls are not errors here: the
 # tests provoke them, and Baton asks the driver about pointers that may be anything. memcheck knows the mappings that there
 # were when a kernel started, so the tests' buffers lie in memory mapped before (tests/support/arena.hpp), and gpu_memory,
-# whose subject is other memory, is left to racecheck. The tools run one kernel of a process at a time: OneForEachThread,
-# which needs two at once, cannot pass.
+# whose subject is other memory, is left to racecheck. OneForEachThread, which needs two kernels of a process at once, timed
+# out under racecheck, supposedly because the tools let only one run.
 sanitize() {
     export BATON_TIMEOUT=60 BATON_TEST_QUICK=1 BATON_TEST_ARENA=1
     local tool binary folder

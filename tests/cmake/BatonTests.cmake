@@ -66,7 +66,8 @@ function(baton_add_mpi_runs prefix binary)
       PROCESSORS ${processors} TIMEOUT ${RUN_TIMEOUT} SKIP_RETURN_CODE 77 LABELS "mpi;${RUN_LABELS}" RUN_SERIAL "${RUN_SERIAL}"
       ENVIRONMENT "MPIEXEC=${MPIEXEC_EXECUTABLE};${RUN_ENV}")
     if(BATON_SANITIZE MATCHES "address")
-      # What Open MPI keeps is told by whole stacks (sanitizers/lsan.supp), which are slow to take: for these tests only.
+      # What Open MPI keeps is told by its libraries in the stack (sanitizers/lsan.supp). They have no frame pointers, and
+      # stacks without them are slow to take: for these tests only, and ten calls deep.
       set_tests_properties(${test} PROPERTIES
         ENVIRONMENT_MODIFICATION ASAN_OPTIONS=string_append::fast_unwind_on_malloc=0:malloc_context_size=10)
     endif()

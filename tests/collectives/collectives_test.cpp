@@ -28,7 +28,7 @@ TEST_P(ThreadCollectives, AllgatherMovesEveryByte) {
             for (const auto &input : inputs) expected.insert(expected.end(), input.begin(), input.end());
             std::vector<std::byte> recv(count * static_cast<std::size_t>(n), std::byte{0xEE});
             allgather(comm, inputs[static_cast<std::size_t>(comm.rank())].data(), recv.data(), count, BATON_UINT8);
-            EXPECT_TRUE(same_bytes(recv, expected)) << "rank " << comm.rank() << " count " << count;
+            EXPECT_TRUE(equal_bytes(expected, recv)) << "rank " << comm.rank() << " count " << count;
 
             std::vector<std::byte> place(recv.size(), std::byte{0xEE});
             if (count > 0) {
@@ -36,7 +36,7 @@ TEST_P(ThreadCollectives, AllgatherMovesEveryByte) {
                             inputs[static_cast<std::size_t>(comm.rank())].data(), count);
             }
             allgather(comm, BATON_IN_PLACE, place.data(), count, BATON_UINT8);
-            EXPECT_TRUE(same_bytes(place, expected)) << "in place, rank " << comm.rank() << " count " << count;
+            EXPECT_TRUE(equal_bytes(expected, place)) << "in place, rank " << comm.rank() << " count " << count;
         }
     });
 }
@@ -55,11 +55,11 @@ TEST_P(ThreadCollectives, AlltoallMovesEveryBlock) {
             }
             std::vector<std::byte> recv(n * count, std::byte{0xEE});
             alltoall(comm, inputs[rank].data(), recv.data(), count, BATON_UINT8);
-            EXPECT_TRUE(same_bytes(recv, expected)) << "rank " << rank << " count " << count;
+            EXPECT_TRUE(equal_bytes(expected, recv)) << "rank " << rank << " count " << count;
 
             std::vector<std::byte> place = inputs[rank];
             alltoall(comm, BATON_IN_PLACE, place.data(), count, BATON_UINT8);
-            EXPECT_TRUE(same_bytes(place, expected)) << "in place, rank " << rank << " count " << count;
+            EXPECT_TRUE(equal_bytes(expected, place)) << "in place, rank " << rank << " count " << count;
         }
     });
 }
@@ -74,12 +74,13 @@ TEST_P(ThreadCollectives, BroadcastReachesEverybodyFromEveryRoot) {
                 const bool is_root = comm.rank() == root;
                 std::vector<std::byte> recv(count, std::byte{0xEE});
                 broadcast(comm, is_root ? data.data() : nullptr, recv.data(), count, BATON_UINT8, root);
-                EXPECT_TRUE(same_bytes(recv, data)) << "rank " << comm.rank() << " count " << count << " root " << root;
+                EXPECT_TRUE(equal_bytes(data, recv))
+                    << "rank " << comm.rank() << " count " << count << " root " << root;
 
                 std::vector<std::byte> place(count, std::byte{0xEE});
                 if (is_root) place = data;
                 broadcast(comm, BATON_IN_PLACE, place.data(), count, BATON_UINT8, root);
-                EXPECT_TRUE(same_bytes(place, data))
+                EXPECT_TRUE(equal_bytes(data, place))
                     << "in place, rank " << comm.rank() << " count " << count << " root " << root;
             }
         }
@@ -98,12 +99,12 @@ TEST_P(ThreadCollectives, ReduceScatterCombinesInRankOrder) {
                 const auto expected = expected_reduction(inputs, count, type, BATON_SUM, rank * count);
                 std::vector<std::byte> recv(count * width, std::byte{0xEE});
                 reduce_scatter(comm, inputs[rank].data(), recv.data(), count, type, BATON_SUM);
-                EXPECT_TRUE(same_bytes(recv, expected))
+                EXPECT_TRUE(equal_bytes(expected, recv))
                     << "rank " << rank << " count " << count << " " << baton_type_name(type);
 
                 std::vector<std::byte> place = inputs[rank];
                 reduce_scatter(comm, BATON_IN_PLACE, place.data(), count, type, BATON_SUM);
-                EXPECT_TRUE(same_bytes(std::span(place).first(expected.size()), expected))
+                EXPECT_TRUE(equal_bytes(expected, std::span(place).first(expected.size())))
                     << "in place, rank " << rank << " count " << count << " " << baton_type_name(type);
             }
         }
@@ -123,12 +124,12 @@ TEST_P(ThreadCollectives, AllreduceGivesTheSameBitsEverywhere) {
                     const auto expected = expected_reduction(inputs, count, type, static_cast<baton_op>(op));
                     std::vector<std::byte> recv(inputs[rank].size(), std::byte{0xEE});
                     allreduce(comm, inputs[rank].data(), recv.data(), count, type, static_cast<baton_op>(op));
-                    EXPECT_TRUE(same_bytes(recv, expected))
+                    EXPECT_TRUE(equal_bytes(expected, recv))
                         << "rank " << rank << " count " << count << " " << baton_type_name(type) << " "
                         << baton_op_name(static_cast<baton_op>(op));
                     std::vector<std::byte> place = inputs[rank];
                     allreduce(comm, place.data(), place.data(), count, type, static_cast<baton_op>(op));
-                    EXPECT_TRUE(same_bytes(place, expected)) << "in place";
+                    EXPECT_TRUE(equal_bytes(expected, place)) << "in place";
                 }
             }
         }

@@ -50,7 +50,7 @@ std::vector<std::byte> expected_reduction(const Buffers &inputs, std::size_t cou
     return core::dispatch_type(type, [&]<class T>() { return combined<T>(inputs, count, op, first); });
 }
 
-::testing::AssertionResult same_bytes(std::span<const std::byte> found, std::span<const std::byte> expected) {
+::testing::AssertionResult equal_bytes(std::span<const std::byte> expected, std::span<const std::byte> found) {
     if (found.size() != expected.size()) {
         return ::testing::AssertionFailure() << found.size() << " bytes, not " << expected.size();
     }

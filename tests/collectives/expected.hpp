@@ -23,7 +23,7 @@ Buffers all_patterns(std::uint64_t seed, int size, std::size_t bytes);
 std::vector<std::byte> expected_reduction(const Buffers &inputs, std::size_t count, baton_type type, baton_op op,
                                           std::size_t first = 0);
 
-/// EXPECT_TRUE(same_bytes(...)) names the first byte that differs.
-::testing::AssertionResult same_bytes(std::span<const std::byte> found, std::span<const std::byte> expected);
+/// EXPECT_TRUE(equal_bytes(...)) names the first byte that differs.
+::testing::AssertionResult equal_bytes(std::span<const std::byte> expected, std::span<const std::byte> found);
 
 }  // namespace baton::test

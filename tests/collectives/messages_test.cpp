@@ -72,7 +72,7 @@ TEST_P(ThreadMessages, ARingOfEverySize) {
             const std::vector<std::byte> sent = pattern(seed, comm.rank(), bytes);
             std::vector<std::byte> got(bytes, std::byte{0xEE});
             run(comm, {send_request(comm, sent.data(), bytes, next), recv_request(comm, got.data(), bytes, previous)});
-            EXPECT_TRUE(same_bytes(got, pattern(seed, previous, bytes)))
+            EXPECT_TRUE(equal_bytes(pattern(seed, previous, bytes), got))
                 << "rank " << comm.rank() << " bytes " << bytes;
         }
     });
@@ -93,7 +93,7 @@ TEST_P(ThreadMessages, ShortSendsNeedNoReceiverUpToTheQueueDepth) {
             for (int index = 0; index < BATON_QUEUE_DEPTH; ++index) {
                 std::vector<std::byte> got(BATON_EAGER_BYTES);
                 run(comm, {recv_request(comm, got.data(), got.size(), previous)});
-                EXPECT_TRUE(same_bytes(got, pattern(static_cast<std::uint64_t>(index), previous, BATON_EAGER_BYTES)))
+                EXPECT_TRUE(equal_bytes(pattern(static_cast<std::uint64_t>(index), previous, BATON_EAGER_BYTES), got))
                     << "message " << index;
             }
         }
@@ -142,7 +142,7 @@ TEST_P(ThreadMessages, AGroupInAnyOrderArrives) {
         run(comm, requests);
         for (std::size_t index = 0; index < got.size(); ++index) {
             const auto [peer, number] = got_of[index];
-            EXPECT_TRUE(same_bytes(got[index], pattern(seed_of(comm.rank(), number), peer, got[index].size())))
+            EXPECT_TRUE(equal_bytes(pattern(seed_of(comm.rank(), number), peer, got[index].size()), got[index]))
                 << "rank " << comm.rank() << " from " << peer << " message " << number;
         }
     });

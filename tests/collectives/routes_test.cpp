@@ -122,7 +122,7 @@ TEST_P(Routes, AllgatherMovesEveryByte) {
                 for (const auto &input : inputs) expected.insert(expected.end(), input.begin(), input.end());
                 Guarded send(inputs[me], seed % 5), recv(bytes * ranks(), seed % 16);
                 EXPECT_TRUE(rank.run(BATON_ALLGATHER, algorithm_for(links), send.data(), recv.data(), bytes));
-                EXPECT_TRUE(same_bytes(recv.contents(), expected))
+                EXPECT_TRUE(equal_bytes(expected, recv.contents()))
                     << text(links) << ", rank " << me << ", " << bytes << " bytes";
                 EXPECT_TRUE(recv.intact() && send.intact());
 
@@ -130,7 +130,7 @@ TEST_P(Routes, AllgatherMovesEveryByte) {
                 std::copy(inputs[me].begin(), inputs[me].end(), place.data() + me * bytes);
                 EXPECT_TRUE(
                     rank.run(BATON_ALLGATHER, algorithm_for(links), place.data() + me * bytes, place.data(), bytes));
-                EXPECT_TRUE(same_bytes(place.contents(), expected)) << "in place";
+                EXPECT_TRUE(equal_bytes(expected, place.contents())) << "in place";
                 EXPECT_TRUE(place.intact());
             }
         });
@@ -170,15 +170,15 @@ private:
         };
         Guarded send(inputs_[me], seed_ % 5), recv(bytes(), seed_ % 16), direct(bytes(), 0);
         run(routed, send.data(), recv.data());
-        EXPECT_TRUE(same_bytes(recv.contents(), expected)) << name;
-        EXPECT_TRUE(same_bytes(send.contents(), inputs_[me])) << name;
+        EXPECT_TRUE(equal_bytes(expected, recv.contents())) << name;
+        EXPECT_TRUE(equal_bytes(inputs_[me], send.contents())) << name;
         EXPECT_TRUE(recv.intact() && send.intact()) << name;
 
         run(operation_ == BATON_ALLREDUCE ? Algorithm::two_shot : Algorithm::pull, send.data(), direct.data());
-        EXPECT_TRUE(same_bytes(recv.contents(), direct.contents())) << name;
+        EXPECT_TRUE(equal_bytes(direct.contents(), recv.contents())) << name;
 
         run(routed, send.data(), send.data());
-        EXPECT_TRUE(same_bytes({send.data(), expected.size()}, expected)) << "in place, " << name;
+        EXPECT_TRUE(equal_bytes(expected, {send.data(), expected.size()})) << "in place, " << name;
         EXPECT_TRUE(send.intact()) << "in place, " << name;
     }
 

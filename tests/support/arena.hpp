@@ -12,7 +12,8 @@ namespace baton::test {
 /// Memory that all ranks have mapped since before the first test, from which every Buffer on a GPU is cut while there
 /// is an arena: mpi_main.cpp makes one where BATON_TEST_ARENA is set. For compute-sanitizer memcheck, which knows the
 /// allocations and mappings that there were when a kernel was launched, and reports as out of bounds what Baton maps
-/// while kernels wait for it (docs/gpu_testing.md).
+/// while kernels wait for it (docs/gpu_testing.md). Unlike cudaFree, giving memory back does not wait for anybody:
+/// after a call that has failed a peer may still write there.
 class Arena {
 public:
     Arena();  ///< collective; on host memory nothing is taken from it

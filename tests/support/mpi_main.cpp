@@ -93,7 +93,8 @@ int main(int argc, char **argv) {
     if (std::getenv("BATON_TEST_ARENA") != nullptr && environment().device >= 0) arena.emplace();
     const bool local_failure = RUN_ALL_TESTS() != 0;
     arena.reset();
-    const bool failed = baton::test::any_rank(local_failure) || result.failed;
+    const bool arena_failed = testing::UnitTest::GetInstance()->ad_hoc_test_result().Failed();
+    const bool failed = baton::test::any_rank(local_failure || arena_failed) || result.failed;
     MPI_Finalize();
     return failed ? 1 : 0;
 }

@@ -81,7 +81,7 @@ public:
     __device__ void verify_arrivals() {
         const int lane = static_cast<int>(threadIdx.x) - (static_cast<int>(blockDim.x) - 32);
         if (lane < 0 || !going_) return;
-        for (int peer = lane; peer < view_.size; peer += 32) {
+        for (int peer = lane; peer < view_.size && going_; peer += 32) {
             if (peer != view_.rank) meet(peer);
         }
     }
@@ -312,8 +312,10 @@ private:
         Spin spin(view_, at(WaitFor::arrival, peer));
         Arrival theirs;
         while (!load_arrival(line, epoch_, &theirs)) {
-            going_ = spin();
-            if (!going_) return;
+            if (!spin()) {
+                going_ = false;
+                return;
+            }
         }
         if (!(theirs.signature == mine_)) {
             report(BATON_ERR_MISMATCH, peer, theirs.signature);

@@ -126,7 +126,7 @@ public:
         const bool all = channel_ != 0 || blockDim.x <= 64;
         const unsigned takers = all ? blockDim.x : blockDim.x - 32;
         Spin spin(view_, at(WaitFor::data));
-        if (!take_packets(destination, source, bytes, epoch, takers, spin)) going_ = false;
+        if (going_ && !take_packets(destination, source, bytes, epoch, takers, spin)) going_ = false;
         return agree();
     }
 
@@ -171,8 +171,10 @@ private:
         Spin spin(view_, at(WaitFor::reply));
         Arrival theirs;
         while (!load_arrival(line, number_, &theirs)) {
-            going_ = spin();
-            if (!going_) return;
+            if (!spin()) {
+                going_ = false;
+                return;
+            }
         }
         if (!(theirs.signature == mine_.signature)) return report(BATON_ERR_MISMATCH, theirs.signature);
         shared_.remote = nullptr;
