@@ -14,6 +14,8 @@
 # baton_test_code(TARGETS...): for every target of tests that calls the code under test and holds none of it. They share
 # precompiled headers.
 #
+# baton_bytewise_code(FILES...): sources of the current folder's tests that make and compare every byte, optimised.
+#
 # baton_unit_test(NAME SOURCES files... [LIBRARIES targets...] [LABELS labels...]): a binary without MPI ranks
 # and GPUs on GoogleTest's main. The target is unit_NAME.
 include_guard()
@@ -33,6 +35,11 @@ function(baton_test_code)
     target_compile_options(${target} PRIVATE ${baton_little_optimised})
     target_precompile_headers(${target} REUSE_FROM baton_test_support)
   endforeach()
+endfunction()
+
+function(baton_bytewise_code)
+  set_source_files_properties(${ARGN} PROPERTIES
+    COMPILE_OPTIONS $<IF:$<CONFIG:Debug>,-O1,-O2> SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 function(baton_add_mpi_runs prefix binary)
