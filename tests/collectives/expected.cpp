@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "support/environment.hpp"
+#include "support/random_bytes.hpp"
 #include "transport/element/dispatch.hpp"
 
 namespace baton::test {
@@ -30,13 +30,7 @@ std::vector<std::byte> combined(const Buffers &inputs, std::size_t count, baton_
 }  // namespace
 
 std::vector<std::byte> pattern(std::uint64_t seed, int rank, std::size_t bytes) {
-    std::vector<std::byte> data(bytes);
-    const std::uint64_t base = mix(seed * 1000003 + static_cast<std::uint64_t>(rank));
-    for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
-        const std::uint64_t word = mix(base + at);
-        std::memcpy(data.data() + at, &word, std::min(sizeof(word), bytes - at));
-    }
-    return data;
+    return random_bytes(seed * 1000003 + static_cast<std::uint64_t>(rank), bytes);
 }
 
 Buffers all_patterns(std::uint64_t seed, int size, std::size_t bytes) {

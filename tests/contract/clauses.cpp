@@ -1,7 +1,5 @@
 #include "clauses.hpp"
 
-#include <cstring>
-
 #include "support/reference.hpp"
 
 namespace baton::core::contract {
@@ -12,16 +10,6 @@ std::vector<Clause> all_clauses() {
         all.insert(all.end(), some.begin(), some.end());
     }
     return all;
-}
-
-Contents random_bytes(std::uint64_t key, std::size_t bytes) {
-    Contents contents(bytes);
-    const std::uint64_t base = test::mix(key);
-    for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
-        const std::uint64_t word = test::mix(base + at);
-        std::memcpy(contents.data() + at, &word, std::min(sizeof(word), bytes - at));
-    }
-    return contents;
 }
 
 Contents sum_of(const std::vector<Contents> &all) {

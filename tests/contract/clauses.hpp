@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "rank.hpp"
+#include "support/random_bytes.hpp"
 
 namespace baton::core::contract {
 
@@ -25,8 +26,7 @@ std::vector<Clause> packet_clauses();
 std::vector<Clause> failure_clauses();
 std::vector<Clause> all_clauses();
 
-/// Bytes that differ by key and index.
-Contents random_bytes(std::uint64_t key, std::size_t bytes);
+using test::random_bytes;
 /// Element by element, modulo 256.
 Contents sum_of(const std::vector<Contents> &all);
 /// Small sizes as often as large ones, below `limit`.
