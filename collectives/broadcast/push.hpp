@@ -70,7 +70,7 @@ BATON_HD void broadcast_push(Engine &engine, const CollectiveArgs &args) {
         if (!root && !relayed) break;
         Range part = part_of(engine.rank(), step);
         for (int at = 1; at < engine.size(); ++at) {
-            const int peer = engine.peer_at(at);
+            const int peer = engine.spread_peer_at(at);
             if (peer == args.root) continue;
             if (root && (relayed || at == 1)) {
                 part = part_of(peer, step);

@@ -18,6 +18,9 @@
 /// rank(), size()
 /// peer_at(step)
 ///     For step = 1 .. size() - 1 every peer once, in an order that keeps the ranks from all aiming at one.
+/// spread_peer_at(step)
+///     The same in an order that keeps a rank's channels from all aiming at one, for a rank that sends more than
+///     others.
 /// share(bytes, granule)
 ///     The part of [0, bytes) that belongs to this engine. The engines' parts are all of it, once, and start at
 ///     multiples of granule.

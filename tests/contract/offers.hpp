@@ -16,6 +16,7 @@ concept Engine = requires(E engine, const Arrival &arrival, typename E::Remote r
     { engine.rank() } -> std::same_as<int>;
     { engine.size() } -> std::same_as<int>;
     { engine.peer_at(1) } -> std::same_as<int>;
+    { engine.spread_peer_at(1) } -> std::same_as<int>;
     { engine.share(n, n) } -> std::same_as<Range>;
     { engine.begin(arrival) } -> std::same_as<bool>;
     { engine.await(peer) } -> std::same_as<bool>;

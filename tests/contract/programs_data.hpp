@@ -32,7 +32,7 @@ struct Exchange {
         bool met = call.variant == one_by_one ? began : engine.await_all();
         engine.copy_own(call.recv + place, call.send + part.begin, part.bytes);
         for (int step = 1; step < engine.size(); ++step) {
-            const int peer = engine.peer_at(step);
+            const int peer = call.variant == together ? engine.spread_peer_at(step) : engine.peer_at(step);
             if (call.variant == one_by_one) met = engine.await(peer) && met;
             if constexpr (HasSources<E>) {
                 const std::uint64_t theirs = static_cast<std::uint64_t>(peer) * call.bytes + part.begin;

@@ -22,6 +22,7 @@ public:
     int rank() const { return view_.rank; }
     int size() const { return view_.size; }
     int peer_at(int step) const { return (view_.rank + step) % view_.size; }
+    int spread_peer_at(int step) const { return peer_at(step); }
     Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
     Remote send_of(int peer) const { return send_of_[static_cast<std::size_t>(peer)]; }
     Remote recv_of(int peer) const { return recv_of_[static_cast<std::size_t>(peer)]; }

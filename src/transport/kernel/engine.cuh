@@ -40,6 +40,7 @@ public:
         const int peer = view_.rank + step;
         return peer < view_.size ? peer : peer - view_.size;
     }
+    __device__ int spread_peer_at(int step) const { return peer_at(1 + (step - 1 + channel_) % (view_.size - 1)); }
     __device__ Range share(std::uint64_t bytes, std::uint64_t granule) const {
         return split(bytes, granule, channels_, channel_);
     }
