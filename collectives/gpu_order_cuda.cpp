@@ -35,6 +35,8 @@ GpuOrder::Tail GpuOrder::tail_of(cudaStream_t stream) {
     std::size_t count = 0;
     check_cuda(cudaStreamGetCaptureInfo(stream, &status, &tail.capture, &tail.graph, &nodes, &edges, &count),
                "cudaStreamGetCaptureInfo");
+    // Here, and not by the first thing that is enqueued: nothing has been told to anybody yet.
+    if (status == cudaStreamCaptureStatusInvalidated) check_cuda(cudaErrorStreamCaptureInvalidated, "the stream");
     if (status != cudaStreamCaptureStatusActive) return {};
     tail.nodes.assign(nodes, nodes + count);
     return tail;
@@ -60,6 +62,7 @@ void GpuOrder::before_captured(cudaStream_t stream, const Tail &tail) {
         check_cuda(cudaStreamWaitEvent(stream, last_, cudaEventWaitExternal),
                    "ordering a graph after the last operation");
         record_ = nullptr;
+        operation_ = {};
         return;
     }
     std::vector<cudaGraphNode_t> missing;

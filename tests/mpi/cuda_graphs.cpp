@@ -197,29 +197,34 @@ TEST_P(CudaGraphs, OfPointToPointCalls) {
     }
 }
 
-/// What the stream refuses leaves nothing behind, at no rank. With a captured call before, the stream refuses to wait
-/// for the call's predecessor; without, it refuses the kernel.
-class RefusedCapture : public GpuTest, public ::testing::WithParamInterface<bool> {};
+/// What the stream refuses leaves nothing behind, at no rank: with or without a captured call before, and where the
+/// call would take several steps, of which the first could have been enqueued.
+class RefusedCapture : public GpuTest, public ::testing::WithParamInterface<std::tuple<bool, baton_transport>> {};
 
 TEST_P(RefusedCapture, LeavesTheCommunicatorGood) {
+    const auto [captured_before, transport] = GetParam();
+    baton_config config = default_config();
+    config.transport = transport;
+    const Communicator communicator(MPI_COMM_WORLD, &config);
+    const baton_comm_t comm = communicator.get();
     constexpr std::size_t count = 1000;
-    Buffer input(comm(), count * 4), output(comm(), count * 4);
+    Buffer input(comm, count * 4), output(comm, count * 4);
     const auto allreduce = [&] {
-        return baton_allreduce(input.data(), output.data(), count, BATON_FLOAT32, BATON_SUM, comm(), stream_);
+        return baton_allreduce(input.data(), output.data(), count, BATON_FLOAT32, BATON_SUM, comm, stream_);
     };
     EXPECT_OK(allreduce());
     for (std::uint64_t round = 0; round < 3; ++round) {
         ASSERT_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-        if (GetParam()) {
+        if (captured_before) {
             EXPECT_OK(allreduce());
         }
         EXPECT_EQ(cudaErrorStreamCaptureUnsupported, cudaStreamSynchronize(stream_)) << "this ends the capture";
         EXPECT_ERROR(BATON_ERR_CUDA, allreduce());
-        EXPECT_ERROR(BATON_ERR_CUDA, baton_send(input.data(), 8, BATON_UINT8, rank(), comm(), stream_));
+        EXPECT_ERROR(BATON_ERR_CUDA, baton_send(input.data(), 8, BATON_UINT8, rank(), comm, stream_));
         cudaGraph_t graph = nullptr;
         EXPECT_EQ(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(stream_, &graph));
         cudaGetLastError();
-        EXPECT_OK(baton_comm_check(comm()));
+        EXPECT_OK(baton_comm_check(comm));
         input.upload(make_input(BATON_FLOAT32, BATON_SUM, round, rank(), count));
         EXPECT_OK(allreduce());
         ASSERT_CUDA(cudaStreamSynchronize(stream_));
@@ -229,7 +234,9 @@ TEST_P(RefusedCapture, LeavesTheCommunicatorGood) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(AfterACapturedCall, RefusedCapture, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(AfterACapturedCall, RefusedCapture,
+                         ::testing::Combine(::testing::Bool(),
+                                            ::testing::Values(BATON_TRANSPORT_AUTO, BATON_TRANSPORT_COPY_ENGINE)));
 INSTANTIATE_TEST_SUITE_P(Counts, CudaGraphs, ::testing::Values(1, 1000, 50000, 600011));
 
 }  // namespace
