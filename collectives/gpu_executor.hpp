@@ -23,8 +23,8 @@ std::unique_ptr<Executor> make_gpu_executor(const CommView &view, int device, co
 /// and back. Returns a bit for each peer that it does not reach. `barrier` brings the ranks together.
 std::uint64_t probe_peers(const CommView &view, const std::function<void()> &barrier);
 
-/// Loads every kernel now (decision 10), and reserves local memory for those that the communicator may launch.
-void preload_kernels(const Capabilities &capabilities);
+/// Loads every kernel now (decision 10).
+void preload_kernels();
 
 /// Pinned host memory that kernels reach, zeroed, and its release.
 Control *allocate_control();

@@ -15,7 +15,7 @@ std::unique_ptr<Executor> make_gpu_executor(const CommView &, int, const Capabil
     no_cuda();
 }
 std::uint64_t probe_peers(const CommView &, const std::function<void()> &) { no_cuda(); }
-void preload_kernels(const Capabilities & /*capabilities*/) { no_cuda(); }
+void preload_kernels() { no_cuda(); }
 Control *allocate_control() { no_cuda(); }
 void release_control(Control *) {}
 DeviceIdentity device_identity(int) { no_cuda(); }

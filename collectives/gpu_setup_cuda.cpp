@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <mutex>
 
 #include "collectives/gpu_executor.hpp"
 #include "collectives/kernels.hpp"
@@ -20,13 +19,6 @@ std::string uuid_text(const char *bytes) {
         uuid += fmt::format("{:02x}", static_cast<unsigned char>(bytes[index]));
     }
     return uuid;
-}
-
-/// Bytes of local memory that a thread of it needs.
-std::size_t load(const void *kernel) {
-    cudaFuncAttributes attributes;
-    check_cuda(cudaFuncGetAttributes(&attributes, kernel), "loading a kernel");
-    return attributes.localSizeBytes;
 }
 
 }  // namespace
@@ -70,18 +62,13 @@ std::uint64_t probe_peers(const CommView &view, const std::function<void()> &bar
     return unreached;
 }
 
-void preload_kernels(const Capabilities &capabilities) {
-    std::size_t most = 0;
-    for (const void *kernel : transport_kernels()) most = std::max(most, load(kernel));
+void preload_kernels() {
+    const auto load = [](const void *kernel) {
+        cudaFuncAttributes attributes;
+        check_cuda(cudaFuncGetAttributes(&attributes, kernel), "loading a kernel");
+    };
+    for (const void *kernel : transport_kernels()) load(kernel);
     for (const KernelChoice &choice : all_kernels()) load(choice.kernel);
-    for (const KernelChoice &choice : kernels_for(capabilities)) most = std::max(most, load(choice.kernel));
-    // The driver has so much local memory for every thread of the GPU. A launch that needs more gets it, when all
-    // kernels that run have ended: not in a call that they may be waiting for. More than is needed costs memory.
-    static std::mutex mutex;
-    const std::lock_guard lock(mutex);
-    std::size_t has = 0;
-    check_cuda(cudaDeviceGetLimit(&has, cudaLimitStackSize), "cudaDeviceGetLimit");
-    if (most > has) check_cuda(cudaDeviceSetLimit(cudaLimitStackSize, most), "reserving local memory for kernels");
 }
 
 Control *allocate_control() {

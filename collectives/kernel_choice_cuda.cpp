@@ -1,28 +1,9 @@
-// Which kernel runs a plan, and which ones a communicator may need: see kernels.hpp.
+// Which kernel runs a plan, and which ones there are: see kernels.hpp.
 #include "collectives/kernels.hpp"
-#include "collectives/selection.hpp"
+#include "collectives/request.hpp"
+#include "collectives/tuning.hpp"
 
 namespace baton::core {
-namespace {
-
-/// Those of messages and barriers, and of the collectives' algorithms for which wanted(operation, algorithm) holds.
-template <class Wanted>
-std::vector<KernelChoice> kernels_where(const Wanted &wanted) {
-    std::vector<KernelChoice> kernels{barrier_kernel(), message_kernel(false), message_kernel(true),
-                                      meet_for_direct_send(), done_with_direct_send()};
-    for (const OperationWays &entry : tuned_operations()) {
-        if (!is_collective(entry.operation)) continue;
-        const int types = reduces(entry.operation) ? BATON_TYPE_COUNT : 1;
-        for (const Way &way : entry.ways) {
-            if (way.mover != Mover::kernel || !wanted(entry.operation, way.algorithm)) continue;
-            for (int type = 0; type < types; ++type)
-                kernels.push_back(kernel_for(entry.operation, way.algorithm, static_cast<baton_type>(type)));
-        }
-    }
-    return kernels;
-}
-
-}  // namespace
 
 KernelChoice kernel_for(baton_operation operation, Algorithm algorithm, baton_type type) {
     if (algorithm == Algorithm::staged) return staged_kernel(operation, type);
@@ -44,13 +25,18 @@ KernelChoice kernel_for(baton_operation operation, Algorithm algorithm, baton_ty
 }
 
 std::vector<KernelChoice> all_kernels() {
-    return kernels_where([](baton_operation, Algorithm) { return true; });
-}
-
-std::vector<KernelChoice> kernels_for(const Capabilities &capabilities) {
-    return kernels_where([&](baton_operation operation, Algorithm algorithm) {
-        return may_select_kernel(operation, algorithm, capabilities);
-    });
+    std::vector<KernelChoice> kernels{barrier_kernel(), message_kernel(false), message_kernel(true),
+                                      meet_for_direct_send(), done_with_direct_send()};
+    for (const OperationWays &entry : tuned_operations()) {
+        if (!is_collective(entry.operation)) continue;
+        const int types = reduces(entry.operation) ? BATON_TYPE_COUNT : 1;
+        for (const Way &way : entry.ways) {
+            if (way.mover != Mover::kernel) continue;
+            for (int type = 0; type < types; ++type)
+                kernels.push_back(kernel_for(entry.operation, way.algorithm, static_cast<baton_type>(type)));
+        }
+    }
+    return kernels;
 }
 
 }  // namespace baton::core

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "collectives/args.hpp"
-#include "collectives/capabilities.hpp"
 #include "collectives/p2p/message.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/route.hpp"
@@ -63,8 +62,7 @@ KernelChoice done_with_direct_send();
 
 /// That of a collective's or barrier's plan.
 KernelChoice kernel_for(baton_operation operation, Algorithm algorithm, baton_type type);
-/// All of this layer, and those that a communicator's calls may launch.
+/// All of this layer.
 std::vector<KernelChoice> all_kernels();
-std::vector<KernelChoice> kernels_for(const Capabilities &capabilities);
 
 }  // namespace baton::core

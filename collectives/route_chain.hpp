@@ -74,8 +74,7 @@ public:
         const Piece piece = this->piece(step);
         if (!is_first() && !engine_.wait(below(), step)) return false;
         if (step > 2 && !engine_.wait_credit(above(), step - 2)) return false;
-        typename Engine::Remote sources[max_ranks];
-        take_group(piece, sources);
+        const auto *const sources = sources_of_group(piece);
         const auto destination = engine_.staging_at(above(), slot_of(step)) + piece.staged * sizeof(Accumulator<T>);
         engine_.template accumulate<T>(destination, come(piece, step), sources, route_.size_of(route_.own_group),
                                        piece.count, args_.op);
@@ -87,8 +86,7 @@ public:
     BATON_HD bool complete(std::uint64_t step, const typename Engine::Remote *destinations, int destination_count) {
         const Piece piece = this->piece(step);
         if (!engine_.wait(below(), step)) return false;
-        typename Engine::Remote sources[max_ranks];
-        take_group(piece, sources);
+        const auto *const sources = sources_of_group(piece);
         engine_.template complete<T>(destinations, destination_count, come(piece, step), sources,
                                      route_.size_of(route_.own_group), piece.count, args_.op);
         engine_.credit(below(), step);
@@ -133,12 +131,12 @@ private:
         return (accumulator_bytes(share) + segments_.bytes() - 1) / segments_.bytes();
     }
 
-    BATON_HD void take_group(const Piece &piece, typename Engine::Remote *sources) const {
+    BATON_HD const typename Engine::Remote *sources_of_group(const Piece &piece) {
         const std::uint64_t place = static_cast<std::uint64_t>(piece.block) * args_.chunk + piece.begin;
-        for (int at = 0; at < route_.size_of(route_.own_group); ++at) {
+        return engine_.sources(route_.size_of(route_.own_group), [&](int at) {
             const int of = route_.rank_of(route_.own_group, at);
-            sources[at] = (of == engine_.rank() ? engine_.local(args_.send) : engine_.send_of(of)) + place;
-        }
+            return (of == engine_.rank() ? engine_.local(args_.send) : engine_.send_of(of)) + place;
+        });
     }
     BATON_HD const std::byte *come(const Piece &piece, std::uint64_t step) const {
         if (is_first()) return nullptr;

@@ -353,16 +353,6 @@ const char *mover_name(Mover mover) {
 
 Plan select(const Request &request, const Capabilities &capabilities) { return Selector(request, capabilities).run(); }
 
-bool may_select_kernel(baton_operation operation, Algorithm algorithm, const Capabilities &capabilities) {
-    if (!capabilities.on_gpu || (needs_reach(algorithm) && !capabilities.reaches_buffers)) return false;
-    if (is_routed(algorithm)) return fits(algorithm, operation, capabilities.links);
-    if (algorithm != Algorithm::staged || !capabilities.reaches_buffers) return true;
-    const auto rows = rows_for(capabilities.tuning, operation);
-    return std::any_of(rows.begin(), rows.end(), [](const TuningRow &row) {
-        return row.algorithm == Algorithm::staged && row.mover == Mover::kernel;
-    });
-}
-
 std::string describe(const Plan &plan, const Request &request, const Capabilities &capabilities) {
     return fmt::format("{} by {}{}, {} channel{}: {}", algorithm_name(plan.algorithm), mover_name(plan.mover),
                        plan.stream_words ? " (zero-SM)" : "", plan.channels, plan.channels == 1 ? "" : "s",

@@ -13,10 +13,6 @@ namespace baton::core {
 /// bytes only.
 Plan select(const Request &request, const Capabilities &capabilities);
 
-/// False: select() never answers a request for `operation` with a kernel that runs `algorithm`, nor with a copy engine
-/// that such a kernel could take over from.
-bool may_select_kernel(baton_operation operation, Algorithm algorithm, const Capabilities &capabilities);
-
 /// One line: "push by copy engine, 32 channels: <reason>".
 std::string describe(const Plan &plan, const Request &request, const Capabilities &capabilities);
 

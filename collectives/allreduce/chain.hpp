@@ -41,11 +41,10 @@ private:
     BATON_HD bool up(std::uint64_t step) {
         if (!chain_.is_last()) return chain_.hand_on(step);
         const std::uint64_t place = chain_.piece(step).begin;
-        typename Engine::Remote destinations[max_ranks];
-        int count = 0;
-        destinations[count++] = engine_.local(args_.recv + place);
-        for_each_receiver([&](int peer) { destinations[count++] = engine_.recv_of(peer) + place; });
-        if (!chain_.complete(step, destinations, count)) return false;
+        const auto *const destinations = engine_.destinations(1 + receivers(), [&](int at) {
+            return (at == 0 ? engine_.local(args_.recv) : engine_.recv_of(receiver(at - 1))) + place;
+        });
+        if (!chain_.complete(step, destinations, 1 + receivers())) return false;
         engine_.signal(chain_.below(), step);
         return true;
     }
@@ -53,18 +52,19 @@ private:
         if (chain_.is_last()) return true;
         if (!engine_.wait(chain_.above(), step)) return false;
         const auto piece = chain_.piece(step);
-        for_each_receiver([&](int peer) {
-            engine_.copy(engine_.recv_of(peer) + piece.begin, args_.recv + piece.begin, piece.count * sizeof(T));
-        });
+        for (int at = 0; at < receivers(); ++at) {
+            engine_.copy(engine_.recv_of(receiver(at)) + piece.begin, args_.recv + piece.begin,
+                         piece.count * sizeof(T));
+        }
         if (!chain_.is_first()) engine_.signal(chain_.below(), step);
         return true;
     }
-    /// The next one down first: others wait for it.
-    template <class F>
-    BATON_HD void for_each_receiver(const F &act) {
-        if (!chain_.is_first()) act(chain_.below());
-        const int size = route_.size_of(route_.own_group);
-        for (int step = 1; step < size; ++step) act(route_.rank_of(route_.own_group, (route_.own_place + step) % size));
+    /// Whom this rank stores results at: the next one down first, others wait for it, then its group.
+    BATON_HD int receivers() const { return route_.size_of(route_.own_group) - (chain_.is_first() ? 1 : 0); }
+    BATON_HD int receiver(int at) const {
+        if (chain_.is_first()) ++at;
+        if (at == 0) return chain_.below();
+        return route_.rank_of(route_.own_group, (route_.own_place + at) % route_.size_of(route_.own_group));
     }
 
     Engine &engine_;

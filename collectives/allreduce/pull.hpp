@@ -22,10 +22,9 @@ BATON_HD void allreduce_pull(Engine &engine, const CollectiveArgs &args) {
         return Range{owned.begin + part.begin, part.bytes};
     };
     const Range mine = part_of(engine.rank());
-    typename Engine::Remote sources[max_ranks];
-    for (int of = 0; of < engine.size(); ++of) {
-        sources[of] = (of == engine.rank() ? engine.local(args.send) : engine.send_of(of)) + mine.begin;
-    }
+    const auto *const sources = engine.sources(engine.size(), [&](int of) {
+        return (of == engine.rank() ? engine.local(args.send) : engine.send_of(of)) + mine.begin;
+    });
     const typename Engine::Remote destination[1] = {engine.local(args.recv + mine.begin)};
     engine.template reduce<T>(destination, 1, sources, mine.bytes / sizeof(T), args.op);
     engine.signal_all(1);

@@ -59,11 +59,10 @@ private:
         engine_.signal_all(step);
         if (!engine_.wait_all(step)) return false;
         const Part mine = part_of(engine_.rank(), offset);
-        typename Engine::Remote sources[max_ranks];
-        for (int of = 0; of < engine_.size(); ++of) {
-            sources[of] = engine_.local(of == engine_.rank() ? args_.send + mine.begin
-                                                             : engine_.staging_from(of, slot) + mine.staged);
-        }
+        const auto *const sources = engine_.sources(engine_.size(), [&](int of) {
+            return engine_.local(of == engine_.rank() ? args_.send + mine.begin
+                                                      : engine_.staging_from(of, slot) + mine.staged);
+        });
         const typename Engine::Remote destination[1] = {engine_.local(args_.recv + mine.begin)};
         engine_.template reduce<T>(destination, 1, sources, mine.bytes / sizeof(T), args_.op);
         engine_.credit_all(step);

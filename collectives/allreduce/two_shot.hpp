@@ -19,14 +19,13 @@ BATON_HD void allreduce_two_shot(Engine &engine, const CollectiveArgs &args) {
     const Range owned = split(args.chunk, 16, engine.size(), engine.rank());
     const Range part = engine.share(owned.bytes, 16);
     const std::uint64_t place = owned.begin + part.begin;
-    typename Engine::Remote sources[max_ranks];
-    typename Engine::Remote destinations[max_ranks];
-    for (int of = 0; of < engine.size(); ++of) {
-        sources[of] = (of == engine.rank() ? engine.local(args.send) : engine.send_of(of)) + place;
-        // The n-th of rank r is written by r alone; starting at the next rank keeps the writers apart.
-        const int to = (engine.rank() + of) % engine.size();
-        destinations[of] = (to == engine.rank() ? engine.local(args.recv) : engine.recv_of(to)) + place;
-    }
+    const auto *const sources = engine.sources(engine.size(), [&](int of) {
+        return (of == engine.rank() ? engine.local(args.send) : engine.send_of(of)) + place;
+    });
+    // The n-th of rank r is written by r alone; starting at another rank than the others keeps the writers apart.
+    const auto *const destinations = engine.destinations(engine.size(), [&](int at) {
+        return (at == 0 ? engine.local(args.recv) : engine.recv_of(engine.peer_at(at))) + place;
+    });
     engine.template reduce<T>(destinations, engine.size(), sources, part.bytes / sizeof(T), args.op);
     engine.signal_all(1);
     if (!engine.wait_all(1)) return;

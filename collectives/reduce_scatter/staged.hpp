@@ -32,10 +32,9 @@ BATON_HD void reduce_scatter_staged(Engine &engine, const CollectiveArgs &args) 
         }
         engine.signal_all(step);
         if (!engine.wait_all(step)) return;
-        typename Engine::Remote sources[max_ranks];
-        for (int of = 0; of < engine.size(); ++of) {
-            sources[of] = engine.local(of == rank ? block(rank, begin) : engine.staging_from(of, slot) + part.begin);
-        }
+        const auto *const sources = engine.sources(engine.size(), [&](int of) {
+            return engine.local(of == rank ? block(rank, begin) : engine.staging_from(of, slot) + part.begin);
+        });
         const typename Engine::Remote destination[1] = {engine.local(args.recv + begin)};
         engine.template reduce<T>(destination, 1, sources, part.bytes / sizeof(T), args.op);
         engine.credit_all(step);

@@ -67,7 +67,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     settle_memory();
     creation_.begin("kernels");
     together([&] {
-        if (capabilities_.on_gpu) preload_kernels(capabilities_);
+        if (capabilities_.on_gpu) preload_kernels();
     });
     creation_.begin("executor");
     const bool direct = capabilities_.on_gpu && capabilities_.reaches_buffers && view_.size > 1;

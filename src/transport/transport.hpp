@@ -64,6 +64,9 @@
 /// copy_own(destination, source, bytes)
 ///     Within this rank, where nothing else of the operation reads or writes: done when the next signal_all() or
 ///     signal() returns, beside other copies if that is faster. At most one is under way.
+/// sources(count, remote_of), destinations(count, remote_of)
+///     The Remotes remote_of(0) ... remote_of(count - 1), at most max_ranks, as reduce() and its parts take them: one
+///     list of each kind. Making a list again counts as writing it, reading one as a method that is given it.
 /// reduce<T>(destinations, number of destinations, sources, count, op)
 ///     Every destination gets, element by element, the size() sources combined in the order given, with the arithmetic
 ///     of element/reduce.hpp. A destination may equal a source. Any alignment will do.

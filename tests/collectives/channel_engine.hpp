@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "transport/remote_lists.hpp"
 #include "transport/transport.hpp"
 
 /// Algorithms as kernels run them, by several channels: every channel of every rank is a thread, and nothing orders the
@@ -36,7 +37,7 @@ struct Node {
     std::vector<std::byte *> recv;
 };
 
-class ChannelEngine {
+class ChannelEngine : public RemoteLists<std::byte *> {
 public:
     using Remote = std::byte *;
 

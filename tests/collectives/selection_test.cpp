@@ -196,44 +196,6 @@ TEST(Selection, SaysWhyGpusStage) {
               "packet by kernel, 1 channel: GPUs 2 and 3 do not reach each other");
 }
 
-/// Kernels that it rules out are not loaded.
-TEST(Selection, NeverAnswersWithAKernelThatItHasRuledOut) {
-    const auto staged_by_table = [](Capabilities capabilities) {
-        for (const OperationWays &entry : tuned_operations())
-            capabilities.tuning[0].operations[entry.operation] = {
-                {.up_to_bytes = 4096, .algorithm = Algorithm::packet, .mover = Mover::kernel},
-                {.algorithm = Algorithm::staged, .mover = Mover::kernel}};
-        return capabilities;
-    };
-    Capabilities apart = gpu(8), bare = gpu(8), built_in = gpu(8);
-    apart.reaches_buffers = false;
-    bare.tuning.clear();
-    built_in.tuning = built_in_tables();
-    const Links ring = ring_of({0, 1, 2, 3, 4, 5, 6, 7}), islands = islands_of({0, 0, 0, 0, 1, 1, 1, 1});
-    for (Capabilities capabilities : {gpu(1), gpu(8), apart, bare, built_in, staged_by_table(gpu(8)),
-                                      linked(gpu(8), ring), linked(bare, islands)}) {
-        for (const baton_transport transport :
-             {BATON_TRANSPORT_AUTO, BATON_TRANSPORT_KERNEL, BATON_TRANSPORT_COPY_ENGINE, BATON_TRANSPORT_ZERO_SM}) {
-            capabilities.transport = transport;
-            for (const OperationWays &entry : tuned_operations()) {
-                for (std::uint64_t bytes = 1; bytes <= 1ull << 34; bytes *= 4) {
-                    const Plan plan = plan_for(entry.operation, bytes, capabilities);
-                    // Kernels take over from copy engines, but for these.
-                    if (plan.mover != Mover::kernel && (plan.algorithm == Algorithm::staged || plan.stream_words))
-                        continue;
-                    if (!is_collective(entry.operation)) continue;
-                    EXPECT_TRUE(may_select_kernel(entry.operation, plan.algorithm, capabilities))
-                        << text_for(entry.operation, bytes, capabilities);
-                }
-            }
-        }
-    }
-    EXPECT_FALSE(may_select_kernel(BATON_ALLREDUCE, Algorithm::staged, built_in));
-    EXPECT_FALSE(may_select_kernel(BATON_ALLREDUCE, Algorithm::ring, built_in));
-    EXPECT_FALSE(may_select_kernel(BATON_ALLREDUCE, Algorithm::two_level, linked(gpu(8), ring)));
-    EXPECT_FALSE(may_select_kernel(BATON_ALLREDUCE, Algorithm::two_shot, apart));
-}
-
 TEST(Selection, WithoutATableThereIsAWayForEverything) {
     for (const bool on_gpu : {false, true}) {
         Capabilities bare = on_gpu ? gpu(4) : host();

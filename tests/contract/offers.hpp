@@ -12,7 +12,7 @@ namespace baton::core::contract {
 /// What every engine has.
 template <class E>
 concept Engine = requires(E engine, const Arrival &arrival, typename E::Remote remote, std::byte *here,
-                          const std::byte *source, std::uint64_t n, int peer) {
+                          const std::byte *source, std::uint64_t n, int peer, typename E::Remote (*remote_of)(int)) {
     { engine.rank() } -> std::same_as<int>;
     { engine.size() } -> std::same_as<int>;
     { engine.peer_at(1) } -> std::same_as<int>;
@@ -24,6 +24,8 @@ concept Engine = requires(E engine, const Arrival &arrival, typename E::Remote r
     { engine.recv_of(peer) + n } -> std::same_as<typename E::Remote>;
     { engine.local(source) } -> std::same_as<typename E::Remote>;
     engine.copy(remote, source, n);
+    { engine.sources(peer, remote_of) } -> std::same_as<const typename E::Remote *>;
+    { engine.destinations(peer, remote_of) } -> std::same_as<const typename E::Remote *>;
     engine.copy_own(here, source, n);
     engine.template reduce<float>(&remote, 1, &remote, n, 0);
     engine.copy_after_reduce();

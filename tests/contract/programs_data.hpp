@@ -42,10 +42,9 @@ struct Exchange {
             if (call.variant != reading) engine.copy(engine.recv_of(peer) + place, call.send + part.begin, part.bytes);
         }
         if constexpr (HasSources<E>) {
-            typename E::Remote sources[max_ranks];
-            for (int of = 0; of < engine.size(); ++of) {
-                sources[of] = (of == engine.rank() ? engine.local(call.send) : engine.send_of(of)) + part.begin;
-            }
+            const auto *const sources = engine.sources(engine.size(), [&](int of) {
+                return (of == engine.rank() ? engine.local(call.send) : engine.send_of(of)) + part.begin;
+            });
             const typename E::Remote destination[1] = {engine.local(call.out + part.begin)};
             engine.template reduce<std::uint8_t>(destination, 1, sources, part.bytes, BATON_SUM);
         }
@@ -102,15 +101,17 @@ private:
         observe(observed.finished, finished);
     }
 
+    template <class E>
+    static BATON_HD typename E::Remote block_of(const E &engine, const Call &call, int at) {
+        return engine.local(call.send + static_cast<std::uint64_t>((at + call.shift) % engine.size()) * call.bytes);
+    }
+
     /// Sources are the blocks of `send`, from block `shift` on; the destination is `recv`, which may be one of them.
     template <class T, class E>
     static BATON_HD void reduce_here(E &engine, const Call &call) {
         const Range part = engine.share(call.bytes, 16);
-        typename E::Remote sources[max_ranks];
-        for (int at = 0; at < engine.size(); ++at) {
-            const auto block = static_cast<std::uint64_t>((at + call.shift) % engine.size());
-            sources[at] = engine.local(call.send + block * call.bytes + part.begin);
-        }
+        const auto *const sources =
+            engine.sources(engine.size(), [&](int at) { return block_of(engine, call, at) + part.begin; });
         const typename E::Remote destination[1] = {engine.local(call.recv + part.begin)};
         engine.template reduce<T>(destination, 1, sources, part.bytes / sizeof(T), call.op);
     }
@@ -125,11 +126,8 @@ private:
         const std::uint64_t place = part.begin / sizeof(T) * sizeof(Accumulator<T>);
         const int size = engine.size();
         const int next = (engine.rank() + 1) % size, before = (engine.rank() + size - 1) % size;
-        typename E::Remote sources[max_ranks];
-        for (int at = 0; at < size; ++at) {
-            const auto block = static_cast<std::uint64_t>((at + call.shift) % size);
-            sources[at] = engine.local(call.send + block * call.bytes + part.begin);
-        }
+        const auto *const sources =
+            engine.sources(size, [&](int at) { return block_of(engine, call, at) + part.begin; });
         const std::byte *partial = nullptr;
         std::uint64_t step = 1;
         int at = 0;
@@ -159,11 +157,8 @@ private:
         for (int half = 0; half < 2; ++half) {
             const Range piece = split(part.bytes, 16, 2, half);
             const std::uint64_t offset = part.begin + piece.begin;
-            typename E::Remote sources[max_ranks];
-            for (int at = 0; at < engine.size(); ++at) {
-                const auto block = static_cast<std::uint64_t>((at + call.shift) % engine.size());
-                sources[at] = engine.local(call.send + block * call.bytes + offset);
-            }
+            const auto *const sources =
+                engine.sources(engine.size(), [&](int at) { return block_of(engine, call, at) + offset; });
             const typename E::Remote destination[1] = {engine.local(call.out + offset)};
             engine.template reduce<T>(destination, 1, sources, piece.bytes / sizeof(T), call.op);
             engine.copy_after_reduce();
@@ -182,15 +177,15 @@ private:
         const Range owned = split(call.bytes, 16, engine.size(), engine.rank());
         const Range part = engine.share(owned.bytes, 16);
         const std::uint64_t place = owned.begin + part.begin;
-        typename E::Remote sources[max_ranks];
-        typename E::Remote destinations[max_ranks + 1];
-        for (int at = 0; at < engine.size(); ++at) {
+        const auto *const sources = engine.sources(engine.size(), [&](int at) {
             const int of = (at + call.shift) % engine.size();
-            sources[at] = (of == engine.rank() ? engine.local(call.send) : engine.send_of(of)) + place;
+            return (of == engine.rank() ? engine.local(call.send) : engine.send_of(of)) + place;
+        });
+        const auto *const destinations = engine.destinations(engine.size() + 1, [&](int at) {
+            if (at == engine.size()) return engine.local(call.out + place);
             const int to = (at + engine.rank()) % engine.size();
-            destinations[at] = (to == engine.rank() ? engine.local(call.recv) : engine.recv_of(to)) + place;
-        }
-        destinations[engine.size()] = engine.local(call.out + place);
+            return (to == engine.rank() ? engine.local(call.recv) : engine.recv_of(to)) + place;
+        });
         engine.template reduce<T>(destinations, engine.size() + 1, sources, part.bytes / sizeof(T), call.op);
     }
 };

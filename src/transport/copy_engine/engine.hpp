@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "transport/kernel/launch.hpp"
+#include "transport/remote_lists.hpp"
 #include "transport/transport.hpp"
 
 namespace baton::core {
@@ -37,7 +38,7 @@ private:
 ///
 /// Nothing is waited for on the host: methods that return bool return true, and failures show in Control. The peers'
 /// buffers have to be told beforehand (set_peer).
-class CopyEngine {
+class CopyEngine : public RemoteLists<std::byte *> {
 public:
     using Remote = std::byte *;
 

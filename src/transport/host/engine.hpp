@@ -7,12 +7,13 @@
 
 #include "transport/host/move.hpp"
 #include "transport/host/remote_memory.hpp"
+#include "transport/remote_lists.hpp"
 #include "transport/transport.hpp"
 
 namespace baton::core {
 
 /// The engine of one host thread, the host's only channel of collectives. See transport.hpp.
-class HostEngine {
+class HostEngine : public RemoteLists<HostRemote> {
 public:
     using Remote = HostRemote;
     static constexpr int channel = 0;

@@ -13,6 +13,8 @@ namespace baton::core {
 struct KernelShared {
     std::byte *send_of[max_ranks];
     std::byte *recv_of[max_ranks];
+    std::byte *sources[max_ranks];
+    std::byte *destinations[max_ranks];
 };
 
 /// The engine of one block. Every method is called by all threads of the block together. See transport.hpp.
@@ -104,6 +106,14 @@ public:
         constexpr std::uint64_t at_once = 16384;
         if (bytes <= at_once) return copy(destination, source, bytes);
         if (destination != source) own_ = {destination, source, bytes};
+    }
+    template <class F>
+    __device__ const Remote *sources(int count, const F &remote_of) {
+        return listed(shared_.sources, count, remote_of);
+    }
+    template <class F>
+    __device__ const Remote *destinations(int count, const F &remote_of) {
+        return listed(shared_.destinations, count, remote_of);
     }
     template <class T>
     __device__ void reduce(const Remote *destinations, int destination_count, const Remote *sources,
@@ -271,6 +281,15 @@ private:
                 store_arrival_word(view_.arena(peer).arrival(epoch_, channel_, view_.rank), mine, word, epoch_);
             }
         }
+    }
+
+    template <class F>
+    __device__ static const Remote *listed(Remote *list, int count, const F &remote_of) {
+        for (int at = static_cast<int>(threadIdx.x); at < count; at += static_cast<int>(blockDim.x)) {
+            list[at] = remote_of(at);
+        }
+        __syncthreads();
+        return list;
     }
 
     __device__ void copy_what_waits() {
