@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include "ranks.hpp"
 #include "util/failure.hpp"
@@ -34,12 +35,14 @@ void write_and_check(Bootstrap &bootstrap, std::size_t bytes) {
     bootstrap.barrier();
 }
 
-std::size_t names_in_dev_shm() {
-    std::size_t count = 0;
+/// Other programs' segments, which come and go meanwhile, have other sizes.
+bool has_name_in_dev_shm(std::size_t bytes) {
     for (const auto &entry : std::filesystem::directory_iterator("/dev/shm")) {
-        if (entry.path().filename().string().rfind("baton-", 0) == 0) ++count;
+        std::error_code gone;
+        if (entry.path().filename().string().rfind("baton-", 0) == 0 && entry.file_size(gone) == bytes && !gone)
+            return true;
     }
-    return count;
+    return false;
 }
 
 TEST(SharedSegment, ThreadsSeeEachOthersSlices) {
@@ -64,10 +67,9 @@ TEST(SharedSegment, OutlivesTheRankThatLeaves) {
 }
 
 TEST(SharedSegment, LeavesNoName) {
-    const std::size_t before = names_in_dev_shm();
-    const auto ended = run_processes(2, [before](Bootstrap &bootstrap) {
-        const SharedSegment segment(bootstrap, 100);
-        EXPECT_LE(names_in_dev_shm(), before);
+    const auto ended = run_processes(2, [](Bootstrap &bootstrap) {
+        const SharedSegment segment(bootstrap, 1234567);
+        EXPECT_FALSE(has_name_in_dev_shm(segment.total_bytes()));
         bootstrap.barrier();
     });
     for (const Ended &end : ended) EXPECT_EQ(end.exit_code, 0);
