@@ -105,6 +105,7 @@ void check_reduce_packets(int op, int ranks, int own, std::size_t count, Placeme
         fill_random<T>(memory.data() + layout.at(r), count, random);
         Packet *to[] = {host_wires.data() + at};
         core::on_host::put_packets(to, 1, memory.data() + layout.at(r), bytes, 9);
+        for (std::size_t i = 0; i < packets; ++i) to[0][i].epoch = 9;  // the device looks at each
         host_sources.push_back(r == own ? nullptr : host_wires.data() + at);
         device_sources.push_back(r == own ? nullptr : device_wires.data() + at);
     }

@@ -73,9 +73,9 @@ public:
     bool take(std::byte *destination, const Packet *source, std::uint64_t bytes, std::uint64_t epoch) {
         if (failed_) return false;
         auto only_look = [] { return false; };
-        for (; taken_ < packets_for(bytes); ++taken_) {
+        for (; taken_ < packets_for(bytes); taken_ += packet_group) {
             const std::size_t from = taken_ * packet_payload;
-            const std::size_t size = std::min<std::size_t>(packet_payload, bytes - from);
+            const std::size_t size = std::min<std::size_t>(packet_group * packet_payload, bytes - from);
             if (!take_packets(destination + from, source + taken_, size, epoch, only_look))
                 return not_yet(WaitFor::data, epoch);
         }

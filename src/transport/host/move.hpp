@@ -45,8 +45,7 @@ template <class T, int op>
 inline void start_block_of_two(Accumulator<T> *__restrict held, const std::byte *__restrict first,
                                const std::byte *__restrict second, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
-        held[i] =
-            combine<T>(op, Element<T>::load(element_at<T>(first, i)), Element<T>::load(element_at<T>(second, i)));
+        held[i] = combine<T>(op, Element<T>::load(element_at<T>(first, i)), Element<T>::load(element_at<T>(second, i)));
     }
 }
 
@@ -129,31 +128,66 @@ void reduce_block(T *const *destinations, int destination_count, const T *const 
     complete_block<T>(destinations, destination_count, nullptr, sources, source_count, count, op, ranks);
 }
 
+/// Packets whose payloads one epoch covers, that of the last of them: a receiver that looks at every line while the
+/// sender fills it takes each from the other's cache more than once. Counted from the first packet of a call, so both
+/// sides must put and take the same bytes. The epochs of the others stay what they were, and no payload ever lies where
+/// an epoch does.
+inline constexpr std::size_t packet_group = 32;
+
+/// Calls visit(first, packets) for each group of the packets of `bytes`, until it returns false.
+template <class F>
+bool for_each_group(std::size_t bytes, const F &visit) {
+    const std::size_t packets = packets_for(bytes);
+    for (std::size_t first = 0; first < packets; first += packet_group) {
+        if (!visit(first, std::min(packet_group, packets - first))) return false;
+    }
+    return true;
+}
+
+template <class Spin>
+bool wait_for_group(const Packet *last, std::uint64_t epoch, Spin &spin) {
+    while (load_acquire(&last->epoch) != epoch) {
+        if (!spin()) return false;
+    }
+    return true;
+}
+
+/// Of the payload of packet `index`; only the last one's is not full.
+inline std::size_t payload_bytes(std::size_t index, std::size_t bytes) {
+    return std::min(packet_payload, bytes - index * packet_payload);
+}
+
 /// Packs `bytes` from any address into packets and stores them at every destination. The last payload is filled up with
 /// zeros. A destination's packets must have been taken (or never sent) before.
 inline void put_packets(Packet *const *destinations, int destination_count, const void *source, std::size_t bytes,
                         std::uint64_t epoch) {
+    const auto *const from = static_cast<const char *>(source);
     for (int j = 0; j < destination_count; ++j) {
-        for (std::size_t i = 0; i < packets_for(bytes); ++i) {
-            const std::size_t at = i * packet_payload;
-            std::uint64_t payload = 0;
-            std::memcpy(&payload, static_cast<const char *>(source) + at, std::min(packet_payload, bytes - at));
-            store_packet(destinations[j] + i, payload, epoch);
-        }
+        Packet *const to = destinations[j];
+        for_each_group(bytes, [&](std::size_t first, std::size_t packets) {
+            for (std::size_t i = first; i < first + packets; ++i) {
+                std::uint64_t payload = 0;
+                std::memcpy(&payload, from + i * packet_payload, payload_bytes(i, bytes));
+                store_relaxed(&to[i].payload, payload);
+            }
+            store_release(&to[first + packets - 1].epoch, epoch);
+            return true;
+        });
     }
 }
 
 /// Waits for the packets of `bytes` and writes their payload to any address. False if `spin` ended a wait.
 template <class Spin>
 bool take_packets(void *destination, const Packet *source, std::size_t bytes, std::uint64_t epoch, Spin &spin) {
-    for (std::size_t i = 0; i < packets_for(bytes); ++i) {
-        const Packet *where[1] = {source + i};
-        std::uint64_t payload[1];
-        if (!poll_packets(where, payload, epoch, spin)) return false;
-        const std::size_t at = i * packet_payload;
-        std::memcpy(static_cast<char *>(destination) + at, payload, std::min(packet_payload, bytes - at));
-    }
-    return true;
+    auto *const to = static_cast<char *>(destination);
+    return for_each_group(bytes, [&](std::size_t first, std::size_t packets) {
+        if (!wait_for_group(source + first + packets - 1, epoch, spin)) return false;
+        for (std::size_t i = first; i < first + packets; ++i) {
+            const std::uint64_t payload = load_relaxed(&source[i].payload);
+            std::memcpy(to + i * packet_payload, &payload, payload_bytes(i, bytes));
+        }
+        return true;
+    });
 }
 
 /// Reduces `count` elements of all ranks, in their order: packets_of(r) are the packets of rank r, or null for this
@@ -163,16 +197,31 @@ template <class T, class PacketsOf, class Spin>
 bool reduce_packets(T *destination, const PacketsOf &packets_of, const T *own, int ranks, std::size_t count, int op,
                     std::uint64_t epoch, Spin &spin) {
     const std::size_t bytes = count * sizeof(T);
-    for (std::size_t i = 0; i < packets_for(bytes); ++i) {
-        const std::size_t at = i * packet_payload;
-        const std::size_t size = std::min(packet_payload, bytes - at);
-        std::uint64_t own_word = 0;
-        std::memcpy(&own_word, reinterpret_cast<const std::byte *>(own) + at, size);
-        std::uint64_t result = 0;
-        if (!reduce_packet_word<T, packet_batch>(packets_of, ranks, i, own_word, op, epoch, spin, result)) return false;
-        std::memcpy(reinterpret_cast<std::byte *>(destination) + at, &result, size);
-    }
-    return true;
+    const auto *const from = reinterpret_cast<const std::byte *>(own);
+    auto *const to = reinterpret_cast<std::byte *>(destination);
+    const auto word_of = [&](int rank, std::size_t i) {
+        const Packet *const packets = packets_of(rank);
+        if (packets != nullptr) return load_relaxed(&packets[i].payload);
+        std::uint64_t word = 0;
+        std::memcpy(&word, from + i * packet_payload, payload_bytes(i, bytes));
+        return word;
+    };
+    return for_each_group(bytes, [&](std::size_t first, std::size_t packets) {
+        for (int rank = 0; rank < ranks; ++rank) {
+            const Packet *const theirs = packets_of(rank);
+            if (theirs != nullptr && !wait_for_group(theirs + first + packets - 1, epoch, spin)) return false;
+        }
+        with_op(op, [&](auto constant) {
+            for (std::size_t i = first; i < first + packets; ++i) {
+                Lanes<T, std::uint64_t> lanes{};
+                lanes.start(word_of(0, i));
+                for (int rank = 1; rank < ranks; ++rank) lanes.join(constant, word_of(rank, i));
+                const std::uint64_t result = lanes.result(op, ranks);
+                std::memcpy(to + i * packet_payload, &result, payload_bytes(i, bytes));
+            }
+        });
+        return true;
+    });
 }
 
 }  // namespace on_host
