@@ -35,7 +35,7 @@ GpuOrder::Tail GpuOrder::tail_of(cudaStream_t stream) {
     std::size_t count = 0;
     check_cuda(cudaStreamGetCaptureInfo(stream, &status, &tail.capture, &tail.graph, &nodes, &edges, &count),
                "cudaStreamGetCaptureInfo");
-    // Here, and not by the first thing that is enqueued: nothing has been told to anybody yet.
+    // Ahead of an operation this finds it out before anything has been enqueued, or told to anybody.
     if (status == cudaStreamCaptureStatusInvalidated) check_cuda(cudaErrorStreamCaptureInvalidated, "the stream");
     if (status != cudaStreamCaptureStatusActive) return {};
     tail.nodes.assign(nodes, nodes + count);

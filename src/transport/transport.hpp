@@ -66,7 +66,8 @@
 ///     signal() returns, beside other copies if that is faster. At most one is under way.
 /// sources(count, remote_of), destinations(count, remote_of)
 ///     The Remotes remote_of(0) ... remote_of(count - 1), at most max_ranks, as reduce() and its parts take them: one
-///     list of each kind. Making a list again counts as writing it, reading one as a method that is given it.
+///     list of each kind. It may be read as soon as it has been returned; before it is made again, one of the methods
+///     that order (below) has to come after its last reading.
 /// reduce<T>(destinations, number of destinations, sources, count, op)
 ///     Every destination gets, element by element, the size() sources combined in the order given, with the arithmetic
 ///     of element/reduce.hpp. A destination may equal a source. Any alignment will do.
@@ -107,8 +108,8 @@
 ///
 /// Between ranks only arrivals, signals, credits and packets order anything. Within a rank, what one method has written
 /// or read is ordered before a later method only where a begin, await, verify, signal, credit, wait or
-/// copy_after_reduce lies between them: a block's threads come together there and nowhere else. The host engine happens
-/// to keep program order.
+/// copy_after_reduce lies between them: a block's threads come together there, after the making of a list, and nowhere
+/// else. The host engine happens to keep program order.
 ///
 /// ## Failure
 ///

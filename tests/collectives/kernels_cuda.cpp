@@ -1,6 +1,9 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <vector>
+
 #include "collectives/kernels.hpp"
 #include "transport/kernel/launch.hpp"
 

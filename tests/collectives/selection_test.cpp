@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "collectives/tuning_key.hpp"
 #include "selection_machines.hpp"
 
 namespace baton::core {
@@ -194,6 +197,53 @@ TEST(Selection, SaysWhyGpusStage) {
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, apart).algorithm, Algorithm::staged);
     EXPECT_EQ(text_for(BATON_SEND, 1 << 20, apart),
               "packet by kernel, 1 channel: GPUs 2 and 3 do not reach each other");
+}
+
+/// Whatever the machine, the tables and the settings say.
+TEST(Selection, AnswersEveryRequestWithAPlanThatCanRun) {
+    const auto staged_by_table = [](Capabilities capabilities) {
+        for (const OperationWays &entry : tuned_operations()) {
+            if (!is_collective(entry.operation)) continue;
+            capabilities.tuning[0].operations[entry.operation] = {
+                {.up_to_bytes = 4096, .algorithm = Algorithm::packet, .mover = Mover::kernel},
+                {.algorithm = Algorithm::staged, .mover = Mover::kernel}};
+        }
+        return capabilities;
+    };
+    const auto by_built_in_tables = [](Capabilities capabilities) {
+        const TuningKey key = capabilities.on_gpu ? TuningKey{"NVIDIA H200", "NVSwitch", capabilities.size}
+                                                  : host_tuning_key(capabilities.size);
+        capabilities.tuning = {nearest_table(built_in_tables(), key)};
+        return capabilities;
+    };
+    Capabilities apart = gpu(8), bare = gpu(8);
+    apart.reaches_buffers = false;
+    bare.tuning.clear();
+    const Links ring = ring_of({0, 1, 2, 3, 4, 5, 6, 7}), islands = islands_of({0, 0, 0, 0, 1, 1, 1, 1});
+    for (Capabilities capabilities :
+         {gpu(1), gpu(8), apart, bare, by_built_in_tables(gpu(1)), by_built_in_tables(gpu(2)),
+          by_built_in_tables(gpu(4)), by_built_in_tables(gpu(8)), by_built_in_tables(apart), by_built_in_tables(host()),
+          staged_by_table(gpu(8)), linked(gpu(8), ring), linked(bare, islands)}) {
+        for (const baton_transport transport :
+             {BATON_TRANSPORT_AUTO, BATON_TRANSPORT_KERNEL, BATON_TRANSPORT_COPY_ENGINE, BATON_TRANSPORT_ZERO_SM}) {
+            if (!capabilities.on_gpu && transport != BATON_TRANSPORT_AUTO) continue;
+            capabilities.transport = transport;
+            for (const OperationWays &entry : tuned_operations()) {
+                for (std::uint64_t bytes = 1; bytes <= 1ull << 34; bytes *= 4) {
+                    const Plan plan = plan_for(entry.operation, bytes, capabilities);
+                    SCOPED_TRACE(text_for(entry.operation, bytes, capabilities));
+                    EXPECT_GE(plan.channels, 1);
+                    EXPECT_LE(plan.channels, capabilities.channels);
+                    EXPECT_EQ(plan.mover == Mover::host, !capabilities.on_gpu);
+                    // What moves through staging is not among the ways that tuning tries.
+                    EXPECT_TRUE(plan.algorithm == Algorithm::staged ||
+                                std::any_of(entry.ways.begin(), entry.ways.end(), [&](const Way &way) {
+                                    return way.algorithm == plan.algorithm && way.mover == plan.mover;
+                                }));
+                }
+            }
+        }
+    }
 }
 
 TEST(Selection, WithoutATableThereIsAWayForEverything) {

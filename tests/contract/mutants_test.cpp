@@ -109,6 +109,15 @@ struct OneDestination : HostEngine {
     }
 };
 
+/// The second of them twice, the last never.
+struct ForgetsARemote : HostEngine {
+    using HostEngine::HostEngine;
+    template <class F>
+    const Remote *destinations(int count, const F &remote_of) {
+        return HostEngine::destinations(count, [&](int at) { return remote_of(at + 1 == count && at > 0 ? 1 : at); });
+    }
+};
+
 /// The next operation takes the same epoch again.
 struct StuckEpoch : HostEngine {
     StuckEpoch(const CommView &its_view, const HostReach &reach) : HostEngine(its_view, reach), view(its_view) {}
@@ -159,6 +168,7 @@ std::vector<Mutant> mutants() {
         {transport_on_host<ReversedSources>("ReversedSources"), "reductions_here"},
         {transport_on_host<ReversedSources>("ReversedSources"), "reductions_across"},
         {transport_on_host<OneDestination>("OneDestination"), "reductions_across"},
+        {transport_on_host<ForgetsARemote>("ForgetsARemote"), "reductions_across"},
         {transport_on_host<StuckEpoch>("StuckEpoch"), "addresses_and_epochs", true},
         {transport_on_host<CopiesAfterFailure>("CopiesAfterFailure"), "mismatch_stops_everything"},
         {transport_on_host<FinishesAnyway>("FinishesAnyway"), "mismatch_stops_everything"},

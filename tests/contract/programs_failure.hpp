@@ -9,6 +9,12 @@ namespace baton::core::contract {
 /// Calls every method of an operation that fails at await. Nothing may happen to `recv`, `out` or any peer's memory.
 struct GoOnAfterFailure {
     template <class E>
+    struct Lists {
+        const typename E::Remote *sources;
+        const typename E::Remote *destinations;
+    };
+
+    template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
         bool met = true;
         const bool began = engine.begin(call.arrival);
@@ -18,10 +24,13 @@ struct GoOnAfterFailure {
         const int next = engine.size() > 1 ? engine.peer_at(1) : engine.rank();
         engine.copy(engine.local(call.out), call.send, call.bytes);
         engine.copy(engine.recv_of(next), call.send, call.bytes);
-        typename E::Remote sources[max_ranks];
-        for (int of = 0; of < engine.size(); ++of) sources[of] = engine.local(call.send);
-        const typename E::Remote destinations[2] = {engine.local(call.out), engine.recv_of(next)};
-        engine.template reduce<std::uint8_t>(destinations, 2, sources, call.bytes, BATON_SUM);
+        const auto lists = [&] {
+            return Lists<E>{engine.sources(engine.size(), [&](int) { return engine.local(call.send); }),
+                            engine.destinations(
+                                2, [&](int at) { return at == 0 ? engine.local(call.out) : engine.recv_of(next); })};
+        };
+        const Lists<E> first = lists();
+        engine.template reduce<std::uint8_t>(first.destinations, 2, first.sources, call.bytes, BATON_SUM);
         engine.signal_all(1);
         bool waited = engine.wait_all(1);
         engine.credit_all(1);
@@ -33,9 +42,11 @@ struct GoOnAfterFailure {
             credited = engine.wait_credit(next, 1) || credited;
         }
         if constexpr (HasParts<E>) {
-            engine.template accumulate<std::uint8_t>(engine.local(call.out), nullptr, sources, 1, call.bytes,
+            const Lists<E> again = lists();
+            engine.template accumulate<std::uint8_t>(engine.local(call.out), nullptr, again.sources, 1, call.bytes,
                                                      BATON_SUM);
-            engine.template complete<std::uint8_t>(destinations, 2, call.send, sources, 1, call.bytes, BATON_SUM);
+            engine.template complete<std::uint8_t>(again.destinations, 2, call.send, again.sources, 1, call.bytes,
+                                                   BATON_SUM);
         }
         if constexpr (HasPackets<E>) {
             engine.verify_arrivals();

@@ -28,10 +28,11 @@ struct Rounds {
             engine.copy(engine.local(call.recv + slot(step, engine.rank())), block, part.bytes);
             engine.signal_all(step);
             waited = engine.wait_all(step) && waited;
-            typename E::Remote sources[max_ranks];
-            for (int of = 0; of < engine.size(); ++of) sources[of] = engine.local(call.recv + slot(step, of));
-            // Enqueued copies within a rank are not ordered before its reductions: the contract says so.
-            if constexpr (!acts_at_once<E>) sources[engine.rank()] = engine.local(block);
+            const auto *const sources = engine.sources(engine.size(), [&](int of) {
+                // Enqueued copies within a rank are not ordered before its reductions: the contract says so.
+                const bool enqueued = !acts_at_once<E> && of == engine.rank();
+                return engine.local(enqueued ? block : call.recv + slot(step, of));
+            });
             const typename E::Remote destination[1] = {engine.local(call.out + (step - 1) * call.bytes + part.begin)};
             engine.template reduce<std::uint8_t>(destination, 1, sources, part.bytes, BATON_SUM);
         }
@@ -177,15 +178,14 @@ private:
     /// Own blocks come straight out of `send`.
     template <class E>
     static BATON_HD void combine(E &engine, const Call &call, const Range &part, std::uint64_t step) {
-        typename E::Remote sources[max_ranks];
-        for (int of = 0; of < engine.size(); ++of) {
+        const auto *const sources = engine.sources(engine.size(), [&](int of) {
             const std::byte *from = call.recv + slot(engine, call, step, of);
             if constexpr (HasStaging<E>) {
                 if (call.variant == in_staging) from = engine.staging_from(of, static_cast<int>(step & 1));
             }
             if (of == engine.rank()) from = call.send + (step - 1) * call.bytes;
-            sources[of] = engine.local(from + part.begin);
-        }
+            return engine.local(from + part.begin);
+        });
         const typename E::Remote destination[1] = {engine.local(call.out + (step - 1) * call.bytes + part.begin)};
         engine.template reduce<std::uint8_t>(destination, 1, sources, part.bytes, BATON_SUM);
     }

@@ -1,0 +1,52 @@
+// Broadcast by scattering and relaying, by several channels, which start with different peers.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "channel_engine.hpp"
+#include "collectives/broadcast/push.hpp"
+
+namespace baton::core {
+namespace {
+
+struct Shape {
+    int ranks;
+    int channels;
+    std::size_t count;
+    bool relayed;
+};
+
+class BroadcastChannels : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(BroadcastChannels, GivesEveryRankTheRootsBuffer) {
+    const auto &[ranks, channels, count, relayed] = GetParam();
+    ASSERT_EQ(worth_relaying(count * sizeof(std::uint32_t), ranks), relayed);
+    const auto n = static_cast<std::size_t>(ranks);
+    for (const int root : {0, ranks - 1}) {
+        std::vector<Vector> send(n), recv(n, Vector(count, 0xdeadu));
+        send[static_cast<std::size_t>(root)] = input(root, count);
+        Node node(ranks, channels, 128);
+        run_channels(node, send, recv, [&, count = count, root](ChannelEngine &engine, int rank) {
+            CollectiveArgs args;
+            args.send = node.send[static_cast<std::size_t>(rank)];
+            args.recv = node.recv[static_cast<std::size_t>(rank)];
+            args.chunk = count * sizeof(std::uint32_t);
+            args.root = root;
+            broadcast_push(engine, args);
+        });
+        for (const Vector &found : recv) EXPECT_TRUE(found == send[static_cast<std::size_t>(root)]) << "root " << root;
+    }
+}
+
+// One step and several; the last shares and parts are short.
+INSTANTIATE_TEST_SUITE_P(Shapes, BroadcastChannels,
+                         ::testing::Values(Shape{1, 3, 1000, false}, Shape{2, 3, 1u << 20, false},
+                                           Shape{3, 2, 90001, false}, Shape{4, 3, 300007, true},
+                                           Shape{4, 3, 1000003, true}, Shape{5, 2, 800001, true}),
+                         [](const auto &one) {
+                             return std::to_string(one.param.ranks) + "_ranks_" + std::to_string(one.param.count) +
+                                    "_elements";
+                         });
+
+}  // namespace
+}  // namespace baton::core
