@@ -30,7 +30,9 @@ ArenaLayout ArenaLayout::make(int size, int channels, std::uint64_t packet_limit
     // A channel's share of packet_limit bytes, rounded up to whole packets, plus one because shares start on element
     // boundaries.
     layout.packets_per_channel = std::max<std::uint64_t>(1, (packet_limit / 8 + c - 1) / c + 1);
-    layout.message_packets = message_limit / sizeof(Packet::payload);
+    // A message that does not fit goes through the slot's halves in turn (collectives/p2p/packet.hpp): whole packets
+    // too.
+    layout.message_packets = message_limit / (2 * sizeof(Packet::payload)) * 2;
     layout.segment_bytes = (segment_bytes + 255) / 256 * 256;
 
     Allocator allocator;

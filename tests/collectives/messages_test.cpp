@@ -26,6 +26,7 @@ struct Channel {
 };
 
 /// The longest message that a layout says it holds lies in its slot whole, every channel's share in a place of its own.
+/// A longer one goes through the slot's halves, which have no packet in common.
 TEST(MessageSlots, HoldWhatTheySay) {
     constexpr int channels = 37;
     for (std::uint64_t limit : {16384, 16385, 16391, 131072, 149796, 174762, 209715, 262144}) {
@@ -40,6 +41,12 @@ TEST(MessageSlots, HoldWhatTheySay) {
             EXPECT_EQ(pieces.place(0) * core::packet_payload, pieces.share.begin) << limit;
             EXPECT_LE(pieces.share.begin + pieces.share.bytes, layout.message_packets * core::packet_payload) << limit;
         }
+        message.bytes = 3 * layout.message_bytes() + 5;
+        const auto halves = core::MessagePieces::of(Channel{layout, 0, 1}, message);
+        EXPECT_FALSE(halves.buffered) << limit;
+        EXPECT_LE(halves.place(0) + core::packets_for(halves.bytes(0)), halves.place(1)) << limit;
+        EXPECT_LE(halves.place(1) + core::packets_for(halves.bytes(1)), layout.message_packets) << limit;
+        EXPECT_EQ(halves.place(2), halves.place(0)) << limit;
     }
 }
 
