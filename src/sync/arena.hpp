@@ -72,8 +72,8 @@ struct ArenaLayout {
         0;                       // [owner][slot] Packet; this rank only: address and generation, as kernels saw them
     std::uint64_t inboxes = 0;   // [from][slot] MessageInbox
     std::uint64_t outboxes = 0;  // [to][slot] MessageOutbox
-    std::uint64_t eager = 0;     // [from][slot][message_packets] Packet
-    std::uint64_t packets = 0;   // [parity][channel][from][packets_per_channel] Packet
+    std::uint64_t eager = 0;     // [from][slot][message_packets] Packet; on the host their memory, as HostPackets
+    std::uint64_t packets = 0;   // [parity][channel][from][packets_per_channel] Packet; likewise
     std::uint64_t staging = 0;   // [2][from][segment_bytes]
     std::uint64_t total_bytes = 0;
 

@@ -15,8 +15,8 @@ namespace baton::core {
 /// to: each is checked by itself.
 /// In host memory that GPUs meet in the same access is atomic: the CUDA memory model says so of aligned 16-byte loads
 /// and stores of mapped memory (docs/memory_model.md).
-/// Host: payload relaxed, then epoch with release; the reader takes the epoch with acquire, then the payload. One epoch
-/// covers a group of payloads there (host/move.hpp).
+/// Host (arrival lines; data goes as in host/move.hpp): payload relaxed, then epoch with release; the reader takes the
+/// epoch with acquire, then the payload.
 /// A packet may be written again when its reader has taken it; the algorithms show that by their epochs (arena.hpp).
 /// 64-bit epochs do not come round, so a stale packet can never look new.
 struct alignas(16) Packet {

@@ -27,7 +27,7 @@ void expect_no_more(Rank &rank) {
 
 /// Nobody has signalled, credited or put packets on this communicator.
 void expect_silent(Rank &rank) {
-    for (const auto &words : {rank.done_words(), rank.credit_words(), rank.packet_epochs()}) {
+    for (const auto &words : {rank.done_words(), rank.credit_words(), rank.packet_words()}) {
         EXPECT_EQ(*std::max_element(words.begin(), words.end()), 0U) << "rank " << rank.rank();
     }
 }

@@ -163,12 +163,17 @@ void packets(Rank &rank, int variant) {
 
 std::vector<Clause> packet_clauses() {
     constexpr Offers needs{.packets = true};
+    constexpr std::size_t areas = std::size_t{16} << 20;
     return {
-        {.name = "packets_taken", .body = packets, .variant = Packets::take, .needs = needs},
-        {.name = "packets_taken_of_one", .body = packets, .variant = Packets::one, .needs = needs},
-        {.name = "packets_in_blocks", .body = packets, .variant = Packets::blocks, .needs = needs},
-        {.name = "packets_scattered", .body = packets, .variant = Packets::scatter, .needs = needs},
-        {.name = "packets_gathered", .body = packets, .variant = Packets::gather, .needs = needs},
+        {.name = "packets_taken", .body = packets, .variant = Packets::take, .needs = needs, .area_bytes = areas},
+        {.name = "packets_taken_of_one", .body = packets, .variant = Packets::one, .needs = needs, .area_bytes = areas},
+        {.name = "packets_in_blocks", .body = packets, .variant = Packets::blocks, .needs = needs, .area_bytes = areas},
+        {.name = "packets_scattered",
+         .body = packets,
+         .variant = Packets::scatter,
+         .needs = needs,
+         .area_bytes = areas},
+        {.name = "packets_gathered", .body = packets, .variant = Packets::gather, .needs = needs, .area_bytes = areas},
     };
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto publish_patience = std::chrono::milliseconds(30000);
 /// Small, so that sizes around the limits are cheap: per rank over all channels, and per staging slot.
-constexpr std::uint64_t packet_bytes = 1024;
+constexpr std::uint64_t packet_bytes = 2048;
 constexpr std::uint64_t segment_bytes = 4096;
 
 const char *text(Said said) {
@@ -194,10 +194,10 @@ std::vector<std::uint64_t> Rank::words(const std::uint64_t *first, int count, st
     return picked;
 }
 
-std::vector<std::uint64_t> Rank::packet_epochs() {
+std::vector<std::uint64_t> Rank::packet_words() {
     const ArenaLayout &layout = view_.layout;
-    return words(&view_.own().packets(0, 0, 0)->epoch, 2 * layout.channels * layout.size,
-                 layout.packets_per_channel * sizeof(Packet) / sizeof(std::uint64_t));
+    const auto words_of_buffer = static_cast<int>(layout.packets_per_channel * sizeof(Packet) / sizeof(std::uint64_t));
+    return words(&view_.own().packets(0, 0, 0)->payload, 2 * layout.channels * layout.size * words_of_buffer, 1);
 }
 
 void expect_said(const Rank &rank, const Results &results, Said Observed::*method, Said said) {

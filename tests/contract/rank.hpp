@@ -61,8 +61,8 @@ public:
     /// The words that peers raise: [channel * size + from].
     std::vector<std::uint64_t> done_words() { return semaphores(view_.own().done(0, 0)); }
     std::vector<std::uint64_t> credit_words() { return semaphores(view_.own().credit(0, 0)); }
-    /// Of the first packet of each buffer: [parity][channel][from].
-    std::vector<std::uint64_t> packet_epochs();
+    /// All payloads and epochs of all packet buffers.
+    std::vector<std::uint64_t> packet_words();
 
 private:
     /// Words that the host shares with the engine.

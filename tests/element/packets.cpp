@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "cases.hpp"
@@ -10,7 +11,21 @@
 namespace baton::test {
 namespace {
 
+using core::HostPackets;
 using core::Packet;
+
+/// The memory of the packets of `bytes`, full of old ones.
+class Wire {
+public:
+    explicit Wire(std::size_t bytes) : memory_(core::packets_for(bytes), Packet{~0ULL, 0}) {
+        auto *const words = reinterpret_cast<std::uint64_t *>(memory_.data());
+        std::fill(words + memory_.size(), words + 2 * memory_.size(), 0);
+    }
+    HostPackets packets() const { return HostPackets::in(const_cast<Packet *>(memory_.data()), memory_.size()); }
+
+private:
+    std::vector<Packet> memory_;
+};
 
 struct Yielding {
     bool operator()() {
@@ -28,36 +43,46 @@ TEST(Packets, CarryAnySizeFromAndToAnyAddress) {
     std::mt19937_64 random(7);
     Limited never{0};
     std::uint64_t epoch = 0;
-    for (const std::size_t bytes : {0, 1, 2, 7, 8, 9, 15, 16, 63, 64, 65, 255, 256, 257, 1021}) {
+    for (const std::size_t bytes : {0, 1, 2, 7, 8, 9, 15, 16, 63, 64, 65, 1021, 1023, 1024, 1025, 5000}) {
         for (std::size_t offset = 0; offset <= 16; ++offset) {
-            const Layout layout(3, bytes, {offset, 5});
+            const Layout layout(2, bytes, {offset, 5});
             Bytes memory(layout.size(), 0xA5);
             fill_random_bytes(memory.data() + layout.at(0), bytes, random);
-            std::vector<Packet> wires[2];
-            for (auto &wire : wires) wire.assign(core::packets_for(bytes), Packet{~0ULL, 0});
-            Packet *to[] = {wires[0].data(), wires[1].data()};
+            const Wire wire(bytes);
             Bytes expected = memory;
-            for (const int d : {1, 2}) std::memcpy(expected.data() + layout.at(d), memory.data() + layout.at(0), bytes);
-            core::put_packets(to, 2, memory.data() + layout.at(0), bytes, ++epoch);
-            for (const int d : {1, 2}) {
-                EXPECT_TRUE(core::take_packets(memory.data() + layout.at(d), to[d - 1], bytes, epoch, never));
-            }
+            std::memcpy(expected.data() + layout.at(1), memory.data() + layout.at(0), bytes);
+            core::put_packets(wire.packets(), memory.data() + layout.at(0), bytes, ++epoch);
+            EXPECT_TRUE(core::take_packets(memory.data() + layout.at(1), wire.packets(), bytes, epoch, never));
             EXPECT_TRUE(memory == expected) << bytes << " bytes, offset " << offset;
         }
     }
 }
 
+/// Two halves of the memory of 400 packets, of which each has its epochs for itself.
+TEST(Packets, FromOnePlaceOnDoNotTouchOthers) {
+    std::vector<Packet> memory(400, Packet{0, 0});
+    const auto half = [&](std::uint64_t first) { return HostPackets::in(memory.data(), memory.size(), first); };
+    Bytes one(1600, 1), other(1600, 2), found(1600);
+    Limited never{0};
+    core::put_packets(half(0), one.data(), one.size(), 5);
+    EXPECT_FALSE(core::take_packets(found.data(), half(200), found.size(), 6, never));
+    core::put_packets(half(200), other.data(), other.size(), 6);
+    EXPECT_TRUE(core::take_packets(found.data(), half(0), found.size(), 5, never));
+    EXPECT_TRUE(found == one);
+    EXPECT_TRUE(core::take_packets(found.data(), half(200), found.size(), 6, never));
+    EXPECT_TRUE(found == other);
+}
+
 TEST(Packets, OldOnesAreNotTakenAndTheWaitEnds) {
     std::uint64_t data = 42;
     std::uint64_t result = 7;
-    Packet wire{0, 0};
-    Packet *to[] = {&wire};
-    core::put_packets(to, 1, &data, sizeof data, 3);
+    const Wire wire(sizeof data);
+    core::put_packets(wire.packets(), &data, sizeof data, 3);
     Limited limited{5};
-    EXPECT_FALSE(core::take_packets(&result, &wire, sizeof data, 4, limited));
+    EXPECT_FALSE(core::take_packets(&result, wire.packets(), sizeof data, 4, limited));
     EXPECT_EQ(limited.left, -1);
     EXPECT_EQ(result, 7U);
-    const auto packets_of = [&](int rank) { return rank == 0 ? &wire : nullptr; };
+    const auto packets_of = [&](int rank) { return rank == 0 ? wire.packets() : HostPackets{}; };
     Limited again{5};
     EXPECT_FALSE(core::reduce_packets<std::uint64_t>(&result, packets_of, &data, 2, 1, BATON_SUM, 4, again));
     EXPECT_EQ(result, 7U);
@@ -70,15 +95,10 @@ void check_reduce_packets(int op, int ranks, int own, std::size_t count, Placeme
     const std::size_t bytes = count * sizeof(T);
     const Layout layout(ranks + 1, bytes, placement);
     Bytes memory(layout.size(), 0xA5);
-    std::vector<std::vector<Packet>> wires(static_cast<std::size_t>(ranks));
-    std::vector<const Packet *> sources;
+    const std::vector<Wire> wires(static_cast<std::size_t>(ranks), Wire(bytes));
     for (int r = 0; r < ranks; ++r) {
-        auto &wire = wires[static_cast<std::size_t>(r)];
-        wire.assign(core::packets_for(bytes), Packet{~0ULL, 0});
         fill_random<T>(memory.data() + layout.at(r), count, random);
-        Packet *to[] = {wire.data()};
-        core::put_packets(to, 1, memory.data() + layout.at(r), bytes, 9);
-        sources.push_back(r == own ? nullptr : wire.data());
+        core::put_packets(wires[static_cast<std::size_t>(r)].packets(), memory.data() + layout.at(r), bytes, 9);
     }
     Bytes expected = memory;
     const std::size_t target = layout.at(in_place ? own : ranks);
@@ -91,7 +111,9 @@ void check_reduce_packets(int op, int ranks, int own, std::size_t count, Placeme
         const T result = reference_reduce<T>(op, elements);
         std::memcpy(expected.data() + target + i * sizeof(T), &result, sizeof(T));
     }
-    const auto packets_of = [&](int rank) { return sources[static_cast<std::size_t>(rank)]; };
+    const auto packets_of = [&](int rank) {
+        return rank == own ? HostPackets{} : wires[static_cast<std::size_t>(rank)].packets();
+    };
     Limited never{0};
     EXPECT_TRUE(core::reduce_packets<T>(reinterpret_cast<T *>(memory.data() + target), packets_of,
                                         reinterpret_cast<const T *>(memory.data() + layout.at(own)), ranks, count, op,
@@ -108,7 +130,7 @@ TEST_P(ReducePackets, EqualsTheReference) {
             if (!core::op_defined(static_cast<baton_type>(GetParam()), static_cast<baton_op>(op))) continue;
             SCOPED_TRACE(op);
             for (const int ranks : {1, 2, 3, 8, 9, 17}) {
-                for (const std::size_t count : {1, 2, 9, 67}) {
+                for (const std::size_t count : {1, 2, 9, 67, 1100}) {
                     check_reduce_packets<T>(op, ranks, ranks / 2, count, {0, 0}, false);
                     check_reduce_packets<T>(op, ranks, ranks - 1, count, {sizeof(T), 0}, true);
                 }
@@ -124,28 +146,33 @@ INSTANTIATE_TEST_SUITE_P(Types, ReducePackets, ::testing::Range(0, static_cast<i
 TEST(Packets, TwoThreadsPassThemBackAndForth) {
     // A packet may be written again because the other side has answered it: the same words serve every epoch.
     constexpr std::uint64_t epochs = 2000;
-    constexpr std::size_t bytes = 597;  // three groups of the host's, the last one short
-    std::vector<Packet> there(core::packets_for(bytes));
-    std::vector<Packet> back(core::packets_for(bytes));
+    // One group and several; what was payload at one size is none at another.
+    constexpr std::size_t most = 2597;
+    const auto bytes_in = [](std::uint64_t epoch) {
+        constexpr std::size_t sizes[] = {most, 1, 1025, 8, 1024};
+        return sizes[epoch % 5];
+    };
+    const Wire there(most);
+    const Wire back(most);
     std::thread echo([&] {
         Yielding spin;
-        unsigned char data[bytes];
-        Packet *to[] = {back.data()};
+        unsigned char data[most];
         for (std::uint64_t epoch = 1; epoch <= epochs; ++epoch) {
-            core::take_packets(data, there.data(), bytes, epoch, spin);
-            for (unsigned char &byte : data) ++byte;
-            core::put_packets(to, 1, data, bytes, epoch);
+            const std::size_t bytes = bytes_in(epoch);
+            core::take_packets(data, there.packets(), bytes, epoch, spin);
+            for (std::size_t i = 0; i < bytes; ++i) ++data[i];
+            core::put_packets(back.packets(), data, bytes, epoch);
         }
     });
     Yielding spin;
-    unsigned char sent[bytes];
-    unsigned char got[bytes];
-    Packet *to[] = {there.data()};
+    unsigned char sent[most];
+    unsigned char got[most];
     std::size_t wrong = 0;
     for (std::uint64_t epoch = 1; epoch <= epochs; ++epoch) {
+        const std::size_t bytes = bytes_in(epoch);
         for (std::size_t i = 0; i < bytes; ++i) sent[i] = static_cast<unsigned char>(i * epoch);
-        core::put_packets(to, 1, sent, bytes, epoch);
-        core::take_packets(got, back.data(), bytes, epoch, spin);
+        core::put_packets(there.packets(), sent, bytes, epoch);
+        core::take_packets(got, back.packets(), bytes, epoch, spin);
         for (std::size_t i = 0; i < bytes; ++i) wrong += got[i] != static_cast<unsigned char>(sent[i] + 1);
     }
     echo.join();

@@ -98,15 +98,17 @@ void check_reduce_packets(int op, int ranks, int own, std::size_t count, Placeme
     Bytes memory(layout.size(), 0xA5);
     std::vector<Packet> host_wires(packets * static_cast<std::size_t>(ranks));
     const DeviceArray<Packet> device_wires(host_wires.size());
-    std::vector<const Packet *> host_sources;
+    std::vector<const T *> host_sources;
     std::vector<const Packet *> device_sources;
     for (int r = 0; r < ranks; ++r) {
         const std::size_t at = packets * static_cast<std::size_t>(r);
         fill_random<T>(memory.data() + layout.at(r), count, random);
-        Packet *to[] = {host_wires.data() + at};
-        core::on_host::put_packets(to, 1, memory.data() + layout.at(r), bytes, 9);
-        for (std::size_t i = 0; i < packets; ++i) to[0][i].epoch = 9;  // the device looks at each
-        host_sources.push_back(r == own ? nullptr : host_wires.data() + at);
+        for (std::size_t i = 0; i < packets; ++i) {
+            Packet &packet = host_wires[at + i] = {0, 9};
+            std::memcpy(&packet.payload, memory.data() + layout.at(r) + i * core::packet_payload,
+                        std::min(core::packet_payload, bytes - i * core::packet_payload));
+        }
+        host_sources.push_back(reinterpret_cast<const T *>(memory.data() + layout.at(r)));
         device_sources.push_back(r == own ? nullptr : device_wires.data() + at);
     }
     check_cuda(
@@ -121,11 +123,8 @@ void check_reduce_packets(int op, int ranks, int own, std::size_t count, Placeme
                                      reinterpret_cast<const T *>(arena.data() + layout.at(own)), ranks, count, op, 9,
                                      gave_up.data());
     finish_kernel("reduce_packets");
-    Limited never{0};
-    const auto packets_of = [&](int rank) { return host_sources[static_cast<std::size_t>(rank)]; };
-    EXPECT_TRUE(core::on_host::reduce_packets<T>(reinterpret_cast<T *>(memory.data() + target), packets_of,
-                                                 reinterpret_cast<const T *>(memory.data() + layout.at(own)), ranks,
-                                                 count, op, 9, never));
+    T *const host_target[1] = {reinterpret_cast<T *>(memory.data() + target)};
+    core::on_host::reduce_block<T>(host_target, 1, host_sources.data(), ranks, count, op, ranks);
     Bytes got(memory.size());
     arena.download(got.data());
     EXPECT_TRUE(got == memory) << "op " << op << ", " << ranks << " ranks, own " << own << ", " << count

@@ -14,6 +14,7 @@ constexpr BATON_HD std::size_t packets_for(std::size_t bytes) {
     return bytes / packet_payload + (bytes % packet_payload != 0 ? 1 : 0);
 }
 
+/// Of kernels; the host looks at groups of packets (host/move.hpp).
 /// Waits until the packets at where[0..count-1] carry `epoch` and takes their payloads; a null entry is skipped and its
 /// payload left alone. A round of polls issues all loads that are still missing before it looks at one of them, so that
 /// packets which are there cost one flight together. `spin` is asked after every round that missed something; false

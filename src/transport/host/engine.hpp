@@ -47,8 +47,7 @@ public:
         const auto from = [&](int peer) { return source + static_cast<std::uint64_t>(peer) * stride; };
         for (int step = 1; step < size(); ++step) {
             const int peer = peer_at(step);
-            Packet *const destinations[1] = {view_.arena(peer).packets(epoch_, channel, rank())};
-            put_packets(destinations, 1, from(peer), bytes, epoch_);
+            put_packets(packets_in(view_.arena(peer), rank()), from(peer), bytes, epoch_);
         }
         if (own != nullptr) copy_own(own, from(rank()), bytes);
         return true;
@@ -143,13 +142,13 @@ public:
     void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
         if (failed_) return;
         Spin spin(view_, at(WaitFor::data, peer));
-        if (!take_packets(destination, view_.own().packets(epoch_, channel, peer), bytes, epoch_, spin)) fail();
+        if (!take_packets(destination, packets_in(view_.own(), peer), bytes, epoch_, spin)) fail();
     }
     template <class T>
     void reduce_packets_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
         if (failed_) return;
-        const auto packets_of = [&](int peer) -> const Packet * {
-            return peer == rank() ? nullptr : view_.own().packets(epoch_, channel, peer);
+        const auto packets_of = [&](int peer) {
+            return peer == rank() ? HostPackets{} : packets_in(view_.own(), peer);
         };
         Spin spin(view_, at(WaitFor::data, any_peer));
         if (!reduce_packets<T>(reinterpret_cast<T *>(destination), packets_of, reinterpret_cast<const T *>(own), size(),
@@ -170,6 +169,10 @@ private:
 
     using Words = std::uint64_t *(Arena::*)(int, int) const;
     using Remotes = std::array<Remote, max_ranks>;
+
+    HostPackets packets_in(const Arena &arena, int from) const {
+        return HostPackets::in(arena.packets(epoch_, channel, from), view_.layout.packets_per_channel);
+    }
 
     /// Calls part(inputs, first, elements) for one block of elements after the other, until it returns false: the
     /// sources are mapped here, or have been read into scratch.

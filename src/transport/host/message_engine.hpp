@@ -34,6 +34,7 @@ public:
         if (failed_) return false;
         return load_acquire(word) >= value || not_yet(wait_for, value);
     }
+    /// A slot is handed back so: with release, for its payloads are plain memory (memory_model.md).
     void post_word(std::uint64_t *word, std::uint64_t value) {
         if (!failed_) store_release(word, value);
     }
@@ -66,9 +67,7 @@ public:
         if (!failed_ && !host_read(destination, source, bytes)) report_unreachable();
     }
     void put(Packet *destination, const std::byte *source, std::uint64_t bytes, std::uint64_t epoch) {
-        if (failed_) return;
-        Packet *const destinations[1] = {destination};
-        put_packets(destinations, 1, source, bytes, epoch);
+        if (!failed_) put_packets(packets_at(view_.arena(peer_), rank(), destination), source, bytes, epoch);
     }
     bool take(std::byte *destination, const Packet *source, std::uint64_t bytes, std::uint64_t epoch) {
         if (failed_) return false;
@@ -76,7 +75,8 @@ public:
         for (; taken_ < packets_for(bytes); taken_ += packet_group) {
             const std::size_t from = taken_ * packet_payload;
             const std::size_t size = std::min<std::size_t>(packet_group * packet_payload, bytes - from);
-            if (!take_packets(destination + from, source + taken_, size, epoch, only_look))
+            if (!take_packets(destination + from, packets_at(view_.own(), peer_, source + taken_), size, epoch,
+                              only_look))
                 return not_yet(WaitFor::data, epoch);
         }
         taken_ = 0;
@@ -89,6 +89,14 @@ public:
     }
 
 private:
+    /// The packets from the one on that the algorithm points at, in one of the slots for messages of rank `from`.
+    HostPackets packets_at(const Arena &arena, int from, const Packet *packet) const {
+        const std::uint64_t capacity = view_.layout.message_packets;
+        Packet *const slots = arena.eager_buffer(from, 0);
+        const auto index = static_cast<std::uint64_t>(packet - slots);
+        return HostPackets::in(slots + index / capacity * capacity, capacity, index % capacity);
+    }
+
     /// A wait that has not been satisfied: false, and the message fails when this very wait has lasted too long.
     bool not_yet(WaitFor wait_for, std::uint64_t value) {
         if (!wait_ || wait_->wait_for != wait_for || wait_->value != value)

@@ -1,14 +1,16 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "transport/element/packets.hpp"
+#include "util/limits.hpp"
 
-/// The host twins of kernel/move.cuh and kernel/packet_move.cuh: the same names, arguments and bits, done by the
-/// calling thread alone.
+/// The host twins of kernel/move.cuh and kernel/packet_move.cuh: the same names and results, done by the calling thread
+/// alone. Only packets lie in memory in another way.
 namespace baton::core {
 inline namespace on_host {
 
@@ -100,8 +102,8 @@ void accumulate_block(Accumulator<T> *destination, const Accumulator<T> *partial
     }
 }
 
-/// The last part of a reduction, into element i of every destination; `ranks` is what AVG divides by. A destination may
-/// be equal to a source, but not overlap one otherwise.
+/// The last part of a reduction, into element i of every destination, of which there is one at least; `ranks` is what
+/// AVG divides by. A destination may be equal to a source, but not overlap one otherwise.
 template <class T>
 void complete_block(T *const *destinations, int destination_count, const Accumulator<T> *partial,
                     const T *const *sources, int source_count, std::size_t count, int op, int ranks) {
@@ -128,98 +130,85 @@ void reduce_block(T *const *destinations, int destination_count, const T *const 
     complete_block<T>(destinations, destination_count, nullptr, sources, source_count, count, op, ranks);
 }
 
-/// Packets whose payloads one epoch covers, that of the last of them: a receiver that looks at every line while the
-/// sender fills it takes each from the other's cache more than once. Counted from the first packet of a call, so both
-/// sides must put and take the same bytes. The epochs of the others stay what they were, and no payload ever lies where
-/// an epoch does.
-inline constexpr std::size_t packet_group = 32;
+/// Packets as the host lays them out in the memory of as many Packets: the payloads side by side, so that they move as
+/// memcpy moves them, and behind them all a word for each payload's epoch. No payload ever lies where an epoch does, so
+/// none can be taken for one.
+///
+/// One epoch covers a group of payloads, and lies at the place of the group's first: stored with release behind them,
+/// loaded with acquire before they are. Groups are counted from the first packet of a call, so both sides must put and
+/// take the same bytes at the same place.
+struct HostPackets {
+    std::byte *payloads = nullptr;
+    std::uint64_t *epochs = nullptr;
+    std::uint64_t count = 0;
 
-/// Calls visit(first, packets) for each group of the packets of `bytes`, until it returns false.
+    /// In the memory of `capacity` Packets, from the place of packet `first` on.
+    static HostPackets in(Packet *memory, std::uint64_t capacity, std::uint64_t first = 0) {
+        auto *const start = reinterpret_cast<std::byte *>(memory);
+        auto *const epochs = reinterpret_cast<std::uint64_t *>(start + capacity * packet_payload);
+        return {start + first * packet_payload, epochs + first, capacity - first};
+    }
+};
+
+/// Enough to move fast, few enough that the receiver begins before the sender has ended.
+inline constexpr std::size_t packet_group = 128;
+
+/// Calls visit(first packet, first byte, bytes) for each group of the packets of `bytes`, until it returns false.
 template <class F>
 bool for_each_group(std::size_t bytes, const F &visit) {
-    const std::size_t packets = packets_for(bytes);
-    for (std::size_t first = 0; first < packets; first += packet_group) {
-        if (!visit(first, std::min(packet_group, packets - first))) return false;
+    constexpr std::size_t group_bytes = packet_group * packet_payload;
+    for (std::size_t at = 0; at < bytes; at += group_bytes) {
+        if (!visit(at / packet_payload, at, std::min(group_bytes, bytes - at))) return false;
     }
     return true;
 }
 
 template <class Spin>
-bool wait_for_group(const Packet *last, std::uint64_t epoch, Spin &spin) {
-    while (load_acquire(&last->epoch) != epoch) {
+bool wait_for_group(const std::uint64_t *its_epoch, std::uint64_t epoch, Spin &spin) {
+    while (load_acquire(its_epoch) != epoch) {
         if (!spin()) return false;
     }
     return true;
 }
 
-/// Of the payload of packet `index`; only the last one's is not full.
-inline std::size_t payload_bytes(std::size_t index, std::size_t bytes) {
-    return std::min(packet_payload, bytes - index * packet_payload);
-}
-
-/// Packs `bytes` from any address into packets and stores them at every destination. The last payload is filled up with
-/// zeros. A destination's packets must have been taken (or never sent) before.
-inline void put_packets(Packet *const *destinations, int destination_count, const void *source, std::size_t bytes,
-                        std::uint64_t epoch) {
-    const auto *const from = static_cast<const char *>(source);
-    for (int j = 0; j < destination_count; ++j) {
-        Packet *const to = destinations[j];
-        for_each_group(bytes, [&](std::size_t first, std::size_t packets) {
-            for (std::size_t i = first; i < first + packets; ++i) {
-                std::uint64_t payload = 0;
-                std::memcpy(&payload, from + i * packet_payload, payload_bytes(i, bytes));
-                store_relaxed(&to[i].payload, payload);
-            }
-            store_release(&to[first + packets - 1].epoch, epoch);
-            return true;
-        });
-    }
-}
-
-/// Waits for the packets of `bytes` and writes their payload to any address. False if `spin` ended a wait.
-template <class Spin>
-bool take_packets(void *destination, const Packet *source, std::size_t bytes, std::uint64_t epoch, Spin &spin) {
-    auto *const to = static_cast<char *>(destination);
-    return for_each_group(bytes, [&](std::size_t first, std::size_t packets) {
-        if (!wait_for_group(source + first + packets - 1, epoch, spin)) return false;
-        for (std::size_t i = first; i < first + packets; ++i) {
-            const std::uint64_t payload = load_relaxed(&source[i].payload);
-            std::memcpy(to + i * packet_payload, &payload, payload_bytes(i, bytes));
-        }
+/// `bytes` from any address, as many as there are packets for: more would be stored over epochs. The packets must have
+/// been taken (or never put) before.
+inline void put_packets(const HostPackets &packets, const void *source, std::size_t bytes, std::uint64_t epoch) {
+    assert(packets_for(bytes) <= packets.count);
+    for_each_group(bytes, [&](std::size_t first, std::size_t at, std::size_t size) {
+        std::memcpy(packets.payloads + at, static_cast<const std::byte *>(source) + at, size);
+        store_release(packets.epochs + first, epoch);
         return true;
     });
 }
 
-/// Reduces `count` elements of all ranks, in their order: packets_of(r) are the packets of rank r, or null for this
+/// Waits for the packets of `bytes` and writes their payload to any address. False if `spin` ended a wait.
+template <class Spin>
+bool take_packets(void *destination, const HostPackets &packets, std::size_t bytes, std::uint64_t epoch, Spin &spin) {
+    return for_each_group(bytes, [&](std::size_t first, std::size_t at, std::size_t size) {
+        if (!wait_for_group(packets.epochs + first, epoch, spin)) return false;
+        std::memcpy(static_cast<std::byte *>(destination) + at, packets.payloads + at, size);
+        return true;
+    });
+}
+
+/// Reduces `count` elements of all ranks, in their order: packets_of(r) are the packets of rank r, or nowhere for this
 /// rank, whose elements are `own`. `destination` may equal `own`; both may have any alignment. False if `spin` ended a
 /// wait.
 template <class T, class PacketsOf, class Spin>
 bool reduce_packets(T *destination, const PacketsOf &packets_of, const T *own, int ranks, std::size_t count, int op,
                     std::uint64_t epoch, Spin &spin) {
-    const std::size_t bytes = count * sizeof(T);
-    const auto *const from = reinterpret_cast<const std::byte *>(own);
-    auto *const to = reinterpret_cast<std::byte *>(destination);
-    const auto word_of = [&](int rank, std::size_t i) {
-        const Packet *const packets = packets_of(rank);
-        if (packets != nullptr) return load_relaxed(&packets[i].payload);
-        std::uint64_t word = 0;
-        std::memcpy(&word, from + i * packet_payload, payload_bytes(i, bytes));
-        return word;
-    };
-    return for_each_group(bytes, [&](std::size_t first, std::size_t packets) {
+    return for_each_group(count * sizeof(T), [&](std::size_t first, std::size_t at, std::size_t size) {
+        const T *sources[max_ranks];
         for (int rank = 0; rank < ranks; ++rank) {
-            const Packet *const theirs = packets_of(rank);
-            if (theirs != nullptr && !wait_for_group(theirs + first + packets - 1, epoch, spin)) return false;
+            const HostPackets theirs = packets_of(rank);
+            const bool mine = theirs.payloads == nullptr;
+            if (!mine && !wait_for_group(theirs.epochs + first, epoch, spin)) return false;
+            const std::byte *const start = mine ? reinterpret_cast<const std::byte *>(own) : theirs.payloads;
+            sources[rank] = reinterpret_cast<const T *>(start + at);
         }
-        with_op(op, [&](auto constant) {
-            for (std::size_t i = first; i < first + packets; ++i) {
-                Lanes<T, std::uint64_t> lanes{};
-                lanes.start(word_of(0, i));
-                for (int rank = 1; rank < ranks; ++rank) lanes.join(constant, word_of(rank, i));
-                const std::uint64_t result = lanes.result(op, ranks);
-                std::memcpy(to + i * packet_payload, &result, payload_bytes(i, bytes));
-            }
-        });
+        T *const to[1] = {reinterpret_cast<T *>(reinterpret_cast<std::byte *>(destination) + at)};
+        reduce_block<T>(to, 1, sources, ranks, size / sizeof(T), op, ranks);
         return true;
     });
 }
