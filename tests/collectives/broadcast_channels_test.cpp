@@ -27,12 +27,7 @@ TEST_P(BroadcastChannels, GivesEveryRankTheRootsBuffer) {
         send[static_cast<std::size_t>(root)] = input(root, count);
         Node node(ranks, channels, 128);
         run_channels(node, send, recv, [&, count = count, root](ChannelEngine &engine, int rank) {
-            CollectiveArgs args;
-            args.send = node.send[static_cast<std::size_t>(rank)];
-            args.recv = node.recv[static_cast<std::size_t>(rank)];
-            args.chunk = count * sizeof(std::uint32_t);
-            args.root = root;
-            broadcast_push(engine, args);
+            broadcast_push(engine, args_of(node, rank, count, root));
         });
         for (const Vector &found : recv) EXPECT_TRUE(found == send[static_cast<std::size_t>(root)]) << "root " << root;
     }

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "collectives/args.hpp"
 #include "transport/remote_lists.hpp"
 #include "transport/transport.hpp"
 
@@ -134,6 +135,16 @@ inline std::uint32_t sum(int ranks, std::size_t i) {
     std::uint32_t all = 0;
     for (int rank = 0; rank < ranks; ++rank) all += element(rank, i);
     return all;
+}
+
+/// What a rank passes to an algorithm; `chunk` elements.
+inline CollectiveArgs args_of(const Node &node, int rank, std::size_t chunk, int root) {
+    CollectiveArgs args;
+    args.send = node.send[static_cast<std::size_t>(rank)];
+    args.recv = node.recv[static_cast<std::size_t>(rank)];
+    args.chunk = chunk * sizeof(std::uint32_t);
+    args.root = root;
+    return args;
 }
 
 /// Runs `body(engine, rank)` on every channel of every rank. send and recv may be the same.

@@ -35,11 +35,7 @@ protected:
     void run(std::vector<Vector> &send, std::vector<Vector> &recv, const Body &body) {
         Node node(ranks, shape().channels, shape().segment);
         run_channels(node, send, recv, [&](ChannelEngine &engine, int rank) {
-            RoutedArgs args;
-            args.send = node.send[static_cast<std::size_t>(rank)];
-            args.recv = node.recv[static_cast<std::size_t>(rank)];
-            args.chunk = shape().count * sizeof(std::uint32_t);
-            args.route = make_route(shape().links(), rank);
+            const RoutedArgs args{args_of(node, rank, shape().count, 0), make_route(shape().links(), rank)};
             body(engine, args);
         });
     }

@@ -26,14 +26,8 @@ protected:
     template <class Body>
     void run(std::vector<Vector> &send, std::vector<Vector> &recv, std::size_t chunk, int root, const Body &body) {
         Node node(shape().ranks, shape().channels, shape().segment);
-        run_channels(node, send, recv, [&](ChannelEngine &engine, int rank) {
-            CollectiveArgs args;
-            args.send = node.send[static_cast<std::size_t>(rank)];
-            args.recv = node.recv[static_cast<std::size_t>(rank)];
-            args.chunk = chunk * sizeof(std::uint32_t);
-            args.root = root;
-            body(engine, args);
-        });
+        run_channels(node, send, recv,
+                     [&](ChannelEngine &engine, int rank) { body(engine, args_of(node, rank, chunk, root)); });
     }
     const Shape &shape() const { return GetParam(); }
     std::size_t ranks() const { return static_cast<std::size_t>(shape().ranks); }
