@@ -1,13 +1,11 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
-
-#include "util/limits.hpp"
+#include <vector>
 
 namespace baton::core {
 
-/// sources() and destinations() of transport.hpp, for an engine that one thread calls.
+/// sources() and destinations() of transport.hpp, for an engine that one thread calls. Operations without lists, the
+/// small ones, pay nothing for them.
 template <class Remote>
 class RemoteLists {
 public:
@@ -21,16 +19,15 @@ public:
     }
 
 private:
-    using List = std::array<Remote, max_ranks>;
-
     template <class F>
-    static const Remote *listed(List &list, int count, const F &remote_of) {
-        for (int at = 0; at < count; ++at) list[static_cast<std::size_t>(at)] = remote_of(at);
+    static const Remote *listed(std::vector<Remote> &list, int count, const F &remote_of) {
+        list.clear();
+        for (int at = 0; at < count; ++at) list.push_back(remote_of(at));
         return list.data();
     }
 
-    List sources_{};
-    List destinations_{};
+    std::vector<Remote> sources_;
+    std::vector<Remote> destinations_;
 };
 
 }  // namespace baton::core
