@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectives/args.hpp"
+#include "collectives/inputs.hpp"
 #include "transport/transport.hpp"
 
 /// Allreduce by pulling twice: a reduce_scatter, then an allgather of the results.
@@ -22,9 +23,7 @@ BATON_HD void allreduce_pull(Engine &engine, const CollectiveArgs &args) {
         return Range{owned.begin + part.begin, part.bytes};
     };
     const Range mine = part_of(engine.rank());
-    const auto *const sources = engine.sources(engine.size(), [&](int of) {
-        return (of == engine.rank() ? engine.local(args.send) : engine.send_of(of)) + mine.begin;
-    });
+    const auto *const sources = inputs_of_all(engine, args, mine.begin);
     const typename Engine::Remote destination[1] = {engine.local(args.recv + mine.begin)};
     engine.template reduce<T>(destination, 1, sources, mine.bytes / sizeof(T), args.op);
     engine.signal_all(1);

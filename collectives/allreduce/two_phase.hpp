@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectives/args.hpp"
+#include "collectives/inputs.hpp"
 #include "transport/transport.hpp"
 
 /// Allreduce in two phases, for large vectors: what two_shot.hpp does for each word at once, one after the other. The
@@ -21,9 +22,7 @@ BATON_HD void allreduce_two_phase(Engine &engine, const CollectiveArgs &args) {
     const Range owned = split(args.chunk, 16, engine.size(), engine.rank());
     const Range part = engine.share(owned.bytes, line_bytes);
     const std::uint64_t place = owned.begin + part.begin;
-    const auto *const sources = engine.sources(engine.size(), [&](int of) {
-        return (of == engine.rank() ? engine.local(args.send) : engine.send_of(of)) + place;
-    });
+    const auto *const sources = inputs_of_all(engine, args, place);
     const typename Engine::Remote destination[1] = {engine.local(args.recv + place)};
     engine.template reduce<T>(destination, 1, sources, part.bytes / sizeof(T), args.op);
     engine.copy_after_reduce();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectives/args.hpp"
+#include "collectives/inputs.hpp"
 #include "transport/transport.hpp"
 
 /// Allreduce in two shots within one operation: reduce-scatter by pulling, allgather by pushing.
@@ -19,9 +20,7 @@ BATON_HD void allreduce_two_shot(Engine &engine, const CollectiveArgs &args) {
     const Range owned = split(args.chunk, 16, engine.size(), engine.rank());
     const Range part = engine.share(owned.bytes, 16);
     const std::uint64_t place = owned.begin + part.begin;
-    const auto *const sources = engine.sources(engine.size(), [&](int of) {
-        return (of == engine.rank() ? engine.local(args.send) : engine.send_of(of)) + place;
-    });
+    const auto *const sources = inputs_of_all(engine, args, place);
     // The n-th of rank r is written by r alone; starting at another rank than the others keeps the writers apart.
     const auto *const destinations = engine.destinations(engine.size(), [&](int at) {
         return (at == 0 ? engine.local(args.recv) : engine.recv_of(engine.peer_at(at))) + place;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectives/args.hpp"
+#include "collectives/inputs.hpp"
 #include "transport/transport.hpp"
 
 /// Reduce-scatter by pulling: every rank reads its block from all peers and combines as it reads.
@@ -15,9 +16,7 @@ BATON_HD void reduce_scatter_pull(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
     const Range part = engine.share(args.chunk, 16);
     const std::uint64_t place = static_cast<std::uint64_t>(engine.rank()) * args.chunk + part.begin;
-    const auto *const sources = engine.sources(engine.size(), [&](int of) {
-        return (of == engine.rank() ? engine.local(args.send) : engine.send_of(of)) + place;
-    });
+    const auto *const sources = inputs_of_all(engine, args, place);
     const typename Engine::Remote destination[1] = {engine.local(args.recv + part.begin)};
     engine.template reduce<T>(destination, 1, sources, part.bytes / sizeof(T), args.op);
     engine.signal_all(1);
