@@ -63,12 +63,10 @@ std::uint64_t probe_peers(const CommView &view, const std::function<void()> &bar
 }
 
 void preload_kernels() {
-    const auto load = [](const void *kernel) {
+    for (const void *kernel : all_kernels()) {
         cudaFuncAttributes attributes;
         check_cuda(cudaFuncGetAttributes(&attributes, kernel), "loading a kernel");
-    };
-    for (const void *kernel : transport_kernels()) load(kernel);
-    for (const KernelChoice &choice : all_kernels()) load(choice.kernel);
+    }
 }
 
 Control *allocate_control() {

@@ -2,6 +2,7 @@
 #include "collectives/kernels.hpp"
 #include "collectives/request.hpp"
 #include "collectives/tuning.hpp"
+#include "transport/kernel/launch.hpp"
 
 namespace baton::core {
 
@@ -24,16 +25,19 @@ KernelChoice kernel_for(baton_operation operation, Algorithm algorithm, baton_ty
     }
 }
 
-std::vector<KernelChoice> all_kernels() {
-    std::vector<KernelChoice> kernels{barrier_kernel(), message_kernel(false), message_kernel(true),
-                                      meet_for_direct_send(), done_with_direct_send()};
+std::vector<const void *> all_kernels() {
+    std::vector<const void *> kernels = transport_kernels();
+    for (const KernelChoice &choice : {barrier_kernel(), message_kernel(false), message_kernel(true),
+                                       meet_for_direct_send(), done_with_direct_send()}) {
+        kernels.push_back(choice.kernel);
+    }
     for (const OperationWays &entry : tuned_operations()) {
         if (!is_collective(entry.operation)) continue;
         const int types = reduces(entry.operation) ? BATON_TYPE_COUNT : 1;
         for (const Way &way : entry.ways) {
             if (way.mover != Mover::kernel) continue;
             for (int type = 0; type < types; ++type)
-                kernels.push_back(kernel_for(entry.operation, way.algorithm, static_cast<baton_type>(type)));
+                kernels.push_back(kernel_for(entry.operation, way.algorithm, static_cast<baton_type>(type)).kernel);
         }
     }
     return kernels;

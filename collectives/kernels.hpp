@@ -62,7 +62,7 @@ KernelChoice done_with_direct_send();
 
 /// That of a collective's or barrier's plan.
 KernelChoice kernel_for(baton_operation operation, Algorithm algorithm, baton_type type);
-/// All of this layer.
-std::vector<KernelChoice> all_kernels();
+/// All of this layer and the ones below.
+std::vector<const void *> all_kernels();
 
 }  // namespace baton::core

@@ -2,10 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <vector>
 
 #include "collectives/kernels.hpp"
-#include "transport/kernel/launch.hpp"
 
 namespace baton::core {
 namespace {
@@ -15,11 +13,9 @@ namespace {
 TEST(GpuKernels, NeedNoMoreLocalMemoryThanIsReserved) {
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no GPU here";
-    std::vector<const void *> kernels = transport_kernels();
-    for (const KernelChoice &choice : all_kernels()) kernels.push_back(choice.kernel);
     std::size_t reserved = 0;
     ASSERT_EQ(cudaSuccess, cudaDeviceGetLimit(&reserved, cudaLimitStackSize));
-    for (const void *kernel : kernels) {
+    for (const void *kernel : all_kernels()) {
         cudaFuncAttributes attributes{};
         const char *name = "";
         ASSERT_EQ(cudaSuccess, cudaFuncGetAttributes(&attributes, kernel));
