@@ -48,7 +48,6 @@ template <class Engine>
 BATON_HD bool send_packet(Engine &engine, const Message &message, MessageProgress &progress) {
     MessageOutbox *out = engine.own().outbox(message.peer, message.slot());
     MessageInbox *in = engine.arena(message.peer).inbox(engine.rank(), message.slot());
-    Packet *packets = engine.arena(message.peer).eager_buffer(engine.rank(), message.slot());
     if (!progress.begun) {
         if (!engine.wait_word(&out->consumed.value, message.slot_user_before(), WaitFor::consumed)) return false;
         if (engine.channel() == 0) engine.post_line(&in->header);
@@ -61,7 +60,7 @@ BATON_HD bool send_packet(Engine &engine, const Message &message, MessageProgres
             !engine.wait_word(&out->taken.value, step_value(message.number, number - 2), WaitFor::taken)) {
             return false;
         }
-        engine.put(packets + pieces.place(progress.pieces), message.buffer + pieces.offset(progress.pieces),
+        engine.put(message.slot(), pieces.place(progress.pieces), message.buffer + pieces.offset(progress.pieces),
                    pieces.bytes(progress.pieces), step_value(message.number, number));
     }
     return true;
@@ -71,7 +70,6 @@ template <class Engine>
 BATON_HD bool recv_packet(Engine &engine, const Message &message, MessageProgress &progress) {
     MessageInbox *in = engine.own().inbox(message.peer, message.slot());
     MessageOutbox *out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
-    const Packet *packets = engine.own().eager_buffer(message.peer, message.slot());
     if (!progress.begun) {
         if (engine.channel() == 0 && !engine.check_line(&in->header)) return false;
         progress.begun = true;
@@ -79,7 +77,7 @@ BATON_HD bool recv_packet(Engine &engine, const Message &message, MessageProgres
     const auto pieces = MessagePieces::of(engine, message);
     for (; !pieces.done(progress.pieces); ++progress.pieces) {
         const std::uint64_t epoch = step_value(message.number, progress.pieces + 1);
-        if (!engine.take(message.buffer + pieces.offset(progress.pieces), packets + pieces.place(progress.pieces),
+        if (!engine.take(message.buffer + pieces.offset(progress.pieces), message.slot(), pieces.place(progress.pieces),
                          pieces.bytes(progress.pieces), epoch)) {
             return false;
         }

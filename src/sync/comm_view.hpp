@@ -109,4 +109,14 @@ private:
     std::uint32_t polls_ = 0;
 };
 
+/// Polls a word that only grows until it has reached `value`, with acquire; false if the wait must end before.
+BATON_HD inline bool wait_until(const CommView &view, const OperationPoint &point, const std::uint64_t *word,
+                                std::uint64_t value) {
+    Spin spin(view, point);
+    while (load_acquire(word) < value) {
+        if (!spin()) return false;
+    }
+    return true;
+}
+
 }  // namespace baton::core

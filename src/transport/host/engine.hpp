@@ -227,11 +227,7 @@ private:
     bool poll(int peer, std::uint64_t step, Words words, WaitFor wait_for) {
         if (failed_) return false;
         const std::uint64_t *word = (view_.own().*words)(channel, peer);
-        Spin spin(view_, at(wait_for, peer));
-        while (load_acquire(word) < step_value(epoch_, step)) {
-            if (!spin()) return fail();
-        }
-        return true;
+        return wait_until(view_, at(wait_for, peer), word, step_value(epoch_, step)) || fail();
     }
     bool poll_all(std::uint64_t step, Words words, WaitFor wait_for) {
         for (int index = 1; index < size(); ++index) {

@@ -66,16 +66,16 @@ public:
     void copy_from(std::byte *destination, const Remote &source, std::uint64_t bytes) {
         if (!failed_ && !host_read(destination, source, bytes)) report_unreachable();
     }
-    void put(Packet *destination, const std::byte *source, std::uint64_t bytes, std::uint64_t epoch) {
-        if (!failed_) put_packets(packets_at(view_.arena(peer_), rank(), destination), source, bytes, epoch);
+    void put(int slot, std::uint64_t place, const std::byte *source, std::uint64_t bytes, std::uint64_t epoch) {
+        if (!failed_) put_packets(packets_in(view_.arena(peer_), rank(), slot, place), source, bytes, epoch);
     }
-    bool take(std::byte *destination, const Packet *source, std::uint64_t bytes, std::uint64_t epoch) {
+    bool take(std::byte *destination, int slot, std::uint64_t place, std::uint64_t bytes, std::uint64_t epoch) {
         if (failed_) return false;
         auto only_look = [] { return false; };
         for (; taken_ < packets_for(bytes); taken_ += packet_group) {
             const std::size_t from = taken_ * packet_payload;
             const std::size_t size = std::min<std::size_t>(packet_group * packet_payload, bytes - from);
-            if (!take_packets(destination + from, packets_at(view_.own(), peer_, source + taken_), size, epoch,
+            if (!take_packets(destination + from, packets_in(view_.own(), peer_, slot, place + taken_), size, epoch,
                               only_look))
                 return not_yet(WaitFor::data, epoch);
         }
@@ -89,12 +89,8 @@ public:
     }
 
 private:
-    /// The packets from the one on that the algorithm points at, in one of the slots for messages of rank `from`.
-    HostPackets packets_at(const Arena &arena, int from, const Packet *packet) const {
-        const std::uint64_t capacity = view_.layout.message_packets;
-        Packet *const slots = arena.eager_buffer(from, 0);
-        const auto index = static_cast<std::uint64_t>(packet - slots);
-        return HostPackets::in(slots + index / capacity * capacity, capacity, index % capacity);
+    HostPackets packets_in(const Arena &arena, int from, int slot, std::uint64_t place) const {
+        return HostPackets::in(arena.eager_buffer(from, slot), view_.layout.message_packets, place);
     }
 
     /// A wait that has not been satisfied: false, and the message fails when this very wait has lasted too long.

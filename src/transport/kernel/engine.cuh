@@ -322,8 +322,7 @@ private:
     }
 
     __device__ void poll(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for, int peer) {
-        Spin spin(view_, at(wait_for, peer));
-        while (going_ && load_acquire(word) < value) going_ = spin();
+        if (going_) going_ = wait_until(view_, at(wait_for, peer), word, value);
     }
 
     /// One thread: waits for the peer's arrival and looks its buffers up.

@@ -61,11 +61,7 @@ __global__ void wait_signal_kernel(const __grid_constant__ CommView view, int wi
     Signature mine;
     mine.what = BATON_WAIT_SIGNAL;
     mine.count = signals;
-    Spin spin(view, OperationPoint{source, 0, until, WaitFor::signal, mine});
-    while (load_acquire(word) < until) {
-        if (!spin()) return;
-    }
-    *taken = until;
+    if (wait_until(view, OperationPoint{source, 0, until, WaitFor::signal, mine}, word, until)) *taken = until;
 }
 
 __global__ void probe_kernel(const __grid_constant__ CommView view, std::uint64_t value, bool verify,

@@ -62,10 +62,7 @@ public:
     __device__ bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for) {
         // What leaves a slot orders nothing (post_words()): that it was seen at the start is as good.
         const bool seen = wait_for == WaitFor::consumed && shared_.left[(number_ - 1) % message_slots] >= value;
-        if (threadIdx.x == 0 && !seen && going_) {
-            Spin spin(view_, at(wait_for));
-            while (going_ && load_acquire(word) < value) going_ = spin();
-        }
+        if (threadIdx.x == 0 && !seen && going_) going_ = wait_until(view_, at(wait_for), word, value);
         return agree();
     }
     /// Raises a word after everything that the block has stored and read so far.
@@ -106,8 +103,11 @@ public:
         void *const destinations[1] = {destination};
         copy_block(destinations, 1, source, bytes);
     }
-    __device__ void put(Packet *destination, const std::byte *source, std::uint64_t bytes, std::uint64_t epoch) {
+    /// Into the peer's slot for this rank, from packet `place` on.
+    __device__ void put(int slot, std::uint64_t place, const std::byte *source, std::uint64_t bytes,
+                        std::uint64_t epoch) {
         if (!going_) return;
+        Packet *const destination = view_.arena(peer_).eager_buffer(view_.rank, slot) + place;
         std::size_t sent = 0;
         if (source == ahead_of_) {
 #pragma unroll
@@ -121,7 +121,10 @@ public:
         Packet *const destinations[1] = {destination + sent};
         put_packets(destinations, 1, source + sent * packet_payload, bytes - sent * packet_payload, epoch);
     }
-    __device__ bool take(std::byte *destination, const Packet *source, std::uint64_t bytes, std::uint64_t epoch) {
+    /// Out of this rank's slot for the peer.
+    __device__ bool take(std::byte *destination, int slot, std::uint64_t place, std::uint64_t bytes,
+                         std::uint64_t epoch) {
+        const Packet *const source = view_.own().eager_buffer(peer_, slot) + place;
         // The last warp is in check_line(), if there are warps to spare.
         const bool all = channel_ != 0 || blockDim.x <= 64;
         const unsigned takers = all ? blockDim.x : blockDim.x - 32;
@@ -154,8 +157,7 @@ public:
     /// True once all channels of the sender have raised their word to `value`; a thread polls for each.
     __device__ bool wait_parts(const SemaphoreWord *parts, std::uint64_t value) {
         for (int part = static_cast<int>(threadIdx.x); part < channels_; part += static_cast<int>(blockDim.x)) {
-            Spin spin(view_, at(WaitFor::data));
-            while (going_ && load_acquire(&parts[part].value) < value) going_ = spin();
+            if (going_) going_ = wait_until(view_, at(WaitFor::data), &parts[part].value, value);
         }
         return agree();
     }
