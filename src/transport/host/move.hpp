@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "transport/element/packets.hpp"
+#include "transport/element/reduce.hpp"
 #include "util/limits.hpp"
 
 /// The host twins of kernel/move.cuh and kernel/packet_move.cuh: the same names and results, done by the calling thread

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "transport/element/lanes.hpp"
 #include "transport/element/packets.hpp"
 #include "transport/kernel/word.cuh"
 
@@ -42,6 +43,70 @@ __device__ inline void put_packets(Packet *const *destinations, int destination_
             }
         }
     }
+}
+
+/// Waits until the packets at where[0..count-1] carry `epoch` and takes their payloads; a null entry is skipped and its
+/// payload left alone. A round of polls issues all loads that are still missing before it looks at one of them, so that
+/// packets which are there cost one flight together. `spin` is asked after every round that missed something; false
+/// ends the wait, and then payloads must not be used.
+template <int count, class Spin>
+__device__ inline bool poll_packets(const Packet *const (&where)[count], std::uint64_t (&payload)[count],
+                                    std::uint64_t epoch, Spin &spin) {
+    bool missing[count];
+#pragma unroll
+    for (int k = 0; k < count; ++k) missing[k] = where[k] != nullptr;
+    for (;;) {
+        Packet seen[count] = {};
+#pragma unroll
+        for (int k = 0; k < count; ++k) {
+            if (missing[k]) seen[k] = load_packet(where[k]);
+        }
+        bool any = false;
+#pragma unroll
+        for (int k = 0; k < count; ++k) {
+            if (!missing[k]) continue;
+            missing[k] = seen[k].epoch != epoch;
+            if (!missing[k]) payload[k] = seen[k].payload;
+            any |= missing[k];
+        }
+        if (!any) return true;
+        if (!spin()) return false;
+    }
+}
+
+/// How many packets one thread polls at once where there are many: enough to hide a flight, few enough for registers.
+inline constexpr int packet_batch = 8;
+
+/// Word `index` of a reduction: polls the packets of all ranks, of which packets_of(rank) is the first, or null for
+/// this rank, whose word is `own`; combines in the order of ranks, `batch` of them polled at once. False if a wait was
+/// ended by `spin`.
+template <class T, int batch, class PacketsOf, class Spin>
+__device__ inline bool reduce_packet_word(const PacketsOf &packets_of, int ranks, std::size_t index, std::uint64_t own,
+                                          int op, std::uint64_t epoch, Spin &spin, std::uint64_t &result) {
+    Lanes<T, std::uint64_t> lanes{};
+    for (int first = 0; first < ranks; first += batch) {
+        const Packet *where[batch];
+        std::uint64_t words[batch];
+#pragma unroll
+        for (int k = 0; k < batch; ++k) {
+            const Packet *source = first + k < ranks ? packets_of(first + k) : nullptr;
+            where[k] = source != nullptr ? source + index : nullptr;
+            words[k] = own;
+        }
+        if (!poll_packets(where, words, epoch, spin)) return false;
+        with_op(op, [&](auto constant) {
+#pragma unroll
+            for (int k = 0; k < batch; ++k) {
+                if (first + k == 0) {
+                    lanes.start(words[k]);
+                } else if (first + k < ranks) {
+                    lanes.join(constant, words[k]);
+                }
+            }
+        });
+    }
+    result = lanes.result(op, ranks);
+    return true;
 }
 
 /// Packets base, base + takers, ... of `all`, so many of each part, `at_once` of them by a thread.
