@@ -8,6 +8,9 @@ shift 2
 cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/fixtures" || exit 1
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
+# Open MPI's files go there: in the folder that processes of a user share, one that ends takes it from under another that
+# is starting.
+export TMPDIR=$work
 
 timeout 60 "$tool" "$@" >"$work/output" 2>"$work/messages"
 code=$?

@@ -7,6 +7,9 @@ tool=$1 machine=$2
 cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/fixtures" || exit 1
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
+# Open MPI's files go there: in the folder that processes of a user share, one that ends takes it from under another that
+# is starting.
+export TMPDIR=$work
 
 said() { timeout 60 "$tool" --from "$1" --show matrix,bandwidth,tree,ring --advice "$work/advice" && cat "$work/advice"; }
 
