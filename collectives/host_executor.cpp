@@ -261,11 +261,8 @@ void HostExecutor::wait_signal(int window, int source, std::uint64_t signals, vo
         std::uint64_t *taken = view_.own().signals_taken(window, source);
         const std::uint64_t *word = view_.own().signal_word(window, source);
         const Signature mine = Signature::make(BATON_WAIT_SIGNAL, 0, 0, signals);
-        Spin spin(view_, {source, 0, *taken + signals, WaitFor::signal, mine});
-        while (load_acquire(word) < *taken + signals) {
-            if (!spin()) return;
-        }
-        *taken += signals;
+        const std::uint64_t until = *taken + signals;
+        if (wait_until(view_, {source, 0, until, WaitFor::signal, mine}, word, until)) *taken = until;
     });
 }
 
