@@ -19,7 +19,9 @@ struct Capabilities {
     int channels = 1;                        // most channels an operation may use
     std::uint64_t packet_bytes = 0;          // most bytes per pair that packets hold (all channels)
     std::uint64_t packet_channel_bytes = 0;  // the same for one channel
-    std::uint64_t message_bytes = 0;         // most bytes of a message that are buffered
+    std::uint64_t line_bytes = 0;            // as packet_bytes, of lines; 0: lines do not arrive whole here
+    std::uint64_t line_channel_bytes = 0;
+    std::uint64_t message_bytes = 0;  // most bytes of a message that are buffered
     std::uint64_t segment_bytes = 0;
     Links links;
     Tuning tuning;

@@ -32,7 +32,8 @@ void release_control(Control *control);
 
 struct DeviceIdentity {
     std::string name;
-    std::string uuid;  // "GPU-..." as nvidia-smi prints it
+    std::string uuid;    // "GPU-..." as nvidia-smi prints it
+    int generation = 0;  // major number of its compute capability
 };
 DeviceIdentity device_identity(int device);
 

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "collectives/allgather/line.hpp"
 #include "collectives/allgather/packet.hpp"
 #include "collectives/allgather/pull.hpp"
 #include "collectives/allgather/push.hpp"
@@ -11,15 +12,19 @@
 #include "collectives/allgather/staged.hpp"
 #include "collectives/allgather/two_level.hpp"
 #include "collectives/allreduce/chain.hpp"
+#include "collectives/allreduce/line.hpp"
 #include "collectives/allreduce/one_shot.hpp"
 #include "collectives/allreduce/pull.hpp"
 #include "collectives/allreduce/staged.hpp"
 #include "collectives/allreduce/two_shot.hpp"
+#include "collectives/allreduce/two_shot_line.hpp"
+#include "collectives/alltoall/line.hpp"
 #include "collectives/alltoall/packet.hpp"
 #include "collectives/alltoall/pull.hpp"
 #include "collectives/alltoall/push.hpp"
 #include "collectives/alltoall/staged.hpp"
 #include "collectives/barrier/arrive.hpp"
+#include "collectives/broadcast/line.hpp"
 #include "collectives/broadcast/packet.hpp"
 #include "collectives/broadcast/pull.hpp"
 #include "collectives/broadcast/push.hpp"
@@ -27,6 +32,7 @@
 #include "collectives/p2p/packet.hpp"
 #include "collectives/p2p/pull.hpp"
 #include "collectives/p2p/push.hpp"
+#include "collectives/reduce_scatter/line.hpp"
 #include "collectives/reduce_scatter/packet.hpp"
 #include "collectives/reduce_scatter/pull.hpp"
 #include "collectives/reduce_scatter/ring.hpp"
@@ -43,6 +49,8 @@ void run_allgather(HostEngine &engine, Algorithm algorithm, const RoutedArgs &ar
     switch (algorithm) {
         case Algorithm::packet:
             return allgather_packet(engine, args);
+        case Algorithm::line:
+            return allgather_line(engine, args);
         case Algorithm::push:
             return allgather_push(engine, args);
         case Algorithm::pull:
@@ -60,6 +68,8 @@ void run_alltoall(HostEngine &engine, Algorithm algorithm, const CollectiveArgs 
     switch (algorithm) {
         case Algorithm::packet:
             return alltoall_packet(engine, args);
+        case Algorithm::line:
+            return alltoall_line(engine, args);
         case Algorithm::push:
             return alltoall_push(engine, args);
         case Algorithm::pull:
@@ -73,6 +83,8 @@ void run_broadcast(HostEngine &engine, Algorithm algorithm, const CollectiveArgs
     switch (algorithm) {
         case Algorithm::packet:
             return broadcast_packet(engine, args);
+        case Algorithm::line:
+            return broadcast_line(engine, args);
         case Algorithm::push:
             return broadcast_push(engine, args);
         case Algorithm::pull:
@@ -87,6 +99,8 @@ void run_reduce_scatter(HostEngine &engine, Algorithm algorithm, const RoutedArg
     switch (algorithm) {
         case Algorithm::packet:
             return reduce_scatter_packet<T>(engine, args);
+        case Algorithm::line:
+            return reduce_scatter_line<T>(engine, args);
         case Algorithm::pull:
             return reduce_scatter_pull<T>(engine, args);
         case Algorithm::ring:
@@ -103,8 +117,12 @@ void run_allreduce(HostEngine &engine, Algorithm algorithm, const RoutedArgs &ar
     switch (algorithm) {
         case Algorithm::packet:
             return allreduce_one_shot<T>(engine, args);
+        case Algorithm::line:
+            return allreduce_line<T>(engine, args);
         case Algorithm::two_shot:
             return allreduce_two_shot<T>(engine, args);
+        case Algorithm::two_shot_line:
+            return allreduce_two_shot_line<T>(engine, args);
         case Algorithm::pull:
             return allreduce_pull<T>(engine, args);
         case Algorithm::ring:

@@ -8,6 +8,7 @@ namespace baton::core {
 
 KernelChoice kernel_for(baton_operation operation, Algorithm algorithm, baton_type type) {
     if (algorithm == Algorithm::staged) return staged_kernel(operation, type);
+    if (goes_in_lines(algorithm)) return line_kernel(operation, algorithm, type);
     if (is_routed(algorithm)) return routed_kernel(operation, algorithm, type);
     switch (operation) {
         case BATON_ALLGATHER:

@@ -25,6 +25,8 @@ KernelChoice reduce_scatter_kernel(Algorithm algorithm, baton_type type);
 KernelChoice allreduce_kernel(Algorithm algorithm, baton_type type);
 /// The `staged` algorithm of any of these.
 KernelChoice staged_kernel(baton_operation operation, baton_type type);
+/// Those by lines.
+KernelChoice line_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
 /// Those along a route; arguments: CommView, RoutedArgs.
 KernelChoice routed_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
 

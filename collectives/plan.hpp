@@ -7,16 +7,18 @@
 namespace baton::core {
 
 enum class Algorithm {
-    arrive,     // barrier
-    packet,     // data with flags, one flight
-    push,       // straight into the peers' buffers
-    pull,       // read from the peers' buffers
-    two_shot,   // allreduce: pull, combine, push
-    two_phase,  // allreduce: pull and combine all, then push all
-    staged,     // through the peers' staging
-    ring,       // from neighbour to neighbour
-    two_level,  // within islands of GPUs, and between them
-    direct,     // put and get: the address is known
+    arrive,         // barrier
+    packet,         // data with flags, one flight
+    line,           // the same with fewer flags, for more data
+    push,           // straight into the peers' buffers
+    pull,           // read from the peers' buffers
+    two_shot,       // allreduce: pull, combine, push
+    two_shot_line,  // the same by lines
+    two_phase,      // allreduce: pull and combine all, then push all
+    staged,         // through the peers' staging
+    ring,           // from neighbour to neighbour
+    two_level,      // within islands of GPUs, and between them
+    direct,         // put and get: the address is known
 };
 
 enum class Mover {
@@ -52,6 +54,13 @@ struct Plan {
 
 /// Whether an algorithm follows a Route.
 inline bool is_routed(Algorithm algorithm) { return algorithm == Algorithm::ring || algorithm == Algorithm::two_level; }
+
+/// Whether a collective's data go in packets (sync/packet.hpp).
+inline bool goes_in_packets(Algorithm algorithm) { return algorithm == Algorithm::packet; }
+/// Whether an algorithm's data go in lines (sync/data_line.hpp).
+inline bool goes_in_lines(Algorithm algorithm) {
+    return algorithm == Algorithm::line || algorithm == Algorithm::two_shot_line;
+}
 
 const char *algorithm_name(Algorithm algorithm);
 const char *mover_name(Mover mover);

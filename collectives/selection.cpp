@@ -33,6 +33,8 @@ bool needs_reach(Algorithm algorithm) {
             return true;
         case Algorithm::arrive:
         case Algorithm::packet:
+        case Algorithm::line:
+        case Algorithm::two_shot_line:
         case Algorithm::staged:
         case Algorithm::direct:
             return false;
@@ -190,13 +192,18 @@ private:
         if (row.mover == Mover::copy_engine && (!copy_engine_allowed() || relays_unasked())) return false;
         if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) return false;
         if (is_routed(row.algorithm)) return fits(row.algorithm, request_.operation, capabilities_.links);
+        if (goes_in_lines(row.algorithm))
+            return !through_host() && to_a_peer(row.algorithm) <= capabilities_.line_bytes;
         if (row.algorithm != Algorithm::packet) return true;
         if (!is_message(request_.operation)) return request_.bytes <= most_in_packets();
         return request_.bytes <= capabilities_.message_bytes || !capabilities_.reaches_buffers;
     }
+    std::uint64_t to_a_peer(Algorithm algorithm) const {
+        return bytes_to_a_peer(request_.operation, algorithm, request_.bytes, capabilities_.size);
+    }
+    bool through_host() const { return capabilities_.on_gpu && !capabilities_.reaches_buffers; }
     std::uint64_t most_in_packets() const {
-        const bool through_host = capabilities_.on_gpu && !capabilities_.reaches_buffers;
-        return through_host ? std::min(capabilities_.packet_bytes, packets_through_host) : capabilities_.packet_bytes;
+        return through_host() ? std::min(capabilities_.packet_bytes, packets_through_host) : capabilities_.packet_bytes;
     }
     bool copy_engine_allowed() const {
         if (capabilities_.size == 1 || capabilities_.transport == BATON_TRANSPORT_KERNEL) return false;
@@ -241,10 +248,12 @@ private:
             most = 1;
         }
         const int channels = row.channels_for(request_.bytes, most);
-        if (row.algorithm != Algorithm::packet || is_message(request_.operation) || request_.bytes == 0)
+        const bool lines = goes_in_lines(row.algorithm);
+        if (!(lines || row.algorithm == Algorithm::packet) || is_message(request_.operation) || request_.bytes == 0)
             return channels;
         // Shares are rounded up to 16 bytes, and so is a channel's capacity: each fits.
-        return std::max(channels, static_cast<int>(divide_up(request_.bytes, capabilities_.packet_channel_bytes)));
+        const std::uint64_t fit = lines ? capabilities_.line_channel_bytes : capabilities_.packet_channel_bytes;
+        return std::max(channels, static_cast<int>(divide_up(to_a_peer(row.algorithm), fit)));
     }
 
     const Request &request_;
@@ -319,12 +328,16 @@ const char *algorithm_name(Algorithm algorithm) {
             return "arrive";
         case Algorithm::packet:
             return "packet";
+        case Algorithm::line:
+            return "line";
         case Algorithm::push:
             return "push";
         case Algorithm::pull:
             return "pull";
         case Algorithm::two_shot:
             return "two_shot";
+        case Algorithm::two_shot_line:
+            return "two_shot_line";
         case Algorithm::two_phase:
             return "two_phase";
         case Algorithm::staged:

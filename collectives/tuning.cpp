@@ -14,6 +14,8 @@ constexpr int staging_channels = 16;
 
 constexpr Way allgather_ways[] = {{Algorithm::packet, Mover::kernel},
                                   {Algorithm::packet, Mover::host},
+                                  {Algorithm::line, Mover::kernel},
+                                  {Algorithm::line, Mover::host},
                                   {Algorithm::push, Mover::kernel},
                                   {Algorithm::pull, Mover::host},
                                   {Algorithm::push, Mover::host},
@@ -26,6 +28,8 @@ constexpr Way allgather_ways[] = {{Algorithm::packet, Mover::kernel},
                                   {Algorithm::staged, Mover::host, 1}};
 constexpr Way alltoall_ways[] = {{Algorithm::packet, Mover::kernel},
                                  {Algorithm::packet, Mover::host},
+                                 {Algorithm::line, Mover::kernel},
+                                 {Algorithm::line, Mover::host},
                                  {Algorithm::push, Mover::kernel},
                                  {Algorithm::pull, Mover::host},
                                  {Algorithm::push, Mover::host},
@@ -34,6 +38,7 @@ constexpr Way alltoall_ways[] = {{Algorithm::packet, Mover::kernel},
                                  {Algorithm::staged, Mover::host, 1}};
 constexpr Way reduce_scatter_ways[] = {
     {Algorithm::packet, Mover::kernel},         {Algorithm::packet, Mover::host},
+    {Algorithm::line, Mover::kernel},           {Algorithm::line, Mover::host},
     {Algorithm::pull, Mover::kernel},           {Algorithm::pull, Mover::host},
     {Algorithm::ring, Mover::kernel},           {Algorithm::ring, Mover::host},
     {Algorithm::two_level, Mover::kernel},      {Algorithm::two_level, Mover::host},
@@ -41,9 +46,13 @@ constexpr Way reduce_scatter_ways[] = {
     {Algorithm::staged, Mover::host, 1}};
 constexpr Way allreduce_ways[] = {{Algorithm::packet, Mover::kernel},
                                   {Algorithm::packet, Mover::host},
+                                  {Algorithm::line, Mover::kernel},
+                                  {Algorithm::line, Mover::host},
                                   {Algorithm::two_shot, Mover::kernel},
                                   {Algorithm::pull, Mover::host},
                                   {Algorithm::two_shot, Mover::host},
+                                  {Algorithm::two_shot_line, Mover::kernel},
+                                  {Algorithm::two_shot_line, Mover::host},
                                   {Algorithm::two_phase, Mover::kernel},
                                   {Algorithm::two_phase, Mover::copy_engine},
                                   {Algorithm::ring, Mover::kernel},
@@ -58,6 +67,8 @@ constexpr Way send_ways[] = {{Algorithm::push, Mover::kernel},   {Algorithm::pul
                              {Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host, 1}};
 constexpr Way broadcast_ways[] = {{Algorithm::packet, Mover::kernel},
                                   {Algorithm::packet, Mover::host},
+                                  {Algorithm::line, Mover::kernel},
+                                  {Algorithm::line, Mover::host},
                                   {Algorithm::push, Mover::kernel},
                                   {Algorithm::pull, Mover::host},
                                   {Algorithm::push, Mover::host},
@@ -118,16 +129,28 @@ std::size_t row_for(std::span<const TuningRow> rows, std::uint64_t bytes) {
     return static_cast<std::size_t>(std::min(row, rows.end() - 1) - rows.begin());
 }
 
-std::uint64_t packet_capacity(const Tuning &tuning, int channels, std::uint64_t most) {
+std::uint64_t bytes_to_a_peer(baton_operation operation, Algorithm algorithm, std::uint64_t bytes, int size) {
+    const auto n = static_cast<std::uint64_t>(size);
+    if (algorithm == Algorithm::two_shot_line) return 2 * divide_up(bytes, n);
+    const bool shares = operation == BATON_BROADCAST && algorithm == Algorithm::line && size > 1;
+    return shares ? divide_up(bytes, n - 1) : bytes;
+}
+
+std::uint64_t buffer_capacity(const Tuning &tuning, bool (*uses)(Algorithm), int size, int channels,
+                              std::uint64_t most) {
     std::uint64_t of_a_channel = 0;
+    const std::uint64_t all = most * static_cast<std::uint64_t>(size);  // more than a row without limit may have
     for (const OperationWays &entry : all_operations) {
         if (entry.operation == BATON_SEND) continue;  // messages have buffers of their own
         for (const TuningRow &row : rows_for(tuning, entry.operation)) {
-            if (row.algorithm != Algorithm::packet) continue;
-            const std::uint64_t bytes = std::min(row.up_to_bytes, most);
-            const auto used = static_cast<std::uint64_t>(row.channels_for(bytes, channels));
+            if (!uses(row.algorithm)) continue;
+            const auto to_a_peer = [&](std::uint64_t bytes) {
+                return std::min(most, bytes_to_a_peer(entry.operation, row.algorithm, std::min(bytes, all), size));
+            };
+            const auto used = static_cast<std::uint64_t>(row.channels_for(row.up_to_bytes, channels));
+            const std::uint64_t largest = divide_up(to_a_peer(row.up_to_bytes), used);
             // Before a grain is full there is no further channel, so a smaller size may put more into one.
-            of_a_channel = std::max({of_a_channel, divide_up(bytes, used), std::min(row.grain, bytes)});
+            of_a_channel = std::max({of_a_channel, largest, to_a_peer(std::min(row.grain, row.up_to_bytes))});
         }
     }
     return std::min(most, of_a_channel * static_cast<std::uint64_t>(channels));

@@ -77,8 +77,12 @@ std::span<const TuningRow> rows_for(const Tuning &tuning, baton_operation operat
 /// The index of the row for a size. REQUIRES: rows is not empty.
 std::size_t row_for(std::span<const TuningRow> rows, std::uint64_t bytes);
 
-/// Bytes per pair that the packet buffers of `channels` channels must hold for the collectives' rows, at most `most`.
-std::uint64_t packet_capacity(const Tuning &tuning, int channels, std::uint64_t most);
+/// What a collective of `bytes` (as Request::bytes counts them) sends to one peer in packets or lines.
+std::uint64_t bytes_to_a_peer(baton_operation operation, Algorithm algorithm, std::uint64_t bytes, int size);
+/// Bytes per pair that the buffers of `channels` channels must hold for the collectives' rows whose algorithm `uses`
+/// them, at most `most`.
+std::uint64_t buffer_capacity(const Tuning &tuning, bool (*uses)(Algorithm), int size, int channels,
+                              std::uint64_t most);
 
 /// The table of exactly this key; null where there is none.
 const TuningTable *find_table(const std::vector<TuningTable> &tables, const TuningKey &key);

@@ -44,6 +44,7 @@ CommTopology with_links(const std::optional<Override> &said, const Snapshot &mac
     CommTopology result;
     *advice = advise_communicator(machine, make_graph(machine), gpu_of_rank);
     result.links = links_of(*advice);
+    result.links.all_nvlink = advice->fully_linked;
     if (said) result.refusal = first_refusal(*said, machine, gpu_of_rank, gpus);
     return result;
 }
@@ -97,7 +98,9 @@ CommTopology gpu_topology(const std::optional<Override> &given, Snapshot machine
     CommTopology result = with_links(of_gpus ? given : std::nullopt, machine, gpu_of_rank, uuids, &advice);
     if (given && !of_gpus) {
         if (given->ranks == static_cast<int>(uuids.size())) {
+            const bool all_nvlink = result.links.all_nvlink;
             result = as_said_of_ranks(*given);
+            result.links.all_nvlink = all_nvlink;
         } else {
             result.note = not_for(*given, fmt::format("{} ranks on GPUs", uuids.size()));
         }
@@ -112,8 +115,9 @@ std::string to_text(const CommTopology &topology) {
     nlohmann::json places = nlohmann::json::array();
     for (const CommTopology::Place &place : topology.places) places.push_back({place.numa_node, place.processors});
     const Links &links = topology.links;
-    return nlohmann::json{{"shape", links.shape}, {"ring", links.ring},          {"island", links.island},
-                          {"why", links.why},     {"refusal", topology.refusal}, {"places", places}}
+    return nlohmann::json{
+        {"shape", links.shape},        {"ring", links.ring}, {"island", links.island},        {"why", links.why},
+        {"refusal", topology.refusal}, {"places", places},   {"all_nvlink", links.all_nvlink}}
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);  // a GPU's name may be any bytes
 }
 
@@ -124,6 +128,7 @@ CommTopology comm_topology_from(const std::string &text) {
     all.at("ring").get_to(topology.links.ring);
     all.at("island").get_to(topology.links.island);
     all.at("why").get_to(topology.links.why);
+    all.at("all_nvlink").get_to(topology.links.all_nvlink);
     all.at("refusal").get_to(topology.refusal);
     for (const nlohmann::json &place : all.at("places"))
         topology.places.push_back({place.at(0).get<int>(), place.at(1).get<std::string>()});

@@ -22,6 +22,16 @@ namespace {
 constexpr int resident_blocks = 256;
 constexpr int communicators_in_flight = 4;
 
+/// Whether what eight threads of a GPU store with one instruction reaches the others in one piece (sync/data_line.hpp).
+/// Seen on Hopper, over NVLink and within a GPU; over PCIe it does not. On the host (no GPUs) nothing is asked of the
+/// machine.
+bool lines_arrive_whole(const std::vector<DeviceIdentity> &gpus, const Links &links) {
+    constexpr int hopper = 9;
+    return gpus.empty() || (links.all_nvlink && std::all_of(gpus.begin(), gpus.end(), [](const DeviceIdentity &gpu) {
+                                return gpu.generation == hopper;
+                            }));
+}
+
 }  // namespace
 
 Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap) : bootstrap_(std::move(bootstrap)) {}
@@ -57,7 +67,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     const NumaNodeGuard near(placement_.numa_node);
     creation_.begin("tuning");
     settle_tuning(config, gpus);
-    settle_capabilities(config);
+    settle_capabilities(config, gpus);
     creation_.begin("memory");
     together([&] {
         control_ = capabilities_.on_gpu ? allocate_control() : new Control{};
@@ -100,6 +110,7 @@ std::vector<DeviceIdentity> Communicator::settle_place(const baton_config &confi
     struct Place {
         std::int32_t has_gpu = 0;
         std::int32_t p2p_off = 0;
+        std::int32_t generation = 0;
         char uuid[48] = {};
         char name[80] = {};
     } mine;
@@ -110,6 +121,7 @@ std::vector<DeviceIdentity> Communicator::settle_place(const baton_config &confi
         mine.has_gpu = device_ >= 0 ? 1 : 0;
         if (device_ < 0) return;
         identity_ = device_identity(device_);
+        mine.generation = identity_.generation;
         std::strncpy(mine.uuid, identity_.uuid.c_str(), sizeof(mine.uuid) - 1);
         std::strncpy(mine.name, identity_.name.c_str(), sizeof(mine.name) - 1);
     });
@@ -149,19 +161,26 @@ std::vector<DeviceIdentity> Communicator::settle_place(const baton_config &confi
     }
     std::vector<DeviceIdentity> gpus;
     for (const Place &place : all) {
-        if (any) gpus.push_back({place.name, place.uuid});
+        if (any) gpus.push_back({place.name, place.uuid, place.generation});
     }
     return gpus;
 }
 
-void Communicator::settle_capabilities(const baton_config &config) {
+void Communicator::settle_capabilities(const baton_config &config, const std::vector<DeviceIdentity> &gpus) {
     // Packets are for latency: more than 1 MiB per rank would only cost memory. Staging is shared host memory on the
     // host, where /dev/shm may be as small as 64 MiB, so it takes less there.
     const std::uint64_t most_packets = capabilities_.on_gpu ? 1 << 20 : 8192;
     capabilities_.packet_limit_set = config.packet_limit != unset_size;
     const std::uint64_t packet_limit =
-        capabilities_.packet_limit_set ? std::min<std::uint64_t>(config.packet_limit, most_packets)
-                                       : packet_capacity(capabilities_.tuning, capabilities_.channels, most_packets);
+        capabilities_.packet_limit_set
+            ? std::min<std::uint64_t>(config.packet_limit, most_packets)
+            : buffer_capacity(capabilities_.tuning, goes_in_packets, view_.size, capabilities_.channels, most_packets);
+    // The same of lines, of which host memory takes fewer for the same reason.
+    const std::uint64_t most_lines = capabilities_.on_gpu ? 2 << 20 : 1 << 17;
+    const std::uint64_t line_limit =
+        !lines_arrive_whole(gpus, capabilities_.links)
+            ? 0
+            : buffer_capacity(capabilities_.tuning, goes_in_lines, view_.size, capabilities_.channels, most_lines);
     const std::uint64_t segment =
         std::min<std::uint64_t>(config.segment_bytes, capabilities_.on_gpu ? 1 << 30 : 131072);
     // Each peer has message_slots of them. On the host a longer message is better copied once.
@@ -169,10 +188,14 @@ void Communicator::settle_capabilities(const baton_config &config) {
         capabilities_.on_gpu
             ? std::clamp<std::uint64_t>((1 << 20) / static_cast<std::uint64_t>(view_.size), BATON_EAGER_BYTES, 1 << 18)
             : BATON_EAGER_BYTES;
-    view_.layout = ArenaLayout::make(view_.size, capabilities_.channels, packet_limit, message_limit, segment);
+    view_.layout = ArenaLayout::make(
+        view_.size, capabilities_.channels,
+        {.packets = packet_limit, .lines = line_limit, .messages = message_limit, .segment = segment});
     capabilities_.message_bytes = view_.layout.message_bytes();
     capabilities_.packet_channel_bytes = view_.layout.packets_per_channel * 8 / 16 * 16;
     capabilities_.packet_bytes = packet_limit / 16 * 16;
+    capabilities_.line_bytes = line_limit / 16 * 16;
+    capabilities_.line_channel_bytes = ArenaLayout::share_in_lines(view_.layout.lines_per_channel);
     capabilities_.segment_bytes = view_.layout.segment_bytes;
     if (config.copy_engine_limit != unset_size) capabilities_.copy_engine_limit = config.copy_engine_limit;
 }

@@ -91,7 +91,7 @@ private:
     std::vector<DeviceIdentity> settle_place(const baton_config &config);
     void settle_topology(const baton_config &config, const std::vector<DeviceIdentity> &gpus);
     void settle_tuning(const baton_config &config, const std::vector<DeviceIdentity> &gpus);
-    void settle_capabilities(const baton_config &config);
+    void settle_capabilities(const baton_config &config, const std::vector<DeviceIdentity> &gpus);
     void ask_for_access(const std::vector<DeviceIdentity> &gpus);
     std::string first_said(const std::string &mine);
     void settle_memory();

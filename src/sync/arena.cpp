@@ -18,10 +18,19 @@ private:
     std::uint64_t next_ = 0;
 };
 
+/// What roundings may add to a share of two parts, whose pieces start at multiples of 16 within a channel's, which does
+/// so too; and each has a last line of its own.
+constexpr std::uint64_t rounded_up = 4 * 16;
+constexpr std::uint64_t last_lines = 1;
+
 }  // namespace
 
-ArenaLayout ArenaLayout::make(int size, int channels, std::uint64_t packet_limit, std::uint64_t message_limit,
-                              std::uint64_t segment_bytes) {
+std::uint64_t ArenaLayout::share_in_lines(std::uint64_t lines) {
+    const std::uint64_t kept = last_lines * DataLine::payload + rounded_up;
+    return lines * DataLine::payload < kept ? 0 : lines * DataLine::payload - kept;
+}
+
+ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
     const auto n = static_cast<std::uint64_t>(size);
     const auto c = static_cast<std::uint64_t>(channels);
     ArenaLayout layout;
@@ -29,11 +38,12 @@ ArenaLayout ArenaLayout::make(int size, int channels, std::uint64_t packet_limit
     layout.channels = channels;
     // A channel's share of packet_limit bytes, rounded up to whole packets, plus one because shares start on element
     // boundaries.
-    layout.packets_per_channel = std::max<std::uint64_t>(1, (packet_limit / 8 + c - 1) / c + 1);
+    layout.packets_per_channel = std::max<std::uint64_t>(1, (limits.packets / 8 + c - 1) / c + 1);
+    layout.lines_per_channel = limits.lines == 0 ? 0 : lines_for((limits.lines + c - 1) / c + rounded_up) + last_lines;
     // A message that does not fit goes through the slot's halves in turn (collectives/p2p/packet.hpp): whole packets
     // too.
-    layout.message_packets = message_limit / (2 * sizeof(Packet::payload)) * 2;
-    layout.segment_bytes = (segment_bytes + 255) / 256 * 256;
+    layout.message_packets = limits.messages / (2 * sizeof(Packet::payload)) * 2;
+    layout.segment_bytes = (limits.segment + 255) / 256 * 256;
 
     Allocator allocator;
     allocator.take(sizeof(ArenaHeader));
@@ -51,6 +61,7 @@ ArenaLayout ArenaLayout::make(int size, int channels, std::uint64_t packet_limit
     layout.outboxes = allocator.take(n * message_slots * sizeof(MessageOutbox));
     layout.eager = allocator.take(n * message_slots * layout.message_packets * sizeof(Packet));
     layout.packets = allocator.take(2 * c * n * layout.packets_per_channel * sizeof(Packet));
+    layout.lines = allocator.take(2 * c * n * layout.lines_per_channel * sizeof(DataLine));
     layout.staging = allocator.take(2 * n * layout.segment_bytes);
     layout.total_bytes = allocator.total();
     return layout;

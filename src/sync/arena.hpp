@@ -6,6 +6,7 @@
 #include "baton/baton.h"
 #include "memory/region.hpp"
 #include "sync/arrival.hpp"
+#include "sync/data_line.hpp"
 #include "util/limits.hpp"
 
 namespace baton::core {
@@ -50,13 +51,14 @@ struct alignas(128) MessageOutbox {
 /// on, as written; "from" is the rank that writes, the arena's owner reads, unless said otherwise.
 ///
 /// Reuse. Epochs are per channel, and every operation on a channel is all-to-all: finishing epoch e+1 means that each
-/// peer has sent something in e+1, hence had finished e. So what is indexed by epoch parity (arrival lines, packets)
-/// may be written for e+2 without asking. Staging segments are asked for (credit). Message slots are handed back
-/// (consumed).
+/// peer has sent something in e+1, hence had finished e. So what is indexed by epoch parity (arrival lines, packets,
+/// data lines) may be written for e+2 without asking. Staging segments are asked for (credit). Message slots are handed
+/// back (consumed).
 struct ArenaLayout {
     std::int32_t size = 0;
     std::int32_t channels = 0;
     std::uint64_t packets_per_channel = 0;  // per parity and peer
+    std::uint64_t lines_per_channel = 0;    // likewise
     std::uint64_t segment_bytes = 0;        // per staging slot and peer, over all channels
     std::uint64_t message_packets = 0;      // per message slot
     std::uint64_t epochs = 0;               // [channel] u64; this rank only
@@ -74,15 +76,23 @@ struct ArenaLayout {
     std::uint64_t outboxes = 0;  // [to][slot] MessageOutbox
     std::uint64_t eager = 0;     // [from][slot][message_packets] Packet; on the host their memory, as HostPackets
     std::uint64_t packets = 0;   // [parity][channel][from][packets_per_channel] Packet; likewise
+    std::uint64_t lines = 0;     // [parity][channel][from][lines_per_channel] DataLine
     std::uint64_t staging = 0;   // [2][from][segment_bytes]
     std::uint64_t total_bytes = 0;
 
     /// The longest message that a slot holds whole.
     BATON_HD std::uint64_t message_bytes() const { return message_packets * sizeof(Packet::payload); }
 
-    /// Bytes: packet_limit of a collective for each peer, message_limit of a message, segment_bytes as above.
-    static ArenaLayout make(int size, int channels, std::uint64_t packet_limit, std::uint64_t message_limit,
-                            std::uint64_t segment_bytes);
+    /// Bytes that the parts are to hold.
+    struct Limits {
+        std::uint64_t packets = 0;   // of a collective for each peer, over all channels
+        std::uint64_t lines = 0;     // likewise
+        std::uint64_t messages = 0;  // of a message
+        std::uint64_t segment = 0;   // segment_bytes
+    };
+    static ArenaLayout make(int size, int channels, const Limits &limits);
+    /// The bytes that a channel may be given of what goes to a peer in so many lines, in two parts at most.
+    static std::uint64_t share_in_lines(std::uint64_t lines);
 };
 
 /// One rank's arena as this process sees it.
@@ -127,9 +137,12 @@ struct Arena {
         return packets_at(layout->eager, from * message_slots + slot, layout->message_packets);
     }
     BATON_HD Packet *packets(std::uint64_t epoch, int channel, int from) const {
-        const int parity = static_cast<int>(epoch & 1);
-        const int buffer = (parity * layout->channels + channel) * layout->size + from;
-        return packets_at(layout->packets, buffer, layout->packets_per_channel);
+        return packets_at(layout->packets, buffer_of(epoch, channel, from), layout->packets_per_channel);
+    }
+    BATON_HD DataLine *lines(std::uint64_t epoch, int channel, int from) const {
+        return reinterpret_cast<DataLine *>(base + layout->lines) +
+               std::uint64_t{static_cast<std::uint32_t>(buffer_of(epoch, channel, from))} *
+                   static_cast<std::uint32_t>(layout->lines_per_channel);
     }
     BATON_HD std::byte *staging(int slot, int from) const {
         return base + layout->staging +
@@ -139,6 +152,11 @@ struct Arena {
     }
 
 private:
+    /// Of packets or lines.
+    BATON_HD int buffer_of(std::uint64_t epoch, int channel, int from) const {
+        const int parity = static_cast<int>(epoch & 1);
+        return (parity * layout->channels + channel) * layout->size + from;
+    }
     /// Both factors fit 32 bits, which GPUs multiply at once.
     BATON_HD Packet *packets_at(std::uint64_t offset, int buffer, std::uint64_t packets) const {
         const std::uint64_t index =

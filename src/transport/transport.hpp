@@ -37,6 +37,11 @@
 ///     begin(), and data that carries its epoch, into the peers' packet buffers, without waiting for anybody: for peer
 ///     p the bytes at source + p * stride, at most packets_per_channel * 8. This rank's own part goes to `own`, where
 ///     it may lie already, unless that is null. The whole input has been read when it returns.
+/// begin_with_lines(arrival, parts, most_bytes, part_of)
+///     begin(), and data that carries its epoch, into the peers' line buffers, without waiting for anybody:
+///     part_of(0) ... part_of(parts - 1) are LineParts of at most most_bytes, one for a peer at most; each goes from
+///     `from` to its peer, and to `to`, where that is neither null nor `from`. Of this rank itself to `to` only. No
+///     part has more bytes than a channel's lines hold. All of `from` has been read when it returns.
 /// await(peer)
 ///     True once `peer` has arrived with the same signature and its buffers are found: they may be used from then on,
 ///     its recv buffer and staging be written, its send buffer be read. False also where it names a region that is
@@ -53,7 +58,7 @@
 ///     otherwise the epoch stays as it was.
 ///
 /// Every operation awaits every peer or verifies the arrivals before it finishes: that is what tells the next ones that
-/// lines, packets and staging are free again.
+/// arrival lines, packets, data lines and staging are free again.
 ///
 /// ## Data
 ///
@@ -105,9 +110,18 @@
 ///     What one peer has put here; the others may have put nothing.
 /// reduce_packets_to<T>(destination, own, count, op)
 ///     What all peers have put and this rank's own elements, combined in the order of ranks. destination may equal own.
+/// take_lines(parts, most_bytes, part_of)
+///     LineParts that peers have put here with begin_with_lines() or relay_lines(), as many bytes as they have put: to
+///     `to`. A failed wait shows at finish().
+/// relay_lines(from, to, bytes)
+///     Takes what `from` has put here to `to`, and puts it to every other peer as it comes.
+/// reduce_lines_to<T>(destination, own, count, op)
+///     As reduce_packets_to(), of lines. Each peer's lines of an operation are taken once.
+/// reduce_and_relay_lines<T>(destination, own, count, op, behind)
+///     The same, and puts the result to every peer as it comes, in lines behind those of a part of `behind` bytes.
 ///
-/// Between ranks only arrivals, signals, credits and packets order anything. Within a rank, what one method has written
-/// or read is ordered before a later method only where a begin, await, verify, signal, credit, wait or
+/// Between ranks only arrivals, signals, credits, packets and lines order anything. Within a rank, what one method has
+/// written or read is ordered before a later method only where a begin, await, verify, signal, credit, wait or
 /// copy_after_reduce lies between them: a block's threads come together there, after the making of a list, and nowhere
 /// else. The host engine happens to keep program order.
 ///
@@ -122,9 +136,9 @@
 /// ## What an engine leaves out
 ///
 /// Kernel and host engine: nothing.
-/// Copy engine: copy_from, begin_with_packets, verify_arrivals, packets, what signals or credits one peer or waits for
-/// its credit, accumulate and complete; reduce() has one destination, local, and the constructor's type. It enqueues,
-/// which makes it a narrower contract:
+/// Copy engine: copy_from, begin_with_packets, begin_with_lines, verify_arrivals, packets, lines, what signals or
+/// credits one peer or waits for its credit, accumulate and complete; reduce() has one destination, local, and the
+/// constructor's type. It enqueues, which makes it a narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
 ///     there; copies that have been enqueued run all the same.
@@ -139,6 +153,16 @@ inline constexpr std::uint64_t line_bytes = 128;
 struct Range {
     std::uint64_t begin = 0;
     std::uint64_t bytes = 0;
+};
+
+/// Bytes of one peer's that go in lines. What is sent lies at `from`; what is taken comes to `to`. The lines begin at
+/// the first one of the peer's buffer, or behind those of a part of `behind` bytes.
+struct LinePart {
+    int peer = 0;
+    std::uint64_t bytes = 0;
+    const std::byte *from = nullptr;
+    std::byte *to = nullptr;
+    std::uint64_t behind = 0;
 };
 
 /// bytes / parts, rounded up. Dividing 64 bits takes a GPU about a hundred dependent instructions, as long as a load.

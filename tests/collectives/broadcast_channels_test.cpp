@@ -4,6 +4,7 @@
 #include <string>
 
 #include "channel_engine.hpp"
+#include "collectives/broadcast/line.hpp"
 #include "collectives/broadcast/push.hpp"
 
 namespace baton::core {
@@ -42,6 +43,29 @@ INSTANTIATE_TEST_SUITE_P(Shapes, BroadcastChannels,
                              return std::to_string(one.param.ranks) + "_ranks_" + std::to_string(one.param.count) +
                                     "_elements";
                          });
+
+class BroadcastByLines : public ::testing::TestWithParam<int> {};
+
+/// Every channel's share for every rank fits what the channel's first share says, whatever the buffer's length.
+TEST_P(BroadcastByLines, GivesEveryRankTheRootsBuffer) {
+    const int ranks = GetParam();
+    const auto n = static_cast<std::size_t>(ranks);
+    for (const std::size_t count : {0, 1, 3, 4, 5, 31, 100, 257, 1000, 4099}) {
+        for (int root = 0; root < ranks; ++root) {
+            std::vector<Vector> send(n), recv(n, Vector(count, 0xdeadu));
+            send[static_cast<std::size_t>(root)] = input(root, count);
+            Node node(ranks, 3, 128);
+            run_channels(node, send, recv, [&, count, root](ChannelEngine &engine, int rank) {
+                broadcast_line(engine, args_of(node, rank, count, root));
+            });
+            for (const Vector &found : recv) {
+                ASSERT_TRUE(found == send[static_cast<std::size_t>(root)]) << count << " elements, root " << root;
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, BroadcastByLines, ::testing::Values(1, 2, 3, 4, 5));
 
 }  // namespace
 }  // namespace baton::core

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -22,6 +24,8 @@ struct Node {
         const auto n = static_cast<std::size_t>(size);
         words = std::vector<std::atomic<std::uint64_t>>(2 * n * n * static_cast<std::size_t>(channels));
         staging.assign(n, std::vector<std::byte>(2 * n * segment));
+        lines.resize(n * n * static_cast<std::size_t>(channels));
+        line_words = std::vector<std::atomic<std::uint64_t>>(lines.size());
         send.resize(n);
         recv.resize(n);
     }
@@ -29,9 +33,16 @@ struct Node {
         return words[static_cast<std::size_t>(((kind * size + at) * channels + channel) * size + from)];
     }
 
+    /// What `from` has put into the lines of a channel of `at`.
+    std::size_t line_buffer(int at, int channel, int from) const {
+        return static_cast<std::size_t>((at * channels + channel) * size + from);
+    }
+
     const int size;
     const int channels;
     const std::uint64_t segment_bytes;
+    std::vector<std::vector<std::byte>> lines;
+    std::vector<std::atomic<std::uint64_t>> line_words;  // 1: they have been put
     std::vector<std::atomic<std::uint64_t>> words;
     std::vector<std::vector<std::byte>> staging;
     std::vector<std::byte *> send;  // by rank
@@ -92,6 +103,36 @@ public:
     bool wait_credits(std::uint64_t step) { return wait_for(1, step); }
     bool wait_credit(int peer, std::uint64_t step) { return poll(1, peer, step); }
 
+    void verify_arrivals() {}
+    template <class PartOf>
+    bool begin_with_lines(const Arrival & /*mine*/, int parts, std::uint64_t most_bytes, const PartOf &part_of) {
+        for (int index = 0; index < parts; ++index) {
+            const LinePart part = part_of(index);
+            EXPECT_LE(part.bytes, most_bytes);
+            if (part.peer != rank_) put_lines(part.peer, part.from, part.bytes);
+            if (part.to != nullptr) copy(part.to, part.from, part.bytes);
+        }
+        return true;
+    }
+    template <class PartOf>
+    void take_lines(int parts, std::uint64_t most_bytes, const PartOf &part_of) {
+        for (int index = 0; index < parts; ++index) {
+            const LinePart part = part_of(index);
+            EXPECT_LE(part.bytes, most_bytes);
+            const std::vector<std::byte> &put = lines_from(part.peer);
+            ASSERT_EQ(put.size(), part.bytes);
+            copy(part.to, put.data(), part.bytes);
+        }
+    }
+    void relay_lines(int from, std::byte *to, std::uint64_t bytes) {
+        const std::vector<std::byte> &put = lines_from(from);
+        ASSERT_EQ(put.size(), bytes);
+        copy(to, put.data(), bytes);
+        for (int step = 1; step < size(); ++step) {
+            if (peer_at(step) != from) put_lines(peer_at(step), to, bytes);
+        }
+    }
+
     std::uint64_t segment_bytes() const { return node_.segment_bytes; }
     Remote staging_at(int peer, int slot) const { return staging(peer, slot, rank_); }
     std::byte *staging_from(int peer, int slot) const { return staging(rank_, slot, peer); }
@@ -100,6 +141,16 @@ private:
     std::byte *staging(int at, int slot, int from) const {
         return node_.staging[static_cast<std::size_t>(at)].data() +
                static_cast<std::uint64_t>(slot * node_.size + from) * node_.segment_bytes;
+    }
+    void put_lines(int peer, const std::byte *from, std::uint64_t bytes) {
+        const std::size_t buffer = node_.line_buffer(peer, channel_, rank_);
+        node_.lines[buffer].assign(from, from + bytes);
+        node_.line_words[buffer].store(1, std::memory_order_release);
+    }
+    const std::vector<std::byte> &lines_from(int peer) {
+        const std::size_t buffer = node_.line_buffer(rank_, channel_, peer);
+        while (node_.line_words[buffer].load(std::memory_order_acquire) == 0) std::this_thread::yield();
+        return node_.lines[buffer];
     }
     void post(int kind, int peer, std::uint64_t step) {
         node_.word(kind, peer, channel_, rank_).store(step, std::memory_order_release);

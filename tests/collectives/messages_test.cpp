@@ -30,7 +30,7 @@ struct Channel {
 TEST(MessageSlots, HoldWhatTheySay) {
     constexpr int channels = 37;
     for (std::uint64_t limit : {16384, 16385, 16391, 131072, 149796, 174762, 209715, 262144}) {
-        const auto layout = core::ArenaLayout::make(2, 4, 64, limit, 256);
+        const auto layout = core::ArenaLayout::make(2, 4, {.packets = 64, .messages = limit, .segment = 256});
         EXPECT_LE(layout.message_bytes(), limit);
         core::Message message;
         message.bytes = layout.message_bytes();

@@ -5,6 +5,8 @@
 
 #include "collectives/tuning_key.hpp"
 #include "selection_machines.hpp"
+#include "sync/arena.hpp"
+#include "transport/transport.hpp"
 
 namespace baton::core {
 namespace {
@@ -68,6 +70,57 @@ TEST(Selection, MoreChannelsThanTheRowSaysWherePacketsWouldNotFit) {
     capabilities.tuning[0].operations[BATON_ALLREDUCE][0].channels = 2;
     EXPECT_EQ(plan_for(BATON_ALLREDUCE, 4096, capabilities).channels, 2);
     EXPECT_EQ(plan_for(BATON_ALLREDUCE, 2 * 2064 + 1, capabilities).channels, 3);
+}
+
+/// A row of lines: where they arrive whole, up to what their buffers hold of what goes to one peer.
+TEST(Selection, LinesWhereTheyAreWholeAndFit) {
+    Capabilities capabilities = gpu(4);
+    for (const baton_operation operation : {BATON_ALLGATHER, BATON_BROADCAST}) {
+        capabilities.tuning[0].operations[operation] = {
+            {.up_to_bytes = 1 << 20, .algorithm = Algorithm::line, .mover = Mover::kernel, .channels = 2},
+            {.algorithm = Algorithm::push, .mover = Mover::kernel}};
+    }
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 18, capabilities).algorithm, Algorithm::push);
+    capabilities.line_bytes = 1 << 18;
+    capabilities.line_channel_bytes = 1 << 14;
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 18, capabilities).algorithm, Algorithm::line);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 18, capabilities).channels, 16)
+        << "more than the row says, so that it fits";
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 15, capabilities).channels, 2);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, (1 << 18) + 1, capabilities).algorithm, Algorithm::push);
+    EXPECT_EQ(plan_for(BATON_BROADCAST, 3 << 18, capabilities).algorithm, Algorithm::line) << "a share to each peer";
+    EXPECT_EQ(plan_for(BATON_BROADCAST, (3 << 18) + 1, capabilities).algorithm, Algorithm::push);
+    capabilities.reaches_buffers = false;
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 12, capabilities).algorithm, Algorithm::staged);
+}
+
+/// Every channel's share for a peer lies in that channel's lines, also where broadcast splits it again.
+TEST(Selection, LinesHoldWhatTheyAreGiven) {
+    for (const int size : {2, 3, 4, 8}) {
+        for (const std::uint64_t limit : {100u, 4096u, 1000000u}) {
+            Capabilities capabilities = gpu(size);
+            const auto layout = ArenaLayout::make(size, capabilities.channels, {.lines = limit});
+            capabilities.line_bytes = limit / 16 * 16;
+            capabilities.line_channel_bytes = ArenaLayout::share_in_lines(layout.lines_per_channel);
+            for (const baton_operation operation : {BATON_REDUCE_SCATTER, BATON_BROADCAST, BATON_ALLREDUCE}) {
+                const bool twice = operation == BATON_ALLREDUCE;
+                const Algorithm algorithm = twice ? Algorithm::two_shot_line : Algorithm::line;
+                const int pieces = twice ? size : operation == BATON_BROADCAST ? size - 1 : 1;
+                capabilities.tuning[0].operations[operation] = {
+                    {.algorithm = algorithm, .mover = Mover::kernel, .channels = 5, .grain = 3000}};
+                for (std::uint64_t bytes = 1; bytes <= limit * 7; bytes += bytes / 8 + 1) {
+                    const Plan plan = plan_for(operation, bytes, capabilities);
+                    if (plan.algorithm != algorithm) continue;
+                    for (int channel = 0; channel < plan.channels; ++channel) {
+                        const Range part = split(bytes, 16, plan.channels, channel);
+                        const std::uint64_t lines = lines_for(split(part.bytes, 16, pieces, 0).bytes);
+                        ASSERT_LE((twice ? 2 : 1) * lines, layout.lines_per_channel)
+                            << size << " ranks, " << bytes << " of " << limit << " bytes, channel " << channel;
+                    }
+                }
+            }
+        }
+    }
 }
 
 TEST(Selection, NoBytesNeedNoPacketBuffers) {

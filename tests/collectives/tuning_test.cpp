@@ -77,17 +77,34 @@ TEST(TuningRows, OfTheFirstTableThatHasTheOperation) {
 /// What the buffers hold is enough for every size of every packet row, with the row's own channels.
 TEST(TuningRows, SizeThePacketBuffers) {
     const auto capacity = [](const std::string &row, int channels) {
-        return packet_capacity(parse_tuning(text_of("\"allreduce\": [" + row + R"(,
+        return buffer_capacity(parse_tuning(text_of("\"allreduce\": [" + row + R"(,
                                                     {"algorithm": "two_shot", "mover": "kernel"}])"),
                                             "a file"),
-                               channels, 1 << 20);
+                               goes_in_packets, 4, channels, 1 << 20);
     };
     EXPECT_EQ(capacity(R"({"up_to": 65536, "algorithm": "packet", "mover": "kernel", "grain": 256})", 32), 65536u);
     EXPECT_EQ(capacity(R"({"up_to": 65536, "algorithm": "packet", "mover": "kernel"})", 32), 65536u);
     EXPECT_EQ(capacity(R"({"up_to": 65536, "algorithm": "packet", "mover": "kernel", "channels": 4})", 32), 524288u);
     EXPECT_EQ(capacity(R"({"up_to": 6000, "algorithm": "packet", "mover": "kernel", "grain": 4096})", 32), 4096u * 32);
     EXPECT_EQ(capacity(R"({"up_to": 4000000, "algorithm": "packet", "mover": "kernel"})", 32), 1u << 20);
-    EXPECT_EQ(packet_capacity({}, 32, 1 << 20), 0u);
+    EXPECT_EQ(buffer_capacity({}, goes_in_packets, 4, 32, 1 << 20), 0u);
+}
+
+/// Lines have buffers of their own, and of a broadcast a share goes to each peer.
+TEST(TuningRows, SizeTheLineBuffers) {
+    const auto capacity = [](const std::string &operation, bool (*uses)(Algorithm), int size) {
+        return buffer_capacity(parse_tuning(text_of("\"" + operation + R"(": [
+                                   {"up_to": 65536, "algorithm": "packet", "mover": "kernel"},
+                                   {"up_to": 3145728, "algorithm": "line", "mover": "kernel", "grain": 4096},
+                                   {"algorithm": "push", "mover": "kernel"}])"),
+                                            "a file"),
+                               uses, size, 32, 2 << 20);
+    };
+    EXPECT_EQ(capacity("allgather", goes_in_lines, 4), 2u << 20);
+    EXPECT_EQ(capacity("allgather", goes_in_packets, 4), 65536u);
+    EXPECT_EQ(capacity("broadcast", goes_in_lines, 4), 1u << 20);
+    EXPECT_EQ(capacity("broadcast", goes_in_lines, 2), 2u << 20);
+    EXPECT_EQ(capacity("broadcast", goes_in_packets, 4), 65536u);
 }
 
 TEST(TuningKeys, FindTheirTable) {

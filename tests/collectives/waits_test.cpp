@@ -17,7 +17,7 @@ public:
     explicit Ranks(int size) {
         view.size = size;
         view.control = &control;
-        view.layout = ArenaLayout::make(size, 2, 64, 0, 256);
+        view.layout = ArenaLayout::make(size, 2, {.packets = 64, .segment = 256});
         for (int rank = 0; rank < size; ++rank) {
             memory_.emplace_back(::operator new (view.layout.total_bytes, std::align_val_t{256}));
             std::memset(memory_.back().get(), 0, view.layout.total_bytes);

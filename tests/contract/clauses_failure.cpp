@@ -25,9 +25,9 @@ void expect_no_more(Rank &rank) {
     EXPECT_EQ(rank.epochs(), epochs);
 }
 
-/// Nobody has signalled, credited or put packets on this communicator.
+/// Nobody has signalled, credited or put packets or lines on this communicator.
 void expect_silent(Rank &rank) {
-    for (const auto &words : {rank.done_words(), rank.credit_words(), rank.packet_words()}) {
+    for (const auto &words : {rank.done_words(), rank.credit_words(), rank.packet_words(), rank.line_words()}) {
         EXPECT_EQ(*std::max_element(words.begin(), words.end()), 0U) << "rank " << rank.rank();
     }
 }
@@ -64,22 +64,26 @@ void mismatch_stops_everything(Rank &rank, int /*variant*/) {
     expect_no_more(rank);
 }
 
-/// Packets do not wait for arrivals, but finish tells: also where a rank has sent fewer than the others wait for.
-void mismatch_among_packets(Rank &rank, int variant) {
+/// Packets and lines do not wait for arrivals, but finish tells: also where a rank has sent fewer than the others wait
+/// for.
+void mismatch_among(Rank &rank, Program program, int variant) {
     warm_up(rank);
     Memory &memory = rank.memory();
     const int odd = draw_rank(rank);
-    const std::size_t bytes = rank.rank() == odd ? 8 : 64;
+    const std::size_t bytes = rank.rank() == odd ? 8 : 256;
     const Place send = memory.take(bytes, true, "send");
     const Place recv = memory.take(bytes * static_cast<std::size_t>(rank.size()), true, "recv");
     Call call = rank.call(BATON_ALLGATHER, bytes, send, recv);
     call.variant = variant;
     const std::vector<std::uint64_t> epochs = rank.epochs();
-    const Results results = rank.run(Program::packets, {call});
+    const Results results = rank.run(program, {call});
     expect_said(rank, results, &Observed::finished, Said::no);
     EXPECT_EQ(rank.epochs(), epochs);
     expect_no_more(rank);
 }
+
+void mismatch_among_packets(Rank &rank, int variant) { mismatch_among(rank, Program::packets, variant); }
+void mismatch_among_lines(Rank &rank, int variant) { mismatch_among(rank, Program::lines, variant); }
 
 /// For every engine: whatever its methods have said, the host and the epochs know.
 void mismatch_is_found(Rank &rank, int /*variant*/) {
@@ -165,7 +169,8 @@ void abort_ends_waits(Rank &rank, int variant) {
 
 void timeout_ends_waits(Rank &rank, int variant) {
     static constexpr WaitFor waits[] = {WaitFor::arrival, WaitFor::done, WaitFor::done, WaitFor::credit,
-                                        WaitFor::credit,  WaitFor::data, WaitFor::data, WaitFor::data};
+                                        WaitFor::credit,  WaitFor::data, WaitFor::data, WaitFor::data,
+                                        WaitFor::data,    WaitFor::data, WaitFor::data};
     warm_up(rank);
     const int absent = draw_rank(rank);
     const std::vector<std::uint64_t> epochs = rank.epochs();
@@ -177,7 +182,7 @@ void timeout_ends_waits(Rank &rank, int variant) {
     if (record.code != 0) {
         EXPECT_EQ(record.code, static_cast<std::uint64_t>(BATON_ERR_TIMEOUT));
         EXPECT_EQ(record.point.wait_for, waits[variant]);
-        // Whose packets are missing is not known where all ranks' are polled together.
+        // Whose packets or lines are missing is not known where all ranks' are polled together.
         if (variant < StopShort::packets) {
             EXPECT_EQ(record.point.peer, absent);
         }
@@ -191,6 +196,7 @@ void timeout_ends_waits(Rank &rank, int variant) {
 std::vector<Clause> failure_clauses() {
     constexpr Offers at_once{.at_once = true};
     constexpr Offers packets{.packets = true};
+    constexpr Offers lines{.lines = true};
     constexpr Offers pairs{.pairs = true};
     std::vector<Clause> clauses = {
         {.name = "mismatch_stops_everything", .body = mismatch_stops_everything, .needs = at_once, .fewest_ranks = 2},
@@ -203,6 +209,16 @@ std::vector<Clause> failure_clauses() {
          .body = mismatch_among_packets,
          .variant = Packets::gather,
          .needs = packets,
+         .fewest_ranks = 2},
+        {.name = "mismatch_among_lines_taken",
+         .body = mismatch_among_lines,
+         .variant = Packets::take,
+         .needs = lines,
+         .fewest_ranks = 2},
+        {.name = "mismatch_among_lines_reduced",
+         .body = mismatch_among_lines,
+         .variant = Packets::gather,
+         .needs = lines,
          .fewest_ranks = 2},
         {.name = "mismatch_is_found", .body = mismatch_is_found, .fewest_ranks = 2},
         {.name = "a_region_that_is_gone_is_found", .body = a_region_that_is_gone_is_found, .fewest_ranks = 2},
@@ -220,8 +236,11 @@ std::vector<Clause> failure_clauses() {
         {StopShort::credit, {}, "abort_ends_wait_credits", "timeout_ends_wait_credits"},
         {StopShort::one_credit, pairs, "abort_ends_wait_credit", "timeout_ends_wait_credit"},
         {StopShort::one_packets, packets, "abort_ends_take_packets_of_one", "timeout_ends_take_packets_of_one"},
+        {StopShort::lines_relayed, lines, "abort_ends_relay_lines", "timeout_ends_relay_lines"},
         {StopShort::packets, packets, "abort_ends_take_packets", "timeout_ends_take_packets"},
         {StopShort::packets_reduced, packets, "abort_ends_reduce_packets", "timeout_ends_reduce_packets"},
+        {StopShort::lines, lines, "abort_ends_take_lines", "timeout_ends_take_lines"},
+        {StopShort::lines_reduced, lines, "abort_ends_reduce_lines", "timeout_ends_reduce_lines"},
     };
     for (const Wait &wait : waits) {
         // An engine that enqueues starts before it has met the others: one that acts at once would wait for it in vain.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "clauses.hpp"
+#include "programs.hpp"
 #include "support/reference.hpp"
 #include "transport/element/packets.hpp"
 
@@ -9,23 +10,31 @@ namespace {
 
 std::string named(const char *buffer, std::size_t call) { return buffer + (" of call " + std::to_string(call)); }
 
-/// Bytes that one channel's packets hold, and so the most that a rank may put to another on that many channels.
-std::size_t packet_limit(const Rank &rank, int channels) {
-    const std::size_t one = rank.view().layout.packets_per_channel * packet_payload;
+/// Packets and lines: the variants of their programs are the same.
+bool in_lines(Program program) { return program == Program::lines; }
+
+/// Bytes that one channel's packets or lines hold, and so the most that a rank may put to another on that many
+/// channels.
+std::size_t limit_of(const Rank &rank, Program program, int channels, std::size_t parts) {
+    const ArenaLayout &layout = rank.view().layout;
+    const std::size_t one = in_lines(program) ? layout.lines_per_channel / parts * DataLine::payload
+                                              : layout.packets_per_channel * packet_payload;
     return channels == 1 ? one : static_cast<std::size_t>(channels) * (one / 16 * 16);
 }
 
-/// Around the limits and the packets' edges as often as in between.
-std::size_t draw_packet_size(Rank &rank, int channels) {
-    const std::size_t limit = packet_limit(rank, channels);
-    const std::size_t around[] = {0, 1, 7, 8, 9, 15, 16, 17, 24, limit / 2, limit - 9, limit - 8, limit - 1, limit};
-    return rank.common().chance(50) ? around[rank.common().below(std::size(around))] : rank.common().below(limit + 1);
+/// Around the limits and the edges of packets and lines as often as in between.
+std::size_t draw_flagged_size(Rank &rank, Program program, int channels, std::size_t parts) {
+    const std::size_t limit = limit_of(rank, program, channels, parts);
+    const std::size_t around[] = {0,   1,   7,   8,   9,         15,        16,        17,        24,   60,
+                                  119, 120, 121, 480, limit / 2, limit - 9, limit - 8, limit - 1, limit};
+    const std::size_t chosen = around[rank.common().below(std::size(around))];
+    return rank.common().chance(50) && chosen <= limit ? chosen : rank.common().below(limit + 1);
 }
 
-/// A call with its number of channels and a size for it.
-Call packet_call(Rank &rank, bool floats) {
+/// A call with its number of channels and a size for it; `parts` go to a peer.
+Call flagged_call(Rank &rank, Program program, bool floats, std::size_t parts = 1) {
     Call call = rank.call(BATON_ALLREDUCE, 0);
-    call.bytes = draw_packet_size(rank, call.channels);
+    call.bytes = draw_flagged_size(rank, program, call.channels, parts);
     if (floats) call.bytes = call.bytes / sizeof(float) * sizeof(float);
     call.arrival.signature.count = call.bytes;
     call.type = floats ? BATON_FLOAT32 : BATON_UINT8;
@@ -33,9 +42,9 @@ Call packet_call(Rank &rank, bool floats) {
     return call;
 }
 
-Call take_call(Rank &rank, std::size_t k) {
+Call take_call(Rank &rank, Program program, std::size_t k) {
     Memory &memory = rank.memory();
-    Call call = packet_call(rank, false);
+    Call call = flagged_call(rank, program, false);
     const bool aligned = rank.common().chance(30);
     const std::uint64_t key = rank.common().next();
     const Place send = memory.take(call.bytes, aligned, named("send", k));
@@ -52,9 +61,9 @@ Call take_call(Rank &rank, std::size_t k) {
 }
 
 /// As take_call(), with a block for each rank; sometimes over the input.
-Call blocks_call(Rank &rank, std::size_t k) {
+Call blocks_call(Rank &rank, Program program, std::size_t k) {
     Memory &memory = rank.memory();
-    Call call = packet_call(rank, false);
+    Call call = flagged_call(rank, program, false);
     const auto n = static_cast<std::size_t>(rank.size());
     const auto own = static_cast<std::size_t>(rank.rank());
     const bool aligned = rank.common().chance(30);
@@ -88,10 +97,10 @@ Contents combined(const Rank &rank, const Call &call, std::uint64_t key, int to)
 }
 
 /// The result goes to a buffer of its own, over the own block, or over a block that has been sent to a peer, which
-/// begin_with_packets has read.
-Call scatter_call(Rank &rank, std::size_t k) {
+/// begin_with_packets() or begin_with_lines() has read.
+Call scatter_call(Rank &rank, Program program, std::size_t k) {
     Memory &memory = rank.memory();
-    Call call = packet_call(rank, rank.common().chance(70));
+    Call call = flagged_call(rank, program, rank.common().chance(70));
     const auto n = static_cast<std::size_t>(rank.size());
     const bool aligned = rank.common().chance(30);
     const std::uint64_t key = rank.common().next();
@@ -111,9 +120,29 @@ Call scatter_call(Rank &rank, std::size_t k) {
     return call;
 }
 
-Call gather_call(Rank &rank, std::size_t k) {
+/// Every rank gets the reductions of all blocks; sometimes over its input.
+Call sums_call(Rank &rank, Program program, std::size_t k) {
     Memory &memory = rank.memory();
-    Call call = packet_call(rank, rank.common().chance(70));
+    Call call = flagged_call(rank, program, rank.common().chance(70), 2);
+    const auto n = static_cast<std::size_t>(rank.size());
+    const bool aligned = rank.common().chance(30);
+    const std::uint64_t key = rank.common().next();
+    const Place send = memory.take(call.bytes * n, aligned, named("send", k));
+    const Place recv = rank.common().chance(50) ? send : memory.take(call.bytes * n, aligned, named("recv", k));
+    for (int to = 0; to < rank.size(); ++to) {
+        const std::size_t at = static_cast<std::size_t>(to) * call.bytes;
+        memory.fill(send.part(at, call.bytes), block_of(call, key, rank.rank(), to));
+        memory.expect(recv.part(at, call.bytes), combined(rank, call, key, to));
+    }
+    call.variant = Lines::sums;
+    call.send = memory.at(send);
+    call.recv = memory.at(recv);
+    return call;
+}
+
+Call gather_call(Rank &rank, Program program, std::size_t k) {
+    Memory &memory = rank.memory();
+    Call call = flagged_call(rank, program, rank.common().chance(70));
     const bool aligned = rank.common().chance(30);
     const std::uint64_t key = rank.common().next();
     const Place send = memory.take(call.bytes, aligned, named("send", k));
@@ -126,10 +155,10 @@ Call gather_call(Rank &rank, std::size_t k) {
     return call;
 }
 
-/// From one rank, another one each time.
-Call one_call(Rank &rank, std::size_t k) {
+/// From one rank, another one each time; in lines by way of the others.
+Call one_call(Rank &rank, Program program, std::size_t k) {
     Memory &memory = rank.memory();
-    Call call = packet_call(rank, false);
+    Call call = flagged_call(rank, program, false);
     const bool aligned = rank.common().chance(30);
     const Contents data = random_bytes(rank.common().next(), call.bytes);
     const Place send = memory.take(call.bytes, aligned, named("send", k));
@@ -143,38 +172,52 @@ Call one_call(Rank &rank, std::size_t k) {
     return call;
 }
 
-/// Nothing but the packets orders these operations, and a fast rank is two epochs ahead of what a slow one reads.
-void packets(Rank &rank, int variant) {
+/// Nothing but the epochs in the data orders these operations, and a fast rank is two ahead of what a slow one reads.
+void flagged(Rank &rank, Program program, int variant) {
     std::vector<Call> calls;
     for (int k = 0; k < rank.rounds(500); ++k) {
         const std::size_t number = calls.size();
-        calls.push_back(variant == Packets::take      ? take_call(rank, number)
-                        : variant == Packets::one     ? one_call(rank, number)
-                        : variant == Packets::blocks  ? blocks_call(rank, number)
-                        : variant == Packets::scatter ? scatter_call(rank, number)
-                                                      : gather_call(rank, number));
+        calls.push_back(variant == Packets::take      ? take_call(rank, program, number)
+                        : variant == Packets::one     ? one_call(rank, program, number)
+                        : variant == Packets::blocks  ? blocks_call(rank, program, number)
+                        : variant == Lines::sums      ? sums_call(rank, program, number)
+                        : variant == Packets::scatter ? scatter_call(rank, program, number)
+                                                      : gather_call(rank, program, number));
     }
-    const Results results = rank.run(Program::packets, calls);
+    const Results results = rank.run(program, calls);
     expect_success(rank, results);
     EXPECT_TRUE(rank.memory_as_expected()) << "rank " << rank.rank();
 }
 
+void packets(Rank &rank, int variant) { flagged(rank, Program::packets, variant); }
+void lines(Rank &rank, int variant) { flagged(rank, Program::lines, variant); }
+
 }  // namespace
 
 std::vector<Clause> packet_clauses() {
-    constexpr Offers needs{.packets = true};
-    constexpr std::size_t areas = std::size_t{16} << 20;
-    return {
-        {.name = "packets_taken", .body = packets, .variant = Packets::take, .needs = needs, .area_bytes = areas},
-        {.name = "packets_taken_of_one", .body = packets, .variant = Packets::one, .needs = needs, .area_bytes = areas},
-        {.name = "packets_in_blocks", .body = packets, .variant = Packets::blocks, .needs = needs, .area_bytes = areas},
-        {.name = "packets_scattered",
-         .body = packets,
-         .variant = Packets::scatter,
-         .needs = needs,
-         .area_bytes = areas},
-        {.name = "packets_gathered", .body = packets, .variant = Packets::gather, .needs = needs, .area_bytes = areas},
+    struct Variant {
+        int variant;
+        const char *of_packets, *of_lines;
     };
+    std::vector<Clause> clauses;
+    for (const auto &[variant, of_packets, of_lines] :
+         {Variant{Packets::take, "packets_taken", "lines_taken"},
+          Variant{Packets::one, "packets_taken_of_one", "lines_relayed"},
+          Variant{Packets::blocks, "packets_in_blocks", "lines_in_blocks"},
+          Variant{Packets::scatter, "packets_scattered", "lines_scattered"},
+          Variant{Packets::gather, "packets_gathered", "lines_gathered"}}) {
+        constexpr std::size_t areas = std::size_t{16} << 20;
+        clauses.push_back(
+            {.name = of_packets, .body = packets, .variant = variant, .needs = {.packets = true}, .area_bytes = areas});
+        clauses.push_back(
+            {.name = of_lines, .body = lines, .variant = variant, .needs = {.lines = true}, .area_bytes = 2 * areas});
+    }
+    clauses.push_back({.name = "lines_of_sums",
+                       .body = lines,
+                       .variant = Lines::sums,
+                       .needs = {.lines = true},
+                       .area_bytes = std::size_t{32} << 20});
+    return clauses;
 }
 
 }  // namespace baton::core::contract

@@ -10,7 +10,8 @@ template <>
 inline constexpr bool acts_at_once<CopyEngine> = false;
 
 static_assert(Engine<CopyEngine> && HasStaging<CopyEngine> && HasWait<CopyEngine>);
-static_assert(!HasSources<CopyEngine> && !HasPackets<CopyEngine>, "the contract says what copy engines do not offer");
+static_assert(!HasSources<CopyEngine> && !HasPackets<CopyEngine> && !HasLines<CopyEngine>,
+              "the contract says what copy engines do not offer");
 
 namespace {
 
@@ -105,10 +106,39 @@ std::unique_ptr<Runner> make_mixed_runner(const CommView &view, const HostReach 
     return view.rank % 2 == 0 ? make_kernel_runner(view, reach) : make_copy_engine_runner(view, reach);
 }
 
+/// Lines arrive whole over NVLink, which is what carries native atomics between GPUs, and as far as they have been
+/// seen: on Hopper (sync/data_line.hpp).
+bool lines_arrive_whole() {
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess) return false;
+    for (int device = 0; device < devices; ++device) {
+        int generation = 0;
+        cudaDeviceGetAttribute(&generation, cudaDevAttrComputeCapabilityMajor, device);
+        if (generation != 9) return false;
+        for (int other = 0; other < devices; ++other) {
+            int atomics = 1;
+            if (other != device)
+                cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, device, other);
+            if (atomics == 0) return false;
+        }
+    }
+    return true;
+}
+
+Offers kernel_offers_on(bool lines) {
+    Offers offers = kernel_offers();
+    offers.lines = offers.lines && lines;
+    return offers;
+}
+
 }  // namespace
 
-Transport kernel_transport() { return {"kernel", true, most_channels, kernel_offers(), make_kernel_runner}; }
-Transport mapped_transport() { return {"mapped", true, most_channels, kernel_offers(), make_kernel_runner, true}; }
+Transport kernel_transport() {
+    return {"kernel", true, most_channels, kernel_offers_on(lines_arrive_whole()), make_kernel_runner};
+}
+Transport mapped_transport() {
+    return {"mapped", true, most_channels, kernel_offers_on(false), make_kernel_runner, true};
+}
 Transport copy_engine_transport() {
     return {"copy_engine", true, most_channels, offers_of<CopyEngine>(), make_copy_engine_runner};
 }

@@ -6,7 +6,7 @@
 namespace baton::core::contract {
 
 static_assert(Engine<KernelEngine> && HasPairs<KernelEngine> && HasParts<KernelEngine> && HasSources<KernelEngine> &&
-              HasStaging<KernelEngine> && HasPackets<KernelEngine>);
+              HasStaging<KernelEngine> && HasPackets<KernelEngine> && HasLines<KernelEngine>);
 
 namespace {
 

@@ -90,6 +90,28 @@ struct TakesTooFew : HostEngine {
     }
 };
 
+/// Passes a line on without its last byte.
+struct RelaysTooFew : HostEngine {
+    using HostEngine::HostEngine;
+    void relay_lines(int from, std::byte *to, std::uint64_t bytes) {
+        // As many lines as before, so that nobody waits in vain.
+        HostEngine::relay_lines(from, to, bytes % DataLine::payload > 1 ? bytes - 1 : bytes);
+    }
+};
+
+/// Neither waits for lines nor takes them.
+struct TakesNoLine : HostEngine {
+    using HostEngine::HostEngine;
+    template <class PartOf>
+    void take_lines(int parts, std::uint64_t most_bytes, const PartOf &part_of) {
+        HostEngine::take_lines(parts, most_bytes, [&](int index) {
+            LinePart part = part_of(index);
+            part.bytes = 0;
+            return part;
+        });
+    }
+};
+
 struct ReversedSources : HostEngine {
     using HostEngine::HostEngine;
     template <class T>
@@ -163,6 +185,9 @@ std::vector<Mutant> mutants() {
         {transport_on_host<RoundedParts>("RoundedParts"), "reductions_in_parts"},
         {transport_on_host<ForgetsParts>("ForgetsParts"), "reductions_in_parts"},
         {transport_on_host<TakesTooFew>("TakesTooFew"), "packets_taken_of_one"},
+        {transport_on_host<RelaysTooFew>("RelaysTooFew"), "lines_relayed"},
+        {transport_on_host<TakesNoLine>("TakesNoLine"), "lines_taken"},
+        {transport_on_host<TakesNoLine>("TakesNoLine"), "abort_ends_take_lines"},
         {transport_on_host<StrayByte>("StrayByte"), "copies_of_every_size", true},
         {transport_on_host<ReadsTooFew>("ReadsTooFew"), "copies_of_every_size"},
         {transport_on_host<ReversedSources>("ReversedSources"), "reductions_here"},

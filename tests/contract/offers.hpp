@@ -86,6 +86,20 @@ concept HasPackets = requires(E engine, const Arrival &arrival, std::byte *here,
     engine.template reduce_packets_to<float>(here, source, n, 0);
 };
 
+/// The shape of a part_of, which a concept cannot leave open.
+struct AnyLinePart {
+    BATON_HD LinePart operator()(int /*index*/) const { return {}; }
+};
+template <class E>
+concept HasLines = requires(E engine, const Arrival &arrival, std::byte *here, const std::byte *source, std::uint64_t n,
+                            int peer) {
+    { engine.begin_with_lines(arrival, peer, n, AnyLinePart{}) } -> std::same_as<bool>;
+    engine.take_lines(peer, n, AnyLinePart{});
+    engine.relay_lines(peer, here, n);
+    engine.template reduce_lines_to<float>(here, source, n, 0);
+    engine.template reduce_and_relay_lines<float>(here, source, n, 0, n);
+};
+
 /// The same for tests that are not templates.
 struct Offers {
     bool wait = false;
@@ -94,24 +108,27 @@ struct Offers {
     bool sources = false;
     bool staging = false;
     bool packets = false;
+    bool lines = false;
     bool at_once = false;
     bool uniform = false;  // all ranks have the same engine
 
     constexpr bool covers(const Offers &needed) const {
         return (wait || !needed.wait) && (pairs || !needed.pairs) && (parts || !needed.parts) &&
                (sources || !needed.sources) && (staging || !needed.staging) && (packets || !needed.packets) &&
-               (at_once || !needed.at_once) && (uniform || !needed.uniform);
+               (lines || !needed.lines) && (at_once || !needed.at_once) && (uniform || !needed.uniform);
     }
     /// What ranks with different engines have in common.
     constexpr Offers operator&(const Offers &other) const {
-        return {wait && other.wait,       pairs && other.pairs,     parts && other.parts,     sources && other.sources,
-                staging && other.staging, packets && other.packets, at_once && other.at_once, false};
+        return {wait && other.wait,       pairs && other.pairs,     parts && other.parts,
+                sources && other.sources, staging && other.staging, packets && other.packets,
+                lines && other.lines,     at_once && other.at_once, false};
     }
 };
 
 template <Engine E>
 constexpr Offers offers_of() {
-    return {HasWait<E>, HasPairs<E>, HasParts<E>, HasSources<E>, HasStaging<E>, HasPackets<E>, acts_at_once<E>, true};
+    return {HasWait<E>,    HasPairs<E>, HasParts<E>,     HasSources<E>, HasStaging<E>,
+            HasPackets<E>, HasLines<E>, acts_at_once<E>, true};
 }
 
 }  // namespace baton::core::contract

@@ -2,6 +2,7 @@
 
 #include "programs_data.hpp"
 #include "programs_failure.hpp"
+#include "programs_lines.hpp"
 #include "programs_order.hpp"
 
 namespace baton::core::contract {
@@ -16,13 +17,14 @@ enum class Program {
     relays,
     credits,
     packets,
+    lines,
     go_on_after_failure,
     stop_short,
 };
-inline constexpr Program all_programs[] = {
-    Program::meet,      Program::exchange, Program::reduce,  Program::rounds,
-    Program::relays,    Program::credits,  Program::packets, Program::go_on_after_failure,
-    Program::stop_short};
+inline constexpr Program all_programs[] = {Program::meet,      Program::exchange, Program::reduce,
+                                           Program::rounds,    Program::relays,   Program::credits,
+                                           Program::packets,   Program::lines,    Program::go_on_after_failure,
+                                           Program::stop_short};
 
 /// Returns body.template operator()<P>() for the program's class P.
 template <class Body>
@@ -42,6 +44,8 @@ decltype(auto) dispatch_program(Program program, Body &&body) {
             return body.template operator()<Credits>();
         case Program::packets:
             return body.template operator()<Packets>();
+        case Program::lines:
+            return body.template operator()<Lines>();
         case Program::go_on_after_failure:
             return body.template operator()<GoOnAfterFailure>();
         default:

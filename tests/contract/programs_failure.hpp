@@ -54,6 +54,13 @@ struct GoOnAfterFailure {
             engine.take_packets_from(next, call.out, call.bytes);
             engine.template reduce_packets_to<std::uint8_t>(call.out, call.send, call.bytes, BATON_SUM);
         }
+        if constexpr (HasLines<E>) {
+            const auto part_of = [&](int) { return LinePart{next, call.bytes, nullptr, call.out}; };
+            engine.relay_lines(next, call.out, call.bytes);
+            engine.take_lines(1, call.bytes, part_of);
+            engine.template reduce_and_relay_lines<std::uint8_t>(call.out, call.send, call.bytes, BATON_SUM, 0);
+            engine.template reduce_lines_to<std::uint8_t>(call.out, call.send, call.bytes, BATON_SUM);
+        }
         const bool met_again = engine.await_all();
         const bool finished = engine.finish();
         observe(observed.waited, waited || met_again);
@@ -66,11 +73,13 @@ struct GoOnAfterFailure {
 struct StopShort {
     // Variants: what the others wait for. For `arrival` rank `shift` does not take part at all.
     static constexpr int arrival = 0, signal = 1, one_signal = 2, credit = 3, one_credit = 4, one_packets = 5,
-                         packets = 6, packets_reduced = 7;
+                         lines_relayed = 6, packets = 7, packets_reduced = 8, lines = 9, lines_reduced = 10;
 
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
         const bool stops = engine.rank() == call.shift;
+        const bool in_lines = call.variant == lines_relayed || call.variant == lines || call.variant == lines_reduced;
+        if (in_lines && !stops) return wait_for_lines(engine, call, observed);
         if (call.variant >= one_packets && !stops) return wait_for_packets(engine, call, observed);
         observe(observed.began, engine.begin(call.arrival));
         if (call.variant == arrival) {
@@ -110,6 +119,31 @@ private:
                 engine.take_packets_from(call.shift, call.out, call.bytes);
             } else {
                 engine.take_packets_from_each(call.out, 0, call.bytes);
+            }
+            const bool finished = engine.finish();
+            observe(observed.began, began);
+            observe(observed.finished, finished);
+        }
+    }
+
+    template <class E>
+    static BATON_HD void wait_for_lines(E &engine, const Call &call, Observed &observed) {
+        if constexpr (HasLines<E>) {
+            const auto part_of = [&](int index) {
+                return LinePart{engine.peer_at(index + 1), call.bytes, call.send, nullptr};
+            };
+            const auto to_take = [&](int index) {
+                return LinePart{engine.peer_at(index + 1), call.bytes, nullptr, call.out};
+            };
+            const bool began = engine.begin_with_lines(call.arrival, engine.size() - 1, call.bytes, part_of);
+            engine.verify_arrivals();
+            tell_started(call);
+            if (call.variant == lines_reduced) {
+                engine.template reduce_lines_to<std::uint8_t>(call.out, call.send, call.bytes, BATON_SUM);
+            } else if (call.variant == lines_relayed) {
+                engine.relay_lines(call.shift, call.out, call.bytes);
+            } else {
+                engine.take_lines(engine.size() - 1, call.bytes, to_take);
             }
             const bool finished = engine.finish();
             observe(observed.began, began);

@@ -14,6 +14,7 @@ namespace {
 constexpr auto publish_patience = std::chrono::milliseconds(30000);
 /// Small, so that sizes around the limits are cheap: per rank over all channels, and per staging slot.
 constexpr std::uint64_t packet_bytes = 2048;
+constexpr std::uint64_t line_bytes_of_all = 3000;
 constexpr std::uint64_t segment_bytes = 4096;
 
 const char *text(Said said) {
@@ -41,7 +42,8 @@ Rank::Rank(Bootstrap &bootstrap, const Transport &transport, const Settings &set
     view_.timeout_ns = static_cast<std::uint64_t>(settings.timeout_seconds * 1e9);
     view_.control = &words_->control;
     view_.regions = peers_.table();
-    view_.layout = ArenaLayout::make(view_.size, transport.channels, packet_bytes, 0, segment_bytes);
+    view_.layout = ArenaLayout::make(view_.size, transport.channels,
+                                     {.packets = packet_bytes, .lines = line_bytes_of_all, .segment = segment_bytes});
     map_arenas();
     reach_.same_process = bootstrap.same_process();
     reach_.pids = bootstrap.allgather(static_cast<std::int32_t>(::getpid()));
@@ -198,6 +200,13 @@ std::vector<std::uint64_t> Rank::packet_words() {
     const ArenaLayout &layout = view_.layout;
     const auto words_of_buffer = static_cast<int>(layout.packets_per_channel * sizeof(Packet) / sizeof(std::uint64_t));
     return words(&view_.own().packets(0, 0, 0)->payload, 2 * layout.channels * layout.size * words_of_buffer, 1);
+}
+
+std::vector<std::uint64_t> Rank::line_words() {
+    const ArenaLayout &layout = view_.layout;
+    const auto words_of_buffer = static_cast<int>(layout.lines_per_channel * sizeof(DataLine) / sizeof(std::uint64_t));
+    return words(reinterpret_cast<const std::uint64_t *>(view_.own().lines(0, 0, 0)),
+                 2 * layout.channels * layout.size * words_of_buffer, 1);
 }
 
 void expect_said(const Rank &rank, const Results &results, Said Observed::*method, Said said) {

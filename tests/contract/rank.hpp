@@ -63,6 +63,7 @@ public:
     std::vector<std::uint64_t> credit_words() { return semaphores(view_.own().credit(0, 0)); }
     /// All payloads and epochs of all packet buffers.
     std::vector<std::uint64_t> packet_words();
+    std::vector<std::uint64_t> line_words();
 
 private:
     /// Words that the host shares with the engine.

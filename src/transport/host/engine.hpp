@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "transport/host/line_move.hpp"
 #include "transport/host/move.hpp"
 #include "transport/host/remote_memory.hpp"
 #include "transport/remote_lists.hpp"
@@ -50,6 +51,18 @@ public:
             put_packets(packets_in(view_.arena(peer), rank()), from(peer), bytes, epoch_);
         }
         if (own != nullptr) copy_own(own, from(rank()), bytes);
+        return true;
+    }
+
+    template <class PartOf>
+    bool begin_with_lines(const Arrival &mine, int parts, std::uint64_t /*most_bytes*/, const PartOf &part_of) {
+        if (!begin(mine)) return false;
+        for (int index = 0; index < parts; ++index) {
+            const LinePart part = part_of(index);
+            if (part.peer != rank())
+                put_lines(lines_at(part.peer) + lines_for(part.behind), part.from, part.bytes, epoch_);
+            if (part.to != nullptr) copy_own(part.to, part.from, part.bytes);
+        }
         return true;
     }
 
@@ -157,6 +170,34 @@ public:
         }
     }
 
+    template <class PartOf>
+    void take_lines(int parts, std::uint64_t /*most_bytes*/, const PartOf &part_of) {
+        for (int index = 0; index < parts && !failed_; ++index) {
+            const LinePart part = part_of(index);
+            take(part.peer, part.behind, part.to, part.bytes, [](auto...) {});
+        }
+    }
+    void relay_lines(int from, std::byte *to, std::uint64_t bytes) {
+        if (failed_) return;
+        take(from, 0, to, bytes, [&](std::uint64_t line, std::uint64_t at, std::uint64_t size) {
+            for (int step = 1; step < this->size(); ++step) {
+                if (peer_at(step) != from) put_lines(lines_at(peer_at(step)) + line, to + at, size, epoch_);
+            }
+        });
+    }
+    template <class T>
+    void reduce_lines_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
+        combine_lines<T>(destination, own, count, op, [](auto...) {});
+    }
+    template <class T>
+    void reduce_and_relay_lines(std::byte *destination, const std::byte *own, std::uint64_t count, int op,
+                                std::uint64_t behind) {
+        combine_lines<T>(destination, own, count, op, [&](std::uint64_t line, std::uint64_t at, std::uint64_t bytes) {
+            for (int step = 1; step < this->size(); ++step)
+                put_lines(lines_at(peer_at(step)) + lines_for(behind) + line, destination + at, bytes, epoch_);
+        });
+    }
+
     bool finish() {
         if (failed_) return false;
         *view_.own().epoch(channel) = epoch_;
@@ -172,6 +213,21 @@ private:
 
     HostPackets packets_in(const Arena &arena, int from) const {
         return HostPackets::in(arena.packets(epoch_, channel, from), view_.layout.packets_per_channel);
+    }
+
+    DataLine *lines_at(int peer) const { return view_.arena(peer).lines(epoch_, channel, rank()); }
+    const DataLine *lines_from(int peer) const { return view_.own().lines(epoch_, channel, peer); }
+    template <class Came>
+    void take(int peer, std::uint64_t behind, std::byte *destination, std::uint64_t bytes, const Came &came) {
+        Spin spin(view_, at(WaitFor::data, peer));
+        if (!core::take_lines(destination, lines_from(peer) + lines_for(behind), bytes, epoch_, came, spin)) fail();
+    }
+    template <class T, class Came>
+    void combine_lines(std::byte *destination, const std::byte *own, std::uint64_t count, int op, const Came &came) {
+        if (failed_) return;
+        const auto lines_of = [&](int peer) { return peer == rank() ? nullptr : lines_from(peer); };
+        Spin spin(view_, at(WaitFor::data, any_peer));
+        if (!reduce_lines<T>(destination, lines_of, own, size(), count, op, epoch_, came, spin)) fail();
     }
 
     /// Calls part(inputs, first, elements) for one block of elements after the other, until it returns false: the
