@@ -7,6 +7,7 @@
 #include <random>
 
 #include "tests/topology/builders.hpp"
+#include "tests/topology/edited.hpp"
 #include "tests/topology/fuzz.hpp"
 #include "tests/topology/texts.hpp"
 #include "topology/hwloc_export.hpp"
@@ -66,7 +67,10 @@ protected:
     void run(const std::vector<std::string> &seeds, void (*reader)(std::string_view)) {
         for (const std::string &seed : seeds) {
             reader(seed);
-            for (int round = 0; round < rounds; ++round) reader(mutate(seed));
+            for (int round = 0; round < rounds; ++round) {
+                reader(mutate(seed));
+                reader(edited(seed, random_));
+            }
         }
     }
 
