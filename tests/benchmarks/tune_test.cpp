@@ -39,18 +39,19 @@ TEST(TuneCandidates, AreTheWaysOfTheMemoryWithPowersOfTwoOfChannels) {
     EXPECT_THAT(
         names(candidates_for(BATON_ALLGATHER, true, 6, true)),
         ElementsAre("packet by kernel, 1 channel", "packet by kernel, 2 channels", "packet by kernel, 4 channels",
-                    "packet by kernel", "push by kernel, 1 channel", "push by kernel, 2 channels",
-                    "push by kernel, 4 channels", "push by kernel", "push by copy_engine", "ring by kernel, 1 channel",
-                    "ring by kernel, 2 channels", "ring by kernel, 4 channels", "ring by kernel",
-                    "two_level by kernel, 1 channel", "two_level by kernel, 2 channels",
+                    "packet by kernel", "line by kernel, 1 channel", "line by kernel, 2 channels",
+                    "line by kernel, 4 channels", "line by kernel", "push by kernel, 1 channel",
+                    "push by kernel, 2 channels", "push by kernel, 4 channels", "push by kernel", "push by copy_engine",
+                    "ring by kernel, 1 channel", "ring by kernel, 2 channels", "ring by kernel, 4 channels",
+                    "ring by kernel", "two_level by kernel, 1 channel", "two_level by kernel, 2 channels",
                     "two_level by kernel, 4 channels", "two_level by kernel"));
     EXPECT_THAT(names(candidates_for(BATON_PUT, true, 1, false)), ElementsAre("direct by kernel"));
     EXPECT_THAT(names(candidates_for(BATON_SEND, true, 2, true)),
                 ElementsAre("push by kernel, 1 channel", "push by kernel", "push by copy_engine",
                             "packet by kernel, 1 channel", "packet by kernel"));
     EXPECT_THAT(names(candidates_for(BATON_ALLREDUCE, false, 1, false)),
-                ElementsAre("packet by host", "pull by host", "two_shot by host", "ring by host", "two_level by host",
-                            "staged by host"));
+                ElementsAre("packet by host", "line by host", "pull by host", "two_shot by host",
+                            "two_shot_line by host", "ring by host", "two_level by host", "staged by host"));
 }
 
 TEST(TuneCandidates, AreKnownByTheirPlan) {
@@ -168,7 +169,9 @@ TEST(TuneReport, SaysWhatChangedAndHowMuch) {
     Measured measured;
     measured.tuned = {BATON_ALLGATHER, Kind::allgather};
     measured.candidates = candidates_for(BATON_ALLGATHER, false, 1, false);
-    measured.samples = {{256, {1e-6, 3e-6, {}, {}, {}, 4e-6}}, {512, {4e-6, 2e-6, {}, {}, {}, 4e-6}}};
+    // Of packet and pull, and of what comes last.
+    measured.samples = {{256, {1e-6, {}, 3e-6, {}, {}, {}, 4e-6}}, {512, {4e-6, {}, 2e-6, {}, {}, {}, 4e-6}}};
+    ASSERT_EQ(measured.candidates.size(), measured.samples[0].seconds.size());
     measured.in_force = {{"packet by host, 1 channel", 1e-6}, {"packet by host, 1 channel", 4e-6}};
     std::vector<std::size_t> chosen;
     const auto rows = derive_rows(measured.candidates, measured.samples, 0.02, chosen);

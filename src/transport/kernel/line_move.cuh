@@ -9,9 +9,10 @@
 
 /// Data in lines that carry their own flag (sync/data_line.hpp), sent and taken by one block. Each warp moves four
 /// lines with an instruction, a thread 16 bytes. A line is whole only where its eight threads store it, or load it, in
-/// one instruction, so no thread may part from its warp before it: what differs between the threads of a warp is a
-/// predicate of an instruction (the functions with `when`), never a branch, and what is a branch is decided by a vote.
-/// `__syncwarp()` would not do: threads that have parted meet there, and part again. together() checks it.
+/// one instruction, so no thread may have parted from its warp there: what differs between the threads of a warp is a
+/// predicate of one instruction (the functions with `when`), and what is a branch is decided by a vote. The assembler
+/// may make a small branch of a predicate again; it closes that before the next instruction. `__syncwarp()` would not
+/// do: threads that have parted meet there, and part again. together() checks it.
 ///
 /// All threads of a one-dimensional block of whole warps call with the same arguments. A call that waits answers for
 /// the calling warp only: the block's answer is __syncthreads_and() of it. Taking is for the first `takers` threads,
