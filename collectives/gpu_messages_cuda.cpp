@@ -31,7 +31,7 @@ void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, cudaStrea
         launched.blocks = std::min(blocks_wanted(call), most_of_one);
         // Each has something to wait for: one that had not would count itself as done before the slot is this
         // message's.
-        if (!launched.push) launched.blocks = shares_of(call.message.bytes, line_bytes, launched.blocks);
+        if (!launched.push) launched.blocks = shares_of(call.message.bytes, copy_granule, launched.blocks);
         // The parts of a push are what its receiver waits for; packets are found wherever the parts begin.
         launched.parts = launched.push ? call.plan.channels : launched.blocks;
         blocks += launched.blocks;

@@ -119,7 +119,7 @@ private:
     /// So many that the groups are busy together for most of the time, where that leaves enough for each.
     BATON_HD std::uint64_t segment_for(std::uint64_t bytes) const {
         const std::uint64_t wanted = bytes * blocks_ / (4U * route_.groups);
-        return wanted < least_segment ? least_segment : (wanted + line_bytes - 1) / line_bytes * line_bytes;
+        return wanted < least_segment ? least_segment : (wanted + copy_granule - 1) / copy_granule * copy_granule;
     }
     /// A step after those of all lanes, of which the first has the most.
     BATON_HD std::uint64_t final_step() const { return steps_of_share(share_of(0)) * blocks_ + 1; }

@@ -13,7 +13,7 @@ public:
     template <class Engine>
     BATON_HD Segments(const Engine &engine, std::uint64_t bytes)
         : bytes_(bytes < engine.segment_bytes() ? bytes : engine.segment_bytes()),
-          part_(engine.share(bytes_, line_bytes)) {}
+          part_(engine.share(bytes_, copy_granule)) {}
 
     BATON_HD std::uint64_t bytes() const { return bytes_; }
     /// This channel's part of a segment, of which there may be fewer bytes: `rest` from its start on.

@@ -133,10 +133,11 @@ private:
         const TuningTable *table = table_for(capabilities_.tuning, request_.operation);
         if (table != nullptr && !table->built_in) return false;
         const TuningRow *row = row_of_size();
-        if (row != nullptr && row->algorithm == Algorithm::packet && possible(*row)) return false;
+        const bool flagged = row != nullptr && (goes_in_packets(row->algorithm) || goes_in_lines(row->algorithm));
+        if (flagged && possible(*row)) return false;
         const bool ring = links.shape == Links::Shape::ring;
         TuningRow routed{.algorithm = ring ? Algorithm::ring : Algorithm::two_level, .mover = own_mover()};
-        if (row != nullptr && row->mover == routed.mover) {
+        if (row != nullptr && row->mover == routed.mover && !flagged) {
             routed.channels = row->channels;
             routed.grain = row->grain;
         }

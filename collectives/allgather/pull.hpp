@@ -14,7 +14,7 @@ namespace baton::core {
 template <class Engine>
 BATON_HD void allgather_pull(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival)) return;
-    const Range part = engine.share(args.chunk, line_bytes);
+    const Range part = engine.share(args.chunk, copy_granule);
     const auto place = [&](int of) { return static_cast<std::uint64_t>(of) * args.chunk + part.begin; };
     engine.copy_own(args.recv + place(engine.rank()), args.send + part.begin, part.bytes);
     if (!engine.await_all()) return;

@@ -14,7 +14,7 @@ namespace baton::core {
 template <class Engine>
 BATON_HD void allgather_push(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival)) return;
-    const Range part = engine.share(args.chunk, line_bytes);
+    const Range part = engine.share(args.chunk, copy_granule);
     const std::uint64_t place = static_cast<std::uint64_t>(engine.rank()) * args.chunk + part.begin;
     engine.copy_own(args.recv + place, args.send + part.begin, part.bytes);
     if (!engine.await_all()) return;

@@ -18,7 +18,7 @@ template <class Engine>
 class AllgatherRing {
 public:
     BATON_HD AllgatherRing(Engine &engine, const RoutedArgs &args)
-        : engine_(engine), args_(args), part_(engine.share(args.chunk, line_bytes)) {}
+        : engine_(engine), args_(args), part_(engine.share(args.chunk, copy_granule)) {}
 
     BATON_HD void run() {
         if (!engine_.begin(args_.arrival) || !engine_.await_all()) return;
@@ -47,7 +47,7 @@ private:
 
     /// One place on in a direction, 1 or -1.
     BATON_HD void pass_on(int step, int direction) {
-        const Range half = split(part_.bytes, line_bytes, 2, direction == 1 ? 0 : 1);
+        const Range half = split(part_.bytes, copy_granule, 2, direction == 1 ? 0 : 1);
         const int of = rank_at(-direction * (step - 1));
         const std::byte *chunk = step == 1 ? own() : args_.recv + place(of);
         engine_.copy(engine_.recv_of(rank_at(direction)) + place(of) + half.begin, chunk + half.begin, half.bytes);

@@ -18,7 +18,7 @@ BATON_HD void allgather_staged(Engine &engine, const CollectiveArgs &args) {
     const auto place = [&](int of, std::uint64_t offset) {
         return args.recv + static_cast<std::uint64_t>(of) * args.chunk + offset;
     };
-    const Range own = engine.share(args.chunk, line_bytes);
+    const Range own = engine.share(args.chunk, copy_granule);
     engine.copy(engine.local(place(rank, own.begin)), args.send + own.begin, own.bytes);
     const Segments segments(engine, args.chunk);
     std::uint64_t step = 0;

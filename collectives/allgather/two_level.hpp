@@ -19,7 +19,7 @@ template <class Engine>
 class AllgatherTwoLevel {
 public:
     BATON_HD AllgatherTwoLevel(Engine &engine, const RoutedArgs &args)
-        : engine_(engine), args_(args), route_(args.route), part_(engine.share(args.chunk, line_bytes)) {}
+        : engine_(engine), args_(args), route_(args.route), part_(engine.share(args.chunk, copy_granule)) {}
 
     BATON_HD void run() {
         if (!engine_.begin(args_.arrival)) return;

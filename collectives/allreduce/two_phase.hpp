@@ -20,7 +20,7 @@ template <class T, class Engine>
 BATON_HD void allreduce_two_phase(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
     const Range owned = split(args.chunk, 16, engine.size(), engine.rank());
-    const Range part = engine.share(owned.bytes, line_bytes);
+    const Range part = engine.share(owned.bytes, copy_granule);
     const std::uint64_t place = owned.begin + part.begin;
     const auto *const sources = inputs_of_all(engine, args, place);
     const typename Engine::Remote destination[1] = {engine.local(args.recv + place)};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectives/args.hpp"
+#include "collectives/pieces.hpp"
 #include "transport/transport.hpp"
 
 /// Allreduce in two shots by lines, 120 bytes with an epoch: reduce-scatter and allgather within one operation, without
@@ -19,24 +20,19 @@ template <class T, class Engine>
 BATON_HD void allreduce_two_shot_line(Engine &engine, const CollectiveArgs &args) {
     const Range part = engine.share(args.chunk, 16);
     const std::uint64_t most = split(part.bytes, 16, engine.size(), 0).bytes;
-    const auto piece_of = [&](int rank) {
-        const std::uint64_t begin = most * static_cast<std::uint64_t>(rank);
-        const std::uint64_t left = begin < part.bytes ? part.bytes - begin : 0;
-        return Range{part.begin + begin, left < most ? left : most};
-    };
     const auto to_send = [&](int index) {
         const int peer = engine.peer_at(index + 1);
-        const Range piece = piece_of(peer);
+        const Range piece = piece_of(part, most, peer);
         return LinePart{peer, piece.bytes, args.send + piece.begin, nullptr};
     };
     const auto to_take = [&](int index) {
         const int peer = engine.peer_at(index + 1);
-        const Range piece = piece_of(peer);
+        const Range piece = piece_of(part, most, peer);
         return LinePart{peer, piece.bytes, nullptr, args.recv + piece.begin, most};
     };
     if (!engine.begin_with_lines(args.arrival, engine.size() - 1, most, to_send)) return;
     engine.verify_arrivals();
-    const Range mine = piece_of(engine.rank());
+    const Range mine = piece_of(part, most, engine.rank());
     engine.template reduce_and_relay_lines<T>(args.recv + mine.begin, args.send + mine.begin, mine.bytes / sizeof(T),
                                               args.op, most);
     engine.take_lines(engine.size() - 1, most, to_take);

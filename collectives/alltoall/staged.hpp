@@ -16,7 +16,7 @@ template <class Engine>
 BATON_HD void alltoall_staged(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
     const auto block = [&](int of) { return static_cast<std::uint64_t>(of) * args.chunk; };
-    const Range whole = engine.share(args.chunk, line_bytes);
+    const Range whole = engine.share(args.chunk, copy_granule);
     const std::uint64_t own = block(engine.rank()) + whole.begin;
     engine.copy(engine.local(args.recv + own), args.send + own, whole.bytes);
     const Segments segments(engine, args.chunk);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectives/args.hpp"
+#include "collectives/pieces.hpp"
 #include "transport/transport.hpp"
 
 /// Broadcast for middle-sized buffers, scattered and relayed in lines, 120 bytes with an epoch.
@@ -21,11 +22,7 @@ BATON_HD void broadcast_line(Engine &engine, const CollectiveArgs &args) {
     // Without others the only share is copied.
     const std::uint64_t most = split(part.bytes, 16, others > 0 ? others : 1, 0).bytes;
     // The share of the index-th rank after the root.
-    const auto share_of = [&](int index) {
-        const std::uint64_t begin = most * static_cast<std::uint64_t>(index);
-        const std::uint64_t left = begin < part.bytes ? part.bytes - begin : 0;
-        return Range{part.begin + begin, left < most ? left : most};
-    };
+    const auto share_of = [&](int index) { return piece_of(part, most, index); };
     const auto rank_after_root = [&](int index) {
         const int rank = args.root + 1 + index;
         return rank < engine.size() ? rank : rank - engine.size();

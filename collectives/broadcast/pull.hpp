@@ -13,7 +13,7 @@ namespace baton::core {
 template <class Engine>
 BATON_HD void broadcast_pull(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
-    const Range part = engine.share(args.chunk, line_bytes);
+    const Range part = engine.share(args.chunk, copy_granule);
     if (engine.rank() == args.root) {
         engine.copy_own(args.recv + part.begin, args.send + part.begin, part.bytes);
         engine.signal_all(1);

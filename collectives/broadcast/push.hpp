@@ -44,8 +44,8 @@ BATON_HD inline std::uint64_t relay_steps(std::uint64_t bytes) {
 /// This channel's part of what a step moves of `whole`.
 template <class Engine>
 BATON_HD Range part_of_step(const Engine &engine, const Range &whole, std::uint64_t steps, std::uint64_t step) {
-    const Range segment = split(whole.bytes, line_bytes, static_cast<int>(steps), static_cast<int>(step - 1));
-    const Range part = engine.share(segment.bytes, line_bytes);
+    const Range segment = split(whole.bytes, copy_granule, static_cast<int>(steps), static_cast<int>(step - 1));
+    const Range part = engine.share(segment.bytes, copy_granule);
     return {whole.begin + segment.begin + part.begin, part.bytes};
 }
 

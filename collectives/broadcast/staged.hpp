@@ -39,7 +39,7 @@ public:
             engine_.credit_all(step);
         }
         if (root) {
-            const Range own = engine_.share(args_.chunk, line_bytes);
+            const Range own = engine_.share(args_.chunk, copy_granule);
             engine_.copy(engine_.local(args_.recv + own.begin), args_.send + own.begin, own.bytes);
         }
         engine_.finish();

@@ -27,7 +27,7 @@ struct MessagePieces {
     template <class Engine>
     BATON_HD static MessagePieces of(const Engine &engine, const Message &message) {
         const std::uint64_t slot_bytes = engine.own().layout->message_bytes();
-        const Range share = engine.share(message.bytes, line_bytes);
+        const Range share = engine.share(message.bytes, copy_granule);
         const bool buffered = message.bytes <= slot_bytes;
         return {share, buffered ? share.bytes : slot_bytes / 2, buffered};
     }

@@ -31,7 +31,7 @@ BATON_HD bool send_push(Engine &engine, const Message &message, MessageProgress 
     typename Engine::Remote destination{};
     if (!send_meet(engine, message, progress, destination)) return false;
     MessageInbox *in = engine.arena(message.peer).inbox(engine.rank(), message.slot());
-    const Range part = engine.share(message.bytes, line_bytes);
+    const Range part = engine.share(message.bytes, copy_granule);
     engine.copy(destination + part.begin, message.buffer + part.begin, part.bytes);
     engine.post_word(&in->done[engine.channel()].value, message.number);
     return true;

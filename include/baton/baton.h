@@ -118,6 +118,13 @@ typedef enum baton_p2p {
     BATON_P2P_OFF = 1   /* never: all data goes through host memory that the ranks share */
 } baton_p2p;
 
+/* Whether collectives of middle sizes may go in lines: 120 bytes and a flag in one store of 128 bytes, which NVLink and
+ * the GPUs' caches keep together. No manual promises that; NCCL's LL128 rests on it too. */
+typedef enum baton_lines {
+    BATON_LINES_AUTO = 0, /* where lines have been seen to arrive whole: Hopper GPUs, all pairs linked by NVLink */
+    BATON_LINES_OFF = 1   /* never */
+} baton_lines;
+
 /*
  * A communicator's settings. Initialise with baton_config_init(), then set what matters. A field left as
  * baton_config_init() made it takes the value of its environment variable, else the default. All ranks must end up
@@ -136,6 +143,7 @@ typedef struct baton_config {
                                  tuned. BATON_COPY_ENGINE_LIMIT */
     size_t segment_bytes; /* bytes per peer moved at once through staging; 0 = unset. BATON_SEGMENT, default 1048576 */
     int p2p;              /* a baton_p2p; -1 = unset. BATON_P2P=auto|off, default auto. OFF on one rank is OFF on all */
+    int lines;            /* a baton_lines; -1 = unset. BATON_LINES=auto|off, default auto */
     const char *tuning;   /* what runs which size where no other setting says it: path of a file of baton_tune's, or
                              its text, or "none" for the tables that are compiled in; rank 0's counts. NULL = unset.
                              BATON_TUNING, default ~/.config/baton/tuning.json if it is there */

@@ -44,7 +44,6 @@ CommTopology with_links(const std::optional<Override> &said, const Snapshot &mac
     CommTopology result;
     *advice = advise_communicator(machine, make_graph(machine), gpu_of_rank);
     result.links = links_of(*advice);
-    result.links.all_nvlink = advice->fully_linked;
     if (said) result.refusal = first_refusal(*said, machine, gpu_of_rank, gpus);
     return result;
 }
@@ -91,20 +90,21 @@ CommTopology host_topology(const std::optional<Override> &said, int ranks) {
 CommTopology gpu_topology(const std::optional<Override> &given, Snapshot machine,
                           const std::vector<std::string> &uuids) {
     const bool of_gpus = given && given->ranks == 0;
-    if (of_gpus) machine = apply_override(*given, std::move(machine));
     std::vector<int> gpu_of_rank;
     for (const std::string &uuid : uuids) gpu_of_rank.push_back(gpu_with(machine, uuid));
+    // What data may go by is the machine's word, which an override can only take back.
+    const bool all_nvlink = advise_communicator(machine, make_graph(machine), gpu_of_rank).fully_linked;
+    if (of_gpus) machine = apply_override(*given, std::move(machine));
     topology::CommAdvice advice;
     CommTopology result = with_links(of_gpus ? given : std::nullopt, machine, gpu_of_rank, uuids, &advice);
     if (given && !of_gpus) {
         if (given->ranks == static_cast<int>(uuids.size())) {
-            const bool all_nvlink = result.links.all_nvlink;
             result = as_said_of_ranks(*given);
-            result.links.all_nvlink = all_nvlink;
         } else {
             result.note = not_for(*given, fmt::format("{} ranks on GPUs", uuids.size()));
         }
     }
+    result.links.all_nvlink = all_nvlink && advice.fully_linked;
     for (const topology::RankAdvice &rank : advice.ranks)
         result.places.push_back({rank.numa_node.known() ? rank.numa_node.value : -1,
                                  rank.cpuset.known() ? rank.cpuset.value : std::string()});

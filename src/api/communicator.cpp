@@ -22,16 +22,6 @@ namespace {
 constexpr int resident_blocks = 256;
 constexpr int communicators_in_flight = 4;
 
-/// Whether what eight threads of a GPU store with one instruction reaches the others in one piece (sync/data_line.hpp).
-/// Seen on Hopper, over NVLink and within a GPU; over PCIe it does not. On the host (no GPUs) nothing is asked of the
-/// machine.
-bool lines_arrive_whole(const std::vector<DeviceIdentity> &gpus, const Links &links) {
-    constexpr int hopper = 9;
-    return gpus.empty() || (links.all_nvlink && std::all_of(gpus.begin(), gpus.end(), [](const DeviceIdentity &gpu) {
-                                return gpu.generation == hopper;
-                            }));
-}
-
 }  // namespace
 
 Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap) : bootstrap_(std::move(bootstrap)) {}
@@ -175,12 +165,16 @@ void Communicator::settle_capabilities(const baton_config &config, const std::ve
         capabilities_.packet_limit_set
             ? std::min<std::uint64_t>(config.packet_limit, most_packets)
             : buffer_capacity(capabilities_.tuning, goes_in_packets, view_.size, capabilities_.channels, most_packets);
-    // The same of lines, of which host memory takes fewer for the same reason.
-    const std::uint64_t most_lines = capabilities_.on_gpu ? 2 << 20 : 1 << 17;
+    // The same of lines: so much for all peers together, of which host memory takes less for the same reason.
+    const std::uint64_t most_lines =
+        (capabilities_.on_gpu ? 16 << 20 : 1 << 20) / static_cast<std::uint64_t>(view_.size);
+    std::vector<int> generations;
+    for (const DeviceIdentity &gpu : gpus) generations.push_back(gpu.generation);
+    const bool lines =
+        config.lines == BATON_LINES_AUTO && no_p2p_.empty() && lines_arrive_whole(capabilities_.links, generations);
     const std::uint64_t line_limit =
-        !lines_arrive_whole(gpus, capabilities_.links)
-            ? 0
-            : buffer_capacity(capabilities_.tuning, goes_in_lines, view_.size, capabilities_.channels, most_lines);
+        lines ? buffer_capacity(capabilities_.tuning, goes_in_lines, view_.size, capabilities_.channels, most_lines)
+              : 0;
     const std::uint64_t segment =
         std::min<std::uint64_t>(config.segment_bytes, capabilities_.on_gpu ? 1 << 30 : 131072);
     // Each peer has message_slots of them. On the host a longer message is better copied once.

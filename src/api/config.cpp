@@ -28,6 +28,7 @@ constexpr Choice transports[] = {{"auto", BATON_TRANSPORT_AUTO},
                                  {"kernel", BATON_TRANSPORT_KERNEL},
                                  {"copy_engine", BATON_TRANSPORT_COPY_ENGINE},
                                  {"zero_sm", BATON_TRANSPORT_ZERO_SM}};
+constexpr Choice lines_choices[] = {{"auto", BATON_LINES_AUTO}, {"off", BATON_LINES_OFF}};
 constexpr Choice p2p_choices[] = {{"auto", BATON_P2P_AUTO}, {"off", BATON_P2P_OFF}};
 
 const char *variable(const char *name) {
@@ -83,6 +84,9 @@ void check(const baton_config &config) {
     if (config.p2p != BATON_P2P_AUTO && config.p2p != BATON_P2P_OFF) {
         fail(BATON_ERR_ARGUMENT, "config.p2p is {}, not a baton_p2p", config.p2p);
     }
+    if (config.lines != BATON_LINES_AUTO && config.lines != BATON_LINES_OFF) {
+        fail(BATON_ERR_ARGUMENT, "config.lines is {}, not a baton_lines", config.lines);
+    }
     if (config.segment_bytes < least_segment || config.segment_bytes > largest_segment) {
         fail(BATON_ERR_ARGUMENT, "config.segment_bytes is {}; it must lie in {}..{}", config.segment_bytes,
              least_segment, largest_segment);
@@ -96,7 +100,8 @@ std::vector<std::pair<const char *, double>> fields(const baton_config &config) 
             {"max_channels", config.max_channels},
             {"packet_limit", static_cast<double>(config.packet_limit)},
             {"copy_engine_limit", static_cast<double>(config.copy_engine_limit)},
-            {"segment_bytes", static_cast<double>(config.segment_bytes)}};
+            {"segment_bytes", static_cast<double>(config.segment_bytes)},
+            {"lines", config.lines}};
 }
 
 std::string value_text(double value) {
@@ -115,6 +120,7 @@ baton_config unset_config() {
     config.copy_engine_limit = unset_size;
     config.segment_bytes = 0;
     config.p2p = -1;
+    config.lines = -1;
     config.tuning = nullptr;
     config.topology = nullptr;
     return config;
@@ -140,6 +146,7 @@ baton_config resolve_config(const baton_config *given) {
     if (config.segment_bytes == 0)
         config.segment_bytes = size_from("BATON_SEGMENT", 1048576, least_segment, largest_segment);
     if (config.p2p == -1) config.p2p = choice_from("BATON_P2P", p2p_choices, BATON_P2P_AUTO);
+    if (config.lines == -1) config.lines = choice_from("BATON_LINES", lines_choices, BATON_LINES_AUTO);
     if (config.tuning == nullptr) config.tuning = variable("BATON_TUNING");
     if (config.topology == nullptr) config.topology = variable("BATON_TOPOLOGY");
     check(config);

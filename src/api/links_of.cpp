@@ -162,6 +162,12 @@ Links links_of(const CommAdvice &advice) {
     return links;
 }
 
+bool lines_arrive_whole(const Links &links, const std::vector<int> &generations) {
+    constexpr int hopper = 9;
+    const auto is_hopper = [](int generation) { return generation == hopper; };
+    return generations.empty() || (links.all_nvlink && std::all_of(generations.begin(), generations.end(), is_hopper));
+}
+
 std::string describe(const Links &links) {
     constexpr const char *names[] = {"uniform", "islands", "ring"};
     return fmt::format("{}: {}", names[static_cast<int>(links.shape)], links.why);

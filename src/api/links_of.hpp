@@ -21,6 +21,11 @@ namespace baton::core {
 /// compared with one that is assumed because nobody does: only whether there are NVLinks counts then.
 Links links_of(const topology::CommAdvice &advice);
 
+/// Whether what eight threads of a GPU store with one instruction reaches the others in one piece (sync/data_line.hpp),
+/// from the generations (major compute capability) of the ranks' GPUs. Seen on H200, within a GPU and over NVLink, and
+/// so taken for granted on Hopper; over PCIe it was seen not to. Without GPUs nothing is asked of the machine.
+bool lines_arrive_whole(const Links &links, const std::vector<int> &generations);
+
 /// "islands: 2 NVLink islands of 4 ranks".
 std::string describe(const Links &links);
 

@@ -14,7 +14,7 @@ namespace baton::core {
 /// GPU: the eight threads store the line with one instruction of their warp, 16 bytes each, and load it with one. It
 /// crosses NVLink and the L2 as one piece then, so a reader that sees the epoch sees the data. PTX does not promise
 /// that, the machine does it: NCCL's LL128 protocol rests on the same. It does not hold over PCIe, nor in host memory,
-/// nor where the eight threads have parted; Capabilities::line_bytes says where lines may be used.
+/// nor where the eight threads have parted; docs/memory_model.md says where lines are used.
 /// Host: data, then epoch with release; the reader takes the epoch with acquire, then the data.
 /// A line may be written again when its reader has taken it: as packets, by two parities (arena.hpp).
 struct alignas(128) DataLine {

@@ -40,8 +40,9 @@
 /// begin_with_lines(arrival, parts, most_bytes, part_of)
 ///     begin(), and data that carries its epoch, into the peers' line buffers, without waiting for anybody:
 ///     part_of(0) ... part_of(parts - 1) are LineParts of at most most_bytes, one for a peer at most; each goes from
-///     `from` to its peer, and to `to`, where that is neither null nor `from`. Of this rank itself to `to` only. No
-///     part has more bytes than a channel's lines hold. All of `from` has been read when it returns.
+///     `from` to its peer, and to `to`, where that is neither null nor `from`. Of this rank itself to `to` only. A
+///     part's lines, and those it lies behind, are no more than a channel has. All of `from` has been read when it
+///     returns.
 /// await(peer)
 ///     True once `peer` has arrived with the same signature and its buffers are found: they may be used from then on,
 ///     its recv buffer and staging be written, its send buffer be read. False also where it names a region that is
@@ -148,7 +149,7 @@
 namespace baton::core {
 
 /// Shares of large copies start at multiples of this: a line that two channels write halves of crosses the links twice.
-inline constexpr std::uint64_t line_bytes = 128;
+inline constexpr std::uint64_t copy_granule = 128;
 
 struct Range {
     std::uint64_t begin = 0;

@@ -1,9 +1,11 @@
-// Broadcast by scattering and relaying, by several channels, which start with different peers.
+// Broadcast by scattering and relaying, by several channels, which start with different peers; and what else goes in
+// lines whose shares differ by channel.
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "channel_engine.hpp"
+#include "collectives/allreduce/two_shot_line.hpp"
 #include "collectives/broadcast/line.hpp"
 #include "collectives/broadcast/push.hpp"
 
@@ -66,6 +68,30 @@ TEST_P(BroadcastByLines, GivesEveryRankTheRootsBuffer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, BroadcastByLines, ::testing::Values(1, 2, 3, 4, 5));
+
+class AllreduceByLines : public ::testing::TestWithParam<int> {};
+
+TEST_P(AllreduceByLines, GivesEveryRankTheSums) {
+    const int ranks = GetParam();
+    const auto n = static_cast<std::size_t>(ranks);
+    for (const std::size_t count : {0, 1, 3, 4, 5, 31, 100, 257, 1000, 4099}) {
+        for (const bool in_place : {false, true}) {
+            std::vector<Vector> send, recv(n, Vector(count, 0xdeadu));
+            for (int rank = 0; rank < ranks; ++rank) send.push_back(input(rank, count));
+            std::vector<Vector> &target = in_place ? send : recv;
+            Node node(ranks, 3, 128);
+            run_channels(node, send, target, [&, count](ChannelEngine &engine, int rank) {
+                allreduce_two_shot_line<std::uint32_t>(engine, args_of(node, rank, count, 0));
+            });
+            for (const Vector &found : target) {
+                for (std::size_t i = 0; i < count; ++i)
+                    ASSERT_EQ(found[i], sum(ranks, i)) << count << " elements, in place " << in_place;
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, AllreduceByLines, ::testing::Values(1, 2, 3, 4, 5));
 
 }  // namespace
 }  // namespace baton::core

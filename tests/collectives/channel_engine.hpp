@@ -24,7 +24,7 @@ struct Node {
         const auto n = static_cast<std::size_t>(size);
         words = std::vector<std::atomic<std::uint64_t>>(2 * n * n * static_cast<std::size_t>(channels));
         staging.assign(n, std::vector<std::byte>(2 * n * segment));
-        lines.resize(n * n * static_cast<std::size_t>(channels));
+        lines.resize(2 * n * n * static_cast<std::size_t>(channels));
         line_words = std::vector<std::atomic<std::uint64_t>>(lines.size());
         send.resize(n);
         recv.resize(n);
@@ -33,9 +33,9 @@ struct Node {
         return words[static_cast<std::size_t>(((kind * size + at) * channels + channel) * size + from)];
     }
 
-    /// What `from` has put into the lines of a channel of `at`.
-    std::size_t line_buffer(int at, int channel, int from) const {
-        return static_cast<std::size_t>((at * channels + channel) * size + from);
+    /// What `from` has put into the lines of a channel of `at`; `second`: behind another part.
+    std::size_t line_buffer(int at, int channel, int from, bool second) const {
+        return static_cast<std::size_t>(((second ? size : 0) + at) * channels * size + channel * size + from);
     }
 
     const int size;
@@ -109,7 +109,7 @@ public:
         for (int index = 0; index < parts; ++index) {
             const LinePart part = part_of(index);
             EXPECT_LE(part.bytes, most_bytes);
-            if (part.peer != rank_) put_lines(part.peer, part.from, part.bytes);
+            if (part.peer != rank_) put_lines(part.peer, part.behind > 0, part.from, part.bytes);
             if (part.to != nullptr) copy(part.to, part.from, part.bytes);
         }
         return true;
@@ -119,18 +119,33 @@ public:
         for (int index = 0; index < parts; ++index) {
             const LinePart part = part_of(index);
             EXPECT_LE(part.bytes, most_bytes);
-            const std::vector<std::byte> &put = lines_from(part.peer);
+            const std::vector<std::byte> &put = lines_from(part.peer, part.behind > 0);
             ASSERT_EQ(put.size(), part.bytes);
             copy(part.to, put.data(), part.bytes);
         }
     }
     void relay_lines(int from, std::byte *to, std::uint64_t bytes) {
-        const std::vector<std::byte> &put = lines_from(from);
+        const std::vector<std::byte> &put = lines_from(from, false);
         ASSERT_EQ(put.size(), bytes);
         copy(to, put.data(), bytes);
         for (int step = 1; step < size(); ++step) {
-            if (peer_at(step) != from) put_lines(peer_at(step), to, bytes);
+            if (peer_at(step) != from) put_lines(peer_at(step), false, to, bytes);
         }
+    }
+    template <class T>
+    void reduce_and_relay_lines(std::byte *destination, const std::byte *own, std::uint64_t count, int op,
+                                std::uint64_t behind) {
+        std::vector<Remote> inputs;
+        for (int rank = 0; rank < size(); ++rank) {
+            if (rank == rank_) {
+                inputs.push_back(local(own));
+                continue;
+            }
+            ASSERT_EQ(lines_from(rank, false).size(), count * sizeof(T));
+            inputs.push_back(local(lines_from(rank, false).data()));
+        }
+        reduce<T>(&destination, 1, inputs.data(), count, op);
+        for (int step = 1; step < size(); ++step) put_lines(peer_at(step), behind > 0, destination, count * sizeof(T));
     }
 
     std::uint64_t segment_bytes() const { return node_.segment_bytes; }
@@ -142,13 +157,13 @@ private:
         return node_.staging[static_cast<std::size_t>(at)].data() +
                static_cast<std::uint64_t>(slot * node_.size + from) * node_.segment_bytes;
     }
-    void put_lines(int peer, const std::byte *from, std::uint64_t bytes) {
-        const std::size_t buffer = node_.line_buffer(peer, channel_, rank_);
+    void put_lines(int peer, bool second, const std::byte *from, std::uint64_t bytes) {
+        const std::size_t buffer = node_.line_buffer(peer, channel_, rank_, second);
         node_.lines[buffer].assign(from, from + bytes);
         node_.line_words[buffer].store(1, std::memory_order_release);
     }
-    const std::vector<std::byte> &lines_from(int peer) {
-        const std::size_t buffer = node_.line_buffer(rank_, channel_, peer);
+    const std::vector<std::byte> &lines_from(int peer, bool second) {
+        const std::size_t buffer = node_.line_buffer(rank_, channel_, peer, second);
         while (node_.line_words[buffer].load(std::memory_order_acquire) == 0) std::this_thread::yield();
         return node_.lines[buffer];
     }

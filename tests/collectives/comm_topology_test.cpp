@@ -1,5 +1,6 @@
 // What rank 0 tells the others of the machine.
 #include "api/comm_topology.hpp"
+#include "api/links_of.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -105,12 +106,43 @@ TEST(CommTopology, RanksOnGpusAreLinkedAsAnOverrideOfRanksSays) {
     EXPECT_EQ(others.refusal, "");
 }
 
+/// Lines tear where a machine without NVLinks is said to have some.
+TEST(CommTopology, NvlinksAreTheMachinesWord) {
+    const auto all_nvlink = [](const topology::Snapshot &machine, const char *said,
+                               const std::vector<std::string> &uuids) {
+        const auto read = said == nullptr ? std::nullopt : read_topology(said);
+        return gpu_topology(read, machine, uuids).links.all_nvlink;
+    };
+    const topology::Snapshot linked = builders::hidden_switches(2);
+    const topology::Snapshot apart = builders::gpus(2);
+    const std::vector<std::string> both{"GPU-0", "GPU-1"};
+    EXPECT_TRUE(all_nvlink(linked, nullptr, both));
+    EXPECT_FALSE(all_nvlink(apart, nullptr, both));
+    EXPECT_TRUE(all_nvlink(apart, nullptr, {"GPU-0", "GPU-0"})) << "one GPU";
+    EXPECT_FALSE(all_nvlink(linked, nullptr, {"GPU-0", "GPU-9"})) << "nobody describes it";
+    EXPECT_FALSE(all_nvlink(apart, R"({"pairs": [{"gpus": ["0", "1"], "kind": "NVLINK", "links": 4}]})", both));
+    EXPECT_FALSE(all_nvlink(linked, R"({"pairs": [{"gpus": ["0", "1"], "p2p": "off"}]})", both));
+    EXPECT_FALSE(all_nvlink(apart, R"({"ranks": 2, "links": [[0, 4], [4, 0]]})", both));
+    EXPECT_TRUE(all_nvlink(linked, R"({"ranks": 2, "links": [[0, 4], [4, 0]]})", both));
+}
+
+TEST(CommTopology, LinesWantNvlinksAndHopper) {
+    Links links;
+    EXPECT_TRUE(lines_arrive_whole(links, {})) << "host memory";
+    EXPECT_FALSE(lines_arrive_whole(links, {9, 9}));
+    links.all_nvlink = true;
+    EXPECT_TRUE(lines_arrive_whole(links, {9, 9}));
+    EXPECT_FALSE(lines_arrive_whole(links, {9, 8}));
+    EXPECT_FALSE(lines_arrive_whole(links, {10, 10}));
+}
+
 TEST(CommTopology, ReachesTheOthersWhole) {
     CommTopology sent;
     sent.links.shape = Links::Shape::ring;
     sent.links.ring = {0, 2, 1};
     sent.links.island = {0, 1, 0};
     sent.links.why = "why \"not\"";
+    sent.links.all_nvlink = true;
     sent.refusal = "an entry";
     sent.places = {{1, "8-15,24"}, {-1, ""}};
     const CommTopology got = comm_topology_from(to_text(sent));
@@ -118,6 +150,7 @@ TEST(CommTopology, ReachesTheOthersWhole) {
     EXPECT_EQ(got.links.ring, sent.links.ring);
     EXPECT_EQ(got.links.island, sent.links.island);
     EXPECT_EQ(got.links.why, sent.links.why);
+    EXPECT_TRUE(got.links.all_nvlink);
     EXPECT_EQ(got.refusal, sent.refusal);
     ASSERT_EQ(got.places.size(), 2u);
     EXPECT_EQ(got.places[0].numa_node, 1);

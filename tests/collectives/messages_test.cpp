@@ -53,11 +53,11 @@ TEST(MessageSlots, HoldWhatTheySay) {
 TEST(Shares, NoneIsEmptyOfThoseThatAreCounted) {
     for (int parts = 1; parts <= 64; ++parts) {
         for (std::uint64_t bytes : {0, 1, 64, 127, 128, 129, 1000, 4096, 8193, 65535, 65536, 262144}) {
-            const int full = core::shares_of(bytes, core::line_bytes, parts);
+            const int full = core::shares_of(bytes, core::copy_granule, parts);
             ASSERT_GE(full, 1);
             ASSERT_LE(full, parts);
             for (int index = 0; index < full && bytes != 0; ++index) {
-                EXPECT_GT(core::split(bytes, core::line_bytes, full, index).bytes, 0u) << bytes << " in " << parts;
+                EXPECT_GT(core::split(bytes, core::copy_granule, full, index).bytes, 0u) << bytes << " in " << parts;
             }
         }
     }

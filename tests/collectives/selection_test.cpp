@@ -96,7 +96,8 @@ TEST(Selection, LinesWhereTheyAreWholeAndFit) {
 
 /// Every channel's share for a peer lies in that channel's lines, also where broadcast splits it again.
 TEST(Selection, LinesHoldWhatTheyAreGiven) {
-    for (const int size : {2, 3, 4, 8}) {
+    std::size_t checked = 0;
+    for (const int size : {1, 2, 3, 4, 8}) {
         for (const std::uint64_t limit : {100u, 4096u, 1000000u}) {
             Capabilities capabilities = gpu(size);
             const auto layout = ArenaLayout::make(size, capabilities.channels, {.lines = limit});
@@ -105,7 +106,7 @@ TEST(Selection, LinesHoldWhatTheyAreGiven) {
             for (const baton_operation operation : {BATON_REDUCE_SCATTER, BATON_BROADCAST, BATON_ALLREDUCE}) {
                 const bool twice = operation == BATON_ALLREDUCE;
                 const Algorithm algorithm = twice ? Algorithm::two_shot_line : Algorithm::line;
-                const int pieces = twice ? size : operation == BATON_BROADCAST ? size - 1 : 1;
+                const int pieces = twice ? size : operation == BATON_BROADCAST && size > 1 ? size - 1 : 1;
                 capabilities.tuning[0].operations[operation] = {
                     {.algorithm = algorithm, .mover = Mover::kernel, .channels = 5, .grain = 3000}};
                 for (std::uint64_t bytes = 1; bytes <= limit * 7; bytes += bytes / 8 + 1) {
@@ -114,6 +115,7 @@ TEST(Selection, LinesHoldWhatTheyAreGiven) {
                     for (int channel = 0; channel < plan.channels; ++channel) {
                         const Range part = split(bytes, 16, plan.channels, channel);
                         const std::uint64_t lines = lines_for(split(part.bytes, 16, pieces, 0).bytes);
+                        ++checked;
                         ASSERT_LE((twice ? 2 : 1) * lines, layout.lines_per_channel)
                             << size << " ranks, " << bytes << " of " << limit << " bytes, channel " << channel;
                     }
@@ -121,6 +123,7 @@ TEST(Selection, LinesHoldWhatTheyAreGiven) {
             }
         }
     }
+    EXPECT_GT(checked, 1000u);
 }
 
 TEST(Selection, NoBytesNeedNoPacketBuffers) {

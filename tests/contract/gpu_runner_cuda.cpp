@@ -116,9 +116,9 @@ bool lines_arrive_whole() {
         cudaDeviceGetAttribute(&generation, cudaDevAttrComputeCapabilityMajor, device);
         if (generation != 9) return false;
         for (int other = 0; other < devices; ++other) {
-            int atomics = 1;
-            if (other != device)
-                cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, device, other);
+            int atomics = 0;
+            if (other == device) continue;
+            cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, device, other);
             if (atomics == 0) return false;
         }
     }

@@ -217,6 +217,7 @@ TEST_F(BadObjects, EnvironmentVariables) {
     refuse("BATON_MAX_CHANNELS", "1000");
     refuse("BATON_PACKET_LIMIT", "12x");
     refuse("BATON_PACKET_LIMIT", " -5");
+    refuse("BATON_LINES", "yes");
     refuse("BATON_COPY_ENGINE_LIMIT", "99999999999999999999");
     refuse("BATON_SEGMENT", "-5");
     refuse("BATON_TUNING", "/nowhere/tuning.json");

@@ -77,6 +77,7 @@ TEST(Config, StartsUnset) {
     EXPECT_EQ(config.copy_engine_limit, SIZE_MAX);
     EXPECT_EQ(config.segment_bytes, 0u);
     EXPECT_EQ(config.p2p, -1);
+    EXPECT_EQ(config.lines, -1);
     EXPECT_EQ(config.tuning, nullptr);
 }
 

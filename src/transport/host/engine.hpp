@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cerrno>
 #include <vector>
 
@@ -55,10 +56,12 @@ public:
     }
 
     template <class PartOf>
-    bool begin_with_lines(const Arrival &mine, int parts, std::uint64_t /*most_bytes*/, const PartOf &part_of) {
+    bool begin_with_lines(const Arrival &mine, int parts, [[maybe_unused]] std::uint64_t most_bytes,
+                          const PartOf &part_of) {
         if (!begin(mine)) return false;
         for (int index = 0; index < parts; ++index) {
             const LinePart part = part_of(index);
+            assert(part.bytes <= most_bytes && fits(part));
             if (part.peer != rank())
                 put_lines(lines_at(part.peer) + lines_for(part.behind), part.from, part.bytes, epoch_);
             if (part.to != nullptr) copy_own(part.to, part.from, part.bytes);
@@ -171,9 +174,10 @@ public:
     }
 
     template <class PartOf>
-    void take_lines(int parts, std::uint64_t /*most_bytes*/, const PartOf &part_of) {
+    void take_lines(int parts, [[maybe_unused]] std::uint64_t most_bytes, const PartOf &part_of) {
         for (int index = 0; index < parts && !failed_; ++index) {
             const LinePart part = part_of(index);
+            assert(part.bytes <= most_bytes && fits(part));
             take(part.peer, part.behind, part.to, part.bytes, [](auto...) {});
         }
     }
@@ -217,6 +221,9 @@ private:
 
     DataLine *lines_at(int peer) const { return view_.arena(peer).lines(epoch_, channel, rank()); }
     const DataLine *lines_from(int peer) const { return view_.own().lines(epoch_, channel, peer); }
+    bool fits(const LinePart &part) const {
+        return lines_for(part.behind) + lines_for(part.bytes) <= view_.layout.lines_per_channel;
+    }
     template <class Came>
     void take(int peer, std::uint64_t behind, std::byte *destination, std::uint64_t bytes, const Came &came) {
         Spin spin(view_, at(WaitFor::data, peer));

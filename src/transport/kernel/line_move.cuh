@@ -295,9 +295,8 @@ private:
 /// Lines that a thread has under way at once: enough to hide a flight.
 inline constexpr int lines_at_once = 4;
 
-/// Waits for the lines of a part, writes them to `to`, and passes each on as it comes, with its epoch: to
-/// destination(0)
-/// ... destination(destinations - 1).
+/// Waits for the lines of a part, writes them to `to`, and passes each on as it comes, with its epoch, to
+/// destination(0) ... destination(destinations - 1).
 template <class DestinationOf, class Spin>
 __device__ inline bool relay_lines(const DataLine *from, std::byte *to, std::uint64_t bytes, int destinations,
                                    const DestinationOf &destination, std::uint64_t epoch, unsigned takers, Spin &spin) {
