@@ -309,8 +309,8 @@ BATON_API baton_result baton_allreduce(const void *sendbuf, void *recvbuf, size_
  * alltoall: sendbuf and recvbuf hold n blocks of `count` elements; block p of sendbuf on rank r appears as block r of
  * recvbuf on rank p, the own block included. `count` is that of one block, the same for all pairs of ranks.
  * In place: sendbuf == recvbuf, or BATON_IN_PLACE (MPI; NCCL has none): block p is exchanged with block r of rank p.
- * Blocks too large to travel with their flags then go through a copy of the n blocks, in memory that the communicator keeps. Any
- * other overlap is BATON_ERR_ARGUMENT. Every rank sends (n-1) * count elements. One step.
+ * Blocks too large to travel with their flags then go through a copy of the n blocks, in memory that the communicator
+ * keeps. Any other overlap is BATON_ERR_ARGUMENT. Every rank sends (n-1) * count elements. One step.
  */
 BATON_API baton_result baton_alltoall(const void *sendbuf, void *recvbuf, size_t count, baton_type type,
                                       baton_comm_t comm, baton_stream_t stream);
