@@ -92,8 +92,8 @@ CommTopology gpu_topology(const std::optional<Override> &given, Snapshot machine
     const bool of_gpus = given && given->ranks == 0;
     std::vector<int> gpu_of_rank;
     for (const std::string &uuid : uuids) gpu_of_rank.push_back(gpu_with(machine, uuid));
-    // What data may go by is the machine's word, which an override can only take back.
-    const bool all_nvlink = advise_communicator(machine, make_graph(machine), gpu_of_rank).fully_linked;
+    // What lines may go by is the machine's word, which an override can only take back.
+    const bool may_be_linked = !of_gpus || advise_communicator(machine, make_graph(machine), gpu_of_rank).fully_linked;
     if (of_gpus) machine = apply_override(*given, std::move(machine));
     topology::CommAdvice advice;
     CommTopology result = with_links(of_gpus ? given : std::nullopt, machine, gpu_of_rank, uuids, &advice);
@@ -104,7 +104,7 @@ CommTopology gpu_topology(const std::optional<Override> &given, Snapshot machine
             result.note = not_for(*given, fmt::format("{} ranks on GPUs", uuids.size()));
         }
     }
-    result.links.all_nvlink = all_nvlink && advice.fully_linked;
+    result.links.all_nvlink = may_be_linked && advice.fully_linked;
     for (const topology::RankAdvice &rank : advice.ranks)
         result.places.push_back({rank.numa_node.known() ? rank.numa_node.value : -1,
                                  rank.cpuset.known() ? rank.cpuset.value : std::string()});

@@ -45,8 +45,7 @@ public:
 
     HostNode(int size, std::uint64_t segment_bytes, double timeout_seconds = 30)
         : size_(static_cast<std::size_t>(size)), controls_(size_), views_(size_), arenas_(size_) {
-        const auto layout =
-            core::ArenaLayout::make(size, 1, {.packets = 8192, .lines = 8192, .segment = segment_bytes});
+        const auto layout = core::ArenaLayout::make(size, 1, {.packets = 8192, .segment = segment_bytes});
         for (auto &arena : arenas_) arena.resize(layout.total_bytes / sizeof(Line) + 1);
         for (std::size_t rank = 0; rank < size_; ++rank) {
             core::CommView &view = views_[rank];
