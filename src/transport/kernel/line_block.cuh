@@ -1,0 +1,101 @@
+#pragma once
+
+#include "transport/kernel/line_move.cuh"
+#include "transport/kernel/packet_block.cuh"
+
+namespace baton::core {
+
+/// A block's lines (sync/data_line.hpp): as its packets, but eight threads store or load one together. See
+/// transport.hpp.
+class LineBlock : public PacketBlock {
+public:
+    using PacketBlock::PacketBlock;
+
+    /// The first lines' data are loaded together with the epoch.
+    template <class PartOf>
+    __device__ bool begin_with_lines(const Arrival &mine, int parts, std::uint64_t most_bytes, const PartOf &part_of) {
+        using Run = LineRun<lines_at_once>;
+        const bool odd = any_odd(parts, [&](int index) {
+            const LinePart part = part_of(index);
+            return is_odd(part.from, part.bytes) || is_odd(part.to, 0);
+        });
+        LineRuns<lines_at_once> runs(parts, most_bytes, blockDim.x);
+        LinePart part;
+        LineWords words[lines_at_once];
+        const auto load = [&] {
+            if (!runs.more()) return;
+            part = part_of(runs.part());
+            load_run(words, part.from, Run(runs.run(), part.bytes), odd);
+        };
+        load();
+        take_epoch(mine);
+        post_arrivals(mine);
+        // Threads may have been told at different loads: a warp stores lines together or not at all.
+        const bool going = __all_sync(whole_warp, going_);
+        while (going && runs.more()) {
+            const Run run(runs.run(), part.bytes);
+            if (part.to != nullptr && part.to != part.from) store_run(part.to, run, words, odd);
+            if (part.peer != view_.rank) {
+#pragma unroll
+                for (int k = 0; k < lines_at_once; ++k) words[k].high = ends_line() ? epoch_ : words[k].high;
+                DataLine *const lines = view_.arena(part.peer).lines(epoch_, channel_, view_.rank);
+                store_lines(lines + lines_for(part.behind), run, words);
+            }
+            runs.advance();
+            load();
+        }
+        return agree();
+    }
+
+    template <class PartOf>
+    __device__ void take_lines(int parts, std::uint64_t most_bytes, const PartOf &part_of) {
+        if (!going_) return;
+        Spin spin(view_, at(WaitFor::data, any_peer));
+        const auto lines_of = [&](int peer) { return view_.own().lines(epoch_, channel_, peer); };
+        if (!core::take_lines(parts, most_bytes, part_of, lines_of, epoch_, takers(), spin)) going_ = false;
+    }
+    __device__ void relay_lines(int from, std::byte *to, std::uint64_t bytes) {
+        if (!going_) return;
+        Spin spin(view_, at(WaitFor::data, from));
+        // The others in the order of peer_at(), without `from`.
+        const int step_of_from = (from - view_.rank + view_.size) % view_.size;
+        const auto destination = [&](int index) {
+            const int step = index + 1 < step_of_from ? index + 1 : index + 2;
+            return view_.arena(peer_at(step)).lines(epoch_, channel_, view_.rank);
+        };
+        if (!core::relay_lines(view_.own().lines(epoch_, channel_, from), to, bytes, view_.size - 2, destination,
+                               epoch_, takers(), spin)) {
+            going_ = false;
+        }
+    }
+    template <class T>
+    __device__ void reduce_lines_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
+        combine_lines<T>(destination, own, count, op, 0, 0);
+    }
+    template <class T>
+    __device__ void reduce_and_relay_lines(std::byte *destination, const std::byte *own, std::uint64_t count, int op,
+                                           std::uint64_t behind) {
+        combine_lines<T>(destination, own, count, op, view_.size - 1, behind);
+    }
+
+private:
+    /// The result goes on to so many peers.
+    template <class T>
+    __device__ void combine_lines(std::byte *destination, const std::byte *own, std::uint64_t count, int op, int peers,
+                                  std::uint64_t behind) {
+        if (!going_) return;
+        const auto lines_of = [&](int peer) {
+            return peer == view_.rank ? nullptr : view_.own().lines(epoch_, channel_, peer);
+        };
+        const auto destination_of = [&](int index) {
+            return view_.arena(peer_at(index + 1)).lines(epoch_, channel_, view_.rank) + lines_for(behind);
+        };
+        Spin spin(view_, at(WaitFor::data, any_peer));
+        if (!reduce_lines<T>(destination, lines_of, own, view_.size, count, op, peers, destination_of, epoch_, takers(),
+                             spin)) {
+            going_ = false;
+        }
+    }
+};
+
+}  // namespace baton::core
