@@ -65,7 +65,9 @@ private:
     template <class F>
     void ordered(void *stream, Enqueues how, const F &enqueue) {
         const DeviceGuard device(device_);
-        const RelaxedCaptureGuard relaxed;
+        // What one launch takes is allowed beside any capture.
+        std::optional<RelaxedCaptureGuard> relaxed;
+        if (how == Enqueues::in_steps) relaxed.emplace();
         order_.before(as_stream(stream));
         bool left_something = how == Enqueues::in_steps;
         try {

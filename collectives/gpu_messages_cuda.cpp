@@ -1,6 +1,5 @@
 #include <algorithm>
-#include <map>
-#include <memory>
+#include <array>
 
 #include "collectives/gpu_messages.hpp"
 #include "cuda/check.hpp"
@@ -10,7 +9,7 @@ namespace baton::core {
 
 template <int capacity>
 void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, cudaStream_t stream) {
-    const auto batch = std::make_unique<MessageBatch<capacity>>();
+    MessageBatch<capacity> batch;
     // All blocks must be resident together, since they wait for each other across ranks. So many messages share the
     // blocks (a block works through several parts of its message), and blocks of many messages are small.
     const auto blocks_wanted = [](const MessageCall &call) {
@@ -20,12 +19,15 @@ void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, cudaStrea
         std::count_if(calls.begin(), calls.end(), [&](const MessageCall &call) { return blocks_wanted(call) > 1; }));
     const int narrow = static_cast<int>(calls.size()) - wide;
     const int most_of_one = std::max(1, (channels_ - narrow) / std::max(1, wide));
-    std::map<std::pair<bool, int>, std::uint64_t> numbers;
+    std::array<std::array<std::uint64_t, max_ranks>, 2> numbers{};  // of sends and recvs, by peer
+    std::size_t pairs = 0;
     int blocks = 0;
     for (const MessageCall &call : calls) {
-        LaunchedMessage &launched = batch->messages[batch->count++];
+        LaunchedMessage &launched = batch.messages[batch.count++];
         launched.message = call.message;
-        launched.message.number = ++numbers[{call.message.is_send, call.message.peer}];
+        std::uint64_t &number = numbers[call.message.is_send ? 0 : 1][static_cast<std::size_t>(call.message.peer)];
+        pairs += number == 0 ? 1 : 0;
+        launched.message.number = ++number;
         launched.first_block = blocks;
         launched.push = call.plan.algorithm == Algorithm::push;
         launched.blocks = std::min(blocks_wanted(call), most_of_one);
@@ -36,9 +38,9 @@ void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, cudaStrea
         launched.parts = launched.push ? call.plan.channels : launched.blocks;
         blocks += launched.blocks;
     }
-    batch->separate = numbers.size() == calls.size() && blocks == static_cast<int>(calls.size());
+    batch.separate = pairs == calls.size() && blocks == static_cast<int>(calls.size());
     const KernelChoice choice = message_kernel(capacity > 4);
-    void *arguments[] = {const_cast<CommView *>(&view_), batch.get()};
+    void *arguments[] = {const_cast<CommView *>(&view_), &batch};
     launch(choice.kernel, blocks, choice.threads, arguments, stream, "launching sends and recvs");
 }
 

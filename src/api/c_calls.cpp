@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "api/calls.hpp"
@@ -7,19 +9,21 @@ namespace baton::core {
 namespace {
 
 /// Which allocations a checked call works on.
-using BufferIds = std::vector<std::uint64_t>;
+template <std::size_t n>
+using BufferIds = std::array<std::uint64_t, n>;
 
-BufferIds buffers_of(const Request &request) { return {request.send_id, request.recv_id}; }
-BufferIds buffers_of(const std::vector<Request> &requests) {
-    BufferIds ids;
-    for (const Request &request : requests) ids.push_back(request.send_id);
+BufferIds<2> buffers_of(const Request &request) { return {request.send_id, request.recv_id}; }
+template <std::size_t n>
+BufferIds<n> buffers_of(const std::array<Request, n> &messages) {
+    BufferIds<n> ids;
+    std::transform(messages.begin(), messages.end(), ids.begin(), [](const Request &one) { return one.send_id; });
     return ids;
 }
 
 /// What a group does at its end for a collected call: `look` makes the call's checks once more, and returns the buffers
 /// that it finds.
-template <class Look>
-Group::Check once_more(const char *name, const BufferIds &buffers, const Look &look) {
+template <std::size_t n, class Look>
+Group::Check once_more(const char *name, const BufferIds<n> &buffers, const Look &look) {
     return [=] {
         try {
             if (look() != buffers)
@@ -62,7 +66,7 @@ baton_result messages(const char *name, baton_comm_t comm, baton_stream_t stream
     return guarded(name, [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const auto turn = found->turn();
-        const std::vector<Request> requests = check(*found);
+        const auto requests = check(*found);
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
         if (!group.open()) return found->run_messages(requests, on.get());
@@ -82,7 +86,7 @@ baton_result one_message(const char *name, baton_operation operation, const void
                  "need a group or sendrecv",
                  peer, request.bytes, BATON_EAGER_BYTES);
         }
-        return std::vector<Request>{request};
+        return std::array{request};
     });
 }
 
@@ -106,9 +110,9 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         const auto look = [=] {
             const std::shared_ptr<WindowHandle> again = find_window(window);
             const std::shared_ptr<void> queue = find_stream(*again->comm, stream);
-            return BufferIds{make(*again->comm, *again->window, queue.get()).buffer_id};
+            return BufferIds<1>{make(*again->comm, *again->window, queue.get()).buffer_id};
         };
-        group.add_call(once_more(name, {call.buffer_id}, look), found->comm, run);
+        group.add_call(once_more(name, BufferIds<1>{call.buffer_id}, look), found->comm, run);
     });
 }
 
@@ -187,7 +191,7 @@ baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, b
 baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount,
                             int source, baton_type type, baton_comm_t comm, baton_stream_t stream) {
     return messages("baton_sendrecv", comm, stream, [=](Communicator &on) {
-        return std::vector<Request>{
+        return std::array{
             check_message(on, BATON_SEND, sendbuf, sendcount, type, dest, {"sendbuf", "sendcount", "dest"}),
             check_message(on, BATON_RECV, recvbuf, recvcount, type, source, {"recvbuf", "recvcount", "source"})};
     });

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,7 @@ public:
     /// Runs a checked collective. The caller holds mutex().
     void run(const Request &request, void *stream);
     /// Runs checked sends and recvs together.
-    void run_messages(const std::vector<Request> &requests, void *stream);
+    void run_messages(std::span<const Request> requests, void *stream);
     /// Runs a checked one-sided call: `work` issues it.
     void run_one_sided(const std::function<void(Executor &)> &work, void *stream);
     Plan plan(const Request &request) const { return select(request, capabilities_); }
@@ -119,13 +120,14 @@ private:
                        std::byte **recv, void *stream);
     void use_scratch(const Request &request, const Plan &plan, CollectiveArgs &args, Buffers::Use &use, void *stream);
     void issue(const Request &request, void *stream);
-    void issue_messages(const std::vector<Request> &requests, void *stream);
+    void issue_messages(std::span<const Request> requests, void *stream);
     void after_call(void *stream);
     void clear_signals(int index);
 
     /// Runs what a call issues: a failure whose code breaks communicators (MISMATCH, TIMEOUT, PEER_DEAD) breaks this
     /// one.
-    void guard(const std::function<void()> &body);
+    template <class Body>
+    void guard(const Body &body);
     void break_with(baton_result code, const std::string &text, bool tell_others);
     void look_for_errors();
     void throw_breakage_if_any();        // also while the communicator is being destroyed

@@ -1,9 +1,10 @@
-#include "api/communicator.hpp"
-#include "api/links_of.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <exception>
+
+#include "api/communicator.hpp"
+#include "api/links_of.hpp"
+#include "memory/reclaimer.hpp"
 
 namespace baton::core {
 namespace {
@@ -77,11 +78,28 @@ Arrival Communicator::arrival_of(const Request &request, const Plan &plan, Buffe
     return arrival;
 }
 
+template <class Body>
+void Communicator::guard(const Body &body) {
+    if (peers_->has_retired()) Reclaimer::of_process().unmap_if_idle();
+    const auto issuing = Reclaimer::of_process().issue();
+    try {
+        body();
+    } catch (const PartlyEnqueued &failure) {
+        give_up_after(failure);
+        throw;
+    } catch (const Failure &failure) {
+        const baton_result code = failure.code();
+        if (code == BATON_ERR_MISMATCH || code == BATON_ERR_TIMEOUT || code == BATON_ERR_PEER_DEAD)
+            break_with(code, failure.what(), true);
+        throw;
+    }
+}
+
 void Communicator::run(const Request &request, void *stream) {
     guard([&] { issue(request, stream); });
 }
 
-void Communicator::run_messages(const std::vector<Request> &requests, void *stream) {
+void Communicator::run_messages(std::span<const Request> requests, void *stream) {
     guard([&] { issue_messages(requests, stream); });
 }
 
@@ -96,9 +114,11 @@ void Communicator::run_one_sided(const std::function<void(Executor &)> &work, vo
 void Communicator::use_scratch(const Request &request, const Plan &plan, CollectiveArgs &args, Buffers::Use &use,
                                void *stream) {
     if (request.send != request.recv || request.bytes == 0 || view_.size == 1) return;
-    // MPI's in place for reduce_scatter: the result goes over a block that a peer may still be reading, unless it comes
-    // from a peer that knows.
-    if (request.operation == BATON_REDUCE_SCATTER && view_.rank != 0 && !is_routed(plan.algorithm))
+    // MPI's in place for reduce_scatter: the result goes over a block that a peer may still be reading, or that is
+    // still to be staged. Not where it comes from a peer that knows, nor where a channel has sent its shares of all
+    // blocks before it stores.
+    const bool sent_before = goes_in_packets(plan.algorithm) || goes_in_lines(plan.algorithm);
+    if (request.operation == BATON_REDUCE_SCATTER && view_.rank != 0 && !is_routed(plan.algorithm) && !sent_before)
         args.recv = buffers_->scratch(request.bytes, use);
     // Peers still read what this rank would write over.
     if (request.operation == BATON_ALLTOALL && plan.algorithm == Algorithm::pull)
@@ -127,7 +147,7 @@ void Communicator::issue(const Request &request, void *stream) {
     after_call(stream);
 }
 
-void Communicator::issue_messages(const std::vector<Request> &requests, void *stream) {
+void Communicator::issue_messages(std::span<const Request> requests, void *stream) {
     Buffers::Use use(*buffers_);
     std::vector<MessageCall> calls;
     struct CopyOut {

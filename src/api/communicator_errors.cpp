@@ -2,7 +2,6 @@
 
 #include <thread>
 
-#include "memory/reclaimer.hpp"
 #include "util/log.hpp"
 
 namespace baton::core {
@@ -164,22 +163,6 @@ void Communicator::throw_breakage_if_any() {
 void Communicator::throw_breakage() {
     const std::lock_guard lock(state_mutex_);
     throw Failure(broken_code_, broken_text_);
-}
-
-void Communicator::guard(const std::function<void()> &body) {
-    if (peers_->has_retired()) Reclaimer::of_process().unmap_if_idle();
-    const auto issuing = Reclaimer::of_process().issue();
-    try {
-        body();
-    } catch (const PartlyEnqueued &failure) {
-        give_up_after(failure);
-        throw;
-    } catch (const Failure &failure) {
-        const baton_result code = failure.code();
-        if (code == BATON_ERR_MISMATCH || code == BATON_ERR_TIMEOUT || code == BATON_ERR_PEER_DEAD)
-            break_with(code, failure.what(), true);
-        throw;
-    }
 }
 
 void Communicator::give_up_after(const std::exception &failure) {

@@ -12,7 +12,7 @@ Group &Group::of_this_thread() {
     return group;
 }
 
-void Group::add_messages(Check check, const std::shared_ptr<Communicator> &comm, const std::vector<Request> &requests,
+void Group::add_messages(Check check, const std::shared_ptr<Communicator> &comm, std::span<const Request> requests,
                          const std::shared_ptr<void> &stream) {
     std::vector<Messages> &messages = collected_.messages;
     const std::size_t collected = std::accumulate(

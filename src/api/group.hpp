@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "api/communicator.hpp"
@@ -29,7 +30,7 @@ public:
     void end();
 
     /// Throws BATON_ERR_ARGUMENT, and collects none of them, past BATON_GROUP_LIMIT messages of one communicator.
-    void add_messages(Check check, const std::shared_ptr<Communicator> &comm, const std::vector<Request> &requests,
+    void add_messages(Check check, const std::shared_ptr<Communicator> &comm, std::span<const Request> requests,
                       const std::shared_ptr<void> &stream);
     void add_call(Check check, const std::shared_ptr<Communicator> &comm, std::function<void()> call);
 

@@ -24,7 +24,13 @@ CUcontext primary_context(int device) {
 }  // namespace
 
 DeviceGuard::DeviceGuard(int device) {
-    const CUcontext context = primary_context(device);
+    // Of this thread's last guard: calls come here for the same device again and again.
+    thread_local int last_device = -1;
+    thread_local CUcontext context = nullptr;
+    if (device != last_device) {
+        context = primary_context(device);
+        last_device = device;
+    }
     CUcontext current = nullptr;
     if (driver().ctx_get_current(&current) == CUDA_SUCCESS && current == context) return;
     check_driver(driver().ctx_push_current(context), "cuCtxPushCurrent for device {}", device);

@@ -70,6 +70,43 @@ TEST_P(CudaGraphs, ReplayedBackToBack) {
     EXPECT_OK(baton_comm_check(comm()));
 }
 
+/// A capture in global mode forbids its thread, and others, what might synchronise: eager calls do without, first uses
+/// of buffers and copies of what peers cannot reach (managed memory) among them.
+TEST_P(CudaGraphs, EagerCallsBesideACapture) {
+    int managed = 0;
+    EXPECT_CUDA(cudaDeviceGetAttribute(&managed, cudaDevAttrConcurrentManagedAccess, environment().device));
+    void *through_a_copy = nullptr;
+    if (managed != 0) {
+        ASSERT_CUDA(cudaMallocManaged(&through_a_copy, bytes()));
+    }
+    const int next = (rank() + 1) % size();
+    const int before = (rank() + size() - 1) % size();
+    for (std::uint64_t round = 0; round < 3; ++round) {
+        Buffer a(comm(), bytes()), b(comm(), bytes()), c(comm(), bytes() * n()), d(comm(), bytes());
+        fill(a, round);
+        const Graph empty(second_, cudaStreamCaptureModeGlobal, [&] {
+            if (through_a_copy != nullptr) {
+                EXPECT_OK(
+                    baton_allreduce(a.data(), through_a_copy, GetParam(), BATON_FLOAT32, BATON_SUM, comm(), stream_));
+            }
+            enqueue(a, b, c, stream_);
+            EXPECT_OK(baton_sendrecv(b.data(), GetParam(), next, d.data(), GetParam(), before, BATON_FLOAT32, comm(),
+                                     stream_));
+            EXPECT_OK(baton_barrier(comm(), stream_));
+        });
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        expect(c, round);
+        EXPECT_TRUE(same_bytes(b.download(), d.download(), BATON_FLOAT32));
+        if (through_a_copy != nullptr) {
+            Bytes reduced(bytes());
+            EXPECT_CUDA(cudaMemcpy(reduced.data(), through_a_copy, bytes(), cudaMemcpyDefault));
+            EXPECT_TRUE(same_bytes(b.download(), reduced, BATON_FLOAT32));
+        }
+        if (HasFailure()) break;
+    }
+    EXPECT_CUDA(cudaFree(through_a_copy));
+}
+
 TEST_P(CudaGraphs, MixedWithEagerCalls) {
     Buffer a(comm(), bytes()), b(comm(), bytes()), c(comm(), bytes() * n());
     Buffer d(comm(), bytes()), e(comm(), bytes()), f(comm(), bytes() * n());
