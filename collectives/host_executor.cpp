@@ -133,8 +133,9 @@ void run_allreduce(HostEngine &engine, Algorithm algorithm, const RoutedArgs &ar
     }
 }
 
-void run_collective(HostEngine &engine, const Request &request, Algorithm algorithm, const RoutedArgs &args) {
-    switch (request.operation) {
+void run_collective(HostEngine &engine, baton_operation operation, baton_type type, Algorithm algorithm,
+                    const RoutedArgs &args) {
+    switch (operation) {
         case BATON_ALLGATHER:
             return run_allgather(engine, algorithm, args);
         case BATON_ALLTOALL:
@@ -142,9 +143,9 @@ void run_collective(HostEngine &engine, const Request &request, Algorithm algori
         case BATON_BROADCAST:
             return run_broadcast(engine, algorithm, args);
         case BATON_REDUCE_SCATTER:
-            return dispatch_type(request.type, [&]<class T>() { run_reduce_scatter<T>(engine, algorithm, args); });
+            return dispatch_type(type, [&]<class T>() { run_reduce_scatter<T>(engine, algorithm, args); });
         case BATON_ALLREDUCE:
-            return dispatch_type(request.type, [&]<class T>() { run_allreduce<T>(engine, algorithm, args); });
+            return dispatch_type(type, [&]<class T>() { run_allreduce<T>(engine, algorithm, args); });
         default:
             return barrier_arrive(engine, args);
     }
@@ -204,9 +205,10 @@ HostExecutor::HostExecutor(const CommView &view, HostReach reach, const Route &r
 
 HostExecutor::~HostExecutor() { order_.drain(); }
 
-void HostExecutor::submit(void *stream, std::function<void()> work) {
+template <class Work>
+void HostExecutor::submit(void *stream, Work work) {
     const std::uint64_t ticket = order_.issue();
-    if (stream == nullptr) return order_.run(ticket, work);
+    if (stream == nullptr) return order_.run(ticket, std::ref(work));
     static_cast<HostStream *>(stream)->enqueue([this, ticket, work = std::move(work)] {
         // All inside the turn: until it has passed, the communicator is not destroyed.
         order_.run(ticket, [&] {
@@ -223,9 +225,9 @@ void HostExecutor::submit(void *stream, std::function<void()> work) {
 }
 
 void HostExecutor::collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) {
-    submit(stream, [this, request, algorithm = plan.algorithm, args] {
+    submit(stream, [this, operation = request.operation, type = request.type, algorithm = plan.algorithm, args] {
         HostEngine engine(view_, reach_);
-        run_collective(engine, request, algorithm, {args, route_});
+        run_collective(engine, operation, type, algorithm, {args, route_});
     });
 }
 

@@ -33,7 +33,8 @@ public:
     std::optional<OverdueWait> overdue() override { return std::nullopt; }
 
 private:
-    void submit(void *stream, std::function<void()> work);
+    template <class Work>
+    void submit(void *stream, Work work);
     void run_messages(const std::vector<MessageCall> &calls);
 
     const CommView &view_;

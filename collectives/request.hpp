@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "baton/baton.h"
+#include "memory/memory_domain.hpp"
 
 namespace baton::core {
 
@@ -28,8 +29,8 @@ struct Request {
     std::uint64_t bytes = 0;  // count * size of type
     const std::byte *send = nullptr;
     std::byte *recv = nullptr;
-    std::uint64_t send_id = 0;  // PointerInfo::buffer_id of the buffers that were checked; 0 where there is none
-    std::uint64_t recv_id = 0;
+    PointerInfo send_info;  // what the checks have found; invalid where they had nothing to look at
+    PointerInfo recv_info;
     int peer = -1;
     int root = 0;  // broadcast
 };

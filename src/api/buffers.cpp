@@ -110,10 +110,11 @@ std::byte *Buffers::scratch(std::uint64_t bytes, Use &use) {
     return static_cast<std::byte *>(acquire(bytes, false, use).allocation.pointer);
 }
 
-Buffers::Reached Buffers::reach(const void *pointer, std::uint64_t bytes, bool raw, Use &use) {
+Buffers::Reached Buffers::reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool raw,
+                                Use &use) {
     auto *address = static_cast<std::byte *>(const_cast<void *>(pointer));
     if (bytes == 0) return {{}, address, false};
-    const PointerInfo info = domain_.classify(pointer);
+    const PointerInfo info = checked.kind != PointerInfo::Kind::invalid ? checked : domain_.classify(pointer);
     if (raw && info.size == 0) return {BufferRef::at_address(pointer), address, false};
     const RegionRegistry::Location location = registry_.locate(info, pointer, bytes);
     if (location.direct) {

@@ -44,8 +44,9 @@ public:
         std::byte *pointer = nullptr;  // where the operation works: the buffer, or staging
         bool staged = false;
     };
-    /// Makes a checked buffer reachable for peers. `raw` allows host memory to be named by its address.
-    Reached reach(const void *pointer, std::uint64_t bytes, bool raw, Use &use);
+    /// Makes a checked buffer reachable for peers. `checked`: what check() has found of it, or invalid to look. `raw`
+    /// allows host memory to be named by its address.
+    Reached reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool raw, Use &use);
 
     /// Memory of the communicator's kind for the length of a call.
     std::byte *scratch(std::uint64_t bytes, Use &use);

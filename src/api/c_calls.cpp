@@ -12,11 +12,12 @@ namespace {
 template <std::size_t n>
 using BufferIds = std::array<std::uint64_t, n>;
 
-BufferIds<2> buffers_of(const Request &request) { return {request.send_id, request.recv_id}; }
+BufferIds<2> buffers_of(const Request &request) { return {request.send_info.buffer_id, request.recv_info.buffer_id}; }
 template <std::size_t n>
 BufferIds<n> buffers_of(const std::array<Request, n> &messages) {
     BufferIds<n> ids;
-    std::transform(messages.begin(), messages.end(), ids.begin(), [](const Request &one) { return one.send_id; });
+    std::transform(messages.begin(), messages.end(), ids.begin(),
+                   [](const Request &one) { return one.send_info.buffer_id; });
     return ids;
 }
 

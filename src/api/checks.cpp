@@ -59,8 +59,8 @@ Request check_allgather(Communicator &comm, const void *sendbuf, void *recvbuf, 
     const std::uint64_t total = bytes_of(count, type, comm.size());
     const std::byte *own = request.recv + static_cast<std::uint64_t>(comm.rank()) * request.bytes;
     request.send = sendbuf == BATON_IN_PLACE ? own : bytes_at(sendbuf);
-    if (sendbuf != BATON_IN_PLACE) request.send_id = comm.buffers().check(sendbuf, request.bytes, "sendbuf").buffer_id;
-    request.recv_id = comm.buffers().check(recvbuf, total, "recvbuf").buffer_id;
+    if (sendbuf != BATON_IN_PLACE) request.send_info = comm.buffers().check(sendbuf, request.bytes, "sendbuf");
+    request.recv_info = comm.buffers().check(recvbuf, total, "recvbuf");
     if (request.send != own && overlap(request.send, request.bytes, request.recv, total)) {
         fail(BATON_ERR_ARGUMENT,
              "sendbuf {} overlaps recvbuf {} but is not recvbuf + rank * count ({}), the place for in place", sendbuf,
@@ -74,8 +74,8 @@ Request check_alltoall(Communicator &comm, const void *sendbuf, void *recvbuf, s
     Request request = collective_request(BATON_ALLTOALL, recvbuf, count, type);
     const std::uint64_t total = bytes_of(count, type, comm.size());
     request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
-    if (sendbuf != BATON_IN_PLACE) request.send_id = comm.buffers().check(sendbuf, total, "sendbuf").buffer_id;
-    request.recv_id = comm.buffers().check(recvbuf, total, "recvbuf").buffer_id;
+    if (sendbuf != BATON_IN_PLACE) request.send_info = comm.buffers().check(sendbuf, total, "sendbuf");
+    request.recv_info = comm.buffers().check(recvbuf, total, "recvbuf");
     refuse_overlap(request, total);
     return request;
 }
@@ -88,8 +88,8 @@ Request check_broadcast(Communicator &comm, const void *sendbuf, void *recvbuf, 
     request.root = root;
     const bool given = comm.rank() == root && sendbuf != BATON_IN_PLACE;
     request.send = given ? bytes_at(sendbuf) : request.recv;
-    if (given) request.send_id = comm.buffers().check(sendbuf, request.bytes, "sendbuf").buffer_id;
-    request.recv_id = comm.buffers().check(recvbuf, request.bytes, "recvbuf").buffer_id;
+    if (given) request.send_info = comm.buffers().check(sendbuf, request.bytes, "sendbuf");
+    request.recv_info = comm.buffers().check(recvbuf, request.bytes, "recvbuf");
     refuse_overlap(request, request.bytes);
     return request;
 }
@@ -102,13 +102,13 @@ Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recv
     request.op = op;
     const std::uint64_t total = bytes_of(count, type, comm.size());
     if (sendbuf == BATON_IN_PLACE) {
-        request.recv_id = comm.buffers().check(recvbuf, total, "recvbuf").buffer_id;
+        request.recv_info = comm.buffers().check(recvbuf, total, "recvbuf");
         request.send = request.recv;
         return request;
     }
     request.send = bytes_at(sendbuf);
-    request.send_id = comm.buffers().check(sendbuf, total, "sendbuf").buffer_id;
-    request.recv_id = comm.buffers().check(recvbuf, request.bytes, "recvbuf").buffer_id;
+    request.send_info = comm.buffers().check(sendbuf, total, "sendbuf");
+    request.recv_info = comm.buffers().check(recvbuf, request.bytes, "recvbuf");
     const std::byte *own = request.send + static_cast<std::uint64_t>(comm.rank()) * request.bytes;
     if (request.recv != own && overlap(request.send, total, request.recv, request.bytes)) {
         fail(BATON_ERR_ARGUMENT,
@@ -125,8 +125,8 @@ Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, 
     Request request = collective_request(BATON_ALLREDUCE, recvbuf, count, type);
     request.op = op;
     request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
-    if (sendbuf != BATON_IN_PLACE) request.send_id = comm.buffers().check(sendbuf, request.bytes, "sendbuf").buffer_id;
-    request.recv_id = comm.buffers().check(recvbuf, request.bytes, "recvbuf").buffer_id;
+    if (sendbuf != BATON_IN_PLACE) request.send_info = comm.buffers().check(sendbuf, request.bytes, "sendbuf");
+    request.recv_info = comm.buffers().check(recvbuf, request.bytes, "recvbuf");
     refuse_overlap(request, request.bytes);
     return request;
 }
@@ -141,7 +141,7 @@ Request check_message(Communicator &comm, baton_operation operation, const void 
     request.count = count;
     request.bytes = bytes_of(count, type, 1, names.count);
     request.peer = peer;
-    request.send_id = request.recv_id = comm.buffers().check(buffer, request.bytes, names.buffer).buffer_id;
+    request.send_info = request.recv_info = comm.buffers().check(buffer, request.bytes, names.buffer);
     request.send = bytes_at(buffer);
     request.recv = static_cast<std::byte *>(const_cast<void *>(buffer));
     return request;

@@ -62,7 +62,8 @@ Arrival Communicator::arrival_of(const Request &request, const Plan &plan, Buffe
     const bool raw = !capabilities_.on_gpu;
     if (view_.size > 1 || message) {
         if (needs_send(request, plan)) {
-            const Buffers::Reached reached = buffers_->reach(request.send, send_bytes(request), raw, use);
+            const Buffers::Reached reached =
+                buffers_->reach(request.send, request.send_info, send_bytes(request), raw, use);
             arrival.send = reached.ref;
             if (reached.staged) {
                 executor_->local_copy(reached.pointer, request.send, send_bytes(request), stream);
@@ -70,7 +71,8 @@ Arrival Communicator::arrival_of(const Request &request, const Plan &plan, Buffe
             }
         }
         if (needs_recv(request, plan)) {
-            const Buffers::Reached reached = buffers_->reach(request.recv, recv_bytes(request), raw, use);
+            const Buffers::Reached reached =
+                buffers_->reach(request.recv, request.recv_info, recv_bytes(request), raw, use);
             arrival.recv = reached.ref;
             *recv = reached.pointer;
         }
