@@ -214,24 +214,32 @@ std::string RandomWorld::broadcast(Random &random) {
 }
 
 std::string RandomWorld::reduce_scatter(Random &random) {
-    const Pick p = pick(random, n(), 1);
+    Pick p = pick(random, n(), 1);
     prepare_input(p, p.count * n(), random.next());
-    EXPECT_OK(baton_reduce_scatter(data_[p.from]->at(p.from_byte), data_[p.to]->at(p.to_byte), p.count, p.type, p.op,
-                                   comm_, any_stream()));
+    const auto rank = static_cast<std::size_t>(comm_.rank());
     const std::size_t block = p.count * p.width;
-    std::byte *result = model_[p.to].data() + p.to_byte;
-    const std::byte *input = model_[p.from].data() + p.from_byte;
-    if (mpi_reduces(p.type, p.op)) {
-        MPI_Reduce_scatter_block(input, result, static_cast<int>(p.count), mpi_type(p.type, p.op), mpi_op(p.op), mpi_);
-        return "reduce_scatter " + p.text;
+    const bool as_mpi = random.chance(25);
+    const bool as_nccl = !as_mpi && random.chance(30);
+    if (as_mpi || as_nccl) {
+        p.to = p.from;
+        p.to_byte = p.from_byte + (as_nccl ? rank * block : 0);
     }
-    const Bytes all = gather_all(input, block * n(), mpi_, n());
-    std::vector<std::span<const std::byte>> blocks;
-    for (std::size_t r = 0; r < n(); ++r)
-        blocks.push_back(std::span(all).subspan((r * n() + static_cast<std::size_t>(comm_.rank())) * block, block));
-    const Bytes reduced = reduce(p.type, p.op, blocks);
-    std::copy(reduced.begin(), reduced.end(), result);
-    return "reduce_scatter " + p.text;
+    const void *send = as_mpi ? BATON_IN_PLACE : data_[p.from]->at(p.from_byte);
+    EXPECT_OK(baton_reduce_scatter(send, data_[p.to]->at(p.to_byte), p.count, p.type, p.op, comm_, any_stream()));
+    const std::byte *first = model_[p.from].data() + p.from_byte;
+    const Bytes input(first, first + block * n());
+    std::byte *result = model_[p.to].data() + p.to_byte;
+    if (mpi_reduces(p.type, p.op)) {
+        MPI_Reduce_scatter_block(input.data(), result, static_cast<int>(p.count), mpi_type(p.type, p.op), mpi_op(p.op),
+                                 mpi_);
+    } else {
+        const Bytes all = gather_all(input.data(), block * n(), mpi_, n());
+        std::vector<std::span<const std::byte>> blocks;
+        for (std::size_t r = 0; r < n(); ++r) blocks.push_back(std::span(all).subspan((r * n() + rank) * block, block));
+        const Bytes reduced = reduce(p.type, p.op, blocks);
+        std::copy(reduced.begin(), reduced.end(), result);
+    }
+    return "reduce_scatter " + p.text + (as_mpi ? ", in place as MPI's" : as_nccl ? ", in place as NCCL's" : "");
 }
 
 std::string RandomWorld::allreduce(Random &random) {
