@@ -65,7 +65,7 @@ private:
     template <class F>
     void ordered(void *stream, Enqueues how, const F &enqueue) {
         const DeviceGuard device(device_);
-        // What one launch takes is allowed beside any capture.
+        // What one launch or copy takes is allowed beside any capture.
         std::optional<RelaxedCaptureGuard> relaxed;
         if (how == Enqueues::in_steps) relaxed.emplace();
         order_.before(as_stream(stream));

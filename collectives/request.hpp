@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "baton/baton.h"
-#include "memory/memory_domain.hpp"
+#include "memory/pointer_info.hpp"
 
 namespace baton::core {
 

@@ -6,6 +6,8 @@
 /// Reduce-scatter for middle-sized chunks: contributions travel in lines, 120 bytes with an epoch.
 ///   1. Store block p of my input in lines into peer p's line buffer, for every p, without waiting.
 ///   2. Take the peers' lines, combine with my own block in rank order, store.
+/// In place is safe, as MPI's too: the input has been read before the first result is stored (begin_with_lines), and
+/// channels share all blocks alike.
 /// Steps: 1 flight. Wire: 16/15 (n-1) chunk bytes per rank. Synchronisation: epochs in the data. Scratch: line buffers.
 namespace baton::core {
 

@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "api/calls.hpp"
 #include "api/error_state.hpp"
@@ -8,23 +8,30 @@
 namespace baton::core {
 namespace {
 
-/// Which allocations a checked call works on.
-template <std::size_t n>
-using BufferIds = std::array<std::uint64_t, n>;
+/// Which memory a checked call works on: an address may be mapped anew under the number that it had.
+struct Memory {
+    explicit Memory(const PointerInfo &info) : id(info.buffer_id), base(info.base), size(info.size) {}
+    std::uint64_t id;
+    std::uint64_t base;
+    std::uint64_t size;
+    bool operator==(const Memory &) const = default;
+};
 
-BufferIds<2> buffers_of(const Request &request) { return {request.send_info.buffer_id, request.recv_info.buffer_id}; }
+std::array<Memory, 2> memory_of(const Request &request) {
+    return {Memory(request.send_info), Memory(request.recv_info)};
+}
 template <std::size_t n>
-BufferIds<n> buffers_of(const std::array<Request, n> &messages) {
-    BufferIds<n> ids;
-    std::transform(messages.begin(), messages.end(), ids.begin(),
-                   [](const Request &one) { return one.send_info.buffer_id; });
-    return ids;
+std::array<Memory, n> memory_of(const std::array<Request, n> &messages) {
+    return [&]<std::size_t... index>(std::index_sequence<index...>) {
+        return std::array{Memory(messages[index].send_info)...};
+    }
+    (std::make_index_sequence<n>());
 }
 
 /// What a group does at its end for a collected call: `look` makes the call's checks once more, and returns the buffers
 /// that it finds.
 template <std::size_t n, class Look>
-Group::Check once_more(const char *name, const BufferIds<n> &buffers, const Look &look) {
+Group::Check once_more(const char *name, const std::array<Memory, n> &buffers, const Look &look) {
     return [=] {
         try {
             if (look() != buffers)
@@ -39,10 +46,10 @@ Group::Check once_more(const char *name, const BufferIds<n> &buffers, const Look
 template <class Check, class Requests>
 Group::Check once_more(const char *name, baton_comm_t comm, baton_stream_t stream, const Check &check,
                        const Requests &checked) {
-    return once_more(name, buffers_of(checked), [=] {
+    return once_more(name, memory_of(checked), [=] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
         find_stream(*found, stream);
-        return buffers_of(check(*found));
+        return memory_of(check(*found));
     });
 }
 
@@ -94,7 +101,7 @@ baton_result one_message(const char *name, baton_operation operation, const void
 /// A checked one-sided call: what it does, and which buffer it works on.
 struct OneSided {
     std::function<void(Executor &)> work;
-    std::uint64_t buffer_id = 0;
+    PointerInfo buffer;
 };
 
 /// A one-sided call: checked now, run now or by the group. `make` checks it and returns a OneSided.
@@ -111,9 +118,9 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         const auto look = [=] {
             const std::shared_ptr<WindowHandle> again = find_window(window);
             const std::shared_ptr<void> queue = find_stream(*again->comm, stream);
-            return BufferIds<1>{make(*again->comm, *again->window, queue.get()).buffer_id};
+            return std::array{Memory(make(*again->comm, *again->window, queue.get()).buffer)};
         };
-        group.add_call(once_more(name, BufferIds<1>{call.buffer_id}, look), found->comm, run);
+        group.add_call(once_more(name, std::array{Memory(call.buffer)}, look), found->comm, run);
     });
 }
 
@@ -245,7 +252,7 @@ baton_result baton_put(const void *source, size_t bytes, int target, size_t offs
         const auto work = [=, plan = transfer_plan(comm, BATON_PUT, bytes)](Executor &executor) {
             executor.transfer(destination, static_cast<const std::byte *>(source), bytes, plan, queue);
         };
-        return OneSided{work, info.buffer_id};
+        return OneSided{work, info};
     });
 }
 
@@ -257,14 +264,14 @@ baton_result baton_get(void *destination, size_t bytes, int target, size_t offse
         const auto work = [=, plan = transfer_plan(comm, BATON_GET, bytes)](Executor &executor) {
             executor.transfer(static_cast<std::byte *>(destination), source, bytes, plan, queue);
         };
-        return OneSided{work, info.buffer_id};
+        return OneSided{work, info};
     });
 }
 
 baton_result baton_signal(int target, baton_window_t window, baton_stream_t stream) {
     return one_sided("baton_signal", window, stream, [=](Communicator &comm, const Window &on, void *queue) {
         require_rank(comm, target, "target");
-        return OneSided{[=, index = on.index](Executor &executor) { executor.signal(index, target, queue); }};
+        return OneSided{[=, index = on.index](Executor &executor) { executor.signal(index, target, queue); }, {}};
     });
 }
 
@@ -275,7 +282,7 @@ baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t wind
         // Added to the signals taken so far, it must not wrap: the wait would return at once.
         if (signals >= most) fail(BATON_ERR_ARGUMENT, "signals is {}; it must be below 2^63", signals);
         return OneSided{
-            [=, index = on.index](Executor &executor) { executor.wait_signal(index, source, signals, queue); }};
+            [=, index = on.index](Executor &executor) { executor.wait_signal(index, source, signals, queue); }, {}};
     });
 }
 

@@ -76,6 +76,7 @@ Request check_alltoall(Communicator &comm, const void *sendbuf, void *recvbuf, s
     request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
     if (sendbuf != BATON_IN_PLACE) request.send_info = comm.buffers().check(sendbuf, total, "sendbuf");
     request.recv_info = comm.buffers().check(recvbuf, total, "recvbuf");
+    if (request.send == request.recv) request.send_info = request.recv_info;
     refuse_overlap(request, total);
     return request;
 }
@@ -90,6 +91,7 @@ Request check_broadcast(Communicator &comm, const void *sendbuf, void *recvbuf, 
     request.send = given ? bytes_at(sendbuf) : request.recv;
     if (given) request.send_info = comm.buffers().check(sendbuf, request.bytes, "sendbuf");
     request.recv_info = comm.buffers().check(recvbuf, request.bytes, "recvbuf");
+    if (request.send == request.recv) request.send_info = request.recv_info;
     refuse_overlap(request, request.bytes);
     return request;
 }
@@ -102,7 +104,7 @@ Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recv
     request.op = op;
     const std::uint64_t total = bytes_of(count, type, comm.size());
     if (sendbuf == BATON_IN_PLACE) {
-        request.recv_info = comm.buffers().check(recvbuf, total, "recvbuf");
+        request.send_info = request.recv_info = comm.buffers().check(recvbuf, total, "recvbuf");
         request.send = request.recv;
         return request;
     }
@@ -127,6 +129,7 @@ Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, 
     request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
     if (sendbuf != BATON_IN_PLACE) request.send_info = comm.buffers().check(sendbuf, request.bytes, "sendbuf");
     request.recv_info = comm.buffers().check(recvbuf, request.bytes, "recvbuf");
+    if (request.send == request.recv) request.send_info = request.recv_info;
     refuse_overlap(request, request.bytes);
     return request;
 }

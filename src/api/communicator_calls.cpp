@@ -112,16 +112,19 @@ void Communicator::run_one_sided(const std::function<void(Executor &)> &work, vo
     });
 }
 
+/// MPI's in place for reduce_scatter: the result goes over a block that a peer may still be reading, or that is still
+/// to be staged. Not where it comes from a peer that knows, nor where a channel has sent its shares of all blocks
+/// before it stores.
+bool Communicator::stores_over_input(const Request &request, const Plan &plan) const {
+    return request.operation == BATON_REDUCE_SCATTER && view_.rank != 0 && !is_routed(plan.algorithm) &&
+           !goes_in_packets(plan.algorithm) && !goes_in_lines(plan.algorithm);
+}
+
 /// Where a call in place would write over input that is still needed, one of its buffers becomes scratch.
 void Communicator::use_scratch(const Request &request, const Plan &plan, CollectiveArgs &args, Buffers::Use &use,
                                void *stream) {
     if (request.send != request.recv || request.bytes == 0 || view_.size == 1) return;
-    // MPI's in place for reduce_scatter: the result goes over a block that a peer may still be reading, or that is
-    // still to be staged. Not where it comes from a peer that knows, nor where a channel has sent its shares of all
-    // blocks before it stores.
-    const bool sent_before = goes_in_packets(plan.algorithm) || goes_in_lines(plan.algorithm);
-    if (request.operation == BATON_REDUCE_SCATTER && view_.rank != 0 && !is_routed(plan.algorithm) && !sent_before)
-        args.recv = buffers_->scratch(request.bytes, use);
+    if (stores_over_input(request, plan)) args.recv = buffers_->scratch(request.bytes, use);
     // Peers still read what this rank would write over.
     if (request.operation == BATON_ALLTOALL && plan.algorithm == Algorithm::pull)
         args.recv = buffers_->scratch(recv_bytes(request), use);
@@ -216,6 +219,8 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
         text += "recvbuf: " + buffers_->describe(recv, recv_bytes(request), raw) + "\n";
     }
     const bool in_place = send != nullptr && (send == BATON_IN_PLACE || send == recv);
+    if (send == BATON_IN_PLACE && stores_over_input(request, how))
+        text += "in place: received in a copy of the block\n";
     if (operation == BATON_ALLTOALL && in_place && view_.size > 1) {
         if (how.algorithm == Algorithm::push) text += "in place: sent from a copy of the buffer\n";
         if (how.algorithm == Algorithm::pull) text += "in place: received in a copy of the buffer\n";

@@ -1,4 +1,6 @@
 // CUDA graphs: captured once, replayed many times with new data, mixed with eager calls, on two streams.
+#include <thread>
+
 #include "collective_case.hpp"
 #include "gpu_fixture.hpp"
 
@@ -70,41 +72,65 @@ TEST_P(CudaGraphs, ReplayedBackToBack) {
     EXPECT_OK(baton_comm_check(comm()));
 }
 
-/// A capture in global mode forbids its thread, and others, what might synchronise: eager calls do without, first uses
-/// of buffers and copies of what peers cannot reach (managed memory) among them.
+/// A capture in global mode forbids its thread, and others, what might synchronise: eager calls of either do without,
+/// first uses of buffers and copies of what peers cannot reach (managed memory, of long vectors) among them. Before and
+/// after the communicator's first captured call.
 TEST_P(CudaGraphs, EagerCallsBesideACapture) {
-    int managed = 0;
-    EXPECT_CUDA(cudaDeviceGetAttribute(&managed, cudaDevAttrConcurrentManagedAccess, environment().device));
-    void *through_a_copy = nullptr;
-    if (managed != 0) {
-        ASSERT_CUDA(cudaMallocManaged(&through_a_copy, bytes()));
+    const Communicator fresh(MPI_COMM_WORLD);
+    const baton_comm_t on = fresh.get();
+    int concurrent = 0;
+    EXPECT_CUDA(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, environment().device));
+    void *managed = nullptr;
+    if (concurrent != 0) {
+        ASSERT_CUDA(cudaMallocManaged(&managed, 2 * bytes()));
     }
+    void *const far_input = managed, *const far_result = static_cast<std::byte *>(managed) + bytes();
     const int next = (rank() + 1) % size();
     const int before = (rank() + size() - 1) % size();
-    for (std::uint64_t round = 0; round < 3; ++round) {
-        Buffer a(comm(), bytes()), b(comm(), bytes()), c(comm(), bytes() * n()), d(comm(), bytes());
+    baton_window_t window = nullptr;
+    void *base = nullptr;
+    ASSERT_OK(baton_window_create(on, bytes(), &window, &base));
+    for (std::uint64_t round = 0; round < 4; ++round) {
+        Buffer a(on, bytes()), b(on, bytes()), c(on, bytes()), d(on, bytes()), e(on, bytes() * n());
         fill(a, round);
-        const Graph empty(second_, cudaStreamCaptureModeGlobal, [&] {
-            if (through_a_copy != nullptr) {
-                EXPECT_OK(
-                    baton_allreduce(a.data(), through_a_copy, GetParam(), BATON_FLOAT32, BATON_SUM, comm(), stream_));
+        if (managed != nullptr) {
+            EXPECT_CUDA(cudaMemcpy(far_input, a.data(), bytes(), cudaMemcpyDefault));
+        }
+        const auto calls = [&] {
+            if (managed != nullptr) {
+                EXPECT_OK(baton_allreduce(far_input, far_result, GetParam(), BATON_FLOAT32, BATON_SUM, on, stream_));
             }
-            enqueue(a, b, c, stream_);
-            EXPECT_OK(baton_sendrecv(b.data(), GetParam(), next, d.data(), GetParam(), before, BATON_FLOAT32, comm(),
-                                     stream_));
-            EXPECT_OK(baton_barrier(comm(), stream_));
+            EXPECT_OK(baton_allreduce(a.data(), b.data(), GetParam(), BATON_FLOAT32, BATON_SUM, on, stream_));
+            EXPECT_OK(baton_allgather(b.data(), e.data(), GetParam(), BATON_FLOAT32, on, stream_));
+            EXPECT_OK(baton_alltoall(BATON_IN_PLACE, e.data(), GetParam(), BATON_FLOAT32, on, stream_));
+            EXPECT_OK(
+                baton_sendrecv(b.data(), GetParam(), next, c.data(), GetParam(), before, BATON_FLOAT32, on, stream_));
+            EXPECT_OK(baton_put(c.data(), bytes(), next, 0, window, stream_));
+            EXPECT_OK(baton_signal(next, window, stream_));
+            EXPECT_OK(baton_wait_signal(before, 1, window, stream_));
+            EXPECT_OK(baton_get(d.data(), bytes(), rank(), 0, window, stream_));
+            EXPECT_OK(baton_barrier(on, stream_));
+        };
+        const Graph beside(second_, cudaStreamCaptureModeGlobal, [&] {
+            if (round == 2) {
+                EXPECT_OK(baton_barrier(on, second_));
+            }
+            round % 2 == 0 ? calls() : std::thread(calls).join();
         });
         ASSERT_CUDA(cudaStreamSynchronize(stream_));
-        expect(c, round);
-        EXPECT_TRUE(same_bytes(b.download(), d.download(), BATON_FLOAT32));
-        if (through_a_copy != nullptr) {
-            Bytes reduced(bytes());
-            EXPECT_CUDA(cudaMemcpy(reduced.data(), through_a_copy, bytes(), cudaMemcpyDefault));
-            EXPECT_TRUE(same_bytes(b.download(), reduced, BATON_FLOAT32));
+        expect(e, round);
+        const Bytes sum = b.download();
+        EXPECT_TRUE(same_bytes(sum, c.download(), BATON_FLOAT32));
+        EXPECT_TRUE(same_bytes(sum, d.download(), BATON_FLOAT32));
+        if (managed != nullptr) {
+            Bytes far(bytes());
+            EXPECT_CUDA(cudaMemcpy(far.data(), far_result, bytes(), cudaMemcpyDefault));
+            EXPECT_TRUE(same_bytes(sum, far, BATON_FLOAT32));
         }
         if (HasFailure()) break;
     }
-    EXPECT_CUDA(cudaFree(through_a_copy));
+    EXPECT_OK(baton_window_destroy(window));
+    EXPECT_CUDA(cudaFree(managed));
 }
 
 TEST_P(CudaGraphs, MixedWithEagerCalls) {

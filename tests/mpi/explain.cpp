@@ -47,6 +47,32 @@ TEST_F(Explain, TellsOfTheCopyBehindAnAlltoallInPlace) {
     EXPECT_EQ(explained(other.data(), 100000).find("in place"), std::string::npos);
 }
 
+/// And where it says nothing of a copy, none is made: the communicator's memory stays what it was.
+TEST_F(Explain, TellsOfTheCopyBehindAReduceScatterInPlace) {
+    const Communicator fresh(MPI_COMM_WORLD);
+    Buffer buffer(fresh.get(), 400000 * static_cast<std::size_t>(size()));
+    Stream stream(fresh.get(), Stream::Kind::own);
+    const auto memory = [&] {
+        baton_info info{};
+        info.struct_size = sizeof(info);
+        EXPECT_OK(baton_comm_info(fresh.get(), &info));
+        return info.device_bytes + info.host_bytes;
+    };
+    for (const std::size_t count : {std::size_t{10}, std::size_t{1000}, std::size_t{100000}}) {
+        char text[4096];
+        EXPECT_OK(baton_explain(fresh.get(), BATON_REDUCE_SCATTER, count, BATON_INT32, BATON_SUM, BATON_IN_PLACE,
+                                buffer.data(), text, sizeof(text)));
+        const std::string plan = text;
+        const bool over_input = rank() > 0 && (plan.find("pull") == 0 || plan.find("staged") == 0);
+        EXPECT_EQ(plan.find("in place") != std::string::npos, over_input) << plan;
+        const auto before = memory();
+        ASSERT_OK(
+            baton_reduce_scatter(BATON_IN_PLACE, buffer.data(), count, BATON_INT32, BATON_SUM, fresh.get(), stream));
+        stream.synchronize();
+        EXPECT_EQ(memory() > before, over_input) << plan;
+    }
+}
+
 TEST_F(Explain, FitsAnyBuffer) {
     char full[4096];
     ASSERT_OK(
