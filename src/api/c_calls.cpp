@@ -1,6 +1,6 @@
+#include <algorithm>
 #include <array>
 #include <cstring>
-#include <utility>
 
 #include "api/calls.hpp"
 #include "api/error_state.hpp"
@@ -8,30 +8,20 @@
 namespace baton::core {
 namespace {
 
-/// Which memory a checked call works on: an address may be mapped anew under the number that it had.
-struct Memory {
-    explicit Memory(const PointerInfo &info) : id(info.buffer_id), base(info.base), size(info.size) {}
-    std::uint64_t id;
-    std::uint64_t base;
-    std::uint64_t size;
-    bool operator==(const Memory &) const = default;
-};
-
-std::array<Memory, 2> memory_of(const Request &request) {
-    return {Memory(request.send_info), Memory(request.recv_info)};
-}
+/// Which memory a checked call works on: what the checks have found. An address may be mapped anew under the number
+/// that it had, so all of it counts.
+std::array<PointerInfo, 2> memory_of(const Request &request) { return {request.send_info, request.recv_info}; }
 template <std::size_t n>
-std::array<Memory, n> memory_of(const std::array<Request, n> &messages) {
-    return [&]<std::size_t... index>(std::index_sequence<index...>) {
-        return std::array{Memory(messages[index].send_info)...};
-    }
-    (std::make_index_sequence<n>());
+std::array<PointerInfo, n> memory_of(const std::array<Request, n> &messages) {
+    std::array<PointerInfo, n> memory;
+    std::transform(messages.begin(), messages.end(), memory.begin(), [](const Request &one) { return one.send_info; });
+    return memory;
 }
 
 /// What a group does at its end for a collected call: `look` makes the call's checks once more, and returns the buffers
 /// that it finds.
 template <std::size_t n, class Look>
-Group::Check once_more(const char *name, const std::array<Memory, n> &buffers, const Look &look) {
+Group::Check once_more(const char *name, const std::array<PointerInfo, n> &buffers, const Look &look) {
     return [=] {
         try {
             if (look() != buffers)
@@ -118,9 +108,9 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         const auto look = [=] {
             const std::shared_ptr<WindowHandle> again = find_window(window);
             const std::shared_ptr<void> queue = find_stream(*again->comm, stream);
-            return std::array{Memory(make(*again->comm, *again->window, queue.get()).buffer)};
+            return std::array{make(*again->comm, *again->window, queue.get()).buffer};
         };
-        group.add_call(once_more(name, std::array{Memory(call.buffer)}, look), found->comm, run);
+        group.add_call(once_more(name, std::array{call.buffer}, look), found->comm, run);
     });
 }
 

@@ -19,6 +19,17 @@ void refuse_overlap(const Request &request, std::uint64_t bytes) {
          static_cast<const void *>(request.send), static_cast<const void *>(request.recv));
 }
 
+/// Both buffers, of so many bytes each. In place they are one, and looked at once: by the name that the caller gave it
+/// first. `send_given`: the caller has named a sendbuf.
+void check_alike(Communicator &comm, Request &request, bool send_given, std::uint64_t bytes) {
+    const bool in_place = request.send == request.recv;
+    if (send_given) request.send_info = comm.buffers().check(request.send, bytes, "sendbuf");
+    request.recv_info =
+        send_given && in_place ? request.send_info : comm.buffers().check(request.recv, bytes, "recvbuf");
+    if (in_place) request.send_info = request.recv_info;
+    refuse_overlap(request, bytes);
+}
+
 /// What all collectives have; `type` has been checked.
 Request collective_request(baton_operation operation, void *recvbuf, std::size_t count, baton_type type) {
     if (recvbuf == BATON_IN_PLACE) fail(BATON_ERR_ARGUMENT, "recvbuf is BATON_IN_PLACE; only sendbuf may be");
@@ -74,10 +85,7 @@ Request check_alltoall(Communicator &comm, const void *sendbuf, void *recvbuf, s
     Request request = collective_request(BATON_ALLTOALL, recvbuf, count, type);
     const std::uint64_t total = bytes_of(count, type, comm.size());
     request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
-    if (sendbuf != BATON_IN_PLACE) request.send_info = comm.buffers().check(sendbuf, total, "sendbuf");
-    request.recv_info = comm.buffers().check(recvbuf, total, "recvbuf");
-    if (request.send == request.recv) request.send_info = request.recv_info;
-    refuse_overlap(request, total);
+    check_alike(comm, request, sendbuf != BATON_IN_PLACE, total);
     return request;
 }
 
@@ -89,10 +97,7 @@ Request check_broadcast(Communicator &comm, const void *sendbuf, void *recvbuf, 
     request.root = root;
     const bool given = comm.rank() == root && sendbuf != BATON_IN_PLACE;
     request.send = given ? bytes_at(sendbuf) : request.recv;
-    if (given) request.send_info = comm.buffers().check(sendbuf, request.bytes, "sendbuf");
-    request.recv_info = comm.buffers().check(recvbuf, request.bytes, "recvbuf");
-    if (request.send == request.recv) request.send_info = request.recv_info;
-    refuse_overlap(request, request.bytes);
+    check_alike(comm, request, given, request.bytes);
     return request;
 }
 
@@ -127,10 +132,7 @@ Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, 
     Request request = collective_request(BATON_ALLREDUCE, recvbuf, count, type);
     request.op = op;
     request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
-    if (sendbuf != BATON_IN_PLACE) request.send_info = comm.buffers().check(sendbuf, request.bytes, "sendbuf");
-    request.recv_info = comm.buffers().check(recvbuf, request.bytes, "recvbuf");
-    if (request.send == request.recv) request.send_info = request.recv_info;
-    refuse_overlap(request, request.bytes);
+    check_alike(comm, request, sendbuf != BATON_IN_PLACE, request.bytes);
     return request;
 }
 

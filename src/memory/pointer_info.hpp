@@ -24,6 +24,8 @@ struct PointerInfo {
     bool posix_fd = false;        // exports as a file descriptor (VMM, pool)
     void *pool = nullptr;         // CUmemoryPool of stream-ordered memory
     bool chunk = false;           // one mapping in reserved address space (VMM): a buffer may go on in the next one
+
+    bool operator==(const PointerInfo &) const = default;
 };
 
 }  // namespace baton::core
