@@ -173,7 +173,7 @@ struct LineRun {
     bool whole;     // all lines are full: the same for the warp
 };
 
-/// The first bytes, `left` at most, of a thread's part of a line at `at`; zeros for what is not there. Odd parts are
+/// The first bytes, `left` at most, of a thread's part of a line at `at`; what is not there is anything. Odd parts are
 /// moved in pieces: halves of words where these fit all threads of the warp, or bytes.
 __device__ inline bool in_halves(const std::byte *at, int bytes) {
     return __all_sync(whole_warp,
@@ -184,12 +184,12 @@ __device__ inline int bytes_of_thread(int left) {
     return left < most ? left : most;
 }
 
-__device__ __noinline__ inline LineWords load_rest(const std::byte *at, int left, bool odd) {
+__device__ __noinline__ inline LineWords load_odd(const std::byte *at, int left) {
     const int bytes = bytes_of_thread(left);
-    if (odd) return in_halves(at, bytes) ? load_pieces<std::uint32_t>(at, bytes) : load_pieces<std::uint8_t>(at, bytes);
-    const auto *words = reinterpret_cast<const std::uint64_t *>(at);
-    return {load_when(words, bytes > 0), load_when(words + 1, bytes > 8)};
+    return in_halves(at, bytes) ? load_pieces<std::uint32_t>(at, bytes) : load_pieces<std::uint8_t>(at, bytes);
 }
+/// Not inlined where words are not odd either: the compiler would see that what is not stored of one line is not of the
+/// next, and part the warp by it.
 __device__ __noinline__ inline void store_rest(std::byte *at, LineWords words, int left, bool odd) {
     const int bytes = bytes_of_thread(left);
     if (odd)
@@ -211,10 +211,22 @@ __device__ inline void load_run(LineWords (&words)[lines], const std::byte *part
             words[k] = {load_word(reinterpret_cast<const std::uint64_t *>(at + k * run.bytes_apart)),
                         load_word(reinterpret_cast<const std::uint64_t *>(high + k * run.bytes_apart))};
         }
-    } else {
+        return;
+    }
 #pragma unroll
-        for (int k = 0; k < lines; ++k)
-            words[k] = load_rest(at + k * run.bytes_apart, run.left - k * run.bytes_apart, odd);
+    for (int k = 0; k < lines; ++k) {
+        const std::byte *const from = at + k * run.bytes_apart;
+        const int bytes = run.left - k * run.bytes_apart;
+        if (odd) {
+            words[k] = load_odd(from, bytes);
+        } else {
+            // Not called: a function returns when its loads have come, and these are to be under way together. What is
+            // not there is loaded from where the part begins, for predicates would part the warp (store_rest()).
+            const std::byte *const low = bytes > 0 ? from : part;
+            const std::byte *const high = bytes > 8 && !ends_line() ? from + 8 : part;
+            words[k] = {load_word(reinterpret_cast<const std::uint64_t *>(low)),
+                        load_word(reinterpret_cast<const std::uint64_t *>(high))};
+        }
     }
 }
 template <int lines>
@@ -228,11 +240,10 @@ __device__ inline void store_run(std::byte *part, const LineRun<lines> &run, con
             store_word(place, words[k].low);
             store_when(place + 1, words[k].high, !ends_line());
         }
-    } else {
-#pragma unroll
-        for (int k = 0; k < lines; ++k)
-            store_rest(at + k * run.bytes_apart, words[k], run.left - k * run.bytes_apart, odd);
+        return;
     }
+#pragma unroll
+    for (int k = 0; k < lines; ++k) store_rest(at + k * run.bytes_apart, words[k], run.left - k * run.bytes_apart, odd);
 }
 
 /// A run's lines into a peer's memory, where its part's lines begin at `to`.
