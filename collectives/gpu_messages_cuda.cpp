@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "collectives/gpu_messages.hpp"
 #include "cuda/check.hpp"
@@ -7,39 +8,56 @@
 
 namespace baton::core {
 
+namespace {
+
+/// The place of a message's count: sends or recvs, and the peer.
+std::pair<std::size_t, std::size_t> count_of(const Message &message) {
+    return {message.is_send ? 0 : 1, static_cast<std::size_t>(message.peer)};
+}
+
+}  // namespace
+
 template <int capacity>
 void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, cudaStream_t stream) {
     MessageBatch<capacity> batch;
     // All blocks must be resident together, since they wait for each other across ranks. So many messages share the
     // blocks (a block works through several parts of its message), and blocks of many messages are small.
     const auto blocks_wanted = [](const MessageCall &call) {
-        return call.message.is_send || call.plan.algorithm == Algorithm::packet ? call.plan.channels : 1;
+        return call.message.is_send || call.plan.algorithm != Algorithm::push ? call.plan.channels : 1;
     };
     const auto wide = static_cast<int>(
         std::count_if(calls.begin(), calls.end(), [&](const MessageCall &call) { return blocks_wanted(call) > 1; }));
     const int narrow = static_cast<int>(calls.size()) - wide;
     const int most_of_one = std::max(1, (channels_ - narrow) / std::max(1, wide));
     std::array<std::array<std::uint64_t, max_ranks>, 2> numbers{};  // of sends and recvs, by peer
-    std::size_t pairs = 0;
+    std::array<std::array<std::uint32_t, max_ranks>, 2> readers{};
     int blocks = 0;
     for (const MessageCall &call : calls) {
         LaunchedMessage &launched = batch.messages[batch.count++];
         launched.message = call.message;
-        std::uint64_t &number = numbers[call.message.is_send ? 0 : 1][static_cast<std::size_t>(call.message.peer)];
-        pairs += number == 0 ? 1 : 0;
-        launched.message.number = ++number;
+        const auto [way, peer] = count_of(call.message);
+        launched.message.number = ++numbers[way][peer];
         launched.first_block = blocks;
-        launched.push = call.plan.algorithm == Algorithm::push;
+        launched.algorithm = call.plan.algorithm;
         launched.blocks = std::min(blocks_wanted(call), most_of_one);
         // Each has something to wait for: one that had not would count itself as done before the slot is this
         // message's.
-        if (!launched.push) launched.blocks = shares_of(call.message.bytes, copy_granule, launched.blocks);
-        // The parts of a push are what its receiver waits for; packets are found wherever the parts begin.
-        launched.parts = launched.push ? call.plan.channels : launched.blocks;
+        const bool push = launched.algorithm == Algorithm::push;
+        const std::uint64_t granule = launched.algorithm == Algorithm::line ? DataLine::payload : copy_granule;
+        if (!push) launched.blocks = shares_of(call.message.bytes, granule, launched.blocks);
+        // The parts of a push are what its receiver waits for; packets and lines are found wherever the parts begin.
+        launched.parts = push ? call.plan.channels : launched.blocks;
         blocks += launched.blocks;
+        readers[way][peer] += static_cast<std::uint32_t>(launched.blocks);
     }
-    batch.separate = pairs == calls.size() && blocks == static_cast<int>(calls.size());
-    const KernelChoice choice = message_kernel(capacity > 4);
+    for (int index = 0; index < batch.count; ++index) {
+        const auto [way, peer] = count_of(batch.messages[index].message);
+        batch.messages[index].count = {readers[way][peer], static_cast<std::uint32_t>(numbers[way][peer])};
+    }
+    const Algorithm first = calls.front().plan.algorithm;
+    const bool alike =
+        std::all_of(calls.begin(), calls.end(), [&](const MessageCall &call) { return call.plan.algorithm == first; });
+    const KernelChoice choice = message_kernel(capacity > 4, alike ? std::optional(first) : std::nullopt);
     void *arguments[] = {const_cast<CommView *>(&view_), &batch};
     launch(choice.kernel, blocks, choice.threads, arguments, stream, "launching sends and recvs");
 }

@@ -29,6 +29,7 @@
 #include "collectives/broadcast/pull.hpp"
 #include "collectives/broadcast/push.hpp"
 #include "collectives/broadcast/staged.hpp"
+#include "collectives/p2p/line.hpp"
 #include "collectives/p2p/packet.hpp"
 #include "collectives/p2p/pull.hpp"
 #include "collectives/p2p/push.hpp"
@@ -169,6 +170,8 @@ private:
                 return send_pull(engine_, message_, progress_);
             case Algorithm::push:
                 return send_push(engine_, message_, progress_);
+            case Algorithm::line:
+                return send_line(engine_, message_);
             default:
                 return send_packet(engine_, message_, progress_);
         }
@@ -179,6 +182,8 @@ private:
                 return recv_pull(engine_, message_, progress_);
             case Algorithm::push:
                 return recv_push(engine_, message_, progress_);
+            case Algorithm::line:
+                return recv_line(engine_, message_);
             default:
                 return recv_packet(engine_, message_, progress_);
         }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "collectives/args.hpp"
@@ -34,22 +35,22 @@ KernelChoice routed_kernel(baton_operation operation, Algorithm algorithm, baton
 struct LaunchedMessage {
     Message message;  // number: its place among the launch's to (or from) the peer, from 1; the kernel adds the pair's
                       // count
+    CountShare count;
     std::int32_t first_block = 0;
     std::int32_t blocks = 1;  // this rank's choice
     std::int32_t parts = 1;   // channels of the message, agreed with the peer if it is pushed; a block works through
                               // every blocks-th part
-    bool push = false;
+    Algorithm algorithm = Algorithm::packet;
 };
 /// Launch parameters cost time by their size, and most launches carry one or two messages: so two capacities.
 template <int capacity>
 struct MessageBatch {
     std::int32_t count = 0;
-    bool separate = false;  // one block a message, one message a pair and direction
     LaunchedMessage messages[capacity];
 };
 
-/// Arguments: CommView, the batch.
-KernelChoice message_kernel(bool large);
+/// Arguments: CommView, the batch. `only`: the way that all of its messages go, if it is one.
+KernelChoice message_kernel(bool large, std::optional<Algorithm> only);
 
 /// A send whose data a copy engine carries: alone among the messages of its launch that go to this peer.
 struct DirectSend {

@@ -1,4 +1,5 @@
 #include "collectives/kernels.hpp"
+#include "collectives/p2p/line.hpp"
 #include "collectives/p2p/packet.hpp"
 #include "collectives/p2p/push.hpp"
 #include "transport/kernel/grid.cuh"
@@ -24,44 +25,37 @@ __device__ int message_of(const MessageBatch<capacity> &batch, int block) {
     return low;
 }
 
-__device__ std::uint64_t *count_of(const CommView &view, const Message &message) {
-    return message.is_send ? view.own().send_number(message.peer) : view.own().recv_number(message.peer);
-}
+/// The ways that a kernel's messages may go. One that has a single way is a fifth of the code, and a small message's
+/// time is instructions, many of them not in the caches.
+template <Algorithm... algorithms>
+struct Ways {
+    static constexpr bool has(Algorithm one) { return ((one == algorithms) || ...); }
+    __device__ static bool is(Algorithm one, Algorithm taken) {
+        return has(one) && (sizeof...(algorithms) == 1 || one == taken);
+    }
 
-/// The pairs' counts lie in device memory, so that a captured launch counts right at every replay. Every block reads
-/// that of its message when it opens it; the last one to have done so raises them all, for the kernel after. A block
-/// that is alone with a count does without the others. By one warp of each block, for which the others wait at the next
-/// barrier.
-template <int capacity>
-__device__ void raise_counts(const CommView &view, const MessageBatch<capacity> &batch, const Message &mine) {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    if (batch.separate) {
-        if (lane == 0) *count_of(view, mine) = mine.number;
-        return;
+    /// The first data of a send that does not ask for its receiver's memory.
+    __device__ static void load_ahead(KernelMessageEngine &engine, const Message &message, Algorithm taken) {
+        if (is(Algorithm::packet, taken)) {
+            const auto pieces = MessagePieces::of(engine, message);
+            engine.load_ahead(message.buffer + pieces.offset(0), pieces.bytes(0));
+        } else if (is(Algorithm::line, taken)) {
+            const Range part = engine.share(message.bytes, DataLine::payload);
+            engine.load_lines_ahead(message.buffer + part.begin, part.bytes);
+        }
     }
-    bool last = false;
-    if (lane == 0) {
-        __threadfence();
-        auto *readers = reinterpret_cast<unsigned long long *>(&view.own().header()->count_readers);
-        last = atomicAdd(readers, 1ULL) + 1 == gridDim.x;
-        if (last) *readers = 0;
+    __device__ static void run(KernelMessageEngine &engine, const Message &message, Algorithm taken) {
+        MessageProgress progress;
+        if (is(Algorithm::packet, taken)) {
+            message.is_send ? send_packet(engine, message, progress) : recv_packet(engine, message, progress);
+        } else if (is(Algorithm::line, taken)) {
+            message.is_send ? send_line(engine, message) : recv_line(engine, message);
+        } else if (is(Algorithm::push, taken)) {
+            message.is_send ? send_push(engine, message, progress) : recv_push(engine, message, progress);
+        }
     }
-    if (!__shfl_sync(0xFFFFFFFF, last, 0)) return;
-    __threadfence();
-    for (int index = lane; index < batch.count; index += 32) {
-        std::uint64_t *count = count_of(view, batch.messages[index].message);
-        atomicAdd(reinterpret_cast<unsigned long long *>(count), 1ULL);
-    }
-}
-
-__device__ void run(KernelMessageEngine &engine, const Message &message, bool push) {
-    MessageProgress progress;
-    if (push) {
-        message.is_send ? send_push(engine, message, progress) : recv_push(engine, message, progress);
-    } else {
-        message.is_send ? send_packet(engine, message, progress) : recv_packet(engine, message, progress);
-    }
-}
+};
+using AnyWay = Ways<Algorithm::packet, Algorithm::line, Algorithm::push>;
 
 /// Where many messages run side by side their blocks are small, and eight fit a multiprocessor: BATON_GROUP_LIMIT
 /// blocks of each of eight ranks fit a GPU together.
@@ -70,7 +64,7 @@ inline constexpr bool is_large = capacity > 4;
 template <int capacity>
 inline constexpr int message_threads = is_large<capacity> ? group_block_threads : block_threads;
 
-template <int capacity>
+template <int capacity, class Way>
 __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> ? 16 : 2)
     messages_kernel(const __grid_constant__ CommView view, const __grid_constant__ MessageBatch<capacity> batch) {
     __shared__ MessageShared shared;
@@ -80,19 +74,16 @@ __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> 
     int part = block - launched.first_block;
     wait_for_kernel_before();
     KernelMessageEngine engine(view, shared, launched.message.arrival, message.peer, message.is_send, part,
-                               launched.parts);
-    if (message.is_send && !launched.push) {
-        const auto pieces = MessagePieces::of(engine, message);
-        engine.load_ahead(message.buffer + pieces.offset(0), pieces.bytes(0));
-    }
+                               launched.parts, launched.count);
+    if (message.is_send) Way::load_ahead(engine, message, launched.algorithm);
     message.number = engine.open(message.number);
-    if (threadIdx.x / 32 == blockDim.x / 64) raise_counts(view, batch, message);
-    // Of a push, the receiver's one block waits for all of the sender's channels.
-    const int parts = message.is_send || !launched.push ? launched.parts : 1;
-    for (; part < parts; part += launched.blocks) {
+    // A push has more parts than blocks where messages share them; its receiver's one block waits for all of them.
+    const bool in_turns = Way::is(Algorithm::push, launched.algorithm) && message.is_send;
+    do {
         engine.take_part(part);
-        run(engine, message, launched.push);
-    }
+        Way::run(engine, message, launched.algorithm);
+        part += launched.blocks;
+    } while (in_turns && part < launched.parts);
     __syncthreads();
     let_kernel_after_launch();
 }
@@ -104,7 +95,8 @@ __global__ void __launch_bounds__(group_block_threads)
     __shared__ MessageShared shared;
     wait_for_kernel_before();
     Message message = send.message;
-    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, true, 0, send.parts);
+    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, true, 0, send.parts,
+                               {.readers = 1, .messages = 0});
     message.number = engine.open(1);
     MessageProgress progress;
     std::byte *destination = nullptr;
@@ -116,10 +108,10 @@ __global__ void __launch_bounds__(group_block_threads)
     __shared__ MessageShared shared;
     wait_for_kernel_before();
     Message message = send.message;
-    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, true, 0, send.parts);
+    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, true, 0, send.parts,
+                               {.readers = 1, .messages = 1});
     message.number = engine.open(1);
     engine.post_parts(view.arena(message.peer).inbox(view.rank, message.slot())->done, message.number);
-    if (threadIdx.x == 0) *count_of(view, message) = message.number;
 }
 
 }  // namespace
@@ -127,10 +119,16 @@ __global__ void __launch_bounds__(group_block_threads)
 KernelChoice meet_for_direct_send() { return {reinterpret_cast<const void *>(&meet_kernel), group_block_threads}; }
 KernelChoice done_with_direct_send() { return {reinterpret_cast<const void *>(&done_kernel), group_block_threads}; }
 
-KernelChoice message_kernel(bool large) {
-    return {large ? reinterpret_cast<const void *>(&messages_kernel<BATON_GROUP_LIMIT>)
-                  : reinterpret_cast<const void *>(&messages_kernel<4>),
-            large ? group_block_threads : block_threads};
+KernelChoice message_kernel(bool large, std::optional<Algorithm> only) {
+    if (large)
+        return {reinterpret_cast<const void *>(&messages_kernel<BATON_GROUP_LIMIT, AnyWay>), group_block_threads};
+    if (only == Algorithm::packet)
+        return {reinterpret_cast<const void *>(&messages_kernel<4, Ways<Algorithm::packet>>), block_threads};
+    if (only == Algorithm::line)
+        return {reinterpret_cast<const void *>(&messages_kernel<4, Ways<Algorithm::line>>), block_threads};
+    if (only == Algorithm::push)
+        return {reinterpret_cast<const void *>(&messages_kernel<4, Ways<Algorithm::push>>), block_threads};
+    return {reinterpret_cast<const void *>(&messages_kernel<4, AnyWay>), block_threads};
 }
 
 }  // namespace baton::core

@@ -85,14 +85,20 @@ public:
 private:
     Mover own_mover() const { return capabilities_.on_gpu ? Mover::kernel : Mover::host; }
 
-    /// What is promised to be buffered is, whatever the table says; of more, what it gives to packets.
+    /// What is promised to be buffered is, whatever the table says; of more, what it gives to packets, or to lines
+    /// where they do not arrive whole.
     bool buffered() {
-        if (const TuningRow *row = row_of_size(); row != nullptr && row->algorithm == Algorithm::packet) {
-            take(*row, Reason::buffered);
-            return true;
+        TuningRow packets{.algorithm = Algorithm::packet, .mover = own_mover(), .channels = 1};
+        const TuningRow *row = row_of_size();
+        const bool flagged = row != nullptr && (row->algorithm == Algorithm::packet ||
+                                                (row->algorithm == Algorithm::line && !possible(*row)));
+        if (flagged) {
+            packets.channels = row->channels;
+            packets.grain = row->grain;
+        } else if (request_.bytes > BATON_EAGER_BYTES) {
+            return false;
         }
-        if (request_.bytes > BATON_EAGER_BYTES) return false;
-        take({.algorithm = Algorithm::packet, .mover = own_mover(), .channels = 1}, Reason::buffered);
+        take(packets, Reason::buffered);
         return true;
     }
 
@@ -193,14 +199,19 @@ private:
         if (row.mover == Mover::copy_engine && (!copy_engine_allowed() || relays_unasked())) return false;
         if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) return false;
         if (is_routed(row.algorithm)) return fits(row.algorithm, request_.operation, capabilities_.links);
-        if (goes_in_lines(row.algorithm))
-            return !through_host() && to_a_peer(row.algorithm) <= capabilities_.line_bytes;
+        if (goes_in_lines(row.algorithm)) return !through_host() && bytes_in_lines(row) <= most_in_lines();
         if (row.algorithm != Algorithm::packet) return true;
         if (!is_message(request_.operation)) return request_.bytes <= most_in_packets();
         return request_.bytes <= capabilities_.message_bytes || !capabilities_.reaches_buffers;
     }
     std::uint64_t to_a_peer(Algorithm algorithm) const {
         return bytes_to_a_peer(request_.operation, algorithm, request_.bytes, capabilities_.size);
+    }
+    std::uint64_t bytes_in_lines(const TuningRow &row) const {
+        return is_message(request_.operation) ? request_.bytes : to_a_peer(row.algorithm);
+    }
+    std::uint64_t most_in_lines() const {
+        return is_message(request_.operation) ? capabilities_.message_line_bytes : capabilities_.line_bytes;
     }
     bool through_host() const { return capabilities_.on_gpu && !capabilities_.reaches_buffers; }
     std::uint64_t most_in_packets() const {

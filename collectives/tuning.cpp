@@ -64,6 +64,7 @@ constexpr Way allreduce_ways[] = {{Algorithm::packet, Mover::kernel},
 // Packets come last: a long message goes that way only for want of another.
 constexpr Way send_ways[] = {{Algorithm::push, Mover::kernel},   {Algorithm::pull, Mover::host},
                              {Algorithm::push, Mover::host},     {Algorithm::push, Mover::copy_engine},
+                             {Algorithm::line, Mover::kernel},   {Algorithm::line, Mover::host, 1},
                              {Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host, 1}};
 constexpr Way broadcast_ways[] = {{Algorithm::packet, Mover::kernel},
                                   {Algorithm::packet, Mover::host},
@@ -154,6 +155,14 @@ std::uint64_t buffer_capacity(const Tuning &tuning, bool (*uses)(Algorithm), int
         }
     }
     return std::min(most, of_a_channel * static_cast<std::uint64_t>(channels));
+}
+
+std::uint64_t longest_message(const Tuning &tuning, bool (*uses)(Algorithm), std::uint64_t most) {
+    std::uint64_t longest = 0;
+    for (const TuningRow &row : rows_for(tuning, BATON_SEND)) {
+        if (uses(row.algorithm)) longest = std::max(longest, std::min(row.up_to_bytes, most));
+    }
+    return longest;
 }
 
 const TuningTable *find_table(const std::vector<TuningTable> &tables, const TuningKey &key) {

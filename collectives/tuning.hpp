@@ -84,6 +84,9 @@ std::uint64_t bytes_to_a_peer(baton_operation operation, Algorithm algorithm, st
 std::uint64_t buffer_capacity(const Tuning &tuning, bool (*uses)(Algorithm), int size, int channels,
                               std::uint64_t most);
 
+/// The longest message, of at most `most` bytes, that a row gives to an algorithm that `uses` says yes to; 0 if none.
+std::uint64_t longest_message(const Tuning &tuning, bool (*uses)(Algorithm), std::uint64_t most);
+
 /// The table of exactly this key; null where there is none.
 const TuningTable *find_table(const std::vector<TuningTable> &tables, const TuningKey &key);
 /// That, or the table of a machine that comes closest: GPU, then link, then the number of ranks, fewer rather than

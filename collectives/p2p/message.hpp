@@ -17,8 +17,12 @@ struct Message {
     std::int32_t peer = 0;
     bool is_send = false;
 
-    BATON_HD int slot() const { return static_cast<int>((number - 1) % message_slots); }
-    BATON_HD std::uint64_t slot_user_before() const { return number > message_slots ? number - message_slots : 0; }
+    BATON_HD static int slot_of(std::uint64_t number) { return static_cast<int>((number - 1) % message_slots); }
+    BATON_HD int slot() const { return slot_of(number); }
+    /// The number of the message so many before this one; 0 if there was none.
+    BATON_HD std::uint64_t before(std::uint64_t messages) const { return number > messages ? number - messages : 0; }
+    BATON_HD std::uint64_t slot_user_before() const { return before(message_slots); }
+    BATON_HD int line_buffer() const { return static_cast<int>((number - 1) % message_line_buffers); }
 };
 
 /// How far a message has come on this rank. The algorithms of this folder are called until they return true. A kernel's

@@ -75,14 +75,15 @@ BATON_HD bool recv_packet(Engine &engine, const Message &message, MessageProgres
         progress.begun = true;
     }
     const auto pieces = MessagePieces::of(engine, message);
-    for (; !pieces.done(progress.pieces); ++progress.pieces) {
+    do {  // an empty message too: what check_line() finds is told by take()
         const std::uint64_t epoch = step_value(message.number, progress.pieces + 1);
         if (!engine.take(message.buffer + pieces.offset(progress.pieces), message.slot(), pieces.place(progress.pieces),
                          pieces.bytes(progress.pieces), epoch)) {
             return false;
         }
         if (!pieces.buffered) engine.post_word(&out->taken.value, epoch);
-    }
+        ++progress.pieces;
+    } while (!pieces.done(progress.pieces));
     if (engine.last_channel(&in->left)) engine.post_words(&in->received, &out->consumed.value, message.number);
     return true;
 }

@@ -177,15 +177,26 @@ void Communicator::settle_capabilities(const baton_config &config, const std::ve
               : 0;
     const std::uint64_t segment =
         std::min<std::uint64_t>(config.segment_bytes, capabilities_.on_gpu ? 1 << 30 : 131072);
-    // Each peer has message_slots of them. On the host a longer message is better copied once.
+    // Each peer has message_slots of them in packets, fewer in lines, which the host table does not use: a longer
+    // message is better copied once there. What lines cannot carry packets do.
+    const std::uint64_t of_a_peer = (capabilities_.on_gpu ? 8 << 20 : 1 << 19) / static_cast<std::uint64_t>(view_.size);
+    const std::uint64_t message_lines =
+        lines ? longest_message(capabilities_.tuning, goes_in_lines, std::min<std::uint64_t>(of_a_peer, 1 << 20)) : 0;
+    const auto in_slots = [](Algorithm algorithm) { return goes_in_packets(algorithm) || goes_in_lines(algorithm); };
     const std::uint64_t message_limit =
         capabilities_.on_gpu
-            ? std::clamp<std::uint64_t>((1 << 20) / static_cast<std::uint64_t>(view_.size), BATON_EAGER_BYTES, 1 << 18)
+            ? std::max<std::uint64_t>(BATON_EAGER_BYTES,
+                                      longest_message(capabilities_.tuning, lines ? goes_in_packets : +in_slots,
+                                                      std::min<std::uint64_t>(of_a_peer / message_slots, 1 << 18)))
             : BATON_EAGER_BYTES;
-    view_.layout = ArenaLayout::make(
-        view_.size, capabilities_.channels,
-        {.packets = packet_limit, .lines = line_limit, .messages = message_limit, .segment = segment});
+    view_.layout = ArenaLayout::make(view_.size, capabilities_.channels,
+                                     {.packets = packet_limit,
+                                      .lines = line_limit,
+                                      .messages = message_limit,
+                                      .message_lines = message_lines,
+                                      .segment = segment});
     capabilities_.message_bytes = view_.layout.message_bytes();
+    capabilities_.message_line_bytes = message_lines;
     capabilities_.packet_channel_bytes = view_.layout.packets_per_channel * 8 / 16 * 16;
     capabilities_.packet_bytes = packet_limit / 16 * 16;
     capabilities_.line_bytes = line_limit / 16 * 16;

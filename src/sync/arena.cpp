@@ -43,13 +43,14 @@ ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
     // A message that does not fit goes through the slot's halves in turn (collectives/p2p/packet.hpp): whole packets
     // too.
     layout.message_packets = limits.messages / (2 * sizeof(Packet::payload)) * 2;
+    layout.message_lines = lines_for(limits.message_lines);
     layout.segment_bytes = (limits.segment + 255) / 256 * 256;
 
     Allocator allocator;
     allocator.take(sizeof(ArenaHeader));
     layout.epochs = allocator.take(c * 8);
-    layout.send_numbers = allocator.take(n * 8);
-    layout.recv_numbers = allocator.take(n * 8);
+    layout.sent = allocator.take(n * sizeof(MessageCount));
+    layout.received = allocator.take(n * sizeof(MessageCount));
     layout.signals_taken = allocator.take(max_windows * n * 8);
     layout.signals_given = allocator.take(max_windows * n * 8);
     layout.signals = allocator.take(max_windows * n * sizeof(SemaphoreWord));
@@ -60,6 +61,7 @@ ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
     layout.inboxes = allocator.take(n * message_slots * sizeof(MessageInbox));
     layout.outboxes = allocator.take(n * message_slots * sizeof(MessageOutbox));
     layout.eager = allocator.take(n * message_slots * layout.message_packets * sizeof(Packet));
+    layout.eager_lines = allocator.take(n * message_line_buffers * layout.message_lines * sizeof(DataLine));
     layout.packets = allocator.take(2 * c * n * layout.packets_per_channel * sizeof(Packet));
     layout.lines = allocator.take(2 * c * n * layout.lines_per_channel * sizeof(DataLine));
     layout.staging = allocator.take(2 * n * layout.segment_bytes);

@@ -15,6 +15,9 @@ inline constexpr int max_channels = 64;
 inline constexpr int max_windows = 64;
 /// Messages of one ordered pair that may be under way.
 inline constexpr int message_slots = BATON_QUEUE_DEPTH;
+/// Of them, those that may be in lines: message k uses buffer (k - 1) % message_line_buffers.
+inline constexpr int message_line_buffers = 2;
+static_assert(message_slots % message_line_buffers == 0, "a slot's messages use one buffer");
 /// Steps of one operation that a semaphore value can tell apart.
 inline constexpr int step_bits = 24;
 
@@ -25,10 +28,21 @@ struct alignas(64) SemaphoreWord {
 
 /// First bytes of an arena.
 struct alignas(128) ArenaHeader {
-    std::uint64_t abort;          // an AbortWord, from the waiters of any rank; read by this rank's
-    std::uint64_t claim;          // this rank's waiters: the first to fail writes the error record
-    std::uint64_t count_readers;  // blocks of the current point-to-point launch that have read their pair's count
-                                  // (this rank only)
+    std::uint64_t abort;  // an AbortWord, from the waiters of any rank; read by this rank's
+    std::uint64_t claim;  // this rank's waiters: the first to fail writes the error record
+};
+
+/// How many messages have gone to (or come from) a peer, and how many blocks of the running launch have read that: each
+/// adds itself as it reads, and the last one the launch's messages. In device memory, so that a captured launch counts
+/// right at every replay. This rank only.
+struct MessageCount {
+    static constexpr int reader_bits = 16;  // a launch has fewer blocks
+    std::uint64_t word;                     // messages << reader_bits | readers
+};
+/// What a launch has to do with a count.
+struct CountShare {
+    std::uint32_t readers = 0;   // its blocks that read the count
+    std::uint32_t messages = 0;  // that it adds
 };
 
 /// State of one message slot at the receiver, for one sender. Message k of a pair (from 1) uses slot (k - 1) % slots.
@@ -52,8 +66,8 @@ struct alignas(128) MessageOutbox {
 ///
 /// Reuse. Epochs are per channel, and every operation on a channel is all-to-all: finishing epoch e+1 means that each
 /// peer has sent something in e+1, hence had finished e. So what is indexed by epoch parity (arrival lines, packets,
-/// data lines) may be written for e+2 without asking. Staging segments are asked for (credit). Message slots are handed
-/// back (consumed).
+/// data lines) may be written for e+2 without asking. Staging segments are asked for (credit). Message slots, and with
+/// them their line buffers, are handed back (consumed).
 struct ArenaLayout {
     std::int32_t size = 0;
     std::int32_t channels = 0;
@@ -61,9 +75,10 @@ struct ArenaLayout {
     std::uint64_t lines_per_channel = 0;    // likewise
     std::uint64_t segment_bytes = 0;        // per staging slot and peer, over all channels
     std::uint64_t message_packets = 0;      // per message slot
+    std::uint64_t message_lines = 0;        // per line buffer of messages
     std::uint64_t epochs = 0;               // [channel] u64; this rank only
-    std::uint64_t send_numbers = 0;         // [peer] u64; this rank only: messages sent to peer so far
-    std::uint64_t recv_numbers = 0;         // [peer] u64; this rank only
+    std::uint64_t sent = 0;                 // [peer] MessageCount
+    std::uint64_t received = 0;             // [peer] MessageCount
     std::uint64_t signals_taken = 0;        // [window][peer] u64; this rank only: signals that waits have consumed
     std::uint64_t signals_given = 0;        // [window][peer] u64; this rank only: signals sent to peer
     std::uint64_t signals = 0;              // [window][from] SemaphoreWord
@@ -71,13 +86,14 @@ struct ArenaLayout {
     std::uint64_t done = 0;                 // [channel][from] SemaphoreWord
     std::uint64_t credit = 0;               // [channel][from] SemaphoreWord
     std::uint64_t region_cache =
-        0;                       // [owner][slot] Packet; this rank only: address and generation, as kernels saw them
-    std::uint64_t inboxes = 0;   // [from][slot] MessageInbox
-    std::uint64_t outboxes = 0;  // [to][slot] MessageOutbox
-    std::uint64_t eager = 0;     // [from][slot][message_packets] Packet; on the host their memory, as HostPackets
-    std::uint64_t packets = 0;   // [parity][channel][from][packets_per_channel] Packet; likewise
-    std::uint64_t lines = 0;     // [parity][channel][from][lines_per_channel] DataLine
-    std::uint64_t staging = 0;   // [2][from][segment_bytes]
+        0;                          // [owner][slot] Packet; this rank only: address and generation, as kernels saw them
+    std::uint64_t inboxes = 0;      // [from][slot] MessageInbox
+    std::uint64_t outboxes = 0;     // [to][slot] MessageOutbox
+    std::uint64_t eager = 0;        // [from][slot][message_packets] Packet; on the host their memory, as HostPackets
+    std::uint64_t eager_lines = 0;  // [from][buffer][message_lines] DataLine
+    std::uint64_t packets = 0;      // [parity][channel][from][packets_per_channel] Packet; likewise
+    std::uint64_t lines = 0;        // [parity][channel][from][lines_per_channel] DataLine
+    std::uint64_t staging = 0;      // [2][from][segment_bytes]
     std::uint64_t total_bytes = 0;
 
     /// The longest message that a slot holds whole.
@@ -85,10 +101,11 @@ struct ArenaLayout {
 
     /// Bytes that the parts are to hold.
     struct Limits {
-        std::uint64_t packets = 0;   // of a collective for each peer, over all channels
-        std::uint64_t lines = 0;     // likewise
-        std::uint64_t messages = 0;  // of a message
-        std::uint64_t segment = 0;   // segment_bytes
+        std::uint64_t packets = 0;        // of a collective for each peer, over all channels
+        std::uint64_t lines = 0;          // likewise
+        std::uint64_t messages = 0;       // of a message, in packets
+        std::uint64_t message_lines = 0;  // in lines
+        std::uint64_t segment = 0;        // segment_bytes
     };
     static ArenaLayout make(int size, int channels, const Limits &limits);
     /// The bytes that a channel may be given of what goes to a peer in so many lines, in two parts at most.
@@ -102,8 +119,8 @@ struct Arena {
 
     BATON_HD ArenaHeader *header() const { return reinterpret_cast<ArenaHeader *>(base); }
     BATON_HD std::uint64_t *epoch(int channel) const { return at<std::uint64_t>(layout->epochs, channel); }
-    BATON_HD std::uint64_t *send_number(int peer) const { return at<std::uint64_t>(layout->send_numbers, peer); }
-    BATON_HD std::uint64_t *recv_number(int peer) const { return at<std::uint64_t>(layout->recv_numbers, peer); }
+    BATON_HD MessageCount *sent(int peer) const { return at<MessageCount>(layout->sent, peer); }
+    BATON_HD MessageCount *received(int peer) const { return at<MessageCount>(layout->received, peer); }
     BATON_HD std::uint64_t *signals_taken(int window, int peer) const {
         return at<std::uint64_t>(layout->signals_taken, window * layout->size + peer);
     }
@@ -136,13 +153,14 @@ struct Arena {
     BATON_HD Packet *eager_buffer(int from, int slot) const {
         return packets_at(layout->eager, from * message_slots + slot, layout->message_packets);
     }
+    BATON_HD DataLine *eager_lines(int from, int buffer) const {
+        return lines_at(layout->eager_lines, from * message_line_buffers + buffer, layout->message_lines);
+    }
     BATON_HD Packet *packets(std::uint64_t epoch, int channel, int from) const {
         return packets_at(layout->packets, buffer_of(epoch, channel, from), layout->packets_per_channel);
     }
     BATON_HD DataLine *lines(std::uint64_t epoch, int channel, int from) const {
-        return reinterpret_cast<DataLine *>(base + layout->lines) +
-               std::uint64_t{static_cast<std::uint32_t>(buffer_of(epoch, channel, from))} *
-                   static_cast<std::uint32_t>(layout->lines_per_channel);
+        return lines_at(layout->lines, buffer_of(epoch, channel, from), layout->lines_per_channel);
     }
     BATON_HD std::byte *staging(int slot, int from) const {
         return base + layout->staging +
@@ -157,11 +175,15 @@ private:
         const int parity = static_cast<int>(epoch & 1);
         return (parity * layout->channels + channel) * layout->size + from;
     }
-    /// Both factors fit 32 bits, which GPUs multiply at once.
     BATON_HD Packet *packets_at(std::uint64_t offset, int buffer, std::uint64_t packets) const {
-        const std::uint64_t index =
-            std::uint64_t{static_cast<std::uint32_t>(buffer)} * static_cast<std::uint32_t>(packets);
-        return reinterpret_cast<Packet *>(base + offset) + index;
+        return reinterpret_cast<Packet *>(base + offset) + before(buffer, packets);
+    }
+    BATON_HD DataLine *lines_at(std::uint64_t offset, int buffer, std::uint64_t lines) const {
+        return reinterpret_cast<DataLine *>(base + offset) + before(buffer, lines);
+    }
+    /// What the buffers before this one hold. Both factors fit 32 bits, which GPUs multiply at once.
+    BATON_HD static std::uint64_t before(int buffer, std::uint64_t each) {
+        return std::uint64_t{static_cast<std::uint32_t>(buffer)} * static_cast<std::uint32_t>(each);
     }
     template <class T>
     BATON_HD T *at(std::uint64_t offset, std::int64_t index) const {

@@ -50,14 +50,36 @@ TEST(MessageSlots, HoldWhatTheySay) {
     }
 }
 
+/// As many line buffers as message_line_buffers says, each for the longest message; they begin where lines may.
+TEST(MessageLines, LieSideBySide) {
+    for (std::uint64_t limit : {120, 121, 65536, 1048576}) {
+        const auto layout =
+            core::ArenaLayout::make(3, 4, {.packets = 64, .messages = 16392, .message_lines = limit, .segment = 256});
+        const core::Arena arena{nullptr, &layout};
+        EXPECT_GE(layout.message_lines * core::DataLine::payload, limit);
+        const core::DataLine *end = arena.eager_lines(0, 0);
+        EXPECT_GE(reinterpret_cast<const core::Packet *>(end), arena.eager_buffer(3, 0));
+        for (int from = 0; from < 3; ++from) {
+            for (int buffer = 0; buffer < core::message_line_buffers; ++buffer) {
+                EXPECT_EQ(arena.eager_lines(from, buffer), end);
+                EXPECT_EQ(reinterpret_cast<std::uintptr_t>(end) % sizeof(core::DataLine), 0u);
+                end += layout.message_lines;
+            }
+        }
+        EXPECT_LE(end, reinterpret_cast<const core::DataLine *>(arena.packets(0, 0, 0)));
+    }
+}
+
 TEST(Shares, NoneIsEmptyOfThoseThatAreCounted) {
-    for (int parts = 1; parts <= 64; ++parts) {
-        for (std::uint64_t bytes : {0, 1, 64, 127, 128, 129, 1000, 4096, 8193, 65535, 65536, 262144}) {
-            const int full = core::shares_of(bytes, core::copy_granule, parts);
-            ASSERT_GE(full, 1);
-            ASSERT_LE(full, parts);
-            for (int index = 0; index < full && bytes != 0; ++index) {
-                EXPECT_GT(core::split(bytes, core::copy_granule, full, index).bytes, 0u) << bytes << " in " << parts;
+    for (const std::uint64_t granule : {core::copy_granule, std::uint64_t{core::DataLine::payload}}) {
+        for (int parts = 1; parts <= 64; ++parts) {
+            for (std::uint64_t bytes : {0, 1, 64, 127, 128, 129, 1000, 4096, 8193, 65535, 65536, 262144}) {
+                const int full = core::shares_of(bytes, granule, parts);
+                ASSERT_GE(full, 1);
+                ASSERT_LE(full, parts);
+                for (int index = 0; index < full && bytes != 0; ++index) {
+                    EXPECT_GT(core::split(bytes, granule, full, index).bytes, 0u) << bytes << " in " << parts;
+                }
             }
         }
     }
@@ -74,7 +96,8 @@ TEST_P(ThreadMessages, ARingOfEverySize) {
         const int next = (comm.rank() + 1) % n;
         const int previous = (comm.rank() + n - 1) % n;
         std::uint64_t seed = test_seed();
-        for (const std::size_t bytes : {0, 1, 7, 8, 8191, 8192, 8193, 16384, 16385, 100003, 1 << 20}) {
+        for (const std::size_t bytes :
+             {0, 1, 7, 8, 8191, 8192, 8193, 16384, 16385, 16440, 30001, 65535, 65536, 65537, 100003, 1 << 20}) {
             ++seed;
             const std::vector<std::byte> sent = pattern(seed, comm.rank(), bytes);
             std::vector<std::byte> got(bytes, std::byte{0xEE});
@@ -156,8 +179,8 @@ TEST_P(ThreadMessages, AGroupInAnyOrderArrives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Host, ThreadMessages,
-                         testing::Combine(testing::Values(1, 2, 4),
-                                          testing::Values(HostWay::pull, HostWay::push, HostWay::staged)),
+                         testing::Combine(testing::Values(1, 2, 4), testing::Values(HostWay::pull, HostWay::push,
+                                                                                    HostWay::line, HostWay::staged)),
                          [](const auto &instance) {
                              return std::to_string(std::get<0>(instance.param)) + "Ranks" +
                                     name_of(std::get<1>(instance.param));

@@ -94,6 +94,39 @@ TEST(Selection, LinesWhereTheyAreWholeAndFit) {
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 12, capabilities).algorithm, Algorithm::staged);
 }
 
+/// Messages have line buffers of their own. What is promised to be buffered goes in packets all the same, and so does,
+/// as far as slots hold it, what lines cannot carry.
+TEST(Selection, MessagesInLines) {
+    Capabilities capabilities = gpu(2);
+    capabilities.tuning[0].operations[BATON_SEND] = {
+        {.up_to_bytes = 1 << 20, .algorithm = Algorithm::line, .mover = Mover::kernel, .grain = 4096},
+        {.algorithm = Algorithm::push, .mover = Mover::kernel}};
+    capabilities.line_bytes = 1 << 18;
+    const auto algorithm_for = [&](std::uint64_t bytes) { return plan_for(BATON_RECV, bytes, capabilities).algorithm; };
+    EXPECT_EQ(algorithm_for(capabilities.message_bytes), Algorithm::packet);
+    EXPECT_EQ(plan_for(BATON_SEND, 65536, capabilities).channels, 16);
+    EXPECT_EQ(algorithm_for(capabilities.message_bytes + 1), Algorithm::push);
+    capabilities.message_line_bytes = 1 << 19;
+    EXPECT_EQ(algorithm_for(BATON_EAGER_BYTES), Algorithm::packet);
+    EXPECT_EQ(algorithm_for(BATON_EAGER_BYTES + 1), Algorithm::line);
+    EXPECT_EQ(algorithm_for(1 << 19), Algorithm::line);
+    EXPECT_EQ(plan_for(BATON_SEND, 1 << 19, capabilities).channels, 31) << "a block is left for a recv";
+    EXPECT_EQ(algorithm_for((1 << 19) + 1), Algorithm::push);
+    capabilities.reaches_buffers = false;
+    EXPECT_EQ(algorithm_for(BATON_EAGER_BYTES + 1), Algorithm::packet) << "lines would be torn";
+}
+
+TEST(Tuning, LongestMessageOfAnAlgorithm) {
+    const Tuning tuning = {*find_table(built_in_tables(), {.gpu = "NVIDIA H200", .link = "NVSwitch", .ranks = 2})};
+    EXPECT_EQ(longest_message(tuning, goes_in_packets, 1 << 30), 65536u);
+    EXPECT_EQ(longest_message(tuning, goes_in_lines, 1 << 30), 1048576u);
+    EXPECT_EQ(longest_message(tuning, goes_in_lines, 100000), 100000u);
+    EXPECT_EQ(longest_message(
+                  tuning, [](Algorithm algorithm) { return algorithm == Algorithm::staged; }, 100),
+              0u);
+    EXPECT_EQ(longest_message({}, goes_in_lines, 100000), 0u);
+}
+
 /// Every channel's share for a peer lies in that channel's lines, also where broadcast splits it again.
 TEST(Selection, LinesHoldWhatTheyAreGiven) {
     std::size_t checked = 0;

@@ -23,10 +23,22 @@ std::string pushing(int size) {
         size, push, push, push, push);
 }
 
+/// Longer messages than the lines' buffers hold are read.
+std::string messages_by_lines(int size) {
+    return fmt::format(
+        R"({{"version": 1, "tables": [{{"gpu": "host", "link": "shared memory", "ranks": {}, "operations": {{
+                       "send": [{{"up_to": 65536, "algorithm": "line", "mover": "host"}},
+                                {{"algorithm": "pull", "mover": "host"}}]}}}}]}})",
+        size);
+}
+
 }  // namespace
 
 ThreadConfig thread_config(int size, HostWay way) {
-    return {.size = size, .single_copy = way != HostWay::staged, .push = way == HostWay::push};
+    return {.size = size,
+            .single_copy = way != HostWay::staged,
+            .push = way == HostWay::push,
+            .lines = way == HostWay::line};
 }
 
 const char *name_of(HostWay way) {
@@ -35,6 +47,8 @@ const char *name_of(HostWay way) {
             return "Pull";
         case HostWay::push:
             return "Push";
+        case HostWay::line:
+            return "Line";
         case HostWay::staged:
             return "Staged";
     }
@@ -48,7 +62,9 @@ void with_ranks(const ThreadConfig &config, const std::function<void(core::Commu
     settings.p2p = config.single_copy ? BATON_P2P_AUTO : BATON_P2P_OFF;
     settings.timeout_seconds = config.timeout_seconds;
     settings.segment_bytes = config.segment_bytes;
-    const std::string tuning = config.push ? pushing(config.size) : "none";
+    const std::string tuning = config.push    ? pushing(config.size)
+                               : config.lines ? messages_by_lines(config.size)
+                                              : "none";
     settings.tuning = tuning.c_str();
     auto ends = core::ThreadBootstrap::make(config.size);
     std::vector<std::exception_ptr> errors(ends.size());

@@ -13,7 +13,8 @@ namespace baton::test {
 struct ThreadConfig {
     int size = 2;
     bool single_copy = true;
-    bool push = false;  // by what kernels run on GPUs, where the host would rather read
+    bool push = false;   // by what kernels run on GPUs, where the host would rather read
+    bool lines = false;  // messages by lines, as far as their buffers hold them
     double timeout_seconds = 30;
     std::size_t segment_bytes = 4096;  // small, so that staged algorithms take many steps at test sizes
 };
@@ -22,6 +23,7 @@ struct ThreadConfig {
 enum class HostWay {
     pull,
     push,
+    line,
     staged
 };
 ThreadConfig thread_config(int size, HostWay way);

@@ -15,8 +15,8 @@ Bytes message(int source, int target, int index, std::size_t bytes) {
 }
 
 constexpr std::size_t eager = BATON_EAGER_BYTES;
-const std::size_t sizes[] = {
-    0, 1, 3, 15, 16, 17, 1009, eager - 1, eager, eager + 1, 65536, 1048576 + 5, 3 * 1048576 + 1};
+const std::size_t sizes[] = {0,         1,     3,     15,    16,     17,      1009,    eager - 1,   eager,
+                             eager + 1, 65536, 65544, 99960, 262147, 1048568, 1048576, 1048576 + 5, 3 * 1048576 + 1};
 
 /// A message in flight on this rank: its buffer and, on the receiving side, what must arrive.
 struct Transfer {
@@ -110,6 +110,37 @@ TEST_F(PointToPoint, QueueDepthOfUnmatchedSends) {
         }
         stream_->synchronize();
         for (int i = 0; i < BATON_QUEUE_DEPTH; ++i) in[i]->verify("message " + std::to_string(i) + " of the queue");
+    }
+}
+
+/// Messages of all kinds in turns, more than a pair's slots and line buffers, one by one and in one group: a buffer's
+/// next message may be any number of others later, and messages leave in any order.
+TEST_F(PointToPoint, KindsMixed) {
+    const std::size_t kinds[] = {eager, 30001, 100, 600000, 0, 90000, 1000, 1048576, 1500000, 70000, eager + 8};
+    for (const bool grouped : {false, true}) {
+        std::vector<std::unique_ptr<Transfer>> transfers;
+        if (grouped) {
+            ASSERT_OK(baton_group_begin());
+        }
+        for (int i = 0; i < 3 * static_cast<int>(std::size(kinds)); ++i) {
+            const std::size_t bytes = kinds[static_cast<std::size_t>(i * 7) % std::size(kinds)];
+            transfers.push_back(std::make_unique<Transfer>(comm(), message(rank(), next_, i, bytes), false));
+            const Transfer &out = *transfers.back();
+            transfers.push_back(std::make_unique<Transfer>(comm(), message(previous_, rank(), i, bytes), true));
+            const Transfer &in = *transfers.back();
+            if (grouped) {
+                EXPECT_OK(send(out.buffer, next_));
+                EXPECT_OK(recv(in.buffer, previous_));
+            } else {
+                ASSERT_OK(baton_sendrecv(out.buffer.data(), bytes, next_, in.buffer.data(), bytes, previous_,
+                                         BATON_UINT8, comm(), *stream_));
+            }
+        }
+        if (grouped) {
+            ASSERT_OK(baton_group_end());
+        }
+        stream_->synchronize();
+        for (std::size_t i = 0; i < transfers.size(); ++i) transfers[i]->verify("message " + std::to_string(i / 2));
     }
 }
 

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "transport/host/line_move.hpp"
 #include "transport/host/move.hpp"
 #include "transport/host/remote_memory.hpp"
 #include "transport/transport.hpp"
@@ -82,6 +83,18 @@ public:
         taken_ = 0;
         return true;
     }
+    void put_lines(int buffer, std::uint64_t place, const std::byte *source, std::uint64_t bytes, std::uint64_t epoch) {
+        if (!failed_) core::put_lines(view_.arena(peer_).eager_lines(rank(), buffer) + place, source, bytes, epoch);
+    }
+    bool take_lines(std::byte *destination, int buffer, std::uint64_t place, std::uint64_t bytes, std::uint64_t epoch) {
+        if (failed_) return false;
+        auto only_look = [] { return false; };
+        const std::uint64_t done = taken_ * DataLine::payload;
+        const DataLine *const lines = view_.own().eager_lines(peer_, buffer) + place + taken_;
+        const auto came = [&](std::uint64_t, std::uint64_t, std::uint64_t) { ++taken_; };
+        return core::take_lines(destination + done, lines, bytes - done, epoch, came, only_look) ||
+               not_yet(WaitFor::data, epoch);
+    }
     /// One channel is the last.
     bool last_channel(std::uint64_t * /*left*/) const { return !failed_; }
     bool wait_parts(const SemaphoreWord *parts, std::uint64_t value) {
@@ -117,7 +130,7 @@ private:
     std::uint64_t number_;
     int peer_;
     bool failed_ = false;
-    std::size_t taken_ = 0;  // packets of the piece that take() is at
+    std::size_t taken_ = 0;  // packets of the piece that take() is at, or lines
     struct Wait {
         WaitFor wait_for;
         std::uint64_t value;

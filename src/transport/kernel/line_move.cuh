@@ -306,6 +306,29 @@ private:
 /// Lines that a thread has under way at once: enough to hide a flight.
 inline constexpr int lines_at_once = 4;
 
+/// The first lines of a part that a thread sends, held while something else is waited for.
+struct LinesAhead {
+    LineWords words[lines_at_once];
+};
+__device__ inline void load_ahead(LinesAhead &ahead, const std::byte *from, std::uint64_t bytes) {
+    const LineRuns<lines_at_once> runs(1, bytes, blockDim.x);
+    if (runs.more()) load_run(ahead.words, from, LineRun<lines_at_once>(runs.run(), bytes), is_odd(from, bytes));
+}
+/// Sends a part, whose first lines load_ahead() has loaded, to lines at `to`.
+__device__ inline void put_lines(DataLine *to, LinesAhead &ahead, const std::byte *from, std::uint64_t bytes,
+                                 std::uint64_t epoch) {
+    const bool odd = is_odd(from, bytes);
+    LineWords(&words)[lines_at_once] = ahead.words;
+    for (LineRuns<lines_at_once> runs(1, bytes, blockDim.x); runs.more();) {
+        const LineRun<lines_at_once> run(runs.run(), bytes);
+#pragma unroll
+        for (int k = 0; k < lines_at_once; ++k) words[k].high = ends_line() ? epoch : words[k].high;
+        store_lines(to, run, words);
+        runs.advance();
+        if (runs.more()) load_run(words, from, LineRun<lines_at_once>(runs.run(), bytes), odd);
+    }
+}
+
 /// Waits for the lines of a part, writes them to `to`, and passes each on as it comes, with its epoch, to
 /// destination(0) ... destination(destinations - 1).
 template <class DestinationOf, class Spin>

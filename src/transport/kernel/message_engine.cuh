@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sync/region_lookup.hpp"
+#include "transport/kernel/line_move.cuh"
 #include "transport/kernel/move.cuh"
 #include "transport/kernel/packet_move.cuh"
 #include "transport/transport.hpp"
@@ -9,6 +10,7 @@ namespace baton::core {
 
 struct MessageShared {
     std::uint64_t left[message_slots];  // the last message that has left each slot of the pair, at the kernel's start
+    std::uint64_t before;               // messages of the pair's count before the launch
     std::byte *remote;
 };
 
@@ -21,12 +23,19 @@ public:
     using Remote = std::byte *;
 
     __device__ KernelMessageEngine(const CommView &view, MessageShared &shared, const Arrival &mine, int peer,
-                                   bool is_send, int channel, int channels)
-        : view_(view), shared_(shared), mine_(mine), peer_(peer), channel_(channel), channels_(channels) {
+                                   bool is_send, int channel, int channels, const CountShare &share)
+        : view_(view),
+          shared_(shared),
+          mine_(mine),
+          share_(share),
+          peer_(peer),
+          channel_(channel),
+          channels_(channels) {
         const Arena own = view.own();
         const int slot = static_cast<int>(threadIdx.x) % message_slots;
+        count_ = count_word(is_send ? own.sent(peer) : own.received(peer));
+        if (threadIdx.x == 0) counted_ = atomicAdd(count_, 1ULL);
         abort_ = load_relaxed(&own.header()->abort);
-        number_ = load_relaxed(is_send ? own.send_number(peer) : own.recv_number(peer));
         left_ = load_relaxed(is_send ? &own.outbox(peer, slot)->consumed.value : &own.inbox(peer, slot)->received);
     }
 
@@ -39,12 +48,16 @@ public:
             if (i < packets_for(bytes)) ahead_[k] = load_bytes(source + i * packet_payload, payload_bytes(i, bytes));
         }
     }
+    __device__ void load_lines_ahead(const std::byte *source, std::uint64_t bytes) {
+        core::load_ahead(lines_ahead_, source, bytes);
+    }
     /// The number of the message: `count` of its pair came before this launch, and it is the `number`-th in the launch.
     __device__ std::uint64_t open(std::uint64_t number) {
-        number_ += number;
+        if (threadIdx.x == 0) take_count();
         if (threadIdx.x < message_slots) shared_.left[threadIdx.x] = left_;
         going_ = !told_to_give_up(view_, abort_);
         agree();
+        number_ = shared_.before + number;
         return number_;
     }
     /// The same message, another part of it.
@@ -61,8 +74,8 @@ public:
     /// True once a word that the peer (or this rank) raises has reached `value`.
     __device__ bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for) {
         // What leaves a slot orders nothing (post_words()): that it was seen at the start is as good.
-        const bool seen = wait_for == WaitFor::consumed && shared_.left[(number_ - 1) % message_slots] >= value;
-        if (threadIdx.x == 0 && !seen && going_) going_ = wait_until(view_, at(wait_for), word, value);
+        if (wait_for == WaitFor::consumed && shared_.left[(value - 1) % message_slots] >= value) return going_;
+        if (threadIdx.x == 0 && going_) going_ = wait_until(view_, at(wait_for), word, value);
         return agree();
     }
     /// Raises a word after everything that the block has stored and read so far.
@@ -71,10 +84,11 @@ public:
     }
     /// The same for a word of this rank and one of the peer's, after what the block has read. That needs no fence: what
     /// is read here carries the message's number and has been compared with it, so nothing that is stored because of
-    /// these words can be taken for it. What the block has stored is not covered. Once the peer sees its word, a later
-    /// message of the same launch may raise this rank's before this block does: it only grows.
+    /// these words can be taken for it. What the block has stored is not covered, and what it has read must have been
+    /// agreed on. Once the peer sees its word, a later message of the same launch may raise this rank's before this
+    /// block does: it only grows.
     __device__ void post_words(std::uint64_t *own, std::uint64_t *peers, std::uint64_t value) {
-        if (!agree() || threadIdx.x != 0) return;
+        if (!going_ || threadIdx.x != 0) return;
         store_relaxed(peers, value);
         atomicMax(reinterpret_cast<unsigned long long *>(own), static_cast<unsigned long long>(value));
     }
@@ -133,12 +147,29 @@ public:
         return agree();
     }
 
-    /// True for the last of this rank's channels to come here; `left` counts them, and begins anew with the last. It
-    /// orders reads only, as post_words() does.
+    /// The same in lines, whose first ones load_lines_ahead() has loaded, and which are in a line buffer.
+    __device__ void put_lines(int buffer, std::uint64_t place, const std::byte *source, std::uint64_t bytes,
+                              std::uint64_t epoch) {
+        if (!going_) return;
+        core::put_lines(view_.arena(peer_).eager_lines(view_.rank, buffer) + place, lines_ahead_, source, bytes, epoch);
+    }
+    __device__ bool take_lines(std::byte *destination, int buffer, std::uint64_t place, std::uint64_t bytes,
+                               std::uint64_t epoch) {
+        // The last warp is in check_line(), and a warp that has parted can take no lines.
+        const unsigned takers = channel_ != 0 ? blockDim.x : blockDim.x - 32;
+        const auto part = [&](int) { return LinePart{.peer = peer_, .bytes = bytes, .to = destination}; };
+        const auto lines_of = [&](int peer) { return view_.own().eager_lines(peer, buffer) + place; };
+        Spin spin(view_, at(WaitFor::data));
+        if (going_ && !core::take_lines(1, bytes, part, lines_of, epoch, takers, spin)) going_ = false;
+        return agree();
+    }
+
+    /// True for the last of this rank's channels to come here, on the thread that posts; `left` counts them, and begins
+    /// anew with the last. It orders reads only, as post_words() does.
     __device__ bool last_channel(std::uint64_t *left) {
-        if (!agree() || channels_ == 1) return going_;
+        if (!going_ || threadIdx.x != 0) return false;
         const auto last = static_cast<unsigned>(channels_ - 1);
-        return __syncthreads_or(threadIdx.x == 0 && atomicInc(reinterpret_cast<unsigned *>(left), last) == last);
+        return last == 0 || atomicInc(reinterpret_cast<unsigned *>(left), last) == last;
     }
 
     /// For all of this rank's channels: what the stream has done before is there for a receiver that sees its word.
@@ -163,6 +194,19 @@ public:
     }
 
 private:
+    __device__ static unsigned long long *count_word(MessageCount *count) {
+        return reinterpret_cast<unsigned long long *>(&count->word);
+    }
+    /// The reader that comes last raises the count by the launch's messages, for the launch after, and takes the
+    /// readers out of it. Nobody reads in between: launches of a communicator follow each other.
+    __device__ void take_count() {
+        constexpr std::uint64_t readers = (std::uint64_t{1} << MessageCount::reader_bits) - 1;
+        shared_.before = counted_ >> MessageCount::reader_bits;
+        if ((counted_ & readers) + 1 != share_.readers) return;
+        atomicAdd(count_, (static_cast<unsigned long long>(share_.messages) << MessageCount::reader_bits) -
+                              static_cast<unsigned long long>(share_.readers));
+    }
+
     /// A barrier: false on all threads once one of them has failed.
     __device__ bool agree() {
         going_ = !__syncthreads_or(!going_);
@@ -197,9 +241,12 @@ private:
     const CommView &view_;
     MessageShared &shared_;
     const Arrival &mine_;
-    std::uint64_t abort_;   // as it was at the start
-    std::uint64_t left_;    // of slot threadIdx.x
-    std::uint64_t number_;  // from open() on this message's, before it that of the last one before the launch
+    const CountShare share_;
+    unsigned long long *count_;
+    unsigned long long counted_ = 0;  // of thread 0: the count's word as it was before this block
+    std::uint64_t abort_;             // as it was at the start
+    std::uint64_t left_;              // of slot threadIdx.x
+    std::uint64_t number_ = 0;        // from open() on
     int peer_;
     int channel_;
     int channels_;
@@ -207,6 +254,7 @@ private:
     static constexpr int words_ahead = 2;
     const std::byte *ahead_of_ = nullptr;
     std::uint64_t ahead_[words_ahead];
+    LinesAhead lines_ahead_;
 };
 
 }  // namespace baton::core

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "collectives/p2p/message.hpp"
+#include "sync/data_line.hpp"
+#include "transport/transport.hpp"
+
+/// Send and recv through one of the receiver's line buffers for the sender, which the pair's messages take in turns.
+///   Sender:   1. Wait until the slot's message before has left, and all since that the line buffer may have been used
+///             for.  2. Channel 0 posts the signature.  3. Store this channel's share as lines.
+///   Receiver: 1. Channel 0 compares the signature, meanwhile: 2. Take this channel's share.
+///             3. The last channel to have done so hands slot and buffer back.
+/// As packet.hpp, for messages that a buffer holds whole: they are too long to wait for no receiver (so there are fewer
+/// buffers than slots) and too short to ask where the receiver's memory is. Where a line lies follows from the byte it
+/// carries, so sender and receiver may have different channels. Steps: 1 flight. Wire: 16/15 message bytes. Scratch:
+/// the line buffer.
+namespace baton::core {
+
+template <class Engine>
+BATON_HD bool send_line(Engine &engine, const Message &message) {
+    // All that may have used the buffer since the slot's message before: messages leave in any order.
+    for (int before = message_line_buffers; before <= message_slots; before += message_line_buffers) {
+        const std::uint64_t number = message.before(static_cast<std::uint64_t>(before));
+        MessageOutbox *out = engine.own().outbox(message.peer, Message::slot_of(number));
+        if (!engine.wait_word(&out->consumed.value, number, WaitFor::consumed)) return false;
+    }
+    if (engine.channel() == 0)
+        engine.post_line(&engine.arena(message.peer).inbox(engine.rank(), message.slot())->header);
+    const Range part = engine.share(message.bytes, DataLine::payload);
+    engine.put_lines(message.line_buffer(), part.begin / DataLine::payload, message.buffer + part.begin, part.bytes,
+                     message.number);
+    return true;
+}
+
+template <class Engine>
+BATON_HD bool recv_line(Engine &engine, const Message &message) {
+    MessageInbox *in = engine.own().inbox(message.peer, message.slot());
+    MessageOutbox *out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
+    if (engine.channel() == 0 && !engine.check_line(&in->header)) return false;
+    const Range part = engine.share(message.bytes, DataLine::payload);
+    if (!engine.take_lines(message.buffer + part.begin, message.line_buffer(), part.begin / DataLine::payload,
+                           part.bytes, message.number)) {
+        return false;
+    }
+    if (engine.last_channel(&in->left)) engine.post_words(&in->received, &out->consumed.value, message.number);
+    return true;
+}
+
+}  // namespace baton::core
