@@ -26,7 +26,7 @@ public:
 
 private:
     template <int capacity>
-    void launch_kernel(const std::vector<MessageCall> &calls, cudaStream_t stream);
+    void launch_kernel(const std::vector<MessageCall> &calls, DirectSend *direct, cudaStream_t stream);
     std::optional<DirectSend> take_direct_send(std::vector<MessageCall> &calls, cudaStream_t stream);
     void send_directly(const DirectSend &send, cudaStream_t stream);
 

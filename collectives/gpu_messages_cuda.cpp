@@ -17,8 +17,9 @@ std::pair<std::size_t, std::size_t> count_of(const Message &message) {
 
 }  // namespace
 
+/// `direct`: the send of which the calls have the head, if there is one; it learns who counts with it.
 template <int capacity>
-void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, cudaStream_t stream) {
+void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, DirectSend *direct, cudaStream_t stream) {
     MessageBatch<capacity> batch;
     // All blocks must be resident together, since they wait for each other across ranks. So many messages share the
     // blocks (a block works through several parts of its message), and blocks of many messages are small.
@@ -50,6 +51,11 @@ void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, cudaStrea
         blocks += launched.blocks;
         readers[way][peer] += static_cast<std::uint32_t>(launched.blocks);
     }
+    if (direct != nullptr) {
+        const auto [way, peer] = count_of(direct->message);
+        readers[way][peer] += direct->readers;
+        direct->readers = readers[way][peer];
+    }
     for (int index = 0; index < batch.count; ++index) {
         const auto [way, peer] = count_of(batch.messages[index].message);
         batch.messages[index].count = {readers[way][peer], static_cast<std::uint32_t>(numbers[way][peer])};
@@ -62,8 +68,9 @@ void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, cudaStrea
     launch(choice.kernel, blocks, choice.threads, arguments, stream, "launching sends and recvs");
 }
 
-/// Takes out of the calls the send that a copy engine carries: one, whose destination is known and which no other
-/// message of the calls shares its pair's count with. A receiver need not know whether its sender does it this way.
+/// Takes out of the calls the send that a copy engine carries, and leaves its head: one, whose destination is known and
+/// which no other message of the calls shares its pair's count with. A receiver need not know whether its sender does
+/// it this way.
 std::optional<DirectSend> GpuMessages::take_direct_send(std::vector<MessageCall> &calls, cudaStream_t stream) {
     const auto may_be = [&](const MessageCall &call) {
         return call.plan.mover == Mover::copy_engine && call.message.peer != view_.rank;
@@ -83,7 +90,11 @@ std::optional<DirectSend> GpuMessages::take_direct_send(std::vector<MessageCall>
         std::byte *destination = addresses_.destination_of(message, !found && alone);
         if (destination == nullptr) continue;
         found = DirectSend{message, destination, calls[index].plan.channels};
-        calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(index--));
+        found->head_parts = found->parts / 2;
+        found->head_bytes = found->head_parts == 0 ? 0 : head_of(message.bytes);
+        calls[index].message.bytes = found->head_bytes;
+        calls[index].plan.channels = found->head_parts;
+        if (found->head_parts == 0) calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(index--));
     }
     return found;
 }
@@ -94,8 +105,8 @@ void GpuMessages::send_directly(const DirectSend &send, cudaStream_t stream) {
     check_cuda(cudaStreamWaitEvent(lane_.pushes, lane_.fork, 0), "cudaStreamWaitEvent");
     const KernelChoice meet = meet_for_direct_send();
     launch(meet.kernel, 1, meet.threads, arguments, lane_.pushes, "launching a send");
-    check_cuda(cudaMemcpyAsync(send.destination, send.message.buffer, send.message.bytes, cudaMemcpyDeviceToDevice,
-                               lane_.pushes),
+    check_cuda(cudaMemcpyAsync(send.destination + send.head_bytes, send.message.buffer + send.head_bytes,
+                               send.message.bytes - send.head_bytes, cudaMemcpyDeviceToDevice, lane_.pushes),
                "copying a message");
     const KernelChoice done = done_with_direct_send();
     launch(done.kernel, 1, done.threads, arguments, lane_.pushes, "launching a send");
@@ -104,12 +115,14 @@ void GpuMessages::send_directly(const DirectSend &send, cudaStream_t stream) {
 }
 
 void GpuMessages::run(std::vector<MessageCall> calls, cudaStream_t stream) {
-    const std::optional<DirectSend> direct = take_direct_send(calls, stream);
+    std::optional<DirectSend> direct = take_direct_send(calls, stream);
     if (direct) check_cuda(cudaEventRecord(lane_.fork, stream), "cudaEventRecord");
     // Before the direct send, which waits for its receiver: streams may share a way to the GPU, and what is behind a
     // wait there waits too.
     if (!calls.empty()) {
-        calls.size() <= 4 ? launch_kernel<4>(calls, stream) : launch_kernel<BATON_GROUP_LIMIT>(calls, stream);
+        DirectSend *const head = direct ? &*direct : nullptr;
+        calls.size() <= 4 ? launch_kernel<4>(calls, head, stream)
+                          : launch_kernel<BATON_GROUP_LIMIT>(calls, head, stream);
     }
     if (direct) send_directly(*direct, stream);
 }

@@ -52,11 +52,15 @@ struct MessageBatch {
 /// Arguments: CommView, the batch. `only`: the way that all of its messages go, if it is one.
 KernelChoice message_kernel(bool large, std::optional<Algorithm> only);
 
-/// A send whose data a copy engine carries: alone among the messages of its launch that go to this peer.
+/// A send whose data a copy engine carries, but for a head that a kernel of the same launch pushes while the engine is
+/// being started: alone among the messages of its launch that go to this peer.
 struct DirectSend {
     Message message;
     std::byte *destination = nullptr;  // the receiver's buffer, as the hosts have told each other
     std::int32_t parts = 1;            // channels whose words the receiver waits for
+    std::uint64_t head_bytes = 0;
+    std::int32_t head_parts = 0;  // the first of the channels
+    std::uint32_t readers = 2;    // of the pair's count: the kernels before and after the copy, the head's blocks
 };
 
 /// Before and after the copy; arguments: CommView, DirectSend.

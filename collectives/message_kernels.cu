@@ -88,15 +88,16 @@ __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> 
     let_kernel_after_launch();
 }
 
-/// What comes before and after the copy of a send by a copy engine; one block, all channels, and nobody else counts the
-/// pair's messages meanwhile. The copy has been enqueued for `destination`: the receiver must name the same.
+/// What comes before and after the copy of a send by a copy engine; one block, all channels but the head's. They share
+/// the pair's count with the head's blocks, which may be before them or after. The copy has been enqueued for
+/// `destination`: the receiver must name the same.
 __global__ void __launch_bounds__(group_block_threads)
     meet_kernel(const __grid_constant__ CommView view, const __grid_constant__ DirectSend send) {
     __shared__ MessageShared shared;
     wait_for_kernel_before();
     Message message = send.message;
-    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, true, 0, send.parts,
-                               {.readers = 1, .messages = 0});
+    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, true, send.head_parts, send.parts,
+                               {.readers = send.readers, .messages = 1});
     message.number = engine.open(1);
     MessageProgress progress;
     std::byte *destination = nullptr;
@@ -108,8 +109,8 @@ __global__ void __launch_bounds__(group_block_threads)
     __shared__ MessageShared shared;
     wait_for_kernel_before();
     Message message = send.message;
-    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, true, 0, send.parts,
-                               {.readers = 1, .messages = 1});
+    KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, true, send.head_parts, send.parts,
+                               {.readers = send.readers, .messages = 1});
     message.number = engine.open(1);
     engine.post_parts(view.arena(message.peer).inbox(view.rank, message.slot())->done, message.number);
 }

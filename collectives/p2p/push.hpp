@@ -8,7 +8,8 @@
 ///             3. Wait for the receiver's reply with its buffer, push this channel's share, signal.
 ///   Receiver, one channel: 1. Post where the buffer is, compare the signature.
 ///             2. Wait for the shares of all channels of the sender; hand the slot back.
-/// A copy engine does the sender's 3. between two kernels: one that waits as in send_meet(), and one that signals.
+/// A copy engine does the sender's 3. for the channels behind a head, between two kernels: one that waits as in
+/// send_meet(), and one that signals. The head's channels split its bytes among them as if it were the message.
 /// The sender completes when the receiver has come. Steps: 2 flights and the data. Wire: message bytes. Scratch: none.
 namespace baton::core {
 

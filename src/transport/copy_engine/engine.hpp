@@ -18,6 +18,14 @@ struct CopyEngineLane {
     cudaEvent_t join = nullptr;
 };
 
+/// What a kernel copies of the bytes that a copy engine is given, because the engine starts several microseconds later:
+/// of 1 to 16 MiB 4 were the best (docs/performance.md). Of fewer bytes a part, so that the engine has the most of
+/// them.
+constexpr std::uint64_t head_of(std::uint64_t bytes) {
+    constexpr std::uint64_t most = 4 << 20;
+    return (bytes / 8 < most ? bytes / 8 : most) / copy_granule * copy_granule;
+}
+
 /// Copies of one direction, handed to the copy engines together: one cudaMemcpyBatchAsync where the stream allows it
 /// (the fastest way with many peers), else one call each. Nothing orders the copies of a batch, so signals never share
 /// one.
@@ -34,7 +42,8 @@ private:
 
 /// The engine that enqueues: what an algorithm does becomes copies, synchronisation kernels of one block per channel,
 /// and reduction kernels on a stream. See transport.hpp. Copies to peers and what they wait for go to a stream of their
-/// own, the rest to the caller's: so the segments of a staged algorithm overlap by themselves.
+/// own, the rest to the caller's: so the segments of a staged algorithm overlap by themselves. The head of an
+/// operation's first copy is the kernel's on the caller's stream, and what a rank keeps is copied there too, behind it.
 ///
 /// Nothing is waited for on the host: methods that return bool return true, and failures show in Control. The peers'
 /// buffers have to be told beforehand (set_peer).
@@ -88,6 +97,13 @@ private:
     void reduce_to(Remote destination, const Remote *sources, std::uint64_t count, int op);
     void sync(const SyncActions &actions, cudaStream_t stream);
     void let_pushes_follow();
+    void launch_own_copies();
+
+    struct Copy {
+        std::byte *destination;
+        const std::byte *source;
+        std::uint64_t bytes;
+    };
 
     const CommView &view_;
     const CopyEngineLane &lane_;
@@ -96,6 +112,9 @@ private:
     baton_type type_;
     cudaStream_t stream_;
     CopyBatch batch_;
+    std::vector<Copy> own_;
+    bool head_launched_ = false;     // of this operation's first copy
+    bool head_to_wait_for_ = false;  // before the next signal
     std::array<Remote, max_ranks> send_of_{};
     std::array<Remote, max_ranks> recv_of_{};
 };

@@ -4,6 +4,9 @@
 namespace baton::core {
 namespace {
 
+/// More blocks than the links can keep busy.
+constexpr int copy_blocks = 32;
+
 bool batch_allowed(cudaStream_t stream) {
     return stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread && !is_capturing(stream);
 }
@@ -69,6 +72,7 @@ void CopyEngine::sync(const SyncActions &actions, cudaStream_t stream) {
 
 bool CopyEngine::begin(const Arrival &mine) {
     mine_ = mine;
+    head_launched_ = false;
     sync({.begin = true}, stream_);
     let_pushes_follow();
     return true;
@@ -86,19 +90,31 @@ void CopyEngine::copy_after_reduce() {
 }
 
 void CopyEngine::copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
-    batch_.add(destination, source, bytes);
+    const std::uint64_t head = head_launched_ || destination == source ? 0 : head_of(bytes);
+    head_launched_ = true;
+    if (head > 0) {
+        launch_copy(destination, source, head, copy_blocks, stream_);
+        head_to_wait_for_ = true;
+    }
+    batch_.add(destination + head, source + head, bytes - head);
 }
 
-/// By a kernel on the caller's stream: the copy engines are busy with what goes to the peers meanwhile.
+/// By a kernel on the caller's stream: the copy engines are busy with what goes to the peers meanwhile. The head is
+/// more urgent, so that goes first.
 void CopyEngine::copy_own(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
-    if (bytes == 0 || destination == source) return;
-    constexpr int blocks = 32;  // more than the links carry meanwhile
-    launch_copy(destination, source, bytes, blocks, stream_);
+    if (bytes > 0 && destination != source) own_.push_back({destination, source, bytes});
+}
+void CopyEngine::launch_own_copies() {
+    for (const Copy &copy : own_) launch_copy(copy.destination, copy.source, copy.bytes, copy_blocks, stream_);
+    own_.clear();
 }
 
 void CopyEngine::signal_all(std::uint64_t step) {
     batch_.flush(lane_.pushes);
+    if (head_to_wait_for_) let_pushes_follow();
+    head_to_wait_for_ = false;
     sync({.signal = step}, lane_.pushes);
+    launch_own_copies();
 }
 bool CopyEngine::wait_all(std::uint64_t step) {
     sync({.wait = step}, stream_);
@@ -112,6 +128,7 @@ bool CopyEngine::wait(int peer, std::uint64_t step) {
 }
 void CopyEngine::credit_all(std::uint64_t step) { sync({.credit = step}, stream_); }
 bool CopyEngine::wait_credits(std::uint64_t step) {
+    head_launched_ = true;  // no head any more: it would not wait for these
     sync({.wait_credits = step}, lane_.pushes);
     return true;
 }
@@ -129,6 +146,7 @@ void CopyEngine::reduce_to(Remote destination, const Remote *sources, std::uint6
 }
 
 bool CopyEngine::finish() {
+    launch_own_copies();
     check_cuda(cudaEventRecord(lane_.join, lane_.pushes), "cudaEventRecord");
     check_cuda(cudaStreamWaitEvent(stream_, lane_.join, 0), "cudaStreamWaitEvent");
     sync({.finish = true}, stream_);

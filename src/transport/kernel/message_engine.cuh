@@ -172,10 +172,11 @@ public:
         return last == 0 || atomicInc(reinterpret_cast<unsigned *>(left), last) == last;
     }
 
-    /// For all of this rank's channels: what the stream has done before is there for a receiver that sees its word.
+    /// For this channel and all after it: what the stream has done before is there for a receiver that sees its word.
     __device__ void post_parts(SemaphoreWord *parts, std::uint64_t value) {
         if (!going_) return;
-        for (int part = static_cast<int>(threadIdx.x); part < channels_; part += static_cast<int>(blockDim.x)) {
+        for (int part = channel_ + static_cast<int>(threadIdx.x); part < channels_;
+             part += static_cast<int>(blockDim.x)) {
             store_release(&parts[part].value, value);
         }
     }
