@@ -25,7 +25,7 @@ __device__ int message_of(const MessageBatch<capacity> &batch, int block) {
     return low;
 }
 
-/// The ways that a kernel's messages may go. One that has a single way is a fifth of the code, and a small message's
+/// The ways that a kernel's messages may go. One that has a single way is a third of the code, and a small message's
 /// time is instructions, many of them not in the caches.
 template <Algorithm... algorithms>
 struct Ways {

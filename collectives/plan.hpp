@@ -55,7 +55,7 @@ struct Plan {
 /// Whether an algorithm follows a Route.
 inline bool is_routed(Algorithm algorithm) { return algorithm == Algorithm::ring || algorithm == Algorithm::two_level; }
 
-/// Whether a collective's data go in packets (sync/packet.hpp).
+/// Whether an algorithm's data go in packets (sync/packet.hpp).
 inline bool goes_in_packets(Algorithm algorithm) { return algorithm == Algorithm::packet; }
 /// Whether an algorithm's data go in lines (sync/data_line.hpp).
 inline bool goes_in_lines(Algorithm algorithm) {

@@ -19,6 +19,9 @@ constexpr std::uint64_t kib = 1024;
 /// as staged segments (2 H200 with BATON_P2P=off).
 constexpr std::uint64_t packets_through_host = 1 * kib;
 
+/// Bytes of a message for each channel, where no row of the table says so: that of the H200's row.
+constexpr std::uint64_t message_grain = 1 * kib;
+
 std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) { return (value + by - 1) / by; }
 
 /// Whether peers read or write the caller's buffers. (A window's memory is mapped by all in any case.)
@@ -88,14 +91,13 @@ private:
     /// What is promised to be buffered is, whatever the table says; of more, what it gives to packets, or to lines
     /// where they do not arrive whole.
     bool buffered() {
-        TuningRow packets{.algorithm = Algorithm::packet, .mover = own_mover(), .channels = 1};
+        TuningRow packets{.algorithm = Algorithm::packet, .mover = own_mover(), .grain = message_grain};
         const TuningRow *row = row_of_size();
-        const bool flagged = row != nullptr && (row->algorithm == Algorithm::packet ||
-                                                (row->algorithm == Algorithm::line && !possible(*row)));
-        if (flagged) {
+        if (row != nullptr && row->algorithm == Algorithm::packet) {
             packets.channels = row->channels;
             packets.grain = row->grain;
-        } else if (request_.bytes > BATON_EAGER_BYTES) {
+        } else if (request_.bytes > BATON_EAGER_BYTES &&
+                   (row == nullptr || row->algorithm != Algorithm::line || possible(*row))) {
             return false;
         }
         take(packets, Reason::buffered);

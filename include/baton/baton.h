@@ -118,7 +118,7 @@ typedef enum baton_p2p {
     BATON_P2P_OFF = 1   /* never: all data goes through host memory that the ranks share */
 } baton_p2p;
 
-/* Whether collectives of middle sizes may go in lines: 120 bytes and a flag in one store of 128 bytes, which NVLink and
+/* Whether collectives and messages of middle sizes may go in lines: 120 bytes and a flag in one store of 128 bytes, which NVLink and
  * the GPUs' caches keep together. No manual promises that; NCCL's LL128 rests on it too. */
 typedef enum baton_lines {
     BATON_LINES_AUTO = 0, /* where lines have been seen to arrive whole: Hopper GPUs, all pairs linked by NVLink */
@@ -335,7 +335,7 @@ BATON_API baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream);
 /*
  * The k-th send from rank a to rank b meets the k-th recv of b from a; count and type must be equal, else
  * BATON_ERR_MISMATCH. Messages of at most BATON_EAGER_BYTES are buffered at the receiver: up to
- * BATON_QUEUE_DEPTH of them per pair complete without their recv. A longer send completes when its recv has run, so
+ * BATON_QUEUE_DEPTH of them per pair complete without their recv. A longer send may wait for its recv to run, so
  * ranks that exchange long messages must use sendrecv or a group, as in MPI's and NCCL's rules.
  * peer == rank is allowed; a long message to oneself needs a group.
  */

@@ -156,6 +156,31 @@ std::vector<DeviceIdentity> Communicator::settle_place(const baton_config &confi
     return gpus;
 }
 
+std::uint64_t Communicator::bytes_for_messages_of_a_peer() const {
+    return (capabilities_.on_gpu ? 8 << 20 : 1 << 19) / static_cast<std::uint64_t>(view_.size);
+}
+
+/// The longest message that a slot is to hold in packets: on a GPU all that lines cannot carry.
+std::uint64_t Communicator::longest_in_slots(bool others_go_in_lines) const {
+    if (!capabilities_.on_gpu) return BATON_EAGER_BYTES;
+    const std::uint64_t most = std::min<std::uint64_t>(bytes_for_messages_of_a_peer() / message_slots, 1 << 18);
+    const std::uint64_t wanted =
+        others_go_in_lines ? longest_message(capabilities_.tuning, goes_in_packets, most) : most;
+    return std::max<std::uint64_t>(BATON_EAGER_BYTES, wanted);
+}
+
+void Communicator::lay_out(const ArenaLayout::Limits &limits) {
+    arena_limits_ = limits;
+    view_.layout = ArenaLayout::make(view_.size, capabilities_.channels, limits);
+    capabilities_.message_bytes = view_.layout.message_bytes();
+    capabilities_.message_line_bytes = limits.message_lines;
+    capabilities_.packet_channel_bytes = view_.layout.packets_per_channel * 8 / 16 * 16;
+    capabilities_.packet_bytes = limits.packets / 16 * 16;
+    capabilities_.line_bytes = limits.lines / 16 * 16;
+    capabilities_.line_channel_bytes = ArenaLayout::share_in_lines(view_.layout.lines_per_channel);
+    capabilities_.segment_bytes = view_.layout.segment_bytes;
+}
+
 void Communicator::settle_capabilities(const baton_config &config, const std::vector<DeviceIdentity> &gpus) {
     // Packets are for latency: more than 1 MiB per rank would only cost memory. Staging is shared host memory on the
     // host, where /dev/shm may be as small as 64 MiB, so it takes less there.
@@ -177,31 +202,15 @@ void Communicator::settle_capabilities(const baton_config &config, const std::ve
               : 0;
     const std::uint64_t segment =
         std::min<std::uint64_t>(config.segment_bytes, capabilities_.on_gpu ? 1 << 30 : 131072);
-    // Each peer has message_slots of them in packets, fewer in lines, which the host table does not use: a longer
-    // message is better copied once there. What lines cannot carry packets do.
-    const std::uint64_t of_a_peer = (capabilities_.on_gpu ? 8 << 20 : 1 << 19) / static_cast<std::uint64_t>(view_.size);
+    // The host table has no lines of messages: a longer one is better copied once there.
+    const std::uint64_t most_message_lines = std::min<std::uint64_t>(bytes_for_messages_of_a_peer(), 1 << 20);
     const std::uint64_t message_lines =
-        lines ? longest_message(capabilities_.tuning, goes_in_lines, std::min<std::uint64_t>(of_a_peer, 1 << 20)) : 0;
-    const auto in_slots = [](Algorithm algorithm) { return goes_in_packets(algorithm) || goes_in_lines(algorithm); };
-    const std::uint64_t message_limit =
-        capabilities_.on_gpu
-            ? std::max<std::uint64_t>(BATON_EAGER_BYTES,
-                                      longest_message(capabilities_.tuning, lines ? goes_in_packets : +in_slots,
-                                                      std::min<std::uint64_t>(of_a_peer / message_slots, 1 << 18)))
-            : BATON_EAGER_BYTES;
-    view_.layout = ArenaLayout::make(view_.size, capabilities_.channels,
-                                     {.packets = packet_limit,
-                                      .lines = line_limit,
-                                      .messages = message_limit,
-                                      .message_lines = message_lines,
-                                      .segment = segment});
-    capabilities_.message_bytes = view_.layout.message_bytes();
-    capabilities_.message_line_bytes = message_lines;
-    capabilities_.packet_channel_bytes = view_.layout.packets_per_channel * 8 / 16 * 16;
-    capabilities_.packet_bytes = packet_limit / 16 * 16;
-    capabilities_.line_bytes = line_limit / 16 * 16;
-    capabilities_.line_channel_bytes = ArenaLayout::share_in_lines(view_.layout.lines_per_channel);
-    capabilities_.segment_bytes = view_.layout.segment_bytes;
+        lines ? longest_message(capabilities_.tuning, goes_in_lines, most_message_lines) : 0;
+    lay_out({.packets = packet_limit,
+             .lines = line_limit,
+             .messages = longest_in_slots(message_lines != 0),
+             .message_lines = message_lines,
+             .segment = segment});
     if (config.copy_engine_limit != unset_size) capabilities_.copy_engine_limit = config.copy_engine_limit;
 }
 

@@ -93,6 +93,9 @@ private:
     void settle_topology(const baton_config &config, const std::vector<DeviceIdentity> &gpus);
     void settle_tuning(const baton_config &config, const std::vector<DeviceIdentity> &gpus);
     void settle_capabilities(const baton_config &config, const std::vector<DeviceIdentity> &gpus);
+    std::uint64_t bytes_for_messages_of_a_peer() const;
+    std::uint64_t longest_in_slots(bool others_go_in_lines) const;
+    void lay_out(const ArenaLayout::Limits &limits);
     void ask_for_access(const std::vector<DeviceIdentity> &gpus);
     std::string first_said(const std::string &mine);
     void settle_memory();
@@ -146,6 +149,7 @@ private:
     Phases creation_;
     std::string no_p2p_;      // why ranks may not reach into each other's memory; empty if they may
     std::string reach_text_;  // Capabilities::reach_reason
+    ArenaLayout::Limits arena_limits_;
     CommView view_;
     Control *control_ = nullptr;
     std::chrono::milliseconds timeout_{};

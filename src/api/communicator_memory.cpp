@@ -106,6 +106,10 @@ void Communicator::meet_in_host_memory() {
     reach_text_ = no_p2p_ + ": data goes through host memory";
     capabilities_.links = {};
     capabilities_.links.why = "data goes through host memory between all ranks alike";
+    ArenaLayout::Limits without_lines = arena_limits_;
+    without_lines.lines = without_lines.message_lines = 0;
+    without_lines.messages = longest_in_slots(false);
+    lay_out(without_lines);
     set_up_memory();
     map_arenas();
     const std::string failed = first_said(probe_arenas());

@@ -33,12 +33,13 @@ struct alignas(128) ArenaHeader {
 };
 
 /// How many messages have gone to (or come from) a peer, and how many blocks of the running launch have read that: each
-/// adds itself as it reads, and the last one the launch's messages. In device memory, so that a captured launch counts
+/// adds itself as it reads, and the last one the launch's messages. In the arena, so that a captured launch counts
 /// right at every replay. This rank only.
 struct MessageCount {
-    static constexpr int reader_bits = 16;  // a launch has fewer blocks
-    std::uint64_t word;                     // messages << reader_bits | readers
+    static constexpr int reader_bits = 16;
+    std::uint64_t word;  // messages << reader_bits | readers
 };
+static_assert(2 * (max_channels + BATON_GROUP_LIMIT) < 1 << MessageCount::reader_bits, "a launch's blocks");
 /// What a launch has to do with a count.
 struct CountShare {
     std::uint32_t readers = 0;   // its blocks that read the count
@@ -176,13 +177,13 @@ private:
         return (parity * layout->channels + channel) * layout->size + from;
     }
     BATON_HD Packet *packets_at(std::uint64_t offset, int buffer, std::uint64_t packets) const {
-        return reinterpret_cast<Packet *>(base + offset) + before(buffer, packets);
+        return reinterpret_cast<Packet *>(base + offset) + begin_of(buffer, packets);
     }
     BATON_HD DataLine *lines_at(std::uint64_t offset, int buffer, std::uint64_t lines) const {
-        return reinterpret_cast<DataLine *>(base + offset) + before(buffer, lines);
+        return reinterpret_cast<DataLine *>(base + offset) + begin_of(buffer, lines);
     }
-    /// What the buffers before this one hold. Both factors fit 32 bits, which GPUs multiply at once.
-    BATON_HD static std::uint64_t before(int buffer, std::uint64_t each) {
+    /// Of a buffer behind others of its length. Both factors fit 32 bits, which GPUs multiply at once.
+    BATON_HD static std::uint64_t begin_of(int buffer, std::uint64_t each) {
         return std::uint64_t{static_cast<std::uint32_t>(buffer)} * static_cast<std::uint32_t>(each);
     }
     template <class T>

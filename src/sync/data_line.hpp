@@ -16,7 +16,8 @@ namespace baton::core {
 /// that, the machine does it: NCCL's LL128 protocol rests on the same. It does not hold over PCIe, nor in host memory,
 /// nor where the eight threads have parted; docs/memory_model.md says where lines are used.
 /// Host: data, then epoch with release; the reader takes the epoch with acquire, then the data.
-/// A line may be written again when its reader has taken it: as packets, by two parities (arena.hpp).
+/// A line may be written again when its reader has taken it: a collective's as its packets, by two parities, a
+/// message's when its slot has been handed back (arena.hpp).
 struct alignas(128) DataLine {
     static constexpr std::size_t payload = 120;
     std::byte data[payload];

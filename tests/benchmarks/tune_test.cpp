@@ -46,9 +46,10 @@ TEST(TuneCandidates, AreTheWaysOfTheMemoryWithPowersOfTwoOfChannels) {
                     "ring by kernel", "two_level by kernel, 1 channel", "two_level by kernel, 2 channels",
                     "two_level by kernel, 4 channels", "two_level by kernel"));
     EXPECT_THAT(names(candidates_for(BATON_PUT, true, 1, false)), ElementsAre("direct by kernel"));
-    EXPECT_THAT(names(candidates_for(BATON_SEND, true, 2, true)),
-                ElementsAre("push by kernel, 1 channel", "push by kernel", "push by copy_engine",
-                            "packet by kernel, 1 channel", "packet by kernel"));
+    EXPECT_THAT(
+        names(candidates_for(BATON_SEND, true, 2, true)),
+        ElementsAre("push by kernel, 1 channel", "push by kernel", "push by copy_engine", "line by kernel, 1 channel",
+                    "line by kernel", "packet by kernel, 1 channel", "packet by kernel"));
     EXPECT_THAT(names(candidates_for(BATON_ALLREDUCE, false, 1, false)),
                 ElementsAre("packet by host", "line by host", "pull by host", "two_shot by host",
                             "two_shot_line by host", "ring by host", "two_level by host", "staged by host"));

@@ -104,10 +104,11 @@ TEST(Selection, MessagesInLines) {
     capabilities.line_bytes = 1 << 18;
     const auto algorithm_for = [&](std::uint64_t bytes) { return plan_for(BATON_RECV, bytes, capabilities).algorithm; };
     EXPECT_EQ(algorithm_for(capabilities.message_bytes), Algorithm::packet);
-    EXPECT_EQ(plan_for(BATON_SEND, 65536, capabilities).channels, 16);
+    EXPECT_EQ(plan_for(BATON_SEND, 65536, capabilities).channels, 31) << "packets have a grain of their own";
     EXPECT_EQ(algorithm_for(capabilities.message_bytes + 1), Algorithm::push);
     capabilities.message_line_bytes = 1 << 19;
     EXPECT_EQ(algorithm_for(BATON_EAGER_BYTES), Algorithm::packet);
+    EXPECT_EQ(plan_for(BATON_SEND, BATON_EAGER_BYTES, capabilities).channels, 16);
     EXPECT_EQ(algorithm_for(BATON_EAGER_BYTES + 1), Algorithm::line);
     EXPECT_EQ(algorithm_for(1 << 19), Algorithm::line);
     EXPECT_EQ(plan_for(BATON_SEND, 1 << 19, capabilities).channels, 31) << "a block is left for a recv";

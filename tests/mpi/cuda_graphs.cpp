@@ -260,6 +260,46 @@ TEST_P(CudaGraphs, OfPointToPointCalls) {
     }
 }
 
+class MessagesInGraphs : public GpuTest {};
+
+/// Several messages of a pair in one launch, by all ways, counted on at every replay and by eager calls between them.
+TEST_F(MessagesInGraphs, GroupsInAGraphBesideEagerOnes) {
+    const int next = (rank() + 1) % size(), previous = (rank() + size() - 1) % size();
+    const std::size_t bytes[] = {1000, 200003, 70000, 16, 2000000};
+    struct Message {
+        Buffer out, in;
+    };
+    std::vector<std::unique_ptr<Message>> messages;
+    for (const std::size_t size : bytes)
+        messages.push_back(std::unique_ptr<Message>(new Message{{comm(), size}, {comm(), size}}));
+    const auto exchange = [&] {
+        EXPECT_OK(baton_group_begin());
+        for (const auto &one : messages) {
+            EXPECT_OK(baton_send(one->out.data(), one->out.size(), BATON_UINT8, next, comm(), stream_));
+            EXPECT_OK(baton_recv(one->in.data(), one->in.size(), BATON_UINT8, previous, comm(), stream_));
+        }
+        EXPECT_OK(baton_group_end());
+    };
+    const auto expect_round = [&](std::uint64_t round, const auto &run) {
+        for (const auto &one : messages) {
+            one->out.upload(make_input(BATON_UINT8, BATON_SUM, round, rank(), one->out.size()));
+            one->in.poison();
+        }
+        run();
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        for (const auto &one : messages) {
+            EXPECT_TRUE(
+                same_bytes(make_input(BATON_UINT8, BATON_SUM, round, previous, one->in.size()), one->in.download()))
+                << "round " << round << ", " << one->in.size() << " bytes";
+        }
+    };
+    const Graph graph(stream_, cudaStreamCaptureModeThreadLocal, exchange);
+    for (std::uint64_t round = 0; round < 10; ++round) {
+        expect_round(2 * round, [&] { graph.launch(stream_); });
+        expect_round(2 * round + 1, exchange);
+    }
+}
+
 /// What the stream refuses leaves nothing behind, at no rank: with or without a captured call before, and where the
 /// call would take several steps, of which the first could have been enqueued.
 class RefusedCapture : public GpuTest, public ::testing::WithParamInterface<std::tuple<bool, baton_transport>> {};

@@ -109,13 +109,18 @@ TEST_P(Waits, Recv) {
     rejoin(comm);
 }
 
+/// Longer than anything that is buffered; or no longer, but more of them than there are buffers for.
 TEST_P(Waits, LongSend) {
     FragileComm comm(patience);
-    Buffer buffer(comm, 400000);
+    const std::size_t count = GetParam() == 100 ? 3000000 : GetParam();
+    const int sends = GetParam() == 100 ? 1 : BATON_QUEUE_DEPTH + 1;
+    Buffer buffer(comm, count);
     if (world_rank() != absent()) {
         Stream stream(comm, Stream::Kind::own);
-        expect_timeout(
-            await_breakage(comm, baton_send(buffer.data(), 400000, BATON_UINT8, absent(), comm, stream), &stream));
+        baton_result result = BATON_SUCCESS;
+        for (int i = 0; i < sends && result == BATON_SUCCESS; ++i)
+            result = baton_send(buffer.data(), count, BATON_UINT8, absent(), comm, stream);
+        expect_timeout(await_breakage(comm, result, &stream));
     }
     rejoin(comm);
 }

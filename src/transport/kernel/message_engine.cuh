@@ -10,7 +10,7 @@ namespace baton::core {
 
 struct MessageShared {
     std::uint64_t left[message_slots];  // the last message that has left each slot of the pair, at the kernel's start
-    std::uint64_t before;               // messages of the pair's count before the launch
+    std::uint64_t counted;              // messages of the pair before the launch
     std::byte *remote;
 };
 
@@ -57,7 +57,7 @@ public:
         if (threadIdx.x < message_slots) shared_.left[threadIdx.x] = left_;
         going_ = !told_to_give_up(view_, abort_);
         agree();
-        number_ = shared_.before + number;
+        number_ = shared_.counted + number;
         return number_;
     }
     /// The same message, another part of it.
@@ -202,7 +202,7 @@ private:
     /// readers out of it. Nobody reads in between: launches of a communicator follow each other.
     __device__ void take_count() {
         constexpr std::uint64_t readers = (std::uint64_t{1} << MessageCount::reader_bits) - 1;
-        shared_.before = counted_ >> MessageCount::reader_bits;
+        shared_.counted = counted_ >> MessageCount::reader_bits;
         if ((counted_ & readers) + 1 != share_.readers) return;
         atomicAdd(count_, (static_cast<unsigned long long>(share_.messages) << MessageCount::reader_bits) -
                               static_cast<unsigned long long>(share_.readers));
