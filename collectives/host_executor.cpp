@@ -212,13 +212,12 @@ HostExecutor::~HostExecutor() { order_.drain(); }
 
 template <class Work>
 void HostExecutor::submit(void *stream, Work work) {
-    const std::uint64_t ticket = order_.issue();
-    if (stream == nullptr) return order_.run(ticket, std::ref(work));
-    static_cast<HostStream *>(stream)->enqueue([this, ticket, work = std::move(work)] {
+    if (stream == nullptr) return order_.run(order_.issue([](std::uint64_t) {}), std::ref(work));
+    const auto in_turn = [this](std::uint64_t ticket, Work &operation) {
         // All inside the turn: until it has passed, the communicator is not destroyed.
         order_.run(ticket, [&] {
             try {
-                work();
+                operation();
             } catch (const std::bad_alloc &) {  // the only exception of an operation; there is no caller to take it
                 OperationPoint point;
                 point.peer = view_.rank;
@@ -226,6 +225,11 @@ void HostExecutor::submit(void *stream, Work work) {
             }
             throw_if_broken_();
         });
+    };
+    // If there is no memory for it in the queue, it has not been issued.
+    order_.issue([&](std::uint64_t ticket) {
+        static_cast<HostStream *>(stream)->enqueue(
+            [in_turn, ticket, operation = std::move(work)]() mutable { in_turn(ticket, operation); });
     });
 }
 
@@ -237,16 +241,16 @@ void HostExecutor::collective(const Request &request, const Plan &plan, const Co
 }
 
 void HostExecutor::messages(std::vector<MessageCall> calls, void *stream) {
-    for (MessageCall &call : calls) {
-        auto &numbers = call.message.is_send ? sent_ : received_;
-        call.message.number = ++numbers[static_cast<std::size_t>(call.message.peer)];
-    }
-    submit(stream, [this, calls = std::move(calls)] { run_messages(calls); });
+    submit(stream, [this, calls = std::move(calls)]() mutable { run_messages(calls); });
 }
 
 /// All of them on this thread, in turns: each may have to wait for any of the others, here or on its peer, and none
 /// blocks.
-void HostExecutor::run_messages(const std::vector<MessageCall> &calls) {
+void HostExecutor::run_messages(std::vector<MessageCall> &calls) {
+    for (MessageCall &call : calls) {
+        auto &numbers = call.message.is_send ? sent_ : received_;
+        call.message.number = ++numbers[static_cast<std::size_t>(call.message.peer)];
+    }
     std::vector<RunningMessage> messages;
     std::vector<RunningMessage *> running;
     messages.reserve(calls.size());

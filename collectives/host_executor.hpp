@@ -35,15 +35,15 @@ public:
 private:
     template <class Work>
     void submit(void *stream, Work work);
-    void run_messages(const std::vector<MessageCall> &calls);
+    void run_messages(std::vector<MessageCall> &calls);
 
     const CommView &view_;
     const HostReach reach_;
     const Route route_;
     const std::function<void()> throw_if_broken_;
     TurnOrder order_;
-    // Messages of each ordered pair so far. The arena has words for these counts too: kernels need them in device
-    // memory.
+    // Messages of each ordered pair so far, of operations that have had their turn. The arena has words for these
+    // counts too: kernels need them in device memory.
     std::vector<std::uint64_t> sent_;
     std::vector<std::uint64_t> received_;
 };

@@ -56,11 +56,6 @@ void HostStream::serve() {
     }
 }
 
-std::uint64_t TurnOrder::issue() {
-    const std::lock_guard lock(mutex_);
-    return issued_++;
-}
-
 void TurnOrder::run(std::uint64_t ticket, const std::function<void()> &work) {
     {
         std::unique_lock lock(mutex_);

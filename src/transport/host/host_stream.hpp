@@ -40,7 +40,14 @@ private:
 /// Gives operations of one communicator their turns in the order of their issue, whatever threads run them.
 class TurnOrder {
 public:
-    std::uint64_t issue();
+    /// Gives the next ticket to take(ticket), and returns it. If that throws, there has been none. What `take` starts
+    /// on other threads may run() at once.
+    template <class Take>
+    std::uint64_t issue(const Take &take) {
+        const std::lock_guard lock(mutex_);
+        take(issued_);
+        return issued_++;
+    }
     /// Waits for the turn of `ticket`, runs `work`, and passes the turn on even if it throws.
     void run(std::uint64_t ticket, const std::function<void()> &work);
     /// Waits until everything issued so far has run.

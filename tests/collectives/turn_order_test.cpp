@@ -1,0 +1,52 @@
+#include <gtest/gtest.h>
+
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "transport/host/host_stream.hpp"
+
+namespace baton::core {
+namespace {
+
+/// What nobody could take is nobody's turn: later ones do not wait for it.
+TEST(TurnOrder, ATicketThatCouldNotBeTakenIsGivenAgain) {
+    TurnOrder order;
+    EXPECT_EQ(order.issue([](std::uint64_t) {}), 0u);
+    EXPECT_THROW(order.issue([](std::uint64_t) { throw std::bad_alloc(); }), std::bad_alloc);
+    EXPECT_FALSE(order.idle());
+    int done = 0;
+    order.run(0, [&] { ++done; });
+    EXPECT_TRUE(order.idle());
+    order.run(order.issue([](std::uint64_t ticket) { EXPECT_EQ(ticket, 1u); }), [&] { ++done; });
+    order.drain();
+    EXPECT_EQ(done, 2);
+}
+
+/// Threads that come in the opposite order run in the order of their tickets, also past one that throws.
+TEST(TurnOrder, RunsByTickets) {
+    constexpr std::uint64_t tickets = 8;
+    TurnOrder order;
+    for (std::uint64_t i = 0; i < tickets; ++i) order.issue([](std::uint64_t) {});
+    std::vector<std::uint64_t> ran;
+    std::vector<std::thread> threads;
+    for (std::uint64_t i = tickets; i-- > 0;) {
+        threads.emplace_back([&order, &ran, i] {
+            try {
+                order.run(i, [&] {
+                    ran.push_back(i);
+                    if (i == 3) throw 1;
+                });
+            } catch (int) {
+                return;
+            }
+        });
+    }
+    order.drain();
+    for (std::thread &thread : threads) thread.join();
+    ASSERT_EQ(ran.size(), tickets);
+    for (std::uint64_t i = 0; i < tickets; ++i) EXPECT_EQ(ran[i], i);
+}
+
+}  // namespace
+}  // namespace baton::core
