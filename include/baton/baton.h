@@ -118,8 +118,8 @@ typedef enum baton_p2p {
     BATON_P2P_OFF = 1   /* never: all data goes through host memory that the ranks share */
 } baton_p2p;
 
-/* Whether collectives and messages of middle sizes may go in lines: 120 bytes and a flag in one store of 128 bytes, which NVLink and
- * the GPUs' caches keep together. No manual promises that; NCCL's LL128 rests on it too. */
+/* Whether collectives and messages of middle sizes may go in lines: 120 bytes and a flag in one store of 128 bytes,
+ * which NVLink and the GPUs' caches keep together. No manual promises that; NCCL's LL128 rests on it too. */
 typedef enum baton_lines {
     BATON_LINES_AUTO = 0, /* where lines have been seen to arrive whole: Hopper GPUs, all pairs linked by NVLink */
     BATON_LINES_OFF = 1   /* never */

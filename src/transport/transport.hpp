@@ -143,10 +143,11 @@
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
 ///     there; copies that have been enqueued run all the same.
-///   - Copies, but copy_own(), happen between their call and the next signal_all(), wait() or copy_after_reduce(), in no
-///     order among each other; after the last one, perhaps never. They wait for begin() and for wait(), wait_credits()
-///     and copy_after_reduce() before them, and for nothing else: not for wait_all(). Nor does reduce() wait for copies
-///     within this rank.
+///   - Copies, but copy_own(), happen between their call and the next signal_all(), wait() or copy_after_reduce(), in
+///     no order among each other; after the last one, perhaps never. They wait for begin() and for wait(),
+///     wait_credits() and copy_after_reduce() before them, and for nothing else: not for wait_all(). Nor does reduce()
+///     wait for copies within this rank. copy_own() is done, in the stream's order, by the next wait() or finish();
+///     there may be several.
 namespace baton::core {
 
 /// Shares of large copies start at multiples of this: a line that two channels write halves of crosses the links twice.

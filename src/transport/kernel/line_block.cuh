@@ -25,7 +25,8 @@ public:
         const auto load = [&] {
             if (!runs.more()) return;
             part = part_of(runs.part());
-            load_run(words, part.from, Run(runs.run(), part.bytes), odd);
+            // A part may be shorter than the longest; of an empty one there may be nothing to read.
+            if (part.bytes > 0) load_run(words, part.from, Run(runs.run(), part.bytes), odd);
         };
         load();
         take_epoch(mine);
