@@ -91,16 +91,14 @@ private:
     /// What is promised to be buffered is, whatever the table says; of more, what it gives to packets, or to lines
     /// where they do not arrive whole.
     bool buffered() {
-        TuningRow packets{.algorithm = Algorithm::packet, .mover = own_mover(), .grain = message_grain};
         const TuningRow *row = row_of_size();
         if (row != nullptr && row->algorithm == Algorithm::packet) {
-            packets.channels = row->channels;
-            packets.grain = row->grain;
-        } else if (request_.bytes > BATON_EAGER_BYTES &&
-                   (row == nullptr || row->algorithm != Algorithm::line || possible(*row))) {
-            return false;
+            take(*row, Reason::buffered);
+            return true;
         }
-        take(packets, Reason::buffered);
+        const bool lines_impossible = row != nullptr && row->algorithm == Algorithm::line && !possible(*row);
+        if (request_.bytes > BATON_EAGER_BYTES && !lines_impossible) return false;
+        take({.algorithm = Algorithm::packet, .mover = own_mover(), .grain = message_grain}, Reason::buffered);
         return true;
     }
 
