@@ -34,6 +34,11 @@ public:
     /// not come, or -1 when all have.
     int collect(std::uint64_t number, std::chrono::nanoseconds patience, std::vector<Entry> &all) const;
 
+    /// Posts to a peer that it may not have looked for. A receiver's host is ahead of its sender's, which has more to
+    /// enqueue, until its stream takes no more: 1024 commands, two or more of them a recv. Where a
+    /// post has been written over, the message goes by kernels.
+    static constexpr std::uint64_t pair_ring = 512;
+
     /// Tells one peer.
     void post_to(int peer, const Entry &entry);
     /// The number of the next post of `peer` for this rank. Each call counts.
@@ -48,7 +53,6 @@ public:
 
 private:
     static constexpr std::uint64_t ring = 64;
-    static constexpr std::uint64_t pair_ring = 8;
     struct alignas(64) Slot {
         std::uint64_t number;
         Entry words;
