@@ -21,7 +21,7 @@ std::unique_ptr<Executor> make_gpu_executor(const CommView &view, int device, co
 
 /// Collective, at creation: proves with written and verified words that this rank's kernels reach every peer's memory
 /// and back. Returns a bit for each peer that it does not reach. `barrier` brings the ranks together.
-std::uint64_t probe_peers(const CommView &view, const std::function<void()> &barrier);
+std::uint64_t probe_peers(const CommView &view, int device, const std::function<void()> &barrier);
 
 /// Loads every kernel now (decision 10).
 void preload_kernels();
@@ -42,6 +42,6 @@ DeviceIdentity device_identity(int device);
 int first_out_of_reach(int device, const std::vector<std::string> &uuids);
 
 /// Zeroes device memory and waits for it.
-void clear_device(void *memory, std::size_t bytes);
+void clear_device(int device, void *memory, std::size_t bytes);
 
 }  // namespace baton::core

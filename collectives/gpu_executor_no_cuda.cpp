@@ -14,12 +14,12 @@ std::unique_ptr<Executor> make_gpu_executor(const CommView &, int, const Capabil
                                             Rendezvous *, IdleWords *) {
     no_cuda();
 }
-std::uint64_t probe_peers(const CommView &, const std::function<void()> &) { no_cuda(); }
+std::uint64_t probe_peers(const CommView &, int, const std::function<void()> &) { no_cuda(); }
 void preload_kernels() { no_cuda(); }
 Control *allocate_control() { no_cuda(); }
 void release_control(Control *) {}
 DeviceIdentity device_identity(int) { no_cuda(); }
 int first_out_of_reach(int, const std::vector<std::string> &) { no_cuda(); }
-void clear_device(void *, std::size_t) { no_cuda(); }
+void clear_device(int, void *, std::size_t) { no_cuda(); }
 
 }  // namespace baton::core

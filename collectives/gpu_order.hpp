@@ -2,7 +2,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <deque>
 #include <vector>
+
+#include "cuda/handles.hpp"
 
 namespace baton::core {
 
@@ -17,9 +20,6 @@ namespace baton::core {
 class GpuOrder {
 public:
     GpuOrder();
-    ~GpuOrder();
-    GpuOrder(const GpuOrder &) = delete;
-    GpuOrder &operator=(const GpuOrder &) = delete;
 
     void before(cudaStream_t stream);
     void after(cudaStream_t stream);
@@ -36,15 +36,23 @@ private:
     };
     static Tail tail_of(cudaStream_t stream);
 
+    /// A capture with operations of this communicator. Whether it has ended is not known.
+    struct Capture {
+        Tail last;                         // the last operation's
+        cudaGraphNode_t record = nullptr;  // of last_, behind it
+    };
+    /// More than are under way at once; those before are forgotten.
+    static constexpr std::size_t captures_kept = 64;
+
     void before_captured(cudaStream_t stream, const Tail &tail);
     void after_captured(Tail tail);
+    Capture *find(unsigned long long capture);
 
-    cudaEvent_t last_ = nullptr;
-    bool capturing_ = false;            // between before() and after()
-    unsigned long long stream_ = 0;     // of the last eager operation: cudaStreamGetId, unlike the handle never reused
-    Tail operation_;                    // of the last operation, if it was captured
-    cudaGraphNode_t record_ = nullptr;  // of last_, in the same capture
-    bool captured_ = false;             // ever
+    Event last_ = make_event();
+    bool capturing_ = false;         // between before() and after()
+    unsigned long long stream_ = 0;  // of the last eager operation: cudaStreamGetId, unlike the handle never reused
+    std::deque<Capture> captures_;   // ids are never used again
+    bool captured_ = false;          // ever
 };
 
 }  // namespace baton::core

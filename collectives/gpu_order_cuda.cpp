@@ -17,15 +17,9 @@ struct Edges {
 }  // namespace
 
 GpuOrder::GpuOrder() {
-    check_cuda(cudaEventCreateWithFlags(&last_, cudaEventDisableTiming), "creating the order event");
     // A graph whose first operation is the communicator's first waits for this record.
-    cudaStream_t stream = nullptr;
-    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
-    check_cuda(cudaEventRecord(last_, stream), "recording the order event");
-    check_cuda(cudaStreamDestroy(stream), "destroying a stream");
+    check_cuda(cudaEventRecord(last_.get(), make_stream().get()), "recording the order event");
 }
-
-GpuOrder::~GpuOrder() { cudaEventDestroy(last_); }
 
 GpuOrder::Tail GpuOrder::tail_of(cudaStream_t stream) {
     Tail tail;
@@ -50,23 +44,27 @@ void GpuOrder::before(cudaStream_t stream) {
     unsigned long long id = 0;
     check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
     if (captured_ || id != stream_) {
-        check_cuda(cudaStreamWaitEvent(stream, last_, cudaEventWaitDefault),
+        check_cuda(cudaStreamWaitEvent(stream, last_.get(), cudaEventWaitDefault),
                    "ordering a stream after the last operation");
     }
-    operation_ = {};
     stream_ = id;
 }
 
+GpuOrder::Capture *GpuOrder::find(unsigned long long capture) {
+    const auto found = std::find_if(captures_.begin(), captures_.end(),
+                                    [&](const Capture &one) { return one.last.capture == capture; });
+    return found == captures_.end() ? nullptr : &*found;
+}
+
 void GpuOrder::before_captured(cudaStream_t stream, const Tail &tail) {
-    if (operation_.capture != tail.capture) {
-        check_cuda(cudaStreamWaitEvent(stream, last_, cudaEventWaitExternal),
+    const Capture *capture = find(tail.capture);
+    if (capture == nullptr) {
+        check_cuda(cudaStreamWaitEvent(stream, last_.get(), cudaEventWaitExternal),
                    "ordering a graph after the last operation");
-        record_ = nullptr;
-        operation_ = {};
         return;
     }
     std::vector<cudaGraphNode_t> missing;
-    for (cudaGraphNode_t node : operation_.nodes) {
+    for (cudaGraphNode_t node : capture->last.nodes) {
         if (std::find(tail.nodes.begin(), tail.nodes.end(), node) == tail.nodes.end()) missing.push_back(node);
     }
     if (missing.empty()) return;
@@ -77,35 +75,39 @@ void GpuOrder::before_captured(cudaStream_t stream, const Tail &tail) {
 
 void GpuOrder::after(cudaStream_t stream) {
     if (capturing_) return after_captured(tail_of(stream));
-    check_cuda(cudaEventRecord(last_, stream), "recording the order event");
+    check_cuda(cudaEventRecord(last_.get(), stream), "recording the order event");
 }
 
 void GpuOrder::after_captured(Tail tail) {
-    if (record_ == nullptr) {
-        check_cuda(cudaGraphAddEventRecordNode(&record_, tail.graph, tail.nodes.data(), tail.nodes.size(), last_),
+    Capture *capture = find(tail.capture);
+    if (capture == nullptr) {
+        if (captures_.size() == captures_kept) captures_.pop_front();
+        capture = &captures_.emplace_back();
+        check_cuda(cudaGraphAddEventRecordNode(&capture->record, tail.graph, tail.nodes.data(), tail.nodes.size(),
+                                               last_.get()),
                    "recording the order event in a graph");
     } else {
-        const Edges old(operation_.nodes, record_);
-        const Edges now(tail.nodes, record_);
+        const Edges old(capture->last.nodes, capture->record);
+        const Edges now(tail.nodes, capture->record);
         check_cuda(cudaGraphRemoveDependencies(tail.graph, old.from.data(), old.to.data(), nullptr, old.from.size()),
                    "moving the order event in a graph");
         check_cuda(cudaGraphAddDependencies(tail.graph, now.from.data(), now.to.data(), nullptr, now.from.size()),
                    "moving the order event in a graph");
     }
-    operation_ = std::move(tail);
+    capture->last = std::move(tail);
 }
 
 bool GpuOrder::idle() const {
     if (captured_) return false;
     const RelaxedCaptureGuard relaxed;  // a query is forbidden while this thread captures, and would end the capture
-    const cudaError_t state = cudaEventQuery(last_);
+    const cudaError_t state = cudaEventQuery(last_.get());
     if (state == cudaErrorNotReady) cudaGetLastError();
     return state == cudaSuccess;
 }
 
 void GpuOrder::drain() const {
     const RelaxedCaptureGuard relaxed;
-    cudaEventSynchronize(last_);
+    cudaEventSynchronize(last_.get());
 }
 
 }  // namespace baton::core

@@ -7,6 +7,8 @@
 #include "collectives/kernels.hpp"
 #include "cuda/check.hpp"
 #include "cuda/driver.hpp"
+#include "cuda/guard.hpp"
+#include "cuda/handles.hpp"
 #include "transport/kernel/launch.hpp"
 
 namespace baton::core {
@@ -23,7 +25,7 @@ std::string uuid_text(const char *bytes) {
 
 }  // namespace
 
-std::uint64_t probe_peers(const CommView &view, const std::function<void()> &barrier) {
+std::uint64_t probe_peers(const CommView &view, int device, const std::function<void()> &barrier) {
     constexpr std::uint64_t value = 0x4261746F6E000000;
     cudaStream_t stream = nullptr;
     Control *result = nullptr;
@@ -52,8 +54,9 @@ std::uint64_t probe_peers(const CommView &view, const std::function<void()> &bar
     });
     barrier();
     // The credit words start at 0: this rank's own, after everybody has looked at them.
-    unless_failed(
-        [&] { clear_device(view.own().credit(0, 0), sizeof(SemaphoreWord) * static_cast<std::size_t>(view.size)); });
+    unless_failed([&] {
+        clear_device(device, view.own().credit(0, 0), sizeof(SemaphoreWord) * static_cast<std::size_t>(view.size));
+    });
     const std::uint64_t unreached = state == cudaSuccess && result != nullptr ? result->recorded : ~std::uint64_t{0};
     if (result != nullptr) release_control(result);
     if (stream != nullptr) cudaStreamDestroy(stream);
@@ -101,12 +104,11 @@ int first_out_of_reach(int device, const std::vector<std::string> &uuids) {
     return -1;
 }
 
-void clear_device(void *memory, std::size_t bytes) {
-    cudaStream_t stream = nullptr;
-    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
-    check_cuda(cudaMemsetAsync(memory, 0, bytes, stream), "cudaMemsetAsync");
-    check_cuda(cudaStreamSynchronize(stream), "clearing device memory");
-    cudaStreamDestroy(stream);
+void clear_device(int device, void *memory, std::size_t bytes) {
+    const OnDevice here(device);
+    const Stream stream = make_stream();
+    check_cuda(cudaMemsetAsync(memory, 0, bytes, stream.get()), "cudaMemsetAsync");
+    check_cuda(cudaStreamSynchronize(stream.get()), "clearing device memory");
 }
 
 }  // namespace baton::core

@@ -279,7 +279,7 @@ void Communicator::clear_signals(int index) {
     const Arena own = view_.own();
     const auto n = static_cast<std::size_t>(view_.size);
     const auto clear = [&](void *memory, std::size_t bytes) {
-        capabilities_.on_gpu ? clear_device(memory, bytes) : static_cast<void>(std::memset(memory, 0, bytes));
+        capabilities_.on_gpu ? clear_device(device_, memory, bytes) : static_cast<void>(std::memset(memory, 0, bytes));
     };
     clear(own.signals_given(index, 0), n * sizeof(std::uint64_t));
     clear(own.signals_taken(index, 0), n * sizeof(std::uint64_t));

@@ -138,7 +138,7 @@ void Communicator::share_arenas(const RegionRegistry::Allocation &arena) {
 /// What really works between each pair is tried (decision 10). Which pair does not, if one of this rank's does not.
 std::string Communicator::probe_arenas() {
     std::uint64_t unreached = 0;
-    together([&] { unreached = probe_peers(view_, [&] { bootstrap_->barrier(); }); });
+    together([&] { unreached = probe_peers(view_, device_, [&] { bootstrap_->barrier(); }); });
     if (unreached == 0) return "";
     return fmt::format("the GPU of rank {} does not reach the memory of rank {} (written and verified words)",
                        view_.rank, std::countr_zero(unreached));

@@ -31,4 +31,11 @@ private:
     cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // after the exchange: the mode before
 };
 
+/// Both, for what makes, frees or fills memory, streams and the like.
+struct OnDevice {
+    explicit OnDevice(int device) : current(device) {}
+    DeviceGuard current;
+    RelaxedCaptureGuard relaxed;
+};
+
 }  // namespace baton::core

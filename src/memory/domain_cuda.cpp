@@ -23,13 +23,6 @@ namespace {
 /// rounded up to it, so that peers never see memory that is not Baton's.
 constexpr std::size_t block_bytes = std::size_t{2} << 20;
 
-/// What every call starts with.
-struct OnDevice {
-    explicit OnDevice(int device) : current(device) {}
-    DeviceGuard current;
-    RelaxedCaptureGuard relaxed;
-};
-
 class CudaDomain final : public MemoryDomain {
 public:
     explicit CudaDomain(int device) : device_(device) {

@@ -92,6 +92,8 @@ TEST_P(CudaGraphs, EagerCallsBesideACapture) {
     ASSERT_OK(baton_window_create(on, bytes(), &window, &base));
     for (std::uint64_t round = 0; round < 4; ++round) {
         Buffer a(on, bytes()), b(on, bytes()), c(on, bytes()), d(on, bytes()), e(on, bytes() * n());
+        Buffer blocks(on, bytes() * n()), block(on, bytes());
+        blocks.upload(make_input(BATON_FLOAT32, BATON_SUM, round, rank(), GetParam() * n()));
         fill(a, round);
         if (managed != nullptr) {
             EXPECT_CUDA(cudaMemcpy(far_input, a.data(), bytes(), cudaMemcpyDefault));
@@ -103,6 +105,8 @@ TEST_P(CudaGraphs, EagerCallsBesideACapture) {
             EXPECT_OK(baton_allreduce(a.data(), b.data(), GetParam(), BATON_FLOAT32, BATON_SUM, on, stream_));
             EXPECT_OK(baton_allgather(b.data(), e.data(), GetParam(), BATON_FLOAT32, on, stream_));
             EXPECT_OK(baton_alltoall(BATON_IN_PLACE, e.data(), GetParam(), BATON_FLOAT32, on, stream_));
+            EXPECT_OK(baton_reduce_scatter(blocks.data(), block.data(), GetParam(), BATON_FLOAT32, BATON_SUM, on,
+                                           stream_));
             EXPECT_OK(
                 baton_sendrecv(b.data(), GetParam(), next, c.data(), GetParam(), before, BATON_FLOAT32, on, stream_));
             EXPECT_OK(baton_put(c.data(), bytes(), next, 0, window, stream_));
@@ -113,12 +117,18 @@ TEST_P(CudaGraphs, EagerCallsBesideACapture) {
         };
         const Graph beside(second_, cudaStreamCaptureModeGlobal, [&] {
             if (round == 2) {
+                EXPECT_OK(baton_reduce_scatter(blocks.data(), block.data(), GetParam(), BATON_FLOAT32, BATON_SUM, on,
+                                               second_));
                 EXPECT_OK(baton_barrier(on, second_));
             }
             round % 2 == 0 ? calls() : std::thread(calls).join();
         });
         ASSERT_CUDA(cudaStreamSynchronize(stream_));
         expect(e, round);
+        Bytes sums = reduce_inputs(BATON_FLOAT32, BATON_SUM, round, size(), GetParam() * n());
+        sums.erase(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(bytes()) * rank());
+        sums.resize(bytes());
+        EXPECT_TRUE(same_bytes(sums, block.download(), BATON_FLOAT32)) << "round " << round;
         const Bytes sum = b.download();
         EXPECT_TRUE(same_bytes(sum, c.download(), BATON_FLOAT32));
         EXPECT_TRUE(same_bytes(sum, d.download(), BATON_FLOAT32));
@@ -197,6 +207,34 @@ TEST_P(CudaGraphs, LaunchedBetweenEagerCallsOnAnotherStream) {
         expect(i, round + 200);
         if (HasFailure()) return;
     }
+}
+
+/// The operations of a capture follow each other, on whichever of its streams, also if an eager call came between.
+TEST_P(CudaGraphs, OneGraphOnTwoStreams) {
+    Buffer a(comm(), bytes()), b(comm(), bytes()), c(comm(), bytes() * n());
+    Buffer d(comm(), bytes()), e(comm(), bytes()), f(comm(), bytes() * n());
+    const Stream eager(comm(), Stream::Kind::own);
+    cudaEvent_t passed = nullptr;
+    ASSERT_CUDA(cudaEventCreateWithFlags(&passed, cudaEventDisableTiming));
+    const Graph graph(stream_, cudaStreamCaptureModeThreadLocal, [&] {
+        EXPECT_CUDA(cudaEventRecord(passed, stream_));
+        EXPECT_CUDA(cudaStreamWaitEvent(second_, passed, 0));
+        enqueue(a, b, c, stream_);
+        EXPECT_OK(baton_barrier(comm(), eager));
+        enqueue(d, e, f, second_);
+        EXPECT_CUDA(cudaEventRecord(passed, second_));
+        EXPECT_CUDA(cudaStreamWaitEvent(stream_, passed, 0));
+    });
+    for (std::uint64_t round = 0; round < 15; ++round) {
+        fill(a, round);
+        fill(d, round + 300);
+        graph.launch(stream_);
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        expect(c, round);
+        expect(f, round + 300);
+        if (HasFailure()) break;
+    }
+    EXPECT_CUDA(cudaEventDestroy(passed));
 }
 
 TEST_P(CudaGraphs, TwoCommunicatorsOnTwoStreams) {
