@@ -16,6 +16,8 @@ struct CollectiveArgs {
     std::uint64_t chunk = 0;  // bytes
     std::int32_t op = 0;      // baton_op
     std::int32_t root = 0;    // broadcast; only it has `send`
+    // allreduce in two phases: a rank's `recv` holds what it works on until it has credited step 1
+    bool recv_is_scratch = false;
 };
 
 }  // namespace baton::core

@@ -45,8 +45,8 @@ public:
     void signal(int window, int target, void *stream) override;
     void wait_signal(int window, int source, std::uint64_t signals, void *stream) override;
     void local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) override;
-    void drain() override { order_.drain(); }
-    bool idle() override { return order_.idle(); }
+    void drain() override { cuda_->order.drain(); }
+    bool idle() override { return cuda_->order.idle(); }
     // Kernels read Control::abort and the clock; stream waits do not.
     void interrupt() override {
         if (idle_words_ != nullptr) idle_words_->release();
@@ -68,12 +68,12 @@ private:
         // What one launch or copy takes is allowed beside any capture.
         std::optional<RelaxedCaptureGuard> relaxed;
         if (how == Enqueues::in_steps) relaxed.emplace();
-        order_.before(as_stream(stream));
+        cuda_->order.before(as_stream(stream));
         bool left_something = how == Enqueues::in_steps;
         try {
             enqueue(as_stream(stream));
             left_something = true;
-            order_.after(as_stream(stream));
+            cuda_->order.after(as_stream(stream));
         } catch (const std::exception &failure) {
             if (!left_something) throw;
             mark_end(as_stream(stream));
@@ -83,7 +83,7 @@ private:
     /// drain() then waits for what has been enqueued, where CUDA still lets it.
     void mark_end(cudaStream_t stream) {
         try {
-            order_.after(stream);
+            cuda_->order.after(stream);
         } catch (const std::exception &failure) {
             log(LogLevel::warn, view_.rank, "{}", failure.what());
         }
@@ -98,9 +98,13 @@ private:
     const Route route_;
     PeerAddresses addresses_;
     IdleWords *const idle_words_;
-    std::optional<StreamWords> stream_words_;
-    GpuOrder order_;
-    CopyEngineLane lane_;
+    /// What CUDA gives and takes back, on the communicator's device.
+    struct Owned {
+        std::optional<StreamWords> stream_words;
+        GpuOrder order;
+        CopyEngineLane lane;
+    };
+    std::optional<Owned> cuda_{std::in_place};
     GpuMessages messages_;
 };
 
@@ -111,18 +115,18 @@ GpuExecutor::GpuExecutor(const CommView &view, int device, const Capabilities &c
       route_(make_route(capabilities.links, view.rank)),
       addresses_(view, peers, rendezvous),
       idle_words_(idle_words),
-      messages_(view, capabilities.channels, addresses_, lane_) {
-    if (idle_words_ != nullptr) stream_words_.emplace(*idle_words_);
-    check_cuda(cudaStreamCreateWithFlags(&lane_.pushes, cudaStreamNonBlocking), "creating the push stream");
-    check_cuda(cudaEventCreateWithFlags(&lane_.fork, cudaEventDisableTiming), "creating an event");
-    check_cuda(cudaEventCreateWithFlags(&lane_.join, cudaEventDisableTiming), "creating an event");
+      messages_(view, capabilities.channels, addresses_, cuda_->lane) {
+    if (idle_words_ != nullptr) cuda_->stream_words.emplace(*idle_words_);
 }
 
 GpuExecutor::~GpuExecutor() {
-    order_.drain();
-    cudaStreamDestroy(lane_.pushes);
-    cudaEventDestroy(lane_.fork);
-    cudaEventDestroy(lane_.join);
+    cuda_->order.drain();
+    try {
+        const OnDevice here(device_);  // the thread that destroys a communicator may be on another one
+        cuda_.reset();
+    } catch (const Failure &failure) {
+        log(LogLevel::warn, view_.rank, "device {} was not left in order: {}", device_, failure.what());
+    }
 }
 
 void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args,
@@ -141,19 +145,25 @@ void GpuExecutor::collective(const Request &request, const Plan &plan, const Col
     if (plan.mover != Mover::copy_engine) {
         return ordered(stream, Enqueues::at_once, [&](cudaStream_t on) { run_kernel(request, plan, args, on); });
     }
+    CollectiveArgs shared = args;
+    shared.recv_is_scratch = view_.size == 2;  // with more it has not been measured
     ordered(stream, Enqueues::in_steps, [&](cudaStream_t on) {
-        if (plan.algorithm == Algorithm::staged) {
-            CopyEngine engine(view_, lane_, plan.channels, request.type, on);
-            return dispatch_type(request.type, [&]<class T>() { reduce_scatter_staged<T>(engine, args); });
-        }
-        if (!run_copy_engine(request, plan, args, on)) run_kernel(request, plan, args, on);
+        if (!run_copy_engine(request, plan, shared, on)) run_kernel(request, plan, shared, on);
     });
 }
 
+/// False where a kernel has to do it. In a capture it always does: the push stream would be captured too, and be of no
+/// use to eager calls until the capture has ended.
 bool GpuExecutor::run_copy_engine(const Request &request, const Plan &plan, const CollectiveArgs &args,
                                   cudaStream_t stream) {
+    const bool capturing = is_capturing(stream);
+    CopyEngine engine(view_, cuda_->lane, plan.channels, request.type, stream);
+    if (plan.algorithm == Algorithm::staged) {
+        if (!capturing) dispatch_type(request.type, [&]<class T>() { reduce_scatter_staged<T>(engine, args); });
+        return !capturing;
+    }
     std::vector<PeerBuffers> peers;
-    if (!addresses_.learn(plan, args, is_capturing(stream), peers)) {
+    if (!addresses_.learn(plan, args, capturing, peers)) {
         if (plan.stream_words) fail(BATON_ERR_INTERNAL, "a peer's buffer is not mapped here in zero-SM mode");
         return false;
     }
@@ -161,7 +171,6 @@ bool GpuExecutor::run_copy_engine(const Request &request, const Plan &plan, cons
         push_with_stream_words(request, args, peers, stream);
         return true;
     }
-    CopyEngine engine(view_, lane_, plan.channels, request.type, stream);
     for (int peer = 0; peer < view_.size; ++peer) {
         const PeerBuffers &buffers = peers[static_cast<std::size_t>(peer)];
         engine.set_peer(peer, buffers.send, buffers.recv);
@@ -176,8 +185,12 @@ bool GpuExecutor::run_copy_engine(const Request &request, const Plan &plan, cons
         case BATON_BROADCAST:
             broadcast_push(engine, args);
             break;
-        default:
+        case BATON_ALLREDUCE:
             dispatch_type(request.type, [&]<class T>() { allreduce_two_phase<T>(engine, args); });
+            break;
+        default:
+            fail(BATON_ERR_INTERNAL, "{}: copy engines have no such operation",
+                 baton_operation_name(request.operation));
     }
     return true;
 }
@@ -197,9 +210,9 @@ void GpuExecutor::push_with_stream_words(const Request &request, const Collectiv
             batch.add(peers[static_cast<std::size_t>(peer)].recv + place, block_for(peer), args.chunk);
         }
     }
-    stream_words_->enqueue_phase(ready_phase, stream);
+    cuda_->stream_words->enqueue_phase(ready_phase, stream);
     batch.flush(stream);
-    stream_words_->enqueue_phase(complete_phase, stream);
+    cuda_->stream_words->enqueue_phase(complete_phase, stream);
 }
 
 void GpuExecutor::messages(std::vector<MessageCall> calls, void *stream) {

@@ -102,21 +102,21 @@ std::optional<DirectSend> GpuMessages::take_direct_send(std::vector<MessageCall>
 /// On the push stream, beside the other messages of the calls: both ends of a ring send and receive at once.
 void GpuMessages::send_directly(const DirectSend &send, cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view_), const_cast<DirectSend *>(&send)};
-    check_cuda(cudaStreamWaitEvent(lane_.pushes, lane_.fork, 0), "cudaStreamWaitEvent");
+    check_cuda(cudaStreamWaitEvent(lane_.pushes.get(), lane_.fork.get(), 0), "cudaStreamWaitEvent");
     const KernelChoice meet = meet_for_direct_send();
-    launch(meet.kernel, 1, meet.threads, arguments, lane_.pushes, "launching a send");
+    launch(meet.kernel, 1, meet.threads, arguments, lane_.pushes.get(), "launching a send");
     check_cuda(cudaMemcpyAsync(send.destination + send.head_bytes, send.message.buffer + send.head_bytes,
-                               send.message.bytes - send.head_bytes, cudaMemcpyDeviceToDevice, lane_.pushes),
+                               send.message.bytes - send.head_bytes, cudaMemcpyDeviceToDevice, lane_.pushes.get()),
                "copying a message");
     const KernelChoice done = done_with_direct_send();
-    launch(done.kernel, 1, done.threads, arguments, lane_.pushes, "launching a send");
-    check_cuda(cudaEventRecord(lane_.join, lane_.pushes), "cudaEventRecord");
-    check_cuda(cudaStreamWaitEvent(stream, lane_.join, 0), "cudaStreamWaitEvent");
+    launch(done.kernel, 1, done.threads, arguments, lane_.pushes.get(), "launching a send");
+    check_cuda(cudaEventRecord(lane_.join.get(), lane_.pushes.get()), "cudaEventRecord");
+    check_cuda(cudaStreamWaitEvent(stream, lane_.join.get(), 0), "cudaStreamWaitEvent");
 }
 
 void GpuMessages::run(std::vector<MessageCall> calls, cudaStream_t stream) {
     std::optional<DirectSend> direct = take_direct_send(calls, stream);
-    if (direct) check_cuda(cudaEventRecord(lane_.fork, stream), "cudaEventRecord");
+    if (direct) check_cuda(cudaEventRecord(lane_.fork.get(), stream), "cudaEventRecord");
     // Before the direct send, which waits for its receiver: streams may share a way to the GPU, and what is behind a
     // wait there waits too.
     if (!calls.empty()) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectives/args.hpp"
+#include "collectives/fetch.hpp"
 #include "collectives/inputs.hpp"
 #include "transport/transport.hpp"
 
@@ -8,13 +9,28 @@
 /// links carry the second half as stores to one peer at a time, or as copies by copy engines, both faster than stores
 /// to all peers among reads from all (docs/performance.md).
 ///   1. Tell every peer where my buffers are; wait for all.
-///   2. Read my n-th of the vector from every rank in rank order, combine into my receive buffer.
-///   3. Peer by peer: copy the result to its receive buffer.
-///   4. Signal all; wait for all.
-/// Between ranks it looks like two_shot.hpp. In place is safe for the same reason: nobody else reads a rank's n-th.
+///   2. Read my n-th of the vector from every rank in rank order, combine into my receive buffer. Where `recv`
+///      may be scratch, and by copy engines, if it is not in place: fetch the peers' (fetch.hpp) to where their results
+///      will come, and combine there.
+///   3. Where it may be scratch: credit all, who may store their results now; wait for the credits of all.
+///   4. Peer by peer: copy the result to its receive buffer.
+///   5. Signal all; wait for all.
+/// In place is safe: nobody else reads a rank's n-th.
 /// Steps: 2. Wire: 2 (n-1)/n vector bytes per rank, half read, half written. Synchronisation: arrival and signal per
-/// pair. Scratch: none.
+/// pair, a credit where `recv` may be scratch. Scratch: none.
 namespace baton::core {
+
+/// Combines this rank's n-th from what the copy engine fetches into the others of `recv`. False where there is no room.
+template <class T, class Engine>
+bool combine_fetched(Engine &engine, const CollectiveArgs &args, const Range &owned) {
+    const auto part_of = [&](int rank) { return split(args.chunk, 16, engine.size(), rank); };
+    const std::uint64_t room = part_of(engine.size() - 1).bytes;  // the last part is the shortest
+    if (!args.recv_is_scratch || owned.bytes - head_of(owned.bytes) > room) return false;
+    if (!are_apart(args.send, args.chunk, args.recv, args.chunk)) return false;
+    reduce_fetched<T>(engine, args, owned.begin, args.recv + owned.begin, owned.bytes,
+                      [&](int peer) { return args.recv + part_of(peer).begin; });
+    return true;
+}
 
 template <class T, class Engine>
 BATON_HD void allreduce_two_phase(Engine &engine, const CollectiveArgs &args) {
@@ -22,10 +38,12 @@ BATON_HD void allreduce_two_phase(Engine &engine, const CollectiveArgs &args) {
     const Range owned = split(args.chunk, 16, engine.size(), engine.rank());
     const Range part = engine.share(owned.bytes, copy_granule);
     const std::uint64_t place = owned.begin + part.begin;
-    const auto *const sources = inputs_of_all(engine, args, place);
-    const typename Engine::Remote destination[1] = {engine.local(args.recv + place)};
-    engine.template reduce<T>(destination, 1, sources, part.bytes / sizeof(T), args.op);
+    bool combined = false;
+    if constexpr (Engine::fetches) combined = combine_fetched<T>(engine, args, owned);
+    if (!combined) reduce_inputs<T>(engine, args, place, args.recv + place, part.bytes);
+    if (args.recv_is_scratch) engine.credit_all(1);
     engine.copy_after_reduce();
+    if (args.recv_is_scratch && !engine.wait_credits(1)) return;
     for (int at = 1; at < engine.size(); ++at) {
         engine.copy(engine.recv_of(engine.peer_at(at)) + place, args.recv + place, part.bytes);
     }

@@ -16,9 +16,7 @@ BATON_HD void reduce_scatter_pull(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
     const Range part = engine.share(args.chunk, 16);
     const std::uint64_t place = static_cast<std::uint64_t>(engine.rank()) * args.chunk + part.begin;
-    const auto *const sources = inputs_of_all(engine, args, place);
-    const typename Engine::Remote destination[1] = {engine.local(args.recv + part.begin)};
-    engine.template reduce<T>(destination, 1, sources, part.bytes / sizeof(T), args.op);
+    reduce_inputs<T>(engine, args, place, args.recv + part.begin, part.bytes);
     engine.signal_all(1);
     if (!engine.wait_all(1)) return;
     engine.finish();

@@ -84,8 +84,10 @@
 /// complete<T>(destinations, number of destinations, partial, sources, number of sources, count, op)
 ///     Its last part: every destination gets what reduce() makes of the sources of all parts together. A destination
 ///     may equal a source.
-/// copy_after_reduce()
-///     Copies after it may read what reduce() has written before it.
+/// copy_after_reduce(), reduce_after_copy()
+///     Copies after it may read what reduce() has written before it; the other way round.
+/// fetches
+///     A constant of the engine: peers' data are combined faster if they are copied here first, piece by piece.
 ///
 /// ## Order between ranks
 ///
@@ -123,8 +125,8 @@
 ///
 /// Between ranks only arrivals, signals, credits, packets and lines order anything. Within a rank, what one method has
 /// written or read is ordered before a later method only where a begin, await, verify, signal, credit, wait or
-/// copy_after_reduce lies between them: a block's threads come together there, after the making of a list, and nowhere
-/// else. The host engine happens to keep program order.
+/// copy_after_reduce or reduce_after_copy lies between them: a block's threads come together there, after the making of
+/// a list, and nowhere else. The host engine happens to keep program order.
 ///
 /// ## Failure
 ///
@@ -137,16 +139,17 @@
 /// ## What an engine leaves out
 ///
 /// Kernel and host engine: nothing.
-/// Copy engine: copy_from, begin_with_packets, begin_with_lines, verify_arrivals, packets, lines, what signals or
+/// Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines, what signals or
 /// credits one peer or waits for its credit, accumulate and complete; reduce() has one destination, local, and the
 /// constructor's type. It enqueues, which makes it a narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
 ///     there; copies that have been enqueued run all the same.
-///   - Copies, but copy_own(), happen between their call and the next signal_all(), wait() or copy_after_reduce(), in
-///     no order among each other; after the last one, perhaps never. They wait for begin() and for wait(),
-///     wait_credits() and copy_after_reduce() before them, and for nothing else: not for wait_all(). Nor does reduce()
-///     wait for copies within this rank. copy_own() is done, in the stream's order, by the next wait() or finish();
+///   - Copies, but copy_own(), happen between their call and the next signal_all(), wait(), copy_after_reduce() or
+///     reduce_after_copy(), in no order among each other; after the last one, perhaps never. They wait for begin() and
+///     for wait(), wait_credits() and copy_after_reduce() before them, and for nothing else: not for wait_all(). Nor
+///     does reduce() wait for copies without reduce_after_copy(), or signal_all() for reduce() without
+///     copy_after_reduce(). copy_own() is done, in the stream's order, by the next wait() or finish();
 ///     there may be several.
 namespace baton::core {
 

@@ -72,16 +72,7 @@ private:
 
 class CopyEngineRunner final : public GpuRunner {
 public:
-    explicit CopyEngineRunner(const CommView &view) : GpuRunner(view) {
-        check_cuda(cudaStreamCreateWithFlags(&lane_.pushes, cudaStreamNonBlocking), "creating the push stream");
-        check_cuda(cudaEventCreateWithFlags(&lane_.fork, cudaEventDisableTiming), "creating an event");
-        check_cuda(cudaEventCreateWithFlags(&lane_.join, cudaEventDisableTiming), "creating an event");
-    }
-    ~CopyEngineRunner() override {
-        cudaStreamDestroy(lane_.pushes);
-        cudaEventDestroy(lane_.fork);
-        cudaEventDestroy(lane_.join);
-    }
+    using GpuRunner::GpuRunner;
     Offers offers() const override { return offers_of<CopyEngine>(); }
     int engines(const Call & /*call*/) const override { return 1; }
 

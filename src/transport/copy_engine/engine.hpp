@@ -5,26 +5,23 @@
 #include <array>
 #include <vector>
 
+#include "cuda/handles.hpp"
+#include "transport/copy_engine/head.hpp"
 #include "transport/kernel/launch.hpp"
 #include "transport/remote_lists.hpp"
 #include "transport/transport.hpp"
 
 namespace baton::core {
 
+int current_multiprocessors(); /* of the current device */
+
 /// Streams and events that one communicator's copy-engine operations use besides the caller's stream.
 struct CopyEngineLane {
-    cudaStream_t pushes = nullptr;  // non-blocking
-    cudaEvent_t fork = nullptr;
-    cudaEvent_t join = nullptr;
+    Stream pushes = make_stream();
+    Event fork = make_event();
+    Event join = make_event();
+    int multiprocessors = current_multiprocessors();
 };
-
-/// What a kernel copies of the bytes that a copy engine is given, because the engine starts several microseconds later:
-/// of 1 to 16 MiB 4 were the best (docs/performance.md). Of fewer bytes a part, so that the engine has the most of
-/// them.
-constexpr std::uint64_t head_of(std::uint64_t bytes) {
-    constexpr std::uint64_t most = 4 << 20;
-    return (bytes / 8 < most ? bytes / 8 : most) / copy_granule * copy_granule;
-}
 
 /// Copies of one direction, handed to the copy engines together: one cudaMemcpyBatchAsync where the stream allows it
 /// (the fastest way with many peers), else one call each. Nothing orders the copies of a batch, so signals never share
@@ -43,13 +40,16 @@ private:
 /// The engine that enqueues: what an algorithm does becomes copies, synchronisation kernels of one block per channel,
 /// and reduction kernels on a stream. See transport.hpp. Copies to peers and what they wait for go to a stream of their
 /// own, the rest to the caller's: so the segments of a staged algorithm overlap by themselves. The head of an
-/// operation's first copy is the kernel's on the caller's stream, and what a rank keeps is copied there too, behind it.
+/// operation's first copy to a peer is the kernel's on the caller's stream, and what a rank keeps is copied there too,
+/// behind it.
 ///
 /// Nothing is waited for on the host: methods that return bool return true, and failures show in Control. The peers'
 /// buffers have to be told beforehand (set_peer).
 class CopyEngine : public RemoteLists<std::byte *> {
 public:
     using Remote = std::byte *;
+    /// Faster by copies than by kernels that read: see collectives/fetch.hpp.
+    static constexpr bool fetches = true;
 
     CopyEngine(const CommView &view, const CopyEngineLane &lane, int channels, baton_type type, cudaStream_t stream);
 
@@ -72,6 +72,9 @@ public:
     bool await_all() const { return true; }
 
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes);
+    void copy_from(std::byte *destination, Remote source, std::uint64_t bytes) {
+        batch_.add(destination, source, bytes);
+    }
     void copy_own(std::byte *destination, const std::byte *source, std::uint64_t bytes);
     template <class T>
     void reduce(const Remote *destinations, int /*destination_count*/, const Remote *sources, std::uint64_t count,
@@ -80,6 +83,7 @@ public:
     }
 
     void copy_after_reduce();
+    void reduce_after_copy();
 
     void signal_all(std::uint64_t step);
     bool wait_all(std::uint64_t step);
@@ -97,6 +101,7 @@ private:
     void reduce_to(Remote destination, const Remote *sources, std::uint64_t count, int op);
     void sync(const SyncActions &actions, cudaStream_t stream);
     void let_pushes_follow();
+    void follow_pushes();
     void launch_own_copies();
 
     struct Copy {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cuda/check.hpp"
 #include "transport/copy_engine/engine.hpp"
 
@@ -32,6 +34,13 @@ void copy_batch(std::vector<void *> &destinations, std::vector<const void *> &so
 }
 
 }  // namespace
+
+int current_multiprocessors() {
+    int device = 0, count = 0;
+    check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+    check_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "counting multiprocessors");
+    return count;
+}
 
 bool is_capturing(cudaStream_t stream) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -80,13 +89,23 @@ bool CopyEngine::begin(const Arrival &mine) {
 
 /// What the push stream gets from now on comes after what the caller's stream has got so far.
 void CopyEngine::let_pushes_follow() {
-    check_cuda(cudaEventRecord(lane_.fork, stream_), "cudaEventRecord");
-    check_cuda(cudaStreamWaitEvent(lane_.pushes, lane_.fork, 0), "cudaStreamWaitEvent");
+    check_cuda(cudaEventRecord(lane_.fork.get(), stream_), "cudaEventRecord");
+    check_cuda(cudaStreamWaitEvent(lane_.pushes.get(), lane_.fork.get(), 0), "cudaStreamWaitEvent");
+}
+
+/// The other way round.
+void CopyEngine::follow_pushes() {
+    check_cuda(cudaEventRecord(lane_.join.get(), lane_.pushes.get()), "cudaEventRecord");
+    check_cuda(cudaStreamWaitEvent(stream_, lane_.join.get(), 0), "cudaStreamWaitEvent");
 }
 
 void CopyEngine::copy_after_reduce() {
-    batch_.flush(lane_.pushes);
+    batch_.flush(lane_.pushes.get());
     let_pushes_follow();
+}
+void CopyEngine::reduce_after_copy() {
+    batch_.flush(lane_.pushes.get());
+    follow_pushes();
 }
 
 void CopyEngine::copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
@@ -110,10 +129,10 @@ void CopyEngine::launch_own_copies() {
 }
 
 void CopyEngine::signal_all(std::uint64_t step) {
-    batch_.flush(lane_.pushes);
+    batch_.flush(lane_.pushes.get());
     if (head_to_wait_for_) let_pushes_follow();
     head_to_wait_for_ = false;
-    sync({.signal = step}, lane_.pushes);
+    sync({.signal = step}, lane_.pushes.get());
     launch_own_copies();
 }
 bool CopyEngine::wait_all(std::uint64_t step) {
@@ -121,7 +140,7 @@ bool CopyEngine::wait_all(std::uint64_t step) {
     return true;
 }
 bool CopyEngine::wait(int peer, std::uint64_t step) {
-    batch_.flush(lane_.pushes);
+    batch_.flush(lane_.pushes.get());
     sync({.wait = step, .wait_for = peer}, stream_);
     let_pushes_follow();
     return true;
@@ -129,26 +148,25 @@ bool CopyEngine::wait(int peer, std::uint64_t step) {
 void CopyEngine::credit_all(std::uint64_t step) { sync({.credit = step}, stream_); }
 bool CopyEngine::wait_credits(std::uint64_t step) {
     head_launched_ = true;  // no head any more: it would not wait for these
-    sync({.wait_credits = step}, lane_.pushes);
+    sync({.wait_credits = step}, lane_.pushes.get());
     return true;
 }
 
 void CopyEngine::reduce_to(Remote destination, const Remote *sources, std::uint64_t count, int op) {
+    if (count == 0) return;
     ReduceSources inputs;
     for (int rank = 0; rank < view_.size; ++rank) inputs.at[rank] = sources[rank];
+    // With a block on half of the multiprocessors what copy engines have fetched is combined late, with two on each
+    // the engines have to wait for memory (docs/performance.md).
     constexpr std::uint64_t bytes_per_block = 65536;
-    const std::uint64_t blocks = (count * baton_type_size(type_) + bytes_per_block - 1) / bytes_per_block;
+    const std::uint64_t blocks = ceil_divide(count * baton_type_size(type_), bytes_per_block);
     launch_reduce(view_, destination, inputs, count, type_, static_cast<baton_op>(op),
-                  static_cast<int>(blocks < 1              ? 1
-                                   : blocks > max_channels ? max_channels
-                                                           : blocks),
-                  stream_);
+                  static_cast<int>(std::min(blocks, static_cast<std::uint64_t>(lane_.multiprocessors))), stream_);
 }
 
 bool CopyEngine::finish() {
     launch_own_copies();
-    check_cuda(cudaEventRecord(lane_.join, lane_.pushes), "cudaEventRecord");
-    check_cuda(cudaStreamWaitEvent(stream_, lane_.join, 0), "cudaStreamWaitEvent");
+    follow_pushes();
     sync({.finish = true}, stream_);
     return true;
 }

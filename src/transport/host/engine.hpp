@@ -17,6 +17,7 @@ namespace baton::core {
 /// The engine of one host thread, the host's only channel of collectives. See transport.hpp.
 class HostEngine : public RemoteLists<HostRemote> {
 public:
+    static constexpr bool fetches = false;
     using Remote = HostRemote;
     static constexpr int channel = 0;
 
@@ -135,6 +136,7 @@ public:
     }
 
     void copy_after_reduce() {}
+    void reduce_after_copy() {}
 
     void signal_all(std::uint64_t step) { post_all(step, &Arena::done); }
     void signal(int peer, std::uint64_t step) { post(peer, step, &Arena::done); }

@@ -21,6 +21,7 @@ struct KernelShared {
 /// others; a signal is a barrier, then a release store, which is cumulative over the block's stores before it.
 class KernelEngine : public LineBlock {
 public:
+    static constexpr bool fetches = false;
     using Remote = std::byte *;
 
     __device__ KernelEngine(const CommView &view, KernelShared &shared, int channel, int channels)
@@ -111,6 +112,7 @@ public:
     }
 
     __device__ void copy_after_reduce() { __syncthreads(); }
+    __device__ void reduce_after_copy() { __syncthreads(); }
 
     __device__ void signal_all(std::uint64_t step) {
         copy_what_waits();
