@@ -20,7 +20,7 @@ public:
 
     HostMessageEngine(const CommView &view, const HostReach &reach, const Arrival &mine, int peer, std::uint64_t number)
         : view_(view), reach_(reach), mine_(mine), number_(number), peer_(peer) {
-        failed_ = told_to_give_up(view_) || load_relaxed(&view_.control->abort) != 0;
+        failed_ = is_broken(view_);
     }
 
     int rank() const { return view_.rank; }
