@@ -24,7 +24,7 @@ BATON_HD bool send_meet(Engine &engine, const Message &message, MessageProgress 
         if (engine.channel() == 0) engine.post_line(&in->header);
         progress.begun = true;
     }
-    return engine.compare_line(&out->reply, &destination);
+    return engine.compare_line(&out->reply, WaitFor::reply, &destination);
 }
 
 template <class Engine>
@@ -48,7 +48,7 @@ BATON_HD bool recv_push(Engine &engine, const Message &message, MessageProgress 
         progress.begun = true;
     }
     // The header stays until the slot is handed back, so looking at it again gives the same answer.
-    if (!engine.compare_line(&in->header, nullptr)) return false;
+    if (!engine.compare_line(&in->header, WaitFor::header, nullptr)) return false;
     if (!engine.wait_parts(in->done, message.number)) return false;
     engine.post_words(&in->received, &out->consumed.value, message.number);
     return true;
