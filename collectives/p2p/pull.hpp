@@ -8,7 +8,7 @@
 ///             3. Wait until this message has left.
 ///   Receiver: 1. Wait for the sender's line, compare the signature.  2. Copy; hand the slot back.
 /// The sender completes when the receiver has come and copied. Steps: 2 flights and the data. Wire: message bytes,
-/// read. Scratch: none.
+/// read. Synchronisation: header, and the word that hands the slot back. Scratch: none.
 namespace baton::core {
 
 template <class Engine>

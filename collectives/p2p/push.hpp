@@ -10,7 +10,9 @@
 ///             2. Wait for the shares of all channels of the sender; hand the slot back.
 /// A copy engine does the sender's 3. for the channels behind a head, between two kernels: one that waits as in
 /// send_meet(), and one that signals. The head's channels split its bytes among them as if it were the message.
-/// The sender completes when the receiver has come. Steps: 2 flights and the data. Wire: message bytes. Scratch: none.
+/// The sender completes when the receiver has come. Steps: 2 flights and the data. Wire: message bytes.
+/// Synchronisation: header, reply, a word of each channel of the sender, and the word that hands the slot back.
+/// Scratch: none.
 namespace baton::core {
 
 /// True, with the receiver's buffer, once it may be written.
