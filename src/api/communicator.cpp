@@ -74,15 +74,16 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     if (direct) rendezvous_ = std::make_unique<Rendezvous>(*bootstrap_, view_.rank, view_.size);
     if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && direct)
         idle_words_ = std::make_unique<IdleWords>(*bootstrap_, std::chrono::nanoseconds(view_.timeout_ns));
+    // What is collective comes before: in together() a rank that has thrown would meet the others in another call.
+    HostReach reach;
+    if (!capabilities_.on_gpu) reach.pids = bootstrap_->allgather(static_cast<std::int32_t>(getpid()));
     together([&] {
         if (capabilities_.on_gpu) {
             executor_ = make_gpu_executor(view_, device_, capabilities_, *peers_, rendezvous_.get(), idle_words_.get());
             return;
         }
-        HostReach reach;
         reach.same_process = bootstrap_->same_process();
         reach.single_copy = single_copy_;
-        reach.pids = bootstrap_->allgather(static_cast<std::int32_t>(getpid()));
         executor_ = std::make_unique<HostExecutor>(view_, std::move(reach), make_route(capabilities_.links, view_.rank),
                                                    [this] { throw_if_broken(); });
     });
