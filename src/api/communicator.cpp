@@ -219,6 +219,8 @@ void Communicator::settle_capabilities(const baton_config &config, const std::ve
 }
 
 void Communicator::fill_info(baton_info *info) const {
+    const std::shared_lock lock(teardown_mutex_);
+    require_alive();
     const std::size_t size = info->struct_size;
     std::memset(info, 0, sizeof(*info));
     info->struct_size = size;

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <thread>
 
 #include "thread_ranks.hpp"
 
@@ -134,6 +136,28 @@ TEST(ThreadFailures, DestroyingWhileOthersWaitIsATimeoutOnEveryRank) {
             EXPECT_EQ(failure.code(), BATON_ERR_TIMEOUT) << failure.what();
         }
     });
+}
+
+/// Another thread asks for the communicator's state all along.
+TEST(ThreadFailures, StateQueriesMayComeWhileItIsDestroyed) {
+    for (int round = 0; round < 5; ++round) {
+        with_ranks({.size = 2}, [](Communicator &comm) {
+            std::atomic<bool> asked{false};
+            std::thread other([&] {
+                const Failure end = error_of(comm, [&] {
+                    baton_info info{};
+                    for (info.struct_size = sizeof(info);; asked.store(true)) {
+                        comm.throw_if_broken();
+                        comm.fill_info(&info);
+                    }
+                });
+                EXPECT_EQ(end.code(), BATON_ERR_ARGUMENT) << end.what();
+            });
+            while (!asked.load()) std::this_thread::yield();
+            comm.shut_down();
+            other.join();
+        });
+    }
 }
 
 TEST(ThreadFailures, OneRanksWrongArgumentsAreAllRanksError) {
