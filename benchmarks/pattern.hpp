@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "baton/baton.h"
-#include "transport/element/hd.hpp"
+#include "util/hd.hpp"
 
 namespace baton::bench {
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <exception>
 #include <optional>
+#include <utility>
 
 #include "collectives/allgather/push.hpp"
 #include "collectives/allreduce/two_phase.hpp"
@@ -35,7 +36,7 @@ cudaStream_t as_stream(void *stream) { return static_cast<cudaStream_t>(stream);
 class GpuExecutor final : public Executor {
 public:
     GpuExecutor(const CommView &view, int device, const Capabilities &capabilities, const PeerMemory &peers,
-                Rendezvous *rendezvous, IdleWords *idle_words);
+                Rendezvous *rendezvous, IdleWords *idle_words, std::function<void()> throw_if_broken);
     ~GpuExecutor() override;
 
     void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) override;
@@ -109,11 +110,11 @@ private:
 };
 
 GpuExecutor::GpuExecutor(const CommView &view, int device, const Capabilities &capabilities, const PeerMemory &peers,
-                         Rendezvous *rendezvous, IdleWords *idle_words)
+                         Rendezvous *rendezvous, IdleWords *idle_words, std::function<void()> throw_if_broken)
     : view_(view),
       device_(device),
       route_(make_route(capabilities.links, view.rank)),
-      addresses_(view, peers, rendezvous),
+      addresses_(view, peers, rendezvous, std::move(throw_if_broken)),
       idle_words_(idle_words),
       messages_(view, capabilities.channels, addresses_, cuda_->lane) {
     if (idle_words_ != nullptr) cuda_->stream_words.emplace(*idle_words_);
@@ -261,8 +262,10 @@ std::optional<Executor::OverdueWait> GpuExecutor::overdue() {
 }  // namespace
 
 std::unique_ptr<Executor> make_gpu_executor(const CommView &view, int device, const Capabilities &capabilities,
-                                            const PeerMemory &peers, Rendezvous *rendezvous, IdleWords *idle_words) {
-    return std::make_unique<GpuExecutor>(view, device, capabilities, peers, rendezvous, idle_words);
+                                            const PeerMemory &peers, Rendezvous *rendezvous, IdleWords *idle_words,
+                                            std::function<void()> throw_if_broken) {
+    return std::make_unique<GpuExecutor>(view, device, capabilities, peers, rendezvous, idle_words,
+                                         std::move(throw_if_broken));
 }
 
 }  // namespace baton::core

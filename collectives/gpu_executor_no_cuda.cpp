@@ -11,7 +11,7 @@ namespace {
 }  // namespace
 
 std::unique_ptr<Executor> make_gpu_executor(const CommView &, int, const Capabilities &, const PeerMemory &,
-                                            Rendezvous *, IdleWords *) {
+                                            Rendezvous *, IdleWords *, std::function<void()>) {
     no_cuda();
 }
 std::uint64_t probe_peers(const CommView &, int, const std::function<void()> &) { no_cuda(); }

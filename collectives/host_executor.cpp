@@ -195,8 +195,6 @@ private:
     MessageProgress progress_;
 };
 
-bool broken(const CommView &view) { return told_to_give_up(view) || load_relaxed(&view.control->abort) != 0; }
-
 }  // namespace
 
 HostExecutor::HostExecutor(const CommView &view, HostReach reach, const Route &route,
@@ -273,13 +271,13 @@ void HostExecutor::transfer(std::byte *destination, const std::byte *source, std
 
 void HostExecutor::local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) {
     submit(stream, [this, destination, source, bytes] {
-        if (!broken(view_) && bytes > 0) std::memmove(destination, source, bytes);
+        if (!is_broken(view_) && bytes > 0) std::memmove(destination, source, bytes);
     });
 }
 
 void HostExecutor::signal(int window, int target, void *stream) {
     submit(stream, [this, window, target] {
-        if (broken(view_)) return;
+        if (is_broken(view_)) return;
         std::uint64_t *given = view_.own().signals_given(window, target);
         store_release(view_.arena(target).signal_word(window, view_.rank), ++*given);
     });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "collectives/args.hpp"
@@ -21,12 +22,14 @@ struct PeerBuffers {
 /// from the hosts' rendezvous. Where an address is not known, in time or at all, a kernel takes over. Not thread-safe.
 class PeerAddresses {
 public:
-    /// `rendezvous` may be null (one rank).
-    PeerAddresses(const CommView &view, const PeerMemory &peers, Rendezvous *rendezvous)
-        : view_(view), peers_(peers), rendezvous_(rendezvous) {}
+    /// `rendezvous` may be null (one rank); its waits end when the communicator breaks, and `throw_if_broken` throws by
+    /// what.
+    PeerAddresses(const CommView &view, const PeerMemory &peers, Rendezvous *rendezvous,
+                  std::function<void()> throw_if_broken)
+        : view_(view), peers_(peers), rendezvous_(rendezvous), throw_if_broken_(std::move(throw_if_broken)) {}
 
     /// Of a collective call, which all ranks issue with the same plan. False: not known; throws in zero-SM mode, where
-    /// nothing can take over.
+    /// nothing can take over: what has broken the communicator, or TIMEOUT, or MISMATCH.
     bool learn(const Plan &plan, const CollectiveArgs &args, bool capturing, std::vector<PeerBuffers> &peers);
 
     /// Before the others of a launch's messages; `capturing`: the stream records a graph. False: no address will be
@@ -44,6 +47,7 @@ private:
     const CommView &view_;
     const PeerMemory &peers_;
     Rendezvous *const rendezvous_;
+    const std::function<void()> throw_if_broken_;
 };
 
 }  // namespace baton::core

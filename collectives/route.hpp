@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "collectives/args.hpp"
-#include "transport/element/hd.hpp"
+#include "util/hd.hpp"
 #include "util/limits.hpp"
 
 namespace baton::core {

@@ -9,8 +9,8 @@
 ///   credit.
 ///   2. Even step: copy the combined segment into every peer's staging; signal; wait; copy the peers' out; credit.
 /// Odd steps use staging slot 1, even steps slot 0, so a step waits for the credit of the step two before.
-/// Steps: 2 (vector / n) / segment. Wire: 2 (n-1)/n vector bytes per rank, copied twice. Scratch: two segments per
-/// peer.
+/// Steps: 2 (vector / n) / segment. Wire: 2 (n-1)/n vector bytes per rank, copied twice.
+/// Synchronisation: arrival per pair, signal and credit per pair and step. Scratch: two segments per peer.
 namespace baton::core {
 
 template <class Engine>

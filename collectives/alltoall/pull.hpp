@@ -8,8 +8,8 @@
 ///   2. Peer by peer: copy the block for me out of its send buffer to its place in my receive buffer.
 ///   3. Signal all: your block has been read. Wait for all.
 /// REQUIRES: send and recv do not overlap. Peers still read send while this rank fills recv, so in place the result
-/// goes to scratch first (Communicator::use_scratch). Steps: 1. Wire: (n-1) block bytes per rank, read.
-/// Synchronisation: arrival and signal per pair. Scratch: none; in place the result's size.
+/// goes to scratch first. Steps: 1. Wire: (n-1) block bytes per rank, read. Synchronisation: arrival and signal per
+/// pair. Scratch: none; in place the result's size.
 namespace baton::core {
 
 template <class Engine>

@@ -6,7 +6,8 @@
 /// Barrier by arrivals.
 ///   1. Tell every peer that this rank is here.  2. Wait until every peer has said so, then signal and wait once more.
 /// The arrival alone would hold the ranks together; the signal makes it a release: what a rank put into windows before
-/// the barrier is visible to the others after it. Steps: 2 flights. Wire: 2 (n-1) lines per rank. Scratch: none.
+/// the barrier is visible to the others after it. Steps: 2 flights. Wire: 2 (n-1) lines per rank.
+/// Synchronisation: arrival and signal per pair. Scratch: none.
 namespace baton::core {
 
 template <class Engine>

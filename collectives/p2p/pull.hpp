@@ -8,7 +8,7 @@
 ///             3. Wait until this message has left.
 ///   Receiver: 1. Wait for the sender's line, compare the signature.  2. Copy; hand the slot back.
 /// The sender completes when the receiver has come and copied. Steps: 2 flights and the data. Wire: message bytes,
-/// read. Scratch: none.
+/// read. Synchronisation: header, and the word that hands the slot back. Scratch: none.
 namespace baton::core {
 
 template <class Engine>
@@ -28,7 +28,7 @@ BATON_HD bool recv_pull(Engine &engine, const Message &message, MessageProgress 
     MessageInbox *in = engine.own().inbox(message.peer, message.slot());
     MessageOutbox *out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
     typename Engine::Remote source{};
-    if (!engine.compare_line(&in->header, &source)) return false;
+    if (!engine.compare_line(&in->header, WaitFor::header, &source)) return false;
     engine.copy_from(message.buffer, source, message.bytes);
     engine.post_words(&in->received, &out->consumed.value, message.number);
     return true;

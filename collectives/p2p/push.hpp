@@ -10,7 +10,9 @@
 ///             2. Wait for the shares of all channels of the sender; hand the slot back.
 /// A copy engine does the sender's 3. for the channels behind a head, between two kernels: one that waits as in
 /// send_meet(), and one that signals. The head's channels split its bytes among them as if it were the message.
-/// The sender completes when the receiver has come. Steps: 2 flights and the data. Wire: message bytes. Scratch: none.
+/// The sender completes when the receiver has come. Steps: 2 flights and the data. Wire: message bytes.
+/// Synchronisation: header, reply, a word of each channel of the sender, and the word that hands the slot back.
+/// Scratch: none.
 namespace baton::core {
 
 /// True, with the receiver's buffer, once it may be written.
@@ -24,7 +26,7 @@ BATON_HD bool send_meet(Engine &engine, const Message &message, MessageProgress 
         if (engine.channel() == 0) engine.post_line(&in->header);
         progress.begun = true;
     }
-    return engine.compare_line(&out->reply, &destination);
+    return engine.compare_line(&out->reply, WaitFor::reply, &destination);
 }
 
 template <class Engine>
@@ -48,7 +50,7 @@ BATON_HD bool recv_push(Engine &engine, const Message &message, MessageProgress 
         progress.begun = true;
     }
     // The header stays until the slot is handed back, so looking at it again gives the same answer.
-    if (!engine.compare_line(&in->header, nullptr)) return false;
+    if (!engine.compare_line(&in->header, WaitFor::header, nullptr)) return false;
     if (!engine.wait_parts(in->done, message.number)) return false;
     engine.post_words(&in->received, &out->consumed.value, message.number);
     return true;

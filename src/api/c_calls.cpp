@@ -38,6 +38,7 @@ Group::Check once_more(const char *name, baton_comm_t comm, baton_stream_t strea
                        const Requests &checked) {
     return once_more(name, memory_of(checked), [=] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
+        const auto turn = found->turn_unless_destroyed();
         find_stream(*found, stream);
         return memory_of(check(*found));
     });
@@ -107,6 +108,7 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         if (!group.open()) return run();
         const auto look = [=] {
             const std::shared_ptr<WindowHandle> again = find_window(window);
+            const auto its_turn = again->comm->turn_unless_destroyed();
             const std::shared_ptr<void> queue = find_stream(*again->comm, stream);
             return std::array{make(*again->comm, *again->window, queue.get()).buffer};
         };
@@ -219,8 +221,9 @@ baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t
 baton_result baton_window_destroy(baton_window_t window) {
     return guarded("baton_window_destroy", [&] {
         const std::shared_ptr<WindowHandle> found = find_window(window);
+        const auto turn = found->comm->turn_unless_destroyed();
+        find_window(window);  // another thread may have destroyed it meanwhile
         windows().remove(window);
-        const std::lock_guard lock(found->comm->mutex());
         found->comm->destroy_window(found->window);
     });
 }

@@ -159,7 +159,7 @@ baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer) {
 baton_result baton_free(baton_comm_t comm, void *pointer) {
     return guarded("baton_free", [&] {
         const auto found = find_comm(comm);
-        const std::lock_guard lock(found->mutex());
+        const auto turn = found->turn_unless_destroyed();
         if (pointer != nullptr) found->registry().release(pointer);
     });
 }
@@ -178,7 +178,7 @@ baton_result baton_register(baton_comm_t comm, void *pointer, size_t bytes) {
 baton_result baton_deregister(baton_comm_t comm, void *pointer) {
     return guarded("baton_deregister", [&] {
         const auto found = find_comm(comm);
-        const std::lock_guard lock(found->mutex());
+        const auto turn = found->turn_unless_destroyed();
         require_pointer(pointer, "pointer");
         found->registry().remove(pointer);
     });

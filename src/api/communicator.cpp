@@ -71,18 +71,22 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     });
     creation_.begin("executor");
     const bool direct = capabilities_.on_gpu && capabilities_.reaches_buffers && view_.size > 1;
-    if (direct) rendezvous_ = std::make_unique<Rendezvous>(*bootstrap_, view_.rank, view_.size);
+    if (direct)
+        rendezvous_ = std::make_unique<Rendezvous>(*bootstrap_, view_.rank, view_.size,
+                                                   [control = control_] { return is_broken(*control); });
     if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && direct)
         idle_words_ = std::make_unique<IdleWords>(*bootstrap_, std::chrono::nanoseconds(view_.timeout_ns));
+    // What is collective comes before: in together() a rank that has thrown would meet the others in another call.
+    HostReach reach;
+    if (!capabilities_.on_gpu) reach.pids = bootstrap_->allgather(static_cast<std::int32_t>(getpid()));
     together([&] {
         if (capabilities_.on_gpu) {
-            executor_ = make_gpu_executor(view_, device_, capabilities_, *peers_, rendezvous_.get(), idle_words_.get());
+            executor_ = make_gpu_executor(view_, device_, capabilities_, *peers_, rendezvous_.get(), idle_words_.get(),
+                                          [this] { throw_if_broken(); });
             return;
         }
-        HostReach reach;
         reach.same_process = bootstrap_->same_process();
         reach.single_copy = single_copy_;
-        reach.pids = bootstrap_->allgather(static_cast<std::int32_t>(getpid()));
         executor_ = std::make_unique<HostExecutor>(view_, std::move(reach), make_route(capabilities_.links, view_.rank),
                                                    [this] { throw_if_broken(); });
     });
@@ -215,6 +219,8 @@ void Communicator::settle_capabilities(const baton_config &config, const std::ve
 }
 
 void Communicator::fill_info(baton_info *info) const {
+    const std::shared_lock lock(teardown_mutex_);
+    require_alive();
     const std::size_t size = info->struct_size;
     std::memset(info, 0, sizeof(*info));
     info->struct_size = size;

@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <shared_mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,8 +54,12 @@ public:
     std::mutex &mutex() { return mutex_; }
     /// A call's turn on a communicator that works: holds mutex() while the result lives. Throws as throw_if_broken().
     [[nodiscard]] std::unique_lock<std::mutex> turn();
+    /// The same, also on a broken one: for calls that give something back, and checks. Throws BATON_ERR_ARGUMENT after
+    /// shut_down().
+    [[nodiscard]] std::unique_lock<std::mutex> turn_unless_destroyed();
     Buffers &buffers() { return *buffers_; }
     RegionRegistry &registry() { return *registry_; }
+    /// Throws BATON_ERR_ARGUMENT after shut_down().
     void fill_info(baton_info *info) const;
     const Phases &creation() const { return creation_; }
 
@@ -133,7 +139,15 @@ private:
     template <class Body>
     void guard(const Body &body);
     void break_with(baton_result code, const std::string &text, bool tell_others);
+    struct News {
+        baton_result code;
+        std::string text;
+        bool first;  // this rank has found it, and tells the others
+    };
+    std::optional<News> find_error() const;
+    std::uint64_t seen_abort() const;
     void look_for_errors();
+    void require_alive() const;
     void throw_breakage_if_any();        // also while the communicator is being destroyed
     [[noreturn]] void throw_breakage();  // REQUIRES: broken
     void on_tick();
@@ -169,8 +183,10 @@ private:
     baton_result broken_code_ = BATON_SUCCESS;
     std::string broken_text_;
     std::atomic<bool> broken_{false};
-    std::mutex teardown_mutex_;       // held while an error is passed on, so that shut_down() waits for that
-    std::atomic<bool> ready_{false};  // the service thread may look at executor_ and control_
+    // Shared by who looks, between calls, at what shut_down() frees: it takes the mutex alone to clear ready_, after
+    // which nobody looks at executor_ and registry_, and again to free peers_ and control_.
+    mutable std::shared_mutex teardown_mutex_;
+    std::atomic<bool> ready_{false};
     bool shut_down_ = false;
 };
 

@@ -88,7 +88,7 @@ void Communicator::break_with(baton_result code, const std::string &text, bool t
         broken_.store(true);
     }
     log(LogLevel::info, view_.rank, "{}: {}", baton_result_name(code), text);
-    const std::lock_guard lock(teardown_mutex_);
+    const std::shared_lock lock(teardown_mutex_);
     if (!ready_.load(std::memory_order_acquire)) return;
     if (tell_others) peers_->post_error(code, text);
     store_relaxed(&control_->abort, AbortWord::make(code, view_.rank, view_.rank));
@@ -102,7 +102,7 @@ void Communicator::on_tick() {
     look_for_errors();
     std::optional<Executor::OverdueWait> wait;
     {
-        const std::lock_guard lock(teardown_mutex_);
+        const std::shared_lock lock(teardown_mutex_);
         if (!ready_.load(std::memory_order_acquire)) return;
         if (broken_.load()) return executor_->interrupt();
         wait = executor_->overdue();
@@ -116,18 +116,32 @@ void Communicator::on_tick() {
         true);
 }
 
-/// From the service thread and from calls. The first rank to find an error posts its words; the others take them over.
-void Communicator::look_for_errors() {
-    if (broken_.load(std::memory_order_relaxed)) return;
+/// What this rank's waiters have recorded, or else another rank has posted. Nothing once shut_down() has freed both.
+std::optional<Communicator::News> Communicator::find_error() const {
+    const std::shared_lock lock(teardown_mutex_);
+    if (control_ == nullptr) return std::nullopt;
     if (load_acquire(&control_->recorded) != 0) {
         const ErrorRecord record = control_->record;
-        return break_with(static_cast<baton_result>(record.code), describe_record(record), true);
+        return News{static_cast<baton_result>(record.code), describe_record(record), true};
     }
-    baton_result code = BATON_SUCCESS;
-    std::string text;
+    News news{.code = BATON_SUCCESS, .text = {}, .first = false};
     for (int rank = 0; rank < view_.size; ++rank) {
-        if (rank != view_.rank && peers_->error_of(rank, &code, &text)) return break_with(code, text, false);
+        if (rank != view_.rank && peers_->error_of(rank, &news.code, &news.text)) return news;
     }
+    return std::nullopt;
+}
+
+/// Control::seen; 0 once that is freed.
+std::uint64_t Communicator::seen_abort() const {
+    const std::shared_lock lock(teardown_mutex_);
+    return control_ == nullptr ? 0 : load_relaxed(&control_->seen);
+}
+
+/// From the service thread, calls and state queries. The first rank to find an error posts its words; the others take
+/// them over.
+void Communicator::look_for_errors() {
+    if (broken_.load(std::memory_order_relaxed)) return;
+    if (const std::optional<News> news = find_error()) break_with(news->code, news->text, news->first);
 }
 
 std::unique_lock<std::mutex> Communicator::turn() {
@@ -136,15 +150,24 @@ std::unique_lock<std::mutex> Communicator::turn() {
     return lock;
 }
 
+std::unique_lock<std::mutex> Communicator::turn_unless_destroyed() {
+    std::unique_lock lock(mutex_);
+    require_alive();
+    return lock;
+}
+
+void Communicator::require_alive() const {
+    if (!ready_.load(std::memory_order_acquire)) fail(BATON_ERR_ARGUMENT, "comm has been destroyed");
+}
+
 void Communicator::throw_if_broken() {
-    // What follows looks at memory that shut_down() frees.
-    if (!ready_.load(std::memory_order_acquire)) fail(BATON_ERR_ARGUMENT, "the communicator has been destroyed");
+    require_alive();
     throw_breakage_if_any();
 }
 
 void Communicator::throw_breakage_if_any() {
     look_for_errors();
-    const std::uint64_t seen = load_relaxed(&control_->seen);
+    const std::uint64_t seen = seen_abort();
     if (seen != 0 && !broken_.load()) {
         const auto until = std::chrono::steady_clock::now() + patience_for_text;
         while (!broken_.load() && std::chrono::steady_clock::now() < until) {

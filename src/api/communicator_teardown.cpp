@@ -28,7 +28,7 @@ void Communicator::shut_down() {
     call_ = Call::comm_destroy;
     wait_for_all([] {});
     {
-        const std::lock_guard lock(teardown_mutex_);
+        const std::lock_guard lock(teardown_mutex_);  // waits for who is looking, too
         ready_.store(false, std::memory_order_release);
     }
     peers_->leave();
@@ -40,10 +40,13 @@ void Communicator::shut_down() {
     // Memory that a thread of this process may still use is leaked.
     if (!in_step && !bootstrap_->abandon(timeout_)) static_cast<void>(registry_.release());
     registry_.reset();
-    peers_.reset();
     rendezvous_.reset();
     idle_words_.reset();
-    free_control();
+    {
+        const std::lock_guard lock(teardown_mutex_);
+        peers_.reset();
+        free_control();
+    }
     bootstrap_.reset();
     if (broken_here) std::rethrow_exception(broken_here);
 }

@@ -1,6 +1,7 @@
 # baton_layer(NAME [DIR dir] [LINK targets...]): one static library per layer, from the .cpp (and with CUDA the .cu) files
 # directly inside a folder. Only the layers named under LINK are visible to it, so an include that goes up the layers
-# compiles at best and fails to link. Files named *_cuda.cpp need the toolkit; *_no_cuda.cpp stand in for them.
+# compiles at best and fails to link, or in the test `layers`. Files named *_cuda.cpp need the toolkit; *_no_cuda.cpp
+# stand in for them.
 function(baton_layer name)
   cmake_parse_arguments(LAYER "" "DIR" "LINK" ${ARGN})
   if(NOT LAYER_DIR)

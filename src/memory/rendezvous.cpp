@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <atomic>
+#include <utility>
 
 namespace baton::core {
 namespace {
@@ -11,10 +12,11 @@ std::atomic_ref<std::uint64_t> shared(std::uint64_t &word) { return std::atomic_
 
 }  // namespace
 
-Rendezvous::Rendezvous(Bootstrap &bootstrap, int rank, int size)
+Rendezvous::Rendezvous(Bootstrap &bootstrap, int rank, int size, std::function<bool()> stop)
     : segment_(bootstrap, sizeof(Slice) + static_cast<std::size_t>(size) * pair_ring * sizeof(Slot)),
       rank_(rank),
       size_(size),
+      stop_(std::move(stop)),
       posted_to_(static_cast<std::size_t>(size)),
       looked_for_(static_cast<std::size_t>(size)) {}
 
@@ -26,7 +28,8 @@ void Rendezvous::write(Slot &slot, std::uint64_t number, const Entry &entry) {
     shared(slot.number).store(number, std::memory_order_release);
 }
 
-bool Rendezvous::read(Slot &slot, std::uint64_t number, std::chrono::steady_clock::time_point until, Entry &entry) {
+bool Rendezvous::read(Slot &slot, std::uint64_t number, std::chrono::steady_clock::time_point until,
+                      Entry &entry) const {
     for (std::uint32_t polls = 1;; ++polls) {
         const std::uint64_t seen = shared(slot.number).load(std::memory_order_acquire);
         if (seen > number) return false;
@@ -37,7 +40,7 @@ bool Rendezvous::read(Slot &slot, std::uint64_t number, std::chrono::steady_cloc
             if (shared(slot.number).load(std::memory_order_relaxed) == number) return true;
         }
         if (polls % 64 == 0) {
-            if (std::chrono::steady_clock::now() > until) return false;
+            if (std::chrono::steady_clock::now() > until || stop_()) return false;
             sched_yield();
         }
     }

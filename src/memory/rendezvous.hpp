@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
@@ -24,8 +25,10 @@ public:
     /// The words of the call's arrival (sync/arrival.hpp): what it is, and where the rank's buffers are.
     using Entry = std::array<std::uint64_t, 5>;
 
-    /// Collective.
-    Rendezvous(Bootstrap &bootstrap, int rank, int size);
+    /// Collective. `stop` ends every wait, as if its patience were over: when nobody will come any more. By the waiting
+    /// thread.
+    Rendezvous(
+        Bootstrap &bootstrap, int rank, int size, std::function<bool()> stop = [] { return false; });
 
     /// Tells the others; returns the call's number.
     std::uint64_t post(const Entry &entry);
@@ -68,12 +71,13 @@ private:
                                         1)[static_cast<std::uint64_t>(to) * pair_ring + number % pair_ring];
     }
     static void write(Slot &slot, std::uint64_t number, const Entry &entry);
-    /// Once it is there; false when `until` has passed or a later one is.
-    static bool read(Slot &slot, std::uint64_t number, std::chrono::steady_clock::time_point until, Entry &entry);
+    /// Once it is there; false when `until` has passed, or stop_() says so, or a later one is.
+    bool read(Slot &slot, std::uint64_t number, std::chrono::steady_clock::time_point until, Entry &entry) const;
 
     SharedSegment segment_;
     int rank_;
     int size_;
+    std::function<bool()> stop_;
     std::uint64_t posted_ = 0;
     std::vector<std::uint64_t> posted_to_;
     std::vector<std::uint64_t> looked_for_;

@@ -49,6 +49,9 @@ BATON_HD inline bool told_to_give_up(const CommView &view) {
     return told_to_give_up(view, load_relaxed(&view.own().header()->abort));
 }
 
+/// The same, or if this process has broken the communicator: what a host thread looks at before it begins something.
+inline bool is_broken(const CommView &view) { return told_to_give_up(view) || load_relaxed(&view.control->abort) != 0; }
+
 /// The peer of a wait for the data of all peers at once.
 inline constexpr std::int32_t any_peer = -1;
 

@@ -4,6 +4,7 @@
 
 #include "baton/baton.h"
 #include "sync/arrival.hpp"
+#include "sync/platform.hpp"
 
 namespace baton::core {
 
@@ -54,5 +55,12 @@ struct Control {
     std::uint64_t recorded;  // 1 once `record` is complete: written with release by the waiter that claimed it
     ErrorRecord record;
 };
+
+/// True once this process knows that the communicator is broken, or one of its waiters does: for a host thread that
+/// waits for something outside of the arenas.
+inline bool is_broken(const Control &control) {
+    return load_relaxed(&control.abort) != 0 || load_relaxed(&control.seen) != 0 ||
+           load_relaxed(&control.recorded) != 0;
+}
 
 }  // namespace baton::core

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transport/element/hd.hpp"
+#include "util/hd.hpp"
 
 namespace baton::core {
 

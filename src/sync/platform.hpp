@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "transport/element/hd.hpp"
+#include "util/hd.hpp"
 
 #if !defined(__CUDA_ARCH__)
 #include <sched.h>

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <thread>
 
 #include "thread_ranks.hpp"
 
@@ -82,6 +84,30 @@ TEST(ThreadFailures, ARankThatDoesNotComeIsATimeoutThatNamesIt) {
     });
 }
 
+/// A receiver waits for the sender's header, a sender that pushes for the receiver's reply.
+TEST(ThreadFailures, ATimeoutOfAMessageSaysWhatOfItIsMissing) {
+    for (const HostWay way : {HostWay::pull, HostWay::push, HostWay::line, HostWay::staged}) {
+        for (const bool sends : {false, true}) {
+            ThreadConfig config = thread_config(2, way);
+            config.timeout_seconds = 0.1;
+            with_ranks(config, [&](Communicator &comm) {
+                std::vector<std::byte> buffer(100000);
+                const auto call = [&] {
+                    if (comm.rank() == 1) return;
+                    run(comm, {sends ? send_request(comm, buffer.data(), buffer.size(), 1)
+                                     : recv_request(comm, buffer.data(), buffer.size(), 1)});
+                };
+                const Failure failure = error_of(comm, call);
+                EXPECT_EQ(failure.code(), BATON_ERR_TIMEOUT) << failure.what();
+                if (sends && way == HostWay::staged) return;  // waits until pieces are taken
+                const char *const missing = sends ? "for its matching call" : "for its message";
+                EXPECT_NE(std::string(failure.what()).find(missing), std::string::npos)
+                    << name_of(way) << ": " << failure.what();
+            });
+        }
+    }
+}
+
 TEST(ThreadFailures, AbortEndsTheOthersWaits) {
     with_ranks({.size = 4}, [](Communicator &comm) {
         if (comm.rank() == 3) comm.abort();
@@ -110,6 +136,28 @@ TEST(ThreadFailures, DestroyingWhileOthersWaitIsATimeoutOnEveryRank) {
             EXPECT_EQ(failure.code(), BATON_ERR_TIMEOUT) << failure.what();
         }
     });
+}
+
+/// Another thread asks for the communicator's state all along.
+TEST(ThreadFailures, StateQueriesMayComeWhileItIsDestroyed) {
+    for (int round = 0; round < 5; ++round) {
+        with_ranks({.size = 2}, [](Communicator &comm) {
+            std::atomic<bool> asked{false};
+            std::thread other([&] {
+                const Failure end = error_of(comm, [&] {
+                    baton_info info{};
+                    for (info.struct_size = sizeof(info);; asked.store(true)) {
+                        comm.throw_if_broken();
+                        comm.fill_info(&info);
+                    }
+                });
+                EXPECT_EQ(end.code(), BATON_ERR_ARGUMENT) << end.what();
+            });
+            while (!asked.load()) std::this_thread::yield();
+            comm.shut_down();
+            other.join();
+        });
+    }
 }
 
 TEST(ThreadFailures, OneRanksWrongArgumentsAreAllRanksError) {

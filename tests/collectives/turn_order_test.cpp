@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <new>
 #include <thread>
 #include <vector>
@@ -46,6 +47,18 @@ TEST(TurnOrder, RunsByTickets) {
     for (std::thread &thread : threads) thread.join();
     ASSERT_EQ(ran.size(), tickets);
     for (std::uint64_t i = 0; i < tickets; ++i) EXPECT_EQ(ran[i], i);
+}
+
+/// drain() may be what somebody waits for to destroy it: the thread whose turn was the last has let go of it by then.
+TEST(TurnOrder, MayBeDestroyedOnceDrained) {
+    for (int round = 0; round < 200; ++round) {
+        auto order = std::make_unique<TurnOrder>();
+        const std::uint64_t ticket = order->issue([](std::uint64_t) {});
+        std::thread thread([&order = *order, ticket] { order.run(ticket, [] {}); });
+        order->drain();
+        order.reset();
+        thread.join();
+    }
 }
 
 }  // namespace

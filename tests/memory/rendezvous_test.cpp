@@ -49,6 +49,23 @@ TEST(Rendezvous, NamesTheRankThatDoesNotCome) {
     });
 }
 
+TEST(Rendezvous, AWaitEndsWhenItIsToldTo) {
+    run_threads(2, [](Bootstrap &bootstrap) {
+        int asked = 0;
+        Rendezvous rendezvous(bootstrap, bootstrap.rank(), bootstrap.size(), [&] { return ++asked == 3; });
+        if (bootstrap.rank() == 0) {
+            std::vector<Entry> all;
+            EXPECT_EQ(rendezvous.collect(rendezvous.post(entry(0, 0, 1)), 10h, all), 1);
+            EXPECT_EQ(asked, 3);
+            asked = 0;
+            Entry got{};
+            EXPECT_FALSE(rendezvous.look(1, rendezvous.next_from(1), 10h, got));
+            EXPECT_EQ(asked, 3);
+        }
+        bootstrap.barrier();
+    });
+}
+
 /// Each pair counts for itself.
 TEST(Rendezvous, PairsMeetByTheirOwnCount) {
     run_threads(4, [](Bootstrap &bootstrap) {

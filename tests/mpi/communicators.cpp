@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <atomic>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <thread>
@@ -256,6 +258,29 @@ TEST(Communicators, HandedFromThreadToThread) {
             expect_collectives(comm, i, 900);
         });
         user.join();
+    }
+}
+
+/// Calls that have found the communicator before another thread destroys it find that it is gone.
+TEST(Communicators, CallsOfOtherThreadsMeetItsDestruction) {
+    for (int round = 0; round < (world_size() > 4 ? 1 : 4); ++round) {
+        baton_comm_t comm = nullptr;
+        ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, nullptr, &comm));
+        std::atomic<int> calling{0};
+        const auto call_until_destroyed = [&] {
+            int unregistered = 0;
+            bool first = true;
+            do {
+                EXPECT_EQ(baton_deregister(comm, &unregistered), BATON_ERR_ARGUMENT);
+                calling += first ? 1 : 0;
+                first = false;
+            } while (std::strstr(baton_last_error(), "destroyed") == nullptr);
+        };
+        std::vector<std::thread> threads;
+        for (int thread = 0; thread < 4; ++thread) threads.emplace_back(call_until_destroyed);
+        while (calling < 4) std::this_thread::yield();
+        EXPECT_OK(baton_comm_destroy(comm));
+        for (std::thread &thread : threads) thread.join();
     }
 }
 

@@ -125,6 +125,20 @@ TEST_F(ZeroSmWaits, AnAbortLetsTheStreamsGo) {
     go_on();
 }
 
+/// The hosts wait for one that has not issued the call.
+TEST_F(ZeroSmWaits, AnAbortLetsTheHostsGo) {
+    start(300);
+    const auto began = std::chrono::steady_clock::now();
+    if (is_absent()) {
+        EXPECT_OK(baton_comm_abort(*comm_));
+    } else {
+        EXPECT_ERROR(BATON_ERR_ABORTED,
+                     baton_allgather(send_->data(), recv_->data(), count, BATON_FLOAT32, *comm_, stream_));
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
+    go_on();
+}
+
 /// Many waits that together last longer than the timeout, none of which does.
 TEST_F(ZeroSmWaits, ASlowRankIsNotAnAbsentOne) {
     start(patience);

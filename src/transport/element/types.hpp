@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "transport/element/hd.hpp"
+#include "util/hd.hpp"
 
 #if defined(__CUDACC__)
 #include <cuda_bf16.h>

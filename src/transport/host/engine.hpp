@@ -35,7 +35,7 @@ public:
     bool begin(const Arrival &mine) {
         mine_ = mine.signature;
         epoch_ = *view_.own().epoch(channel) + 1;
-        failed_ = told_to_give_up(view_) || load_relaxed(&view_.control->abort) != 0;
+        failed_ = is_broken(view_);
         if (failed_) return false;
         for (int step = 1; step < size(); ++step) {
             ArrivalLine *line = view_.arena(peer_at(step)).arrival(epoch_, channel, rank());

@@ -64,10 +64,9 @@ void TurnOrder::run(std::uint64_t ticket, const std::function<void()> &work) {
     struct PassOn {
         TurnOrder &order;
         ~PassOn() {
-            {
-                const std::lock_guard lock(order.mutex_);
-                ++order.finished_;
-            }
+            // Under the lock: drain() may return as soon as it is free, and the order be destroyed.
+            const std::lock_guard lock(order.mutex_);
+            ++order.finished_;
             order.changed_.notify_all();
         }
     } pass_on{*this};

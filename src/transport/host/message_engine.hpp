@@ -20,7 +20,7 @@ public:
 
     HostMessageEngine(const CommView &view, const HostReach &reach, const Arrival &mine, int peer, std::uint64_t number)
         : view_(view), reach_(reach), mine_(mine), number_(number), peer_(peer) {
-        failed_ = told_to_give_up(view_) || load_relaxed(&view_.control->abort) != 0;
+        failed_ = is_broken(view_);
     }
 
     int rank() const { return view_.rank; }
@@ -46,10 +46,10 @@ public:
     void post_line(ArrivalLine *line) {
         for (int word = 0; word < Arrival::words && !failed_; ++word) store_arrival_word(line, mine_, word, number_);
     }
-    bool compare_line(const ArrivalLine *line, Remote *buffer) {
+    bool compare_line(const ArrivalLine *line, WaitFor wait_for, Remote *buffer) {
         if (failed_) return false;
         Arrival theirs;
-        if (!load_arrival(line, number_, &theirs)) return not_yet(WaitFor::reply, number_);
+        if (!load_arrival(line, number_, &theirs)) return not_yet(wait_for, number_);
         if (!(theirs.signature == mine_.signature)) return report(BATON_ERR_MISMATCH, theirs.signature);
         // The one that it names: a receiver its recv buffer, a sender that is read from its send buffer.
         const BufferRef &named = theirs.recv.word != BufferRef{}.word ? theirs.recv : theirs.send;
@@ -59,7 +59,7 @@ public:
         return !gone || report(BATON_ERR_INTERNAL, theirs.signature);
     }
 
-    bool check_line(const ArrivalLine *line) { return compare_line(line, nullptr); }
+    bool check_line(const ArrivalLine *line) { return compare_line(line, WaitFor::header, nullptr); }
 
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
         if (!failed_ && !host_write(destination, source, bytes)) report_unreachable();

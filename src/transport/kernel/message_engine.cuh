@@ -97,18 +97,19 @@ public:
             store_arrival_word(line, mine_, static_cast<int>(threadIdx.x), number_);
         }
     }
-    /// Waits for the peer's line of this message, compares signatures, and gives the buffer it names.
-    __device__ bool compare_line(const ArrivalLine *line, Remote *buffer) {
-        if (threadIdx.x == 0 && going_) read_line(line);
+    /// Waits for the peer's line of this message (its header or its reply), compares signatures, and gives the buffer
+    /// it names.
+    __device__ bool compare_line(const ArrivalLine *line, WaitFor wait_for, Remote *buffer) {
+        if (threadIdx.x == 0 && going_) read_line(line, wait_for);
         agree();
         if (buffer != nullptr) *buffer = shared_.remote;
         return going_;
     }
 
-    /// Compares signatures only, by a thread of the last warp while the others go on: a method that gathers the block
-    /// tells the result.
+    /// Compares a header's signature only, by a thread of the last warp while the others go on: a method that gathers
+    /// the block tells the result.
     __device__ bool check_line(const ArrivalLine *line) {
-        if (threadIdx.x == blockDim.x - 1 && going_) read_line(line);
+        if (threadIdx.x == blockDim.x - 1 && going_) read_line(line, WaitFor::header);
         return true;
     }
 
@@ -214,8 +215,8 @@ private:
         return going_;
     }
 
-    __device__ void read_line(const ArrivalLine *line) {
-        Spin spin(view_, at(WaitFor::reply));
+    __device__ void read_line(const ArrivalLine *line, WaitFor wait_for) {
+        Spin spin(view_, at(wait_for));
         Arrival theirs;
         while (!load_arrival(line, number_, &theirs)) {
             if (!spin()) {
