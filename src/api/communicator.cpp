@@ -107,6 +107,7 @@ std::vector<DeviceIdentity> Communicator::settle_place(const baton_config &confi
         std::int32_t generation = 0;
         char uuid[48] = {};
         char name[80] = {};
+        ProcessorBits processors = bits_of(allowed_processors());
     } mine;
     mine.p2p_off = config.p2p == BATON_P2P_OFF ? 1 : 0;
     const auto transport = static_cast<baton_transport>(config.transport);
@@ -152,6 +153,9 @@ std::vector<DeviceIdentity> Communicator::settle_place(const baton_config &confi
     } else {
         ranks_on_device_ = view_.size;
         capabilities_.channels = 1;
+        std::vector<ProcessorBits> processors;
+        for (const Place &place : all) processors.push_back(place.processors);
+        if (!have_one_each(processors)) polls_between_yields.store(often, std::memory_order_relaxed);
     }
     std::vector<DeviceIdentity> gpus;
     for (const Place &place : all) {

@@ -52,6 +52,18 @@ std::vector<int> allowed_processors() {
     return processors;
 }
 
+ProcessorBits bits_of(const std::vector<int> &processors) {
+    ProcessorBits bits;
+    for (const int processor : processors) bits.set(static_cast<std::size_t>(processor) % bits.size());
+    return bits;
+}
+
+bool have_one_each(const std::vector<ProcessorBits> &ranks) {
+    ProcessorBits all;
+    for (const ProcessorBits &rank : ranks) all |= rank;
+    return all.count() >= ranks.size();
+}
+
 int current_numa_node() {
     unsigned processor = 0;
     unsigned node = 0;

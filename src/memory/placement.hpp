@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bitset>
 #include <vector>
 
 namespace baton::core {
@@ -16,6 +17,11 @@ std::vector<int> processors_near(const std::vector<int> &near, const std::vector
 
 /// What the calling thread may run on; empty where the system does not say.
 std::vector<int> allowed_processors();
+/// The same to be sent around: processor p is bit p % 1024.
+using ProcessorBits = std::bitset<1024>;
+ProcessorBits bits_of(const std::vector<int> &processors);
+/// Whether the ranks, by what each may run on, have a processor each; false if it is not known.
+bool have_one_each(const std::vector<ProcessorBits> &ranks);
 /// The node that the calling thread runs on at the moment, or -1.
 int current_numa_node();
 

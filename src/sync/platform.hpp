@@ -77,10 +77,17 @@ BATON_HD inline std::uint64_t clock_ns() {
 #endif
 }
 
-/// Between polls. Host ranks are often more than there are cores: the one waited for may need this core.
+#if !defined(__CUDA_ARCH__)
+inline constexpr std::uint32_t rarely = 16384, often = 64;
+/// Of this process. Set to `often` with the first communicator whose ranks are more than the processors they may run
+/// on: the rank that is waited for may need this one. Elsewhere a rank that yields would only make room for other
+/// programs, whose time slices are much longer than a message.
+inline std::atomic<std::uint32_t> polls_between_yields = rarely;
+#endif
+
 BATON_HD inline void relax_between_polls(std::uint32_t polls) {
 #if !defined(__CUDA_ARCH__)
-    if (polls % 64 == 0) sched_yield();
+    if (polls % polls_between_yields.load(std::memory_order_relaxed) == 0) sched_yield();
 #else
     (void)polls;
 #endif

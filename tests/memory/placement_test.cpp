@@ -24,6 +24,16 @@ TEST(Placement, BindsToWhatIsNearAndAllowed) {
     EXPECT_EQ(processors_near({0, 1}, {}), Set{});
 }
 
+TEST(Placement, RanksMayHaveAProcessorEach) {
+    const ProcessorBits first = bits_of({0}), second = bits_of({1}), both = bits_of({0, 1});
+    EXPECT_TRUE(have_one_each({first, second}));
+    EXPECT_TRUE(have_one_each({both, both}));
+    EXPECT_FALSE(have_one_each({both, both, first}));
+    EXPECT_FALSE(have_one_each({first, first}));
+    EXPECT_FALSE(have_one_each({ProcessorBits()})) << "the system does not say";
+    EXPECT_EQ(bits_of({3, 1024 + 4, 8191}).count(), 3u);
+}
+
 TEST(Placement, KnowsWhereTheThreadRuns) {
     const Set allowed = allowed_processors();
     ASSERT_FALSE(allowed.empty());
