@@ -11,6 +11,7 @@
 #include "memory/peer_service.hpp"
 #include "memory/publisher.hpp"
 #include "util/failure.hpp"
+#include "util/fixed_text.hpp"
 #include "util/unique_fd.hpp"
 
 namespace baton::core {
