@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "api/error_state.hpp"
@@ -93,19 +94,23 @@ void check(const baton_config &config) {
     }
 }
 
+/// Each of its type: a double holds no 64-bit size exactly.
+using Setting = std::variant<int, double, std::size_t>;
+
 /// Name and value of every field that ranks compare (of tuning and topology rank 0's counts, of p2p the strictest).
-std::vector<std::pair<const char *, double>> fields(const baton_config &config) {
+std::vector<std::pair<const char *, Setting>> fields(const baton_config &config) {
     return {{"transport", config.transport},
             {"timeout_seconds", config.timeout_seconds},
             {"max_channels", config.max_channels},
-            {"packet_limit", static_cast<double>(config.packet_limit)},
-            {"copy_engine_limit", static_cast<double>(config.copy_engine_limit)},
-            {"segment_bytes", static_cast<double>(config.segment_bytes)},
+            {"packet_limit", config.packet_limit},
+            {"copy_engine_limit", config.copy_engine_limit},
+            {"segment_bytes", config.segment_bytes},
             {"lines", config.lines}};
 }
 
-std::string value_text(double value) {
-    return value == static_cast<double>(unset_size) ? "unset" : fmt::format("{}", value);
+std::string value_text(const Setting &setting) {
+    if (setting == Setting(unset_size)) return "unset";
+    return std::visit([](auto value) { return fmt::format("{}", value); }, setting);
 }
 
 }  // namespace

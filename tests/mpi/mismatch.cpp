@@ -153,6 +153,10 @@ TEST(ConfigMismatch, NamesTheField) {
     EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm), "packet_limit",
                  std::to_string(world_size() - 1));
     config = default_config();
+    if (world_rank() == world_size() - 1) config.copy_engine_limit = SIZE_MAX - 1;  // as a double it equals SIZE_MAX
+    EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm), "copy_engine_limit", "unset",
+                 std::to_string(SIZE_MAX - 1));
+    config = default_config();
     config.timeout_seconds = world_rank() == 0 ? 3 : 4;
     EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm), "timeout_seconds", "rank 0");
     Communicator fresh;
