@@ -105,6 +105,7 @@ private:
     void give_up_memory();
     void map_arenas();
     void share_arenas(const RegionRegistry::Allocation &arena);
+    std::vector<std::byte *> addresses_of(const std::vector<PeerMemory::Published> &all, void *own) const;
     std::string probe_arenas();
     void settle_single_copy();
     bool probe_single_copy();

@@ -256,16 +256,10 @@ std::shared_ptr<Window> Communicator::create_window(std::size_t bytes, const std
         throw;
     }
     const std::vector<PeerMemory::Published> all = bootstrap_->allgather(allocation.published);
-    window->pointers.resize(all.size());
     // Nothing below fails on one rank alone but for a device error, which breaks more than this window.
     together([&] {
-        for (int peer = 0; peer < view_.size; ++peer) {
-            const PeerMemory::Published &published = all[static_cast<std::size_t>(peer)];
-            void *address =
-                peer == view_.rank ? allocation.pointer : peers_->address(peer, published.slot, published.generation);
-            domain_->hand_out(address);
-            window->pointers[static_cast<std::size_t>(peer)] = static_cast<std::byte *>(address);
-        }
+        window->pointers = addresses_of(all, allocation.pointer);
+        for (const std::byte *address : window->pointers) domain_->hand_out(address);
         clear_signals(window->index);
     });
     if (window->index == static_cast<int>(windows_.size())) windows_.emplace_back();

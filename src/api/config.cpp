@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/error_state.hpp"
+#include "util/environment.hpp"
 
 namespace baton::core {
 namespace {
@@ -31,11 +32,6 @@ constexpr Choice transports[] = {{"auto", BATON_TRANSPORT_AUTO},
                                  {"zero_sm", BATON_TRANSPORT_ZERO_SM}};
 constexpr Choice lines_choices[] = {{"auto", BATON_LINES_AUTO}, {"off", BATON_LINES_OFF}};
 constexpr Choice p2p_choices[] = {{"auto", BATON_P2P_AUTO}, {"off", BATON_P2P_OFF}};
-
-const char *variable(const char *name) {
-    const char *value = std::getenv(name);
-    return value != nullptr && *value != '\0' ? value : nullptr;
-}
 
 int choice_from(const char *name, std::span<const Choice> choices, int otherwise) {
     const char *value = variable(name);
