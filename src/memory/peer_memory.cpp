@@ -119,7 +119,7 @@ std::vector<int> PeerMemory::missing() const {
 
 void PeerMemory::leave() { std::atomic_ref(impl_->mine.left).store(1, std::memory_order_release); }
 
-void PeerMemory::interrupt(const std::string &text) { impl_->publisher->break_with(BATON_ERR_ABORTED, text); }
+void PeerMemory::interrupt(baton_result code, const std::string &text) { impl_->publisher->break_with(code, text); }
 
 void PeerMemory::post_error(baton_result code, const std::string &text) {
     BoardRecord &mine = impl_->mine;

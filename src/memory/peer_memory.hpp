@@ -83,8 +83,8 @@ public:
     /// Tells the peers that this rank leaves in order, so that its end is no death. Before destruction.
     void leave();
 
-    /// Breaks a publish() in progress and all later ones: the communicator is broken. `text` becomes their message.
-    void interrupt(const std::string &text);
+    /// Breaks a publish() in progress and all later ones: the communicator is broken, and they fail as it has.
+    void interrupt(baton_result code, const std::string &text);
 
     /// A text line per rank on the board for the reason a communicator broke: the first writer of a rank wins.
     void post_error(baton_result code, const std::string &text);

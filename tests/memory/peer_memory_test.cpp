@@ -248,13 +248,13 @@ TEST(PeerMemory, InterruptEndsAPublishInProgressAndLaterOnes) {
             void *memory = rank.domain.allocate(1);
             std::thread aborter([&] {
                 while (!importing) std::this_thread::yield();
-                rank.peers.interrupt("baton_comm_abort was called");
+                rank.peers.interrupt(BATON_ERR_MISMATCH, "ranks 2 and 3 disagree");
             });
             std::string text;
-            EXPECT_EQ(code_of([&] { rank.publish(memory); }, &text), BATON_ERR_ABORTED);
-            EXPECT_EQ(text, "baton_comm_abort was called");
+            EXPECT_EQ(code_of([&] { rank.publish(memory); }, &text), BATON_ERR_MISMATCH);
+            EXPECT_EQ(text, "ranks 2 and 3 disagree");
             aborter.join();
-            EXPECT_EQ(code_of([&] { rank.publish(memory); }), BATON_ERR_ABORTED);
+            EXPECT_EQ(code_of([&] { rank.publish(memory); }), BATON_ERR_MISMATCH);
             gate.open();
         }
         bootstrap.barrier();
