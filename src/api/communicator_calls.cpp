@@ -112,6 +112,8 @@ void Communicator::run_one_sided(const std::function<void(Executor &)> &work, vo
     });
 }
 
+void Communicator::run_local(const std::function<void()> &work) { guard(work); }
+
 /// MPI's in place for reduce_scatter: the result goes over a block that a peer may still be reading, or that is still
 /// to be staged. Not where it comes from a peer that knows, nor where a channel has sent its shares of all blocks
 /// before it stores.
@@ -250,7 +252,7 @@ std::shared_ptr<Window> Communicator::create_window(std::size_t bytes, const std
     RegionRegistry::Allocation allocation;
     const NumaNodeGuard near(placement_.numa_node);
     try {
-        together([&] { allocation = registry_->allocate_published(bytes); });
+        together([&] { guard([&] { allocation = registry_->allocate_published(bytes); }); });
     } catch (const Failure &) {
         if (allocation.pointer != nullptr) registry_->release_published(allocation.pointer);
         throw;
