@@ -73,10 +73,10 @@ PeerMemory::PeerMemory(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks cal
 
 PeerMemory::~PeerMemory() = default;
 
-PeerMemory::Published PeerMemory::publish(Export &&exported, std::chrono::milliseconds timeout) {
+PeerMemory::Published PeerMemory::publish(Export &&exported, std::chrono::milliseconds timeout, Slots slots) {
     const UniqueFd fd(std::exchange(exported.fd, -1));
     if (exported.post.kind == HandleKind::none) throw Failure(BATON_ERR_UNSUPPORTED, exported.reason);
-    return impl_->publisher->publish(exported.post, fd.get(), timeout);
+    return impl_->publisher->publish(exported.post, fd.get(), timeout, slots);
 }
 
 void PeerMemory::retire(std::uint32_t slot) { impl_->publisher->retire(slot); }

@@ -47,10 +47,16 @@ public:
         std::uint64_t generation = 0;
     };
 
+    /// Which slots a region may have: region.hpp.
+    enum class Slots {
+        callers,
+        own
+    };
+
     /// Makes a region known and returns when every peer has mapped it. The export's descriptor is closed. Throws
     /// BATON_ERR_UNSUPPORTED with the peer and its reason where one could not map it (then no peer keeps it),
-    /// BATON_ERR_TIMEOUT, or BATON_ERR_MEMORY where all slots are taken.
-    Published publish(Export &&exported, std::chrono::milliseconds timeout);
+    /// BATON_ERR_TIMEOUT, or BATON_ERR_MEMORY where all of these slots are taken.
+    Published publish(Export &&exported, std::chrono::milliseconds timeout, Slots slots = Slots::callers);
 
     /// The region's owner will not name it any more. Its slot may be used again; peers unmap it at reclaim().
     void retire(std::uint32_t slot);

@@ -147,7 +147,7 @@ TEST(PeerMemory, AllSlotsInUseIsAnErrorThatARetireMends) {
         Rank rank(bootstrap);
         if (bootstrap.rank() == 0) {
             void *memory = rank.domain.allocate(1);
-            for (int i = 0; i < region_slots; ++i) rank.publish(memory);
+            for (int i = 0; i < caller_slots; ++i) rank.publish(memory);
             EXPECT_EQ(code_of([&] { rank.publish(memory); }), BATON_ERR_MEMORY);
             rank.peers.retire(77);
             EXPECT_EQ(rank.publish(memory).slot, 77U);
@@ -173,14 +173,14 @@ TEST(PeerMemory, ARefusedImportNamesThePeerAndItsReason) {
             EXPECT_NE(text.find("rank 1"), std::string::npos) << text;
             EXPECT_NE(text.find("the cable is out"), std::string::npos) << text;
             // The communicator still works, and the slot comes round again.
-            for (int i = 1; i < region_slots; ++i) code_of([&] { rank.peers.retire(rank.publish(memory).slot); });
+            for (int i = 1; i < caller_slots; ++i) code_of([&] { rank.peers.retire(rank.publish(memory).slot); });
             EXPECT_EQ(rank.publish(memory).generation, 2U);
             rank.domain.release(memory);
         }
         bootstrap.barrier();
         rank.peers.reclaim();
         if (bootstrap.rank() == 2) {
-            EXPECT_EQ(rank.domain.unimported, region_slots);
+            EXPECT_EQ(rank.domain.unimported, caller_slots);
         }
         bootstrap.barrier();
     });
