@@ -19,7 +19,8 @@ inline constexpr int message_slots = BATON_QUEUE_DEPTH;
 /// Of them, those that may be in lines: message k uses buffer (k - 1) % message_line_buffers.
 inline constexpr int message_line_buffers = 2;
 static_assert(message_slots % message_line_buffers == 0, "a slot's messages use one buffer");
-/// Steps of one operation that a semaphore value can tell apart.
+/// Steps of one operation that a semaphore value can tell apart; 40 bits are left for the epoch (memory_model.md, "How
+/// long numbers last").
 inline constexpr int step_bits = 24;
 
 /// A word that one peer writes and this rank polls, alone on its line so that host caches do not fight over it.
