@@ -22,8 +22,6 @@ constexpr std::uint64_t packets_through_host = 1 * kib;
 /// Bytes of a message for each channel, where no row of the table says so: that of the H200's row.
 constexpr std::uint64_t message_grain = 1 * kib;
 
-std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) { return (value + by - 1) / by; }
-
 /// Whether peers read or write the caller's buffers. (A window's memory is mapped by all in any case.)
 bool needs_reach(Algorithm algorithm) {
     switch (algorithm) {

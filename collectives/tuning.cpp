@@ -87,8 +87,6 @@ constexpr OperationWays all_operations[] = {
 
 baton_operation tuned_as(baton_operation operation) { return operation == BATON_RECV ? BATON_SEND : operation; }
 
-std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) { return value / by + (value % by != 0 ? 1 : 0); }
-
 }  // namespace
 
 std::span<const OperationWays> tuned_operations() { return all_operations; }

@@ -1,19 +1,14 @@
 #include "collectives/tuning_file.hpp"
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "util/environment.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
 namespace {
-
-const char *variable(const char *name) {
-    const char *value = std::getenv(name);
-    return value != nullptr && *value != '\0' ? value : nullptr;
-}
 
 std::string read_file(const std::string &path) {
     errno = 0;

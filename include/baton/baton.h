@@ -266,8 +266,9 @@ BATON_API baton_result baton_host_stream_destroy(baton_host_stream_t stream); /*
 
 /* Memory of the communicator's kind (device or host), aligned to 256 bytes and registered from birth (but where GPUs do
  * not reach each other's memory, baton_info.peer_access 0: nothing is registered then). Calls may use the `bytes` asked
- * for, not what they are rounded up to. baton_free takes what baton_malloc of `comm` gave, or NULL: a window's memory
- * is not among it. Local calls. */
+ * for, not what they are rounded up to. BATON_ERR_MEMORY where there is none, or where 1024 allocations of this rank
+ * are registered already. baton_free takes what baton_malloc of `comm` gave, or NULL: a window's memory is not among
+ * it. Local calls. */
 BATON_API baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer);
 BATON_API baton_result baton_free(baton_comm_t comm, void *pointer);
 
@@ -275,7 +276,8 @@ BATON_API baton_result baton_free(baton_comm_t comm, void *pointer);
  * Makes the allocation that holds [pointer, pointer + bytes) known to the peers now, instead of at its first use.
  * Never needed for correctness; local: no other rank has to call. Registering twice is counted; deregister as often.
  * A registered buffer may be freed without being deregistered, but not while calls that use it are in flight.
- * BATON_ERR_UNSUPPORTED, with the reason, for memory that cannot be exported: calls on it work, through a copy.
+ * BATON_ERR_UNSUPPORTED, with the reason, for memory that cannot be exported, BATON_ERR_MEMORY where 1024 allocations
+ * are registered already: calls on it work, through a copy.
  */
 BATON_API baton_result baton_register(baton_comm_t comm, void *pointer, size_t bytes);
 BATON_API baton_result baton_deregister(baton_comm_t comm, void *pointer);
@@ -346,7 +348,8 @@ BATON_API baton_result baton_send(const void *buffer, size_t count, baton_type t
 BATON_API baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm,
                                   baton_stream_t stream);
 
-/* A send to `dest` and a recv from `source` that progress together. */
+/* A send to `dest` and a recv from `source` that progress together. Buffers that overlap, equal ones included, are
+ * BATON_ERR_ARGUMENT, as MPI_Sendrecv forbids them. */
 BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount,
                                       int source, baton_type type, baton_comm_t comm, baton_stream_t stream);
 

@@ -97,7 +97,7 @@ Buffers::Staging &Buffers::acquire(std::uint64_t bytes, bool for_peers, Use &use
         if (for_peers) {
             staging.allocation = registry_.allocate_published(staging.bytes);
         } else {
-            staging.allocation.pointer = registry_.allocate(staging.bytes);
+            staging.allocation.pointer = registry_.allocate_scratch(staging.bytes);
         }
         staging_.push_back(staging);
     }

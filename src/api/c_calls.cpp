@@ -191,9 +191,11 @@ baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, b
 baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount,
                             int source, baton_type type, baton_comm_t comm, baton_stream_t stream) {
     return messages("baton_sendrecv", comm, stream, [=](Communicator &on) {
-        return std::array{
+        const std::array both{
             check_message(on, BATON_SEND, sendbuf, sendcount, type, dest, {"sendbuf", "sendcount", "dest"}),
             check_message(on, BATON_RECV, recvbuf, recvcount, type, source, {"recvbuf", "recvcount", "source"})};
+        require_apart(both[0], both[1]);
+        return both;
     });
 }
 

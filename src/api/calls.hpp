@@ -44,5 +44,7 @@ struct MessageNames {
 };
 Request check_message(Communicator &comm, baton_operation operation, const void *buffer, std::size_t count,
                       baton_type type, int peer, const MessageNames &names);
+/// The halves of a sendrecv, which has no in place: what arrives would be stored over what has not left yet.
+void require_apart(const Request &send, const Request &recv);
 
 }  // namespace baton::core

@@ -152,4 +152,10 @@ Request check_message(Communicator &comm, baton_operation operation, const void 
     return request;
 }
 
+void require_apart(const Request &send, const Request &recv) {
+    if (!overlap(send.send, send.bytes, recv.recv, recv.bytes)) return;
+    fail(BATON_ERR_ARGUMENT, "sendbuf {} overlaps recvbuf {}; they must be apart: sendrecv has no in place",
+         static_cast<const void *>(send.send), static_cast<const void *>(recv.recv));
+}
+
 }  // namespace baton::core

@@ -77,6 +77,8 @@ public:
     void run_messages(std::span<const Request> requests, void *stream);
     /// Runs a checked one-sided call: `work` issues it.
     void run_one_sided(const std::function<void(Executor &)> &work, void *stream);
+    /// Runs a local call that may publish memory: a peer that does not answer breaks the communicator.
+    void run_local(const std::function<void()> &work);
     Plan plan(const Request &request) const { return select(request, capabilities_); }
     std::string explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op, const void *send,
                         const void *recv);
@@ -111,6 +113,7 @@ private:
     void give_up_memory();
     void map_arenas();
     void share_arenas(const RegionRegistry::Allocation &arena);
+    std::vector<std::byte *> addresses_of(const std::vector<PeerMemory::Published> &all, void *own) const;
     std::string probe_arenas();
     void settle_single_copy();
     bool probe_single_copy();

@@ -112,6 +112,8 @@ void Communicator::run_one_sided(const std::function<void(Executor &)> &work, vo
     });
 }
 
+void Communicator::run_local(const std::function<void()> &work) { guard(work); }
+
 /// MPI's in place for reduce_scatter: the result goes over a block that a peer may still be reading, or that is still
 /// to be staged. Not where it comes from a peer that knows, nor where a channel has sent its shares of all blocks
 /// before it stores.
@@ -250,22 +252,16 @@ std::shared_ptr<Window> Communicator::create_window(std::size_t bytes, const std
     RegionRegistry::Allocation allocation;
     const NumaNodeGuard near(placement_.numa_node);
     try {
-        together([&] { allocation = registry_->allocate_published(bytes); });
+        together([&] { guard([&] { allocation = registry_->allocate_published(bytes); }); });
     } catch (const Failure &) {
         if (allocation.pointer != nullptr) registry_->release_published(allocation.pointer);
         throw;
     }
     const std::vector<PeerMemory::Published> all = bootstrap_->allgather(allocation.published);
-    window->pointers.resize(all.size());
     // Nothing below fails on one rank alone but for a device error, which breaks more than this window.
     together([&] {
-        for (int peer = 0; peer < view_.size; ++peer) {
-            const PeerMemory::Published &published = all[static_cast<std::size_t>(peer)];
-            void *address =
-                peer == view_.rank ? allocation.pointer : peers_->address(peer, published.slot, published.generation);
-            domain_->hand_out(address);
-            window->pointers[static_cast<std::size_t>(peer)] = static_cast<std::byte *>(address);
-        }
+        window->pointers = addresses_of(all, allocation.pointer);
+        for (const std::byte *address : window->pointers) domain_->hand_out(address);
         clear_signals(window->index);
     });
     if (window->index == static_cast<int>(windows_.size())) windows_.emplace_back();

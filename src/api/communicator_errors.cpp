@@ -92,7 +92,7 @@ void Communicator::break_with(baton_result code, const std::string &text, bool t
     if (!ready_.load(std::memory_order_acquire)) return;
     if (tell_others) peers_->post_error(code, text);
     store_relaxed(&control_->abort, AbortWord::make(code, view_.rank, view_.rank));
-    peers_->interrupt(text);
+    peers_->interrupt(code, text);
     executor_->interrupt();
 }
 

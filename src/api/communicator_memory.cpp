@@ -125,14 +125,21 @@ void Communicator::map_arenas() {
 void Communicator::share_arenas(const RegionRegistry::Allocation &arena) {
     const std::vector<PeerMemory::Published> all = bootstrap_->allgather(arena.published);
     together([&] {
-        for (int peer = 0; peer < view_.size; ++peer) {
-            const PeerMemory::Published &published = all[static_cast<std::size_t>(peer)];
-            void *address =
-                peer == view_.rank ? arena.pointer : peers_->address(peer, published.slot, published.generation);
-            if (address == nullptr) fail(BATON_ERR_INTERNAL, "the arena of rank {} is not mapped", peer);
-            view_.arenas[peer] = static_cast<std::byte *>(address);
-        }
+        const std::vector<std::byte *> addresses = addresses_of(all, arena.pointer);
+        std::copy(addresses.begin(), addresses.end(), view_.arenas);
     });
+}
+
+/// Where this process sees what each rank has allocated and published; `own` is what this rank has.
+std::vector<std::byte *> Communicator::addresses_of(const std::vector<PeerMemory::Published> &all, void *own) const {
+    std::vector<std::byte *> addresses;
+    for (int peer = 0; peer < view_.size; ++peer) {
+        const PeerMemory::Published &published = all[static_cast<std::size_t>(peer)];
+        void *address = peer == view_.rank ? own : peers_->address(peer, published.slot, published.generation);
+        if (address == nullptr) fail(BATON_ERR_INTERNAL, "memory that rank {} has published is not mapped", peer);
+        addresses.push_back(static_cast<std::byte *>(address));
+    }
+    return addresses;
 }
 
 /// What really works between each pair is tried (decision 10). Which pair does not, if one of this rank's does not.

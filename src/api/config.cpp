@@ -8,9 +8,11 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "api/error_state.hpp"
+#include "util/environment.hpp"
 
 namespace baton::core {
 namespace {
@@ -30,11 +32,6 @@ constexpr Choice transports[] = {{"auto", BATON_TRANSPORT_AUTO},
                                  {"zero_sm", BATON_TRANSPORT_ZERO_SM}};
 constexpr Choice lines_choices[] = {{"auto", BATON_LINES_AUTO}, {"off", BATON_LINES_OFF}};
 constexpr Choice p2p_choices[] = {{"auto", BATON_P2P_AUTO}, {"off", BATON_P2P_OFF}};
-
-const char *variable(const char *name) {
-    const char *value = std::getenv(name);
-    return value != nullptr && *value != '\0' ? value : nullptr;
-}
 
 int choice_from(const char *name, std::span<const Choice> choices, int otherwise) {
     const char *value = variable(name);
@@ -93,19 +90,23 @@ void check(const baton_config &config) {
     }
 }
 
+/// Each of its type: a double holds no 64-bit size exactly.
+using Setting = std::variant<int, double, std::size_t>;
+
 /// Name and value of every field that ranks compare (of tuning and topology rank 0's counts, of p2p the strictest).
-std::vector<std::pair<const char *, double>> fields(const baton_config &config) {
+std::vector<std::pair<const char *, Setting>> fields(const baton_config &config) {
     return {{"transport", config.transport},
             {"timeout_seconds", config.timeout_seconds},
             {"max_channels", config.max_channels},
-            {"packet_limit", static_cast<double>(config.packet_limit)},
-            {"copy_engine_limit", static_cast<double>(config.copy_engine_limit)},
-            {"segment_bytes", static_cast<double>(config.segment_bytes)},
+            {"packet_limit", config.packet_limit},
+            {"copy_engine_limit", config.copy_engine_limit},
+            {"segment_bytes", config.segment_bytes},
             {"lines", config.lines}};
 }
 
-std::string value_text(double value) {
-    return value == static_cast<double>(unset_size) ? "unset" : fmt::format("{}", value);
+std::string value_text(const Setting &setting) {
+    if (setting == Setting(unset_size)) return "unset";
+    return std::visit([](auto value) { return fmt::format("{}", value); }, setting);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "memory/process_watch.hpp"
 #include "util/failure.hpp"
+#include "util/fixed_text.hpp"
 
 namespace baton::core {
 namespace {

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 
 #include "bootstrap/bootstrap.hpp"
@@ -14,14 +12,6 @@
 #include "util/limits.hpp"
 
 namespace baton::core {
-
-/// Cuts text to what a record holds.
-template <std::size_t N>
-void copy_text(char (&to)[N], const std::string &from) {
-    const std::size_t length = std::min(from.size(), N - 1);
-    std::memcpy(to, from.data(), length);
-    to[length] = '\0';
-}
 
 /// Who a rank is. Written before the board's constructor returns, constant afterwards.
 struct Identity {

@@ -11,6 +11,7 @@
 #include "memory/peer_service.hpp"
 #include "memory/publisher.hpp"
 #include "util/failure.hpp"
+#include "util/fixed_text.hpp"
 #include "util/unique_fd.hpp"
 
 namespace baton::core {
@@ -72,10 +73,10 @@ PeerMemory::PeerMemory(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks cal
 
 PeerMemory::~PeerMemory() = default;
 
-PeerMemory::Published PeerMemory::publish(Export &&exported, std::chrono::milliseconds timeout) {
+PeerMemory::Published PeerMemory::publish(Export &&exported, std::chrono::milliseconds timeout, Slots slots) {
     const UniqueFd fd(std::exchange(exported.fd, -1));
     if (exported.post.kind == HandleKind::none) throw Failure(BATON_ERR_UNSUPPORTED, exported.reason);
-    return impl_->publisher->publish(exported.post, fd.get(), timeout);
+    return impl_->publisher->publish(exported.post, fd.get(), timeout, slots);
 }
 
 void PeerMemory::retire(std::uint32_t slot) { impl_->publisher->retire(slot); }
@@ -118,7 +119,7 @@ std::vector<int> PeerMemory::missing() const {
 
 void PeerMemory::leave() { std::atomic_ref(impl_->mine.left).store(1, std::memory_order_release); }
 
-void PeerMemory::interrupt(const std::string &text) { impl_->publisher->break_with(BATON_ERR_ABORTED, text); }
+void PeerMemory::interrupt(baton_result code, const std::string &text) { impl_->publisher->break_with(code, text); }
 
 void PeerMemory::post_error(baton_result code, const std::string &text) {
     BoardRecord &mine = impl_->mine;

@@ -47,10 +47,16 @@ public:
         std::uint64_t generation = 0;
     };
 
+    /// Which slots a region may have: region.hpp.
+    enum class Slots {
+        callers,
+        own
+    };
+
     /// Makes a region known and returns when every peer has mapped it. The export's descriptor is closed. Throws
     /// BATON_ERR_UNSUPPORTED with the peer and its reason where one could not map it (then no peer keeps it),
-    /// BATON_ERR_TIMEOUT, or BATON_ERR_MEMORY where all slots are taken.
-    Published publish(Export &&exported, std::chrono::milliseconds timeout);
+    /// BATON_ERR_TIMEOUT, or BATON_ERR_MEMORY where all of these slots are taken.
+    Published publish(Export &&exported, std::chrono::milliseconds timeout, Slots slots = Slots::callers);
 
     /// The region's owner will not name it any more. Its slot may be used again; peers unmap it at reclaim().
     void retire(std::uint32_t slot);
@@ -83,8 +89,8 @@ public:
     /// Tells the peers that this rank leaves in order, so that its end is no death. Before destruction.
     void leave();
 
-    /// Breaks a publish() in progress and all later ones: the communicator is broken. `text` becomes their message.
-    void interrupt(const std::string &text);
+    /// Breaks a publish() in progress and all later ones: the communicator is broken, and they fail as it has.
+    void interrupt(baton_result code, const std::string &text);
 
     /// A text line per rank on the board for the reason a communicator broke: the first writer of a rank wins.
     void post_error(baton_result code, const std::string &text);

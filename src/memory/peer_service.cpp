@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 
 #include "util/failure.hpp"
+#include "util/fixed_text.hpp"
 #include "util/log.hpp"
 
 namespace baton::core {

@@ -7,6 +7,13 @@
 #include "memory/service_thread.hpp"
 
 namespace baton::core {
+namespace {
+
+PeerMemory::Slots slots_of(std::uint32_t slot) {
+    return slot < caller_slots ? PeerMemory::Slots::callers : PeerMemory::Slots::own;
+}
+
+}  // namespace
 
 Publisher::Publisher(const Board &board, Doorbell &doorbell, MappedRegions &mapped, int rank, int size)
     : board_(board),
@@ -17,14 +24,15 @@ Publisher::Publisher(const Board &board, Doorbell &doorbell, MappedRegions &mapp
       mine_(board.record(rank)),
       gone_(static_cast<std::size_t>(size)),
       generations_(region_slots, 0) {
-    for (std::uint32_t slot = 0; slot < region_slots; ++slot) free_slots_.push_back(slot);
+    for (std::uint32_t slot = 0; slot < region_slots; ++slot) free_of(slots_of(slot)).push_back(slot);
 }
 
-PeerMemory::Published Publisher::publish(RegionPost post, int fd, std::chrono::milliseconds timeout) {
+PeerMemory::Published Publisher::publish(RegionPost post, int fd, std::chrono::milliseconds timeout,
+                                         PeerMemory::Slots slots) {
     const std::lock_guard one_at_a_time(publishing_);
     throw_if_broken();
     const auto deadline = Clock::now() + timeout;
-    const PeerMemory::Published published = take_slot();
+    const PeerMemory::Published published = take_slot(slots);
     post.slot = published.slot;
     post.generation = published.generation;
     try {
@@ -145,12 +153,17 @@ void Publisher::throw_if_refused() {
     }
 }
 
-PeerMemory::Published Publisher::take_slot() {
+PeerMemory::Published Publisher::take_slot(PeerMemory::Slots slots) {
     const std::lock_guard lock(mutex_);
-    if (free_slots_.empty()) fail(BATON_ERR_MEMORY, "all {} regions of rank {} are in use", region_slots, rank_);
+    std::deque<std::uint32_t> &free = free_of(slots);
+    if (free.empty()) {
+        const bool own = slots == PeerMemory::Slots::own;
+        fail(BATON_ERR_MEMORY, "all {} regions{} of rank {} are in use", own ? own_slots : caller_slots,
+             own ? " for windows and staging" : "", rank_);
+    }
     // The one that has been free for longest: a late look at its old line finds it as it was for as long as possible.
-    const std::uint32_t slot = free_slots_.front();
-    free_slots_.pop_front();
+    const std::uint32_t slot = free.front();
+    free.pop_front();
     return {slot, ++generations_[slot]};
 }
 
@@ -159,7 +172,7 @@ void Publisher::give_back(const PeerMemory::Published &published) {
     std::atomic_ref(mine_.retired[published.slot]).store(published.generation, std::memory_order_release);
     std::atomic_ref(mine_.retirements).fetch_add(1, std::memory_order_release);
     const std::lock_guard lock(mutex_);
-    free_slots_.push_back(published.slot);
+    free_of(slots_of(published.slot)).push_back(published.slot);
 }
 
 }  // namespace baton::core

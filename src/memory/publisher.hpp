@@ -24,7 +24,7 @@ public:
     Publisher(const Board &board, Doorbell &doorbell, MappedRegions &mapped, int rank, int size);
 
     /// Takes a slot, posts, rings every peer with `fd` (-1: none; stays the caller's) and waits for all of them.
-    PeerMemory::Published publish(RegionPost post, int fd, std::chrono::milliseconds timeout);
+    PeerMemory::Published publish(RegionPost post, int fd, std::chrono::milliseconds timeout, PeerMemory::Slots slots);
     void retire(std::uint32_t slot);
 
     /// Ends a publish() in progress and all later ones with this failure; the first one stays. Any thread.
@@ -44,7 +44,10 @@ private:
     int unacknowledged() const;
     bool is_gone(int peer) const;
     [[noreturn]] void fail_gone(int peer);
-    PeerMemory::Published take_slot();
+    PeerMemory::Published take_slot(PeerMemory::Slots slots);
+    std::deque<std::uint32_t> &free_of(PeerMemory::Slots slots) {
+        return slots == PeerMemory::Slots::own ? free_own_ : free_callers_;
+    }
     void give_back(const PeerMemory::Published &published);
 
     const Board &board_;
@@ -60,7 +63,8 @@ private:
 
     std::mutex mutex_;  // guards what follows; held for moments only
     std::optional<Failure> broken_;
-    std::deque<std::uint32_t> free_slots_;
+    std::deque<std::uint32_t> free_callers_;
+    std::deque<std::uint32_t> free_own_;
     std::vector<std::uint64_t> generations_;
 };
 

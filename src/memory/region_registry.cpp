@@ -1,5 +1,6 @@
 #include "memory/region_registry.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -68,29 +69,15 @@ struct RegionRegistry::Impl {
         }
     }
 
-    /// Drops regions whose memory has been freed without anybody telling; true if there were any.
-    bool drop_freed() {
-        bool any = false;
+    /// Drops regions whose memory has been freed without anybody telling.
+    void drop_freed() {
         for (auto it = regions.begin(); it != regions.end();) {
             const auto next = std::next(it);
             const PointerInfo now = domain.classify(reinterpret_cast<const void *>(it->first));
             const bool same =
                 now.base == it->first && now.size == it->second.size && now.buffer_id == it->second.buffer_id;
-            if (!same && !it->second.owned) {
-                any = any || it->second.published;
-                drop(it);
-            }
+            if (!same && !it->second.owned) drop(it);
             it = next;
-        }
-        return any;
-    }
-
-    PeerMemory::Published publish(const PointerInfo &info) {
-        try {
-            return peers.publish(domain.export_region(info), timeout);
-        } catch (const Failure &failure) {
-            if (failure.code() != BATON_ERR_MEMORY || !drop_freed()) throw;
-            return peers.publish(domain.export_region(info), timeout);  // slots were short, now there are some
         }
     }
 
@@ -101,25 +88,38 @@ struct RegionRegistry::Impl {
         return current ? found : regions.end();
     }
 
-    /// The allocation's region, published now if it is new. REQUIRES: info.base != 0.
-    Region &region_of(const PointerInfo &info) {
+    void publish(const PointerInfo &info, PeerMemory::Slots slots, Region &region) {
+        try {
+            region.place = peers.publish(domain.export_region(info), timeout, slots);
+            region.published = true;
+        } catch (const Failure &failure) {
+            if (failure.code() != BATON_ERR_UNSUPPORTED) throw;
+            region.reason = failure.what();  // not exportable: calls on it go through a copy
+        }
+    }
+
+    /// The allocation's region, published now if it is new and to have a slot. Nothing is kept of one that finds none
+    /// (BATON_ERR_MEMORY): it may find one the next time. REQUIRES: info.base != 0.
+    Region &region_of(const PointerInfo &info, std::optional<PeerMemory::Slots> slots) {
         const auto found = find_current(info);
         if (found != regions.end()) return found->second;
         drop_overlapping(info.base, info.size);
-        // Peers keep freed memory alive as long as they have it mapped. Publishing is slow anyway: a good time to look.
+        // Peers keep freed memory alive as long as they have it mapped, and slots may be short. Publishing is slow
+        // anyway: a good time to look.
         drop_freed();
         Region region;
         region.size = info.size;
         region.buffer_id = info.buffer_id;
-        try {
-            region.place = publish(info);
-            region.published = true;
-        } catch (const Failure &failure) {
-            // Not exportable, or no slot left: calls on it go through a copy. Anything else broke the communicator.
-            if (failure.code() != BATON_ERR_UNSUPPORTED && failure.code() != BATON_ERR_MEMORY) throw;
-            region.reason = failure.what();
-        }
+        region.reason = "it is for this rank alone";
+        if (slots) publish(info, *slots, region);
         return regions.emplace(info.base, std::move(region)).first->second;
+    }
+
+    /// True where the next region of the caller's would find no slot.
+    bool is_full() const {
+        return std::count_if(regions.begin(), regions.end(), [](const auto &entry) {
+                   return entry.second.published && !entry.second.for_peers;
+               }) == caller_slots;
     }
 
     static Location locate(const Region &region, std::uint64_t base, const void *pointer) {
@@ -135,13 +135,14 @@ struct RegionRegistry::Impl {
     }
 
     /// Memory from the domain with its region; nothing stays behind on failure.
-    std::pair<void *, Region *> allocate(std::size_t bytes, bool for_peers) {
+    std::pair<void *, Region *> allocate(std::size_t bytes, std::optional<PeerMemory::Slots> slots) {
+        const bool for_peers = slots == PeerMemory::Slots::own;
         void *const pointer = for_peers ? domain.allocate(bytes) : domain.allocate_own(bytes);
         try {
             const PointerInfo info = domain.classify(pointer);
             if (info.base != address_of(pointer))
                 fail(BATON_ERR_INTERNAL, "allocated memory at {} is not known", pointer);
-            Region &region = region_of(info);
+            Region &region = region_of(info, slots);
             region.owned = true;
             region.for_peers = for_peers;
             region.asked = bytes;
@@ -193,7 +194,12 @@ RegionRegistry::Location RegionRegistry::locate(const PointerInfo &info, const v
     if (info.base == 0) return {.reason = impl_->domain.export_region(info).reason};
     if (leaves_allocation(info, pointer, bytes)) return {.reason = spans_chunks};
     const std::lock_guard lock(impl_->mutex);
-    return Impl::locate(impl_->region_of(info), info.base, pointer);
+    try {
+        return Impl::locate(impl_->region_of(info, PeerMemory::Slots::callers), info.base, pointer);
+    } catch (const Failure &failure) {
+        if (failure.code() != BATON_ERR_MEMORY) throw;
+        return {.reason = failure.what()};
+    }
 }
 
 RegionRegistry::Location RegionRegistry::peek(const PointerInfo &info, const void *pointer, std::size_t bytes,
@@ -206,6 +212,7 @@ RegionRegistry::Location RegionRegistry::peek(const PointerInfo &info, const voi
     const std::lock_guard lock(impl_->mutex);
     const auto found = impl_->find_current(info);
     if (found != impl_->regions.end()) return Impl::locate(found->second, info.base, pointer);
+    if (impl_->is_full()) return {.reason = fmt::format("all {} regions of this rank are in use", caller_slots)};
     *known = false;
     return {};
 }
@@ -221,7 +228,7 @@ void RegionRegistry::add(const void *pointer, std::size_t bytes) {
              usable);
     }
     const std::lock_guard lock(impl_->mutex);
-    Impl::Region &region = impl_->region_of(info);
+    Impl::Region &region = impl_->region_of(info, PeerMemory::Slots::callers);
     if (!region.published) throw Failure(BATON_ERR_UNSUPPORTED, region.reason);
     ++region.registered;
 }
@@ -238,7 +245,12 @@ void RegionRegistry::remove(const void *pointer) {
 
 void *RegionRegistry::allocate(std::size_t bytes) {
     const std::lock_guard lock(impl_->mutex);
-    return impl_->allocate(bytes, false).first;
+    return impl_->allocate(bytes, PeerMemory::Slots::callers).first;
+}
+
+void *RegionRegistry::allocate_scratch(std::size_t bytes) {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->allocate(bytes, std::nullopt).first;
 }
 
 void RegionRegistry::release(void *pointer) {
@@ -255,7 +267,7 @@ void RegionRegistry::release(void *pointer) {
 
 RegionRegistry::Allocation RegionRegistry::allocate_published(std::size_t bytes) {
     const std::lock_guard lock(impl_->mutex);
-    const auto [pointer, region] = impl_->allocate(bytes, true);
+    const auto [pointer, region] = impl_->allocate(bytes, PeerMemory::Slots::own);
     if (!region->published) {
         const std::string reason = region->reason;
         impl_->release(impl_->regions.find(address_of(pointer)));

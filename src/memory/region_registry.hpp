@@ -30,23 +30,28 @@ public:
 
     /// Finds the region of [pointer, pointer + bytes), publishing its allocation at first use (which waits for the
     /// peers' service threads). `info` is the classification of `pointer`; the range must be mapped (usable_bytes). A
-    /// range over several chunks has no region: a chunk is exported alone.
+    /// range over several chunks has no region: a chunk is exported alone. Where no slot is free, it looks again the
+    /// next time, which takes a look at every region.
     Location locate(const PointerInfo &info, const void *pointer, std::size_t bytes);
 
     /// locate() without publishing: what explain may look at. known = false if the region would have to be published.
     Location peek(const PointerInfo &info, const void *pointer, std::size_t bytes, bool *known) const;
 
     /// baton_register / baton_deregister: counted; throw BATON_ERR_UNSUPPORTED with the reason where the memory cannot
-    /// be exported, BATON_ERR_ARGUMENT for a deregister without a register.
+    /// be exported, BATON_ERR_MEMORY where no slot is free, BATON_ERR_ARGUMENT for a deregister without a register.
     void add(const void *pointer, std::size_t bytes);
     void remove(const void *pointer);
 
-    /// baton_malloc / baton_free: memory of the domain, published from birth. release throws BATON_ERR_ARGUMENT for a
-    /// pointer that allocate did not give: allocate_published() is not the user's to undo.
+    /// baton_malloc / baton_free: memory of the domain, published from birth, or as far as peers can map it at all.
+    /// allocate throws BATON_ERR_MEMORY where no slot is free. release throws BATON_ERR_ARGUMENT for a pointer that
+    /// allocate did not give: allocate_published() is not the user's to undo.
     void *allocate(std::size_t bytes);
     void release(void *pointer);
 
-    /// As allocate, with the published slot: for windows and staging.
+    /// Memory of the domain that no peer is told of, so that it takes no slot; freed with the registry.
+    void *allocate_scratch(std::size_t bytes);
+
+    /// Memory that all peers have mapped, from the slots that are Baton's own: for arenas, windows and staging.
     struct Allocation {
         void *pointer = nullptr;
         PeerMemory::Published published;

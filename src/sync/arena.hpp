@@ -13,12 +13,14 @@ namespace baton::core {
 
 inline constexpr int max_channels = 64;
 inline constexpr int max_windows = 64;
+static_assert(1 + max_windows + BATON_GROUP_LIMIT < own_slots, "an arena, windows, and a staged group of messages");
 /// Messages of one ordered pair that may be under way.
 inline constexpr int message_slots = BATON_QUEUE_DEPTH;
 /// Of them, those that may be in lines: message k uses buffer (k - 1) % message_line_buffers.
 inline constexpr int message_line_buffers = 2;
 static_assert(message_slots % message_line_buffers == 0, "a slot's messages use one buffer");
-/// Steps of one operation that a semaphore value can tell apart.
+/// Steps of one operation that a semaphore value can tell apart; 40 bits are left for the epoch (memory_model.md, "How
+/// long numbers last").
 inline constexpr int step_bits = 24;
 
 /// A word that one peer writes and this rank polls, alone on its line so that host caches do not fight over it.

@@ -193,7 +193,7 @@ BATON_HD inline int shares_of(std::uint64_t bytes, std::uint64_t granule, int pa
     return share == 0 ? 1 : static_cast<int>(ceil_divide(bytes, share));
 }
 
-/// Semaphore value of a step: grows with the epoch, then with the step.
+/// Semaphore value of a step: grows with the epoch, then with the step, for epochs below 2^(64 - step_bits).
 BATON_HD inline std::uint64_t step_value(std::uint64_t epoch, std::uint64_t step) { return epoch << step_bits | step; }
 
 }  // namespace baton::core

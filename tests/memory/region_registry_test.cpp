@@ -48,6 +48,13 @@ void with_a_peer(const std::function<void(Rank &, Rank *peer)> &body) {
     });
 }
 
+void take_all_slots(Rank &rank) {
+    for (std::uint64_t i = 0; i < caller_slots; ++i) {
+        rank.domain.pretend(place_of_memory + i * page, page, i + 1);
+        ASSERT_TRUE(rank.locate(place_of_memory + i * page).direct);
+    }
+}
+
 template <class Call>
 baton_result code_of(Call &&call) {
     try {
@@ -248,19 +255,40 @@ TEST(RegionRegistry, RegistrationsAreCounted) {
 
 TEST(RegionRegistry, FreedMemoryGivesItsSlotBackWhenSlotsAreShort) {
     with_a_peer([](Rank &rank, Rank *) {
-        for (std::uint64_t i = 0; i < region_slots; ++i) {
-            rank.domain.pretend(place_of_memory + i * page, page, i + 1);
-            ASSERT_TRUE(rank.locate(place_of_memory + i * page).direct);
-        }
-        const std::uint64_t next = place_of_memory + region_slots * page;
+        take_all_slots(rank);
+        const std::uint64_t next = place_of_memory + caller_slots * page;
         rank.domain.pretend(next, page, 5000);
         const auto refused = rank.locate(next);
         EXPECT_FALSE(refused.direct);
         EXPECT_NE(refused.reason.find("in use"), std::string::npos) << refused.reason;
+        bool known = false;
+        EXPECT_NE(rank.peek(next, &known).reason.find("in use"), std::string::npos);
+        EXPECT_TRUE(known);
         for (std::uint64_t i = 0; i < 10; ++i) rank.domain.pretend(place_of_memory + i * page, 0, 0);
-        rank.domain.pretend(next, page, 5001);
-        EXPECT_TRUE(rank.locate(next).direct);
-        EXPECT_EQ(rank.registry.count(), static_cast<std::size_t>(region_slots) - 9);
+        EXPECT_TRUE(rank.locate(next).direct) << "the shortage is over, but was remembered";
+        EXPECT_EQ(rank.registry.count(), static_cast<std::size_t>(caller_slots) - 9);
+    });
+}
+
+/// Where the caller's memory has taken its slots, calls on other memory go through staging.
+TEST(RegionRegistry, BatonsOwnMemoryDoesNotNeedTheCallersSlots) {
+    with_a_peer([](Rank &rank, Rank *peer) {
+        take_all_slots(rank);
+        EXPECT_EQ(code_of([&] { rank.registry.allocate(10); }), BATON_ERR_MEMORY);
+        const std::uint64_t next = place_of_memory + caller_slots * page;
+        rank.domain.pretend(next, page, 5000);
+        EXPECT_EQ(code_of([&] { rank.registry.add(reinterpret_cast<const void *>(next), 1); }), BATON_ERR_MEMORY);
+        EXPECT_EQ(rank.registry.allocated_bytes(), 0U);
+        for (int i = 0; i < own_slots; ++i) {
+            const auto staging = rank.registry.allocate_published(10);
+            const auto &[slot, generation] = staging.published;
+            ASSERT_EQ(peer->peers.address(0, slot, generation), staging.pointer);
+        }
+        EXPECT_EQ(code_of([&] { rank.registry.allocate_published(10); }), BATON_ERR_MEMORY);
+        const int imported = peer->domain.imported;
+        void *scratch = rank.registry.allocate_scratch(100);
+        EXPECT_EQ(peer->domain.imported, imported) << "nobody else has a use for it";
+        EXPECT_FALSE(rank.locate(reinterpret_cast<std::uintptr_t>(scratch)).direct);
     });
 }
 

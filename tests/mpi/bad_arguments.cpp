@@ -138,6 +138,17 @@ TEST_F(BadArguments, OverlapThatIsNotInPlace) {
     EXPECT_REFUSED(baton_allgather(recv_->at(own + 4), recv(), count, BATON_INT32, comm(), stream()), "overlap");
     EXPECT_REFUSED(baton_reduce_scatter(recv(), recv_->at(own + 4), count, BATON_INT32, BATON_SUM, comm(), stream()),
                    "overlap");
+    for (const std::size_t byte : {std::size_t{0}, std::size_t{4}, count * 4 - 4}) {
+        EXPECT_REFUSED(
+            baton_sendrecv(recv_->at(byte), count, rank(), recv(), count, rank(), BATON_INT32, comm(), stream()),
+            "sendrecv", "sendbuf", "overlap");
+        EXPECT_REFUSED(
+            baton_sendrecv(recv(), count, rank(), recv_->at(byte), count, rank(), BATON_INT32, comm(), stream()),
+            "overlap");
+    }
+    EXPECT_OK(baton_sendrecv(send(), 1, rank(), send_->at(4), 1, rank(), BATON_INT32, comm(), stream()))
+        << "side by side";
+    EXPECT_OK(baton_sendrecv(send(), 0, rank(), send_->at(0), 0, rank(), BATON_INT32, comm(), stream())) << "nothing";
     if (size() < 2) return;
     const std::size_t other = static_cast<std::size_t>((rank() + 1) % size()) * count * 4;
     EXPECT_REFUSED(baton_allgather(recv_->at(other), recv(), count, BATON_INT32, comm(), stream()), "overlap");

@@ -1,5 +1,8 @@
 // The caller's mistakes with windows, memory, streams, settings and queries.
+#include <sys/resource.h>
+
 #include <cmath>
+#include <cstring>
 
 #include "support/fixture.hpp"
 
@@ -148,6 +151,72 @@ TEST_F(BadObjects, MemoryOfAnotherCommunicator) {
     ASSERT_OK(baton_malloc(other, 1000, &memory));
     EXPECT_REFUSED(baton_free(comm(), memory), "pointer");
     EXPECT_OK(baton_free(other, memory));
+}
+
+/// One rank has as many regions as there can be.
+class TooManyRegions : public BadObjects {
+protected:
+    static constexpr std::size_t count = 1 << 18;
+    void SetUp() override {
+        BadObjects::SetUp();
+        baton_info info{};
+        info.struct_size = sizeof(info);
+        ASSERT_OK(baton_comm_info(comm(), &info));
+        if (on_gpu() && info.peer_access == 0) GTEST_SKIP() << "nothing is registered";
+        rlimit files{};  // on the host each allocation has one
+        getrlimit(RLIMIT_NOFILE, &files);
+        if (files.rlim_max < 2000) GTEST_SKIP() << "too few open files are allowed";
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    void expect_reduces(void *memory) {
+        const Bytes input = make_input(BATON_INT32, BATON_SUM, 5, rank(), count);
+        copy_memory(memory, input.data(), input.size(), on_gpu());
+        ASSERT_OK(baton_allreduce(memory, memory, count, BATON_INT32, BATON_SUM, comm(), nullptr));
+        Stream(comm(), Stream::Kind::null).synchronize();
+        Bytes seen(input.size());
+        copy_memory(seen.data(), memory, seen.size(), on_gpu());
+        EXPECT_TRUE(same_bytes(reduce_inputs(BATON_INT32, BATON_SUM, 5, size(), count), seen, BATON_INT32));
+    }
+    bool explained_as_refused(void *memory) {
+        char text[4096];
+        EXPECT_OK(
+            baton_explain(comm(), BATON_ALLREDUCE, count, BATON_INT32, BATON_SUM, memory, memory, text, sizeof(text)));
+        return std::strstr(text, "buf: staged through Baton's memory: all 1024 regions") != nullptr;
+    }
+    /// As many as there can be, on rank 0.
+    std::vector<void *> take_all() {
+        std::vector<void *> all;
+        baton_result result = BATON_SUCCESS;
+        for (void *memory = nullptr; rank() == 0 && all.size() <= 1100; all.push_back(memory)) {
+            if ((result = baton_malloc(comm(), 100, &memory)) != BATON_SUCCESS) break;
+        }
+        if (rank() == 0) {
+            EXPECT_ERROR(BATON_ERR_MEMORY, result, "baton_malloc", "all 1024 regions");
+        }
+        return all;
+    }
+};
+
+TEST_F(TooManyRegions, AreRefusedAndOtherMemoryGoesThroughACopy) {
+    Communicator other;
+    void *elsewhere = nullptr, *base = nullptr;
+    ASSERT_OK(baton_malloc(other, count * 4, &elsewhere));
+    const std::vector<void *> all = take_all();
+    ASSERT_EQ(all.size(), rank() == 0 ? 1024u : 0u);
+    if (rank() == 0) {
+        EXPECT_ERROR(BATON_ERR_MEMORY, baton_register(comm(), elsewhere, 100), "all 1024 regions");
+        EXPECT_TRUE(explained_as_refused(elsewhere) || size() == 1 || on_gpu());
+    }
+    expect_reduces(elsewhere);
+    baton_window_t window = nullptr;
+    EXPECT_OK(baton_window_create(comm(), 1000, &window, &base)) << "windows have regions of their own";
+    EXPECT_OK(baton_window_destroy(window));
+    for (void *one : all) EXPECT_OK(baton_free(comm(), one));
+    EXPECT_FALSE(explained_as_refused(elsewhere)) << "there is room again";
+    EXPECT_OK(baton_register(comm(), elsewhere, 100));
+    expect_reduces(elsewhere);
+    EXPECT_OK(baton_free(other, elsewhere));
 }
 
 TEST_F(BadObjects, HostStreams) {

@@ -2,7 +2,7 @@
 // ranks and what differs.
 #include <functional>
 
-#include "support/broken.hpp"
+#include "support/stopped.hpp"
 
 namespace baton::test {
 namespace {
@@ -144,6 +144,31 @@ TEST_F(PairMismatch, LongAgainstEager) { check_pair(50001, BATON_INT32, 10, BATO
 TEST_F(PairMismatch, EagerType) { check_pair(64, BATON_INT32, 64, BATON_FLOAT32, {"int32", "float32"}); }
 TEST_F(PairMismatch, LongType) { check_pair(64000, BATON_UINT16, 64000, BATON_FLOAT16, {"uint16", "float16"}); }
 
+/// A rank that waits for a peer to map its memory learns in that call what another rank has found.
+TEST_F(PairMismatch, WhileARankPublishes) {
+    if (world_size() < 3) GTEST_SKIP() << "needs a rank to publish, one to err and one to wait for";
+    FragileComm comm(20);
+    const pid_t last = process_of(world_size() - 1);
+    if (world_rank() == 0) {
+        const Stopped stopped(last);
+        MPI_Send(nullptr, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+        void *memory = nullptr;
+        EXPECT_ERROR(BATON_ERR_MISMATCH, baton_malloc(comm, 1000, &memory), "baton_malloc", "10,", "11,");
+        EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_check(comm), "10,", "11,");
+    }
+    if (world_rank() == 1) {
+        MPI_Recv(nullptr, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        Buffer buffer(comm, 1000);
+        Stream stream(comm, Stream::Kind::own);
+        EXPECT_OK(baton_group_begin());
+        EXPECT_OK(baton_send(buffer.at(0), 10, BATON_INT32, 1, comm, stream));
+        EXPECT_OK(baton_recv(buffer.at(100), 11, BATON_INT32, 1, comm, stream));
+        const Breakage breakage = await_breakage(comm, baton_group_end(), &stream);
+        EXPECT_STREQ("BATON_ERR_MISMATCH", baton_result_name(breakage.code)) << breakage.message;
+    }
+    barrier();
+}
+
 /// The settings must be equal too; create itself tells, on every rank.
 TEST(ConfigMismatch, NamesTheField) {
     if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
@@ -152,6 +177,10 @@ TEST(ConfigMismatch, NamesTheField) {
     baton_comm_t comm = nullptr;
     EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm), "packet_limit",
                  std::to_string(world_size() - 1));
+    config = default_config();
+    if (world_rank() == world_size() - 1) config.copy_engine_limit = SIZE_MAX - 1;  // as a double it equals SIZE_MAX
+    EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm), "copy_engine_limit", "unset",
+                 std::to_string(SIZE_MAX - 1));
     config = default_config();
     config.timeout_seconds = world_rank() == 0 ? 3 : 4;
     EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm), "timeout_seconds", "rank 0");

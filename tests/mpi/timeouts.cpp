@@ -1,7 +1,7 @@
 // A rank that never comes, and baton_comm_abort: the others come back with the reason, and everything goes on.
 #include <atomic>
 
-#include "support/broken.hpp"
+#include "support/stopped.hpp"
 
 namespace baton::test {
 namespace {
@@ -135,6 +135,41 @@ TEST_P(Waits, WaitSignal) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Bytes, Waits, ::testing::Values(100, 400000));
+
+/// Local calls that wait for the peers to map memory: one that does not answer breaks the communicator, as in any
+/// other.
+class NobodyMaps : public ::testing::TestWithParam<bool> {};
+
+TEST_P(NobodyMaps, WhatIsMadeKnown) {
+    if (world_size() < 2) GTEST_SKIP() << "nobody to wait for";
+    Communicator other;
+    void *unknown = nullptr;  // to the communicator that breaks
+    ASSERT_OK(baton_malloc(other, 1000, &unknown));
+    {
+        FragileComm comm(patience);
+        const pid_t last = process_of(world_size() - 1);
+        barrier();
+        if (world_rank() == 0) {
+            const Stopped stopped(last);
+            void *memory = nullptr;
+            const bool allocate = GetParam();
+            const baton_result result =
+                allocate ? baton_malloc(comm, 1000, &memory) : baton_register(comm, unknown, 1000);
+            EXPECT_ERROR(BATON_ERR_TIMEOUT, result, allocate ? "baton_malloc" : "baton_register",
+                         "rank " + std::to_string(world_size() - 1));
+            expect_stays_broken(comm, BATON_ERR_TIMEOUT);
+        }
+        barrier();
+        const Breakage breakage = await_breakage(comm, BATON_SUCCESS, nullptr);
+        EXPECT_STREQ("BATON_ERR_TIMEOUT", baton_result_name(breakage.code)) << breakage.message;
+        EXPECT_NE(breakage.message.find("has not mapped"), std::string::npos) << breakage.message;
+        barrier();
+    }
+    EXPECT_OK(baton_free(other, unknown));
+    expect_works(other);
+}
+
+INSTANTIATE_TEST_SUITE_P(MallocOrRegister, NobodyMaps, ::testing::Bool());
 
 /// More than the queue holds, or the buffers of longer messages, and nobody receives.
 class QueueOverflow : public ::testing::TestWithParam<std::size_t> {};
