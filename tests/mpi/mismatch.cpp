@@ -144,17 +144,23 @@ TEST_F(PairMismatch, LongAgainstEager) { check_pair(50001, BATON_INT32, 10, BATO
 TEST_F(PairMismatch, EagerType) { check_pair(64, BATON_INT32, 64, BATON_FLOAT32, {"int32", "float32"}); }
 TEST_F(PairMismatch, LongType) { check_pair(64000, BATON_UINT16, 64000, BATON_FLOAT16, {"uint16", "float16"}); }
 
-/// The settings must be equal too; create itself tells, on every rank.
-TEST(ConfigMismatch, NamesTheField) {
+/// The settings must be equal too; create itself tells, on every rank, where the value may come from.
+TEST(ConfigMismatch, NamesFieldAndVariable) {
     if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
+    const std::string last = std::to_string(world_size() - 1);
     baton_config config = default_config();
-    config.packet_limit = world_rank() == world_size() - 1 ? 4096 : 8192;
+    config.lines = world_rank() == 0 ? BATON_LINES_OFF : BATON_LINES_AUTO;
     baton_comm_t comm = nullptr;
-    EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm), "packet_limit",
-                 std::to_string(world_size() - 1));
+    EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm),
+                 "BATON_LINES (config.lines) differs: off on rank 0, auto on rank 1");
     config = default_config();
     config.timeout_seconds = world_rank() == 0 ? 3 : 4;
     EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm), "timeout_seconds", "rank 0");
+    config = default_config();
+    setenv("BATON_SEGMENT", std::to_string(world_rank()) == last ? "16K" : "1M", 1);
+    EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm),
+                 "BATON_SEGMENT (config.segment_bytes) differs: 1048576 on rank 0, 16384 on rank " + last);
+    unsetenv("BATON_SEGMENT");
     Communicator fresh;
     expect_works(fresh);
 }
