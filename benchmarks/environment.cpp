@@ -10,9 +10,9 @@
 
 namespace baton::bench {
 
-void check(baton_result result, const char *what) {
+void check(baton_result result) {
     if (result != BATON_SUCCESS) {
-        throw Error(fmt::format("{}: {}: {}", what, baton_result_name(result), baton_last_error()));
+        throw Error(fmt::format("{}: {}", baton_result_name(result), baton_last_error()));
     }
 }
 
@@ -68,20 +68,21 @@ int visible_gpus() { return gpu::count(); }
 
 Communicator::Communicator(const World &world, Place place, const char *tuning) : world_(world) {
     baton_config config;
-    check(baton_config_init(&config), "baton_config_init");
+    check(baton_config_init(&config));
     config.tuning = tuning;
     if (place == Place::host) {
         config.transport = BATON_TRANSPORT_HOST;
     } else {
         if (!world.all(visible_gpus() > 0)) {
             throw Refusal(
-                "a rank has no usable GPU (no device, no driver, or a build without CUDA); run on host memory");
+                "a rank has no usable GPU (no device, no driver, or a build without CUDA); --device host (in the "
+                "OSU-style ones -d host) runs on host memory");
         }
         gpu::select(world.local_rank() % visible_gpus());
     }
-    check(baton_comm_create(MPI_COMM_WORLD, &config, &comm_), "baton_comm_create");
+    check(baton_comm_create(MPI_COMM_WORLD, &config, &comm_));
     info_.struct_size = sizeof(info_);
-    check(baton_comm_info(comm_, &info_), "baton_comm_info");
+    check(baton_comm_info(comm_, &info_));
     if (on_gpu() != (place == Place::gpu)) {
         throw Error(fmt::format("the communicator is {} although {} was asked for; is BATON_TRANSPORT set?",
                                 on_gpu() ? "on GPUs" : "on the host", place == Place::gpu ? "GPUs" : "the host"));
@@ -109,7 +110,7 @@ void Communicator::synchronize() const {
     }
 }
 
-void Communicator::check_alive() const { check(baton_comm_check(comm_), "the communicator broke"); }
+void Communicator::check_alive() const { check(baton_comm_check(comm_)); }
 
 int run_benchmark(int argc, char **argv, const std::function<int(const World &)> &body) {
     MPI_Init(&argc, &argv);

@@ -23,8 +23,8 @@ public:
     using Error::Error;
 };
 
-/// Throws Error with `what`, the code's name and Baton's message unless the call worked.
-void check(baton_result result, const char *what);
+/// Throws Error with the code's name and Baton's message, which names the call, unless it worked.
+void check(baton_result result);
 
 /// MPI_COMM_WORLD: only for setting up, barriers between rounds, and collecting figures; never inside a timed region.
 class World {
