@@ -71,7 +71,7 @@ Communicator::Communicator(const World &world, Place place, const char *tuning) 
     check(baton_config_init(&config));
     config.tuning = tuning;
     if (place == Place::host) {
-        config.transport = BATON_TRANSPORT_HOST;
+        config.transport = host_transport();
     } else {
         if (!world.all(visible_gpus() > 0)) {
             throw Refusal(

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -58,6 +59,14 @@ enum class Place {
 
 /// GPUs that this process can use: 0 in a build without CUDA and on a machine without a driver.
 int visible_gpus();
+
+/// baton_config's transport for host memory. Unset where BATON_TRANSPORT says something else: that is Baton's to
+/// refuse, and should not pass unnoticed.
+inline int host_transport() {
+    const char *set = std::getenv("BATON_TRANSPORT");
+    const std::string asked_for = set == nullptr ? "" : set;
+    return asked_for.empty() || asked_for == "auto" ? static_cast<int>(BATON_TRANSPORT_HOST) : -1;
+}
 
 /// A Baton communicator over all ranks with memory of one kind, and the stream that its calls are issued on: a
 /// non-blocking CUDA stream, or NULL for the host (then a call is complete when it returns).

@@ -127,7 +127,7 @@ void create_and_call(const Options &options, Start &start) {
     baton_config config;
     require(baton_config_init(&config));
     if (!on_gpu) {
-        config.transport = BATON_TRANSPORT_HOST;
+        config.transport = host_transport();
     }
     baton_comm_t comm = nullptr;
     core::Phases calls;
