@@ -51,6 +51,22 @@ std::vector<double> World::max(std::vector<double> values) const { return reduce
 std::vector<double> World::sum(std::vector<double> values) const { return reduce(std::move(values), MPI_SUM); }
 bool World::all(bool value) const { return reduce(value ? 1 : 0, MPI_INT, MPI_MIN) != 0; }
 
+void World::on_rank_0(const std::function<void()> &work) const {
+    std::string problem;
+    int exit_code = 0;
+    try {
+        if (rank_ == 0) {
+            work();
+        }
+    } catch (const std::exception &error) {
+        problem = error.what();
+        exit_code = exit_code_of(error);
+    }
+    if (!all(exit_code == 0)) {
+        throw Refusal(problem, exit_code);
+    }
+}
+
 std::vector<std::string> World::gather(const std::string &line) const {
     constexpr std::size_t width = 256;
     std::string mine = line.substr(0, width - 1);
@@ -121,13 +137,14 @@ int run_benchmark(int argc, char **argv, const std::function<int(const World &)>
         try {
             mine = body(world);
         } catch (const Refusal &error) {
+            mine = error.exit_code();
             if (world.rank() == 0) {
                 std::fprintf(stderr, "%s\n", error.what());
             }
         } catch (const std::exception &error) {
             std::fflush(stdout);
             std::fprintf(stderr, "rank %d: %s\n", world.rank(), error.what());
-            MPI_Abort(MPI_COMM_WORLD, 1);
+            MPI_Abort(MPI_COMM_WORLD, exit_code_of(error));
         }
         MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }

@@ -15,10 +15,20 @@ namespace baton::bench {
 /// What ends a benchmark: a message for people. The first rank that throws takes the whole job down (run_benchmark).
 class Error : public std::runtime_error {
 public:
-    using std::runtime_error::runtime_error;
+    explicit Error(const std::string &text, int exit_code = 1) : std::runtime_error(text), exit_code_(exit_code) {}
+    int exit_code() const { return exit_code_; }
+
+private:
+    int exit_code_;
 };
 
-/// What all ranks find out together: rank 0 prints it, and the ranks end in order with exit code 1.
+/// 1 for what is no Error.
+inline int exit_code_of(const std::exception &error) {
+    const auto *known = dynamic_cast<const Error *>(&error);
+    return known != nullptr ? known->exit_code() : 1;
+}
+
+/// What all ranks find out together: rank 0 prints it, and the ranks end in order with the largest of their exit codes.
 class Refusal : public Error {
 public:
     using Error::Error;
@@ -43,6 +53,8 @@ public:
     std::vector<double> max(std::vector<double> values) const;
     std::vector<double> sum(std::vector<double> values) const;
     bool all(bool value) const;
+    /// Something of rank 0's that all ranks must know the outcome of: what it throws is a Refusal on all of them.
+    void on_rank_0(const std::function<void()> &work) const;
     /// One line per rank, on rank 0; empty elsewhere.
     std::vector<std::string> gather(const std::string &line) const;
 

@@ -15,9 +15,11 @@ namespace baton::bench::perf {
 
 Report::Report(const Options &options, const Communicator &communicator, const Peers &peers)
     : options_(options), communicator_(communicator), prints_(communicator.rank() == 0) {
-    if (prints_ && !options.json.empty()) {
-        file_.emplace(options.json);
-    }
+    communicator.world().on_rank_0([&] {
+        if (!options.json.empty()) {
+            file_.emplace(options.json);
+        }
+    });
     for (const auto &peer : peers.present) {
         peers_.push_back(peer->kind());
     }

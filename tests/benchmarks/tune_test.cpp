@@ -214,9 +214,12 @@ TEST_F(TuneFile, IsThereWhollyOrNotAtAll) {
     EXPECT_THROW(AtomicFile{path}, Error) << "no folder";
     EXPECT_FALSE(std::filesystem::exists(folder_));
     std::filesystem::create_directories(folder_ + "/config");
-    { const AtomicFile unwritten(path); }
+    std::ofstream(path + "." + std::to_string(getpid())) << "of a process that was killed";
+    AtomicFile file(path);
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/config")) << "what is killed now leaves nothing behind";
+    { AtomicFile(path).draft("not published"); }
     EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/config"));
-    AtomicFile(path).write("first");
+    file.write("first");
     { const AtomicFile unwritten(path); }
     EXPECT_EQ(text(path), "first");
     AtomicFile(path).write("second");
