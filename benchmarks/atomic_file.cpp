@@ -17,8 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int wrong_usage = 2;  // as an exit code
+
 [[noreturn]] void cannot_write(const std::string &path, int error) {
-    throw Error(fmt::format("cannot write {}: {}", path, std::generic_category().message(error)));
+    throw Error(fmt::format("cannot write {}: {}", path, std::generic_category().message(error)), wrong_usage);
 }
 
 }  // namespace
@@ -39,28 +41,34 @@ AtomicFile::AtomicFile(const std::string &path) {
     }
     const fs::path folder = fs::path(path_).parent_path();
     if (!fs::is_directory(folder, error)) {
-        throw Error(fmt::format("cannot write {}: there is no folder {}", path, fs::path(path).parent_path().string()));
+        throw Error(fmt::format("cannot write {}: there is no folder {}", path, fs::path(path).parent_path().string()),
+                    wrong_usage);
     }
     draft_ = fmt::format("{}.{}", path_, getpid());
+    // Tried, because no mode says what a file system allows; and gone at once, because the measurements that come next
+    // may be interrupted. What is there already is left from a process of the same number that was.
+    unlink(draft_.c_str());
     const int file = open(draft_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     if (file < 0) {
         cannot_write(path, errno);
     }
     close(file);
+    unlink(draft_.c_str());
 }
 
 AtomicFile::~AtomicFile() {
-    if (!draft_.empty() && draft_ != path_) {
+    if (drafted_) {
         unlink(draft_.c_str());
     }
 }
 
 void AtomicFile::draft(const std::string &text) {
     const bool regular = draft_ != path_;
-    std::FILE *file = std::fopen(draft_.c_str(), "w");
+    std::FILE *file = std::fopen(draft_.c_str(), regular ? "wxe" : "we");
     if (file == nullptr) {
         cannot_write(path_, errno);
     }
+    drafted_ = regular;
     // Before the name, the data: else a crash could leave an empty file under it.
     const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0 &&
                          (!regular || fsync(fileno(file)) == 0);
@@ -71,10 +79,10 @@ void AtomicFile::draft(const std::string &text) {
 }
 
 void AtomicFile::publish() {
-    if (draft_ != path_ && std::rename(draft_.c_str(), path_.c_str()) != 0) {
+    if (drafted_ && std::rename(draft_.c_str(), path_.c_str()) != 0) {
         cannot_write(path_, errno);
     }
-    draft_.clear();
+    drafted_ = false;
 }
 
 }  // namespace baton::bench

@@ -5,8 +5,8 @@
 namespace baton::bench {
 
 /// A file that is there with all of its text, or as it was before. Made before the measurements, so that their result
-/// has somewhere to go; throws where the folder is not there or cannot be written to. What is no regular file
-/// (/dev/stdout, a pipe) is written as it is.
+/// has somewhere to go: throws, as wrong usage, where the folder is not there or cannot be written to, and leaves
+/// nothing there before draft(). What is no regular file (/dev/stdout, a pipe) is written as it is.
 class AtomicFile {
 public:
     explicit AtomicFile(const std::string &path);
@@ -24,7 +24,8 @@ public:
 
 private:
     std::string path_;
-    std::string draft_;  // the same as path_ for what is no regular file, empty once it is written
+    std::string draft_;     // the same as path_ for what is no regular file
+    bool drafted_ = false;  // there is a file draft_ that is to become path_, or to go
 };
 
 }  // namespace baton::bench

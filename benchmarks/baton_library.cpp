@@ -38,7 +38,7 @@ BatonLibrary::BatonLibrary(const Communicator &communicator, std::shared_ptr<con
                            std::size_t window_bytes)
     : communicator_(communicator), buffers_(std::move(buffers)) {
     if (window_bytes > 0) {
-        check(baton_window_create(communicator.handle(), window_bytes, &window_, &window_base_), "baton_window_create");
+        check(baton_window_create(communicator.handle(), window_bytes, &window_, &window_base_));
     }
 }
 
@@ -66,39 +66,34 @@ void BatonLibrary::issue(const Call &call) {
     const std::size_t bytes = shape.count * baton_type_size(shape.type);
     switch (shape.kind) {
         case Kind::allgather:
-            return check(baton_allgather(call.send, call.recv, shape.count, shape.type, comm, stream),
-                         "baton_allgather");
+            return check(baton_allgather(call.send, call.recv, shape.count, shape.type, comm, stream));
         case Kind::reduce_scatter:
-            return check(baton_reduce_scatter(call.send, call.recv, shape.count, shape.type, shape.op, comm, stream),
-                         "baton_reduce_scatter");
+            return check(baton_reduce_scatter(call.send, call.recv, shape.count, shape.type, shape.op, comm, stream));
         case Kind::allreduce:
-            return check(baton_allreduce(call.send, call.recv, shape.count, shape.type, shape.op, comm, stream),
-                         "baton_allreduce");
+            return check(baton_allreduce(call.send, call.recv, shape.count, shape.type, shape.op, comm, stream));
         case Kind::alltoall:
-            return check(baton_alltoall(call.send, call.recv, shape.count, shape.type, comm, stream), "baton_alltoall");
+            return check(baton_alltoall(call.send, call.recv, shape.count, shape.type, comm, stream));
         case Kind::broadcast:
-            return check(baton_broadcast(call.send, call.recv, shape.count, shape.type, Call::root, comm, stream),
-                         "baton_broadcast");
+            return check(baton_broadcast(call.send, call.recv, shape.count, shape.type, Call::root, comm, stream));
         case Kind::sendrecv:
             return check(baton_sendrecv(call.send, shape.count, call.to, call.recv, shape.count, call.from, shape.type,
-                                        comm, stream),
-                         "baton_sendrecv");
+                                        comm, stream));
         case Kind::pair:
             if (call.to != Call::nobody) {
-                check(baton_send(call.send, shape.count, shape.type, call.to, comm, stream), "baton_send");
+                check(baton_send(call.send, shape.count, shape.type, call.to, comm, stream));
             }
             if (call.from != Call::nobody) {
-                check(baton_recv(call.recv, shape.count, shape.type, call.from, comm, stream), "baton_recv");
+                check(baton_recv(call.recv, shape.count, shape.type, call.from, comm, stream));
             }
             return;
         case Kind::put:
-            check(baton_put(call.send, bytes, call.to, 0, window_, stream), "baton_put");
-            check(baton_signal(call.to, window_, stream), "baton_signal");
-            return check(baton_wait_signal(call.from, 1, window_, stream), "baton_wait_signal");
+            check(baton_put(call.send, bytes, call.to, 0, window_, stream));
+            check(baton_signal(call.to, window_, stream));
+            return check(baton_wait_signal(call.from, 1, window_, stream));
         case Kind::get:
-            return check(baton_get(call.recv, bytes, call.from, 0, window_, stream), "baton_get");
+            return check(baton_get(call.recv, bytes, call.from, 0, window_, stream));
         case Kind::barrier:
-            return check(baton_barrier(comm, stream), "baton_barrier");
+            return check(baton_barrier(comm, stream));
     }
 }
 
@@ -108,8 +103,7 @@ std::string BatonLibrary::explain(const Call &call) const {
     const std::size_t count = call.shape.count * (in_bytes ? baton_type_size(call.shape.type) : 1);
     char text[4096] = "";
     check(baton_explain(communicator_.handle(), operation, count, in_bytes ? BATON_UINT8 : call.shape.type,
-                        call.shape.op, call.send, call.recv, text, sizeof(text)),
-          "baton_explain");
+                        call.shape.op, call.send, call.recv, text, sizeof(text)));
     return text;
 }
 

@@ -25,7 +25,7 @@ const char *memory_name(Memory memory) {
 Buffer::Buffer(const Communicator &communicator, std::size_t bytes, Memory memory)
     : communicator_(communicator), bytes_(std::max<std::size_t>(bytes, 1)), memory_(memory) {
     if (memory == Memory::baton) {
-        check(baton_malloc(communicator.handle(), bytes_, &data_), "baton_malloc");
+        check(baton_malloc(communicator.handle(), bytes_, &data_));
         return;
     }
     data_ = communicator.on_gpu() ? gpu::allocate(bytes_) : allocate_pages(bytes_);
@@ -38,7 +38,7 @@ Buffer::Buffer(const Communicator &communicator, std::size_t bytes, Memory memor
             refusal_ = baton_last_error();
             memory_ = Memory::malloc;
         } else {
-            check(result, "baton_register");
+            check(result);
         }
     }
 }

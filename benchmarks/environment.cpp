@@ -10,9 +10,9 @@
 
 namespace baton::bench {
 
-void check(baton_result result, const char *what) {
+void check(baton_result result) {
     if (result != BATON_SUCCESS) {
-        throw Error(fmt::format("{}: {}: {}", what, baton_result_name(result), baton_last_error()));
+        throw Error(fmt::format("{}: {}", baton_result_name(result), baton_last_error()));
     }
 }
 
@@ -51,6 +51,22 @@ std::vector<double> World::max(std::vector<double> values) const { return reduce
 std::vector<double> World::sum(std::vector<double> values) const { return reduce(std::move(values), MPI_SUM); }
 bool World::all(bool value) const { return reduce(value ? 1 : 0, MPI_INT, MPI_MIN) != 0; }
 
+void World::on_rank_0(const std::function<void()> &work) const {
+    std::string problem;
+    int exit_code = 0;
+    try {
+        if (rank_ == 0) {
+            work();
+        }
+    } catch (const std::exception &error) {
+        problem = error.what();
+        exit_code = exit_code_of(error);
+    }
+    if (!all(exit_code == 0)) {
+        throw Refusal(problem, exit_code);
+    }
+}
+
 std::vector<std::string> World::gather(const std::string &line) const {
     constexpr std::size_t width = 256;
     std::string mine = line.substr(0, width - 1);
@@ -68,20 +84,21 @@ int visible_gpus() { return gpu::count(); }
 
 Communicator::Communicator(const World &world, Place place, const char *tuning) : world_(world) {
     baton_config config;
-    check(baton_config_init(&config), "baton_config_init");
+    check(baton_config_init(&config));
     config.tuning = tuning;
     if (place == Place::host) {
-        config.transport = BATON_TRANSPORT_HOST;
+        config.transport = host_transport();
     } else {
         if (!world.all(visible_gpus() > 0)) {
             throw Refusal(
-                "a rank has no usable GPU (no device, no driver, or a build without CUDA); run on host memory");
+                "a rank has no usable GPU (no device, no driver, or a build without CUDA); --device host (in the "
+                "OSU-style ones -d host) runs on host memory");
         }
         gpu::select(world.local_rank() % visible_gpus());
     }
-    check(baton_comm_create(MPI_COMM_WORLD, &config, &comm_), "baton_comm_create");
+    check(baton_comm_create(MPI_COMM_WORLD, &config, &comm_));
     info_.struct_size = sizeof(info_);
-    check(baton_comm_info(comm_, &info_), "baton_comm_info");
+    check(baton_comm_info(comm_, &info_));
     if (on_gpu() != (place == Place::gpu)) {
         throw Error(fmt::format("the communicator is {} although {} was asked for; is BATON_TRANSPORT set?",
                                 on_gpu() ? "on GPUs" : "on the host", place == Place::gpu ? "GPUs" : "the host"));
@@ -109,7 +126,7 @@ void Communicator::synchronize() const {
     }
 }
 
-void Communicator::check_alive() const { check(baton_comm_check(comm_), "the communicator broke"); }
+void Communicator::check_alive() const { check(baton_comm_check(comm_)); }
 
 int run_benchmark(int argc, char **argv, const std::function<int(const World &)> &body) {
     MPI_Init(&argc, &argv);
@@ -120,13 +137,14 @@ int run_benchmark(int argc, char **argv, const std::function<int(const World &)>
         try {
             mine = body(world);
         } catch (const Refusal &error) {
+            mine = error.exit_code();
             if (world.rank() == 0) {
                 std::fprintf(stderr, "%s\n", error.what());
             }
         } catch (const std::exception &error) {
             std::fflush(stdout);
             std::fprintf(stderr, "rank %d: %s\n", world.rank(), error.what());
-            MPI_Abort(MPI_COMM_WORLD, 1);
+            MPI_Abort(MPI_COMM_WORLD, exit_code_of(error));
         }
         MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }

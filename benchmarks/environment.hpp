@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -14,17 +15,27 @@ namespace baton::bench {
 /// What ends a benchmark: a message for people. The first rank that throws takes the whole job down (run_benchmark).
 class Error : public std::runtime_error {
 public:
-    using std::runtime_error::runtime_error;
+    explicit Error(const std::string &text, int exit_code = 1) : std::runtime_error(text), exit_code_(exit_code) {}
+    int exit_code() const { return exit_code_; }
+
+private:
+    int exit_code_;
 };
 
-/// What all ranks find out together: rank 0 prints it, and the ranks end in order with exit code 1.
+/// 1 for what is no Error.
+inline int exit_code_of(const std::exception &error) {
+    const auto *known = dynamic_cast<const Error *>(&error);
+    return known != nullptr ? known->exit_code() : 1;
+}
+
+/// What all ranks find out together: rank 0 prints it, and the ranks end in order with the largest of their exit codes.
 class Refusal : public Error {
 public:
     using Error::Error;
 };
 
-/// Throws Error with `what`, the code's name and Baton's message unless the call worked.
-void check(baton_result result, const char *what);
+/// Throws Error with the code's name and Baton's message, which names the call, unless it worked.
+void check(baton_result result);
 
 /// MPI_COMM_WORLD: only for setting up, barriers between rounds, and collecting figures; never inside a timed region.
 class World {
@@ -42,6 +53,8 @@ public:
     std::vector<double> max(std::vector<double> values) const;
     std::vector<double> sum(std::vector<double> values) const;
     bool all(bool value) const;
+    /// Something of rank 0's that all ranks must know the outcome of: what it throws is a Refusal on all of them.
+    void on_rank_0(const std::function<void()> &work) const;
     /// One line per rank, on rank 0; empty elsewhere.
     std::vector<std::string> gather(const std::string &line) const;
 
@@ -58,6 +71,14 @@ enum class Place {
 
 /// GPUs that this process can use: 0 in a build without CUDA and on a machine without a driver.
 int visible_gpus();
+
+/// baton_config's transport for host memory. Unset where BATON_TRANSPORT says something else: that is Baton's to
+/// refuse, and should not pass unnoticed.
+inline int host_transport() {
+    const char *set = std::getenv("BATON_TRANSPORT");
+    const std::string asked_for = set == nullptr ? "" : set;
+    return asked_for.empty() || asked_for == "auto" ? static_cast<int>(BATON_TRANSPORT_HOST) : -1;
+}
 
 /// A Baton communicator over all ranks with memory of one kind, and the stream that its calls are issued on: a
 /// non-blocking CUDA stream, or NULL for the host (then a call is complete when it returns).

@@ -6,7 +6,7 @@
 #include "transport/transport.hpp"
 
 /// Reductions of what copy engines fetch: they read from peers faster than kernels that add as they read
-/// (docs/performance.md).
+/// (docs/experiments.md).
 ///   1. Read a head from all ranks and combine it, while the copy engines start.
 ///   2. Piece by piece: copy every peer's into this rank's scratch; combine there, while the next piece is copied.
 /// Every piece costs the copy engines a pause, and what is combined after the last one adds to the time. So a piece is

@@ -34,7 +34,7 @@ std::optional<std::string> user_tuning_path() {
 std::vector<TuningTable> read_tuning(const char *setting) {
     const std::string given = setting == nullptr ? "" : setting;
     if (given == "none") return {};
-    if (!given.empty() && given[0] == '{') return parse_tuning(given, "the tuning setting's text");
+    if (!given.empty() && given[0] == '{') return parse_tuning(given, "given as text");
     if (!given.empty()) return parse_tuning(read_file(given), given);
     const std::optional<std::string> path = user_tuning_path();
     std::error_code ignored;

@@ -46,10 +46,10 @@ void host_ping_pong(std::byte *mine, std::byte *theirs, std::uint64_t flag, std:
 
 Lanes::Lanes(const Communicator &communicator, std::size_t bytes) : communicator_(communicator) {
     void *own = nullptr;
-    check(baton_window_create(communicator.handle(), page + bytes, &window_, &own), "baton_window_create");
+    check(baton_window_create(communicator.handle(), page + bytes, &window_, &own));
     for (int rank = 0; rank < communicator.size(); ++rank) {
         void *base = nullptr;
-        check(baton_window_pointer(window_, rank, &base), "baton_window_pointer");
+        check(baton_window_pointer(window_, rank, &base));
         bases_.push_back(static_cast<std::byte *>(base));
     }
     source_ = static_cast<std::byte *>(communicator.on_gpu() ? gpu::allocate(bytes) : allocate_pages(bytes));

@@ -62,24 +62,24 @@ private:
     bool receives() const { return both_ways_ || rank() == 1; }
 
     void issue_group(int first, int end) {
-        check(baton_group_begin(), "baton_group_begin");
+        check(baton_group_begin());
         for (int message = first; message < end; ++message) {
             const std::size_t offset = slots_.offset(message);
             if (receives()) {
-                check(baton_recv(recv_.at(offset), count_, type_, peer(), comm(), stream()), "baton_recv");
+                check(baton_recv(recv_.at(offset), count_, type_, peer(), comm(), stream()));
             }
             if (sends()) {
-                check(baton_send(send_.at(offset), count_, type_, peer(), comm(), stream()), "baton_send");
+                check(baton_send(send_.at(offset), count_, type_, peer(), comm(), stream()));
             }
         }
-        check(baton_group_end(), "baton_group_end");
+        check(baton_group_end());
     }
 
     void exchange_answer() {
         if (rank() == 0) {
-            check(baton_recv(answer_.data(), 1, BATON_INT8, 1, comm(), stream()), "baton_recv");
+            check(baton_recv(answer_.data(), 1, BATON_INT8, 1, comm(), stream()));
         } else {
-            check(baton_send(answer_.data(), 1, BATON_INT8, 0, comm(), stream()), "baton_send");
+            check(baton_send(answer_.data(), 1, BATON_INT8, 0, comm(), stream()));
         }
     }
 

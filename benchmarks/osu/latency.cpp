@@ -37,9 +37,9 @@ protected:
     double figure(double seconds, int iterations) const override { return seconds * 1e6 / (2.0 * iterations); }
 
 private:
-    void send() { check(baton_send(send_.data(), count_, type_, peer(), comm(), stream()), "baton_send"); }
+    void send() { check(baton_send(send_.data(), count_, type_, peer(), comm(), stream())); }
     void recv() {
-        check(baton_recv(recv_.data(), count_, type_, peer(), comm(), stream()), "baton_recv");
+        check(baton_recv(recv_.data(), count_, type_, peer(), comm(), stream()));
         context_.communicator.synchronize();
     }
 

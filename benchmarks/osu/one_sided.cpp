@@ -14,7 +14,7 @@ public:
         : PairRunner(context, type),
           slots_(context),
           buffer_(context.communicator, slots_.total_bytes(), Memory::malloc) {
-        check(baton_window_create(comm(), slots_.total_bytes(), &window_, &base_), "baton_window_create");
+        check(baton_window_create(comm(), slots_.total_bytes(), &window_, &base_));
     }
     ~OneSided() override {
         if (std::uncaught_exceptions() == 0) {
@@ -60,11 +60,11 @@ protected:
         if (rank() == 0) {
             for (int message = 0; message < messages_; ++message) {
                 const std::size_t offset = slots_.offset(message);
-                check(baton_put(buffer_.at(offset), bytes(), 1, offset, window_, stream()), "baton_put");
+                check(baton_put(buffer_.at(offset), bytes(), 1, offset, window_, stream()));
             }
-            check(baton_signal(1, window_, stream()), "baton_signal");
+            check(baton_signal(1, window_, stream()));
         } else {
-            check(baton_wait_signal(0, 1, window_, stream()), "baton_wait_signal");
+            check(baton_wait_signal(0, 1, window_, stream()));
         }
         context_.communicator.synchronize();
         return seconds_now() - start;
@@ -105,7 +105,7 @@ protected:
     double iterate() override {
         const double start = seconds_now();
         if (rank() == 0) {
-            check(baton_get(buffer_.data(), bytes(), 1, 0, window_, stream()), "baton_get");
+            check(baton_get(buffer_.data(), bytes(), 1, 0, window_, stream()));
             context_.communicator.synchronize();
         }
         return seconds_now() - start;

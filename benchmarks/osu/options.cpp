@@ -65,7 +65,7 @@ int parse_count(char letter, const std::string &text, int least, int most) {
 std::size_t parse_bytes(char letter, const std::string &text, std::size_t least) {
     const auto value = parse_size(text);
     if (!value || *value < least) {
-        throw BadUsage(fmt::format("-{} takes a size of at least {} bytes, not \"{}\"", letter, least, text));
+        throw BadUsage(fmt::format("-{} takes a number of bytes from {} on, not \"{}\"", letter, least, text));
     }
     return *value;
 }

@@ -35,8 +35,8 @@ std::string title(const TableKey &key, const Options &options) {
         text += fmt::format("{}, {} memory, ", key.in_place == InPlace::no ? "out of place" : "in place",
                             memory_name(key.memory));
     }
-    return text + fmt::format("{}, {} rounds of up to {} calls", mode_name(key.mode), options.rounds,
-                              most_calls(options, key.mode));
+    return text + fmt::format("{}, {} round{} of up to {} calls", mode_name(key.mode), options.rounds,
+                              options.rounds == 1 ? "" : "s", most_calls(options, key.mode));
 }
 
 std::vector<std::string> plain_heads() {

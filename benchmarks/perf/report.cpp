@@ -15,9 +15,11 @@ namespace baton::bench::perf {
 
 Report::Report(const Options &options, const Communicator &communicator, const Peers &peers)
     : options_(options), communicator_(communicator), prints_(communicator.rank() == 0) {
-    if (prints_ && !options.json.empty()) {
-        file_.emplace(options.json);
-    }
+    communicator.world().on_rank_0([&] {
+        if (!options.json.empty()) {
+            file_.emplace(options.json);
+        }
+    });
     for (const auto &peer : peers.present) {
         peers_.push_back(peer->kind());
     }
@@ -111,20 +113,21 @@ void Report::end_table() {
 void Report::finish() {
     baton_info info{};
     info.struct_size = sizeof(info);
-    check(baton_comm_info(communicator_.handle(), &info), "baton_comm_info");
+    check(baton_comm_info(communicator_.handle(), &info));
     const double device = communicator_.world().max(static_cast<double>(info.device_bytes));
     const double host = communicator_.world().max(static_cast<double>(info.host_bytes));
     constexpr double mebibyte = 1 << 20;
     line("");
     note(fmt::format("Baton's own memory, the most of a rank: {:.1f} MiB on the device, {:.1f} MiB on the host",
                      device / mebibyte, host / mebibyte));
+    const std::string rows = fmt::format("{} row{}", rows_, rows_ == 1 ? "" : "s");
     if (rows_ == 0) {
         note("nothing was measured");
     } else if (!options_.check) {
-        note(fmt::format("{} rows, not verified", rows_));
+        note(rows + ", not verified");
     } else {
         note(fmt::format(
-            "{} rows verified: {}", rows_,
+            "{} verified: {}", rows,
             wrong_ == 0 ? "every element of every rank is right" : fmt::format("{} WRONG elements", wrong_)));
     }
     if (peers_wrong_ > 0) {

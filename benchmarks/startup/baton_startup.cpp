@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "atomic_file.hpp"
+#include "environment.hpp"
 #include "startup/report.hpp"
 
 namespace {
@@ -51,7 +52,7 @@ int main(int argc, char **argv) {
     } catch (const std::exception &error) {
         std::fflush(stdout);
         std::fprintf(stderr, "%s\n", error.what());
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        MPI_Abort(MPI_COMM_WORLD, baton::bench::exit_code_of(error));
     }
     MPI_Finalize();
     return result;

@@ -28,9 +28,9 @@ double resident_bytes() {
     return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-void require(baton_result result, const char *what) {
+void require(baton_result result) {
     if (result != BATON_SUCCESS) {
-        throw Error(std::string(what) + ": " + baton_last_error());
+        throw Error(baton_last_error());
     }
 }
 
@@ -40,7 +40,7 @@ bool select_gpu(Device device) {
     int all = visible > 0 ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (device == Device::cuda && all == 0) {
-        throw Error("a rank has no usable GPU");
+        throw Error("a rank has no usable GPU; --device host runs on host memory");
     }
     if (all == 0) {
         return false;
@@ -125,24 +125,23 @@ void create_and_call(const Options &options, Start &start) {
 
     const double before = resident_bytes();
     baton_config config;
-    require(baton_config_init(&config), "baton_config_init");
+    require(baton_config_init(&config));
     if (!on_gpu) {
-        config.transport = BATON_TRANSPORT_HOST;
+        config.transport = host_transport();
     }
     baton_comm_t comm = nullptr;
     core::Phases calls;
     calls.begin("create");
-    require(baton_comm_create(MPI_COMM_WORLD, &config, &comm), "baton_comm_create");
+    require(baton_comm_create(MPI_COMM_WORLD, &config, &comm));
     calls.end();
     start.creation = core::find_comm(comm)->creation();
     start.info.struct_size = sizeof(start.info);
-    require(baton_comm_info(comm, &start.info), "baton_comm_info");
+    require(baton_comm_info(comm, &start.info));
     {
         start.after.begin("buffers");
         Buffers buffers(on_gpu);
         start.after.begin("first call");
-        require(baton_allreduce(buffers.send(), buffers.recv(), count, BATON_INT32, BATON_SUM, comm, buffers.stream),
-                "baton_allreduce");
+        require(baton_allreduce(buffers.send(), buffers.recv(), count, BATON_INT32, BATON_SUM, comm, buffers.stream));
         buffers.wait();
         start.after.end();
         start.age = process_age();
@@ -151,7 +150,7 @@ void create_and_call(const Options &options, Start &start) {
     start.call_seconds = calls.seconds() + start.after.all().back().seconds;
     start.resident_growth = resident_bytes() - before;
     start.hwloc_loads = topology::hwloc_loads();
-    require(baton_comm_destroy(comm), "baton_comm_destroy");
+    require(baton_comm_destroy(comm));
 }
 
 }  // namespace baton::bench::startup

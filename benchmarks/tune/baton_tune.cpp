@@ -19,21 +19,6 @@ namespace {
 
 constexpr std::size_t mebibyte = 1 << 20;
 
-/// Something of rank 0's that all ranks must know the outcome of.
-void on_rank_0(const World &world, const std::function<void()> &work) {
-    std::string problem;
-    try {
-        if (world.rank() == 0) {
-            work();
-        }
-    } catch (const std::exception &error) {
-        problem = error.what();
-    }
-    if (!world.all(problem.empty())) {
-        throw Refusal(problem);
-    }
-}
-
 void refuse_settings_that_win() {
     for (const char *name : {"BATON_TRANSPORT", "BATON_PACKET_LIMIT", "BATON_COPY_ENGINE_LIMIT"}) {
         const char *value = std::getenv(name);
@@ -66,7 +51,7 @@ public:
     Tuner(const World &world, const Options &options, Place place)
         : world_(world), options_(options), communicator_(world, place), verifier_(communicator_) {
         topology::Snapshot machine;
-        on_rank_0(world, [&] {
+        world.on_rank_0([&] {
             path_ = file_to_write(options_.file);
             tables_of(path_);  // what is wrong with it should show now
             if (!options_.dry_run) {
@@ -79,7 +64,7 @@ public:
             machine = topology::discover();
         });
         table_.key = key_of(communicator_, machine);
-        on_rank_0(world, [&] { before_ = tuning_before(path_, table_.key); });
+        world.on_rank_0([&] { before_ = tuning_before(path_, table_.key); });
         line("# tuning for {}", to_string(table_.key));
         if (world.rank() == 0) {
             std::printf("%s", topology::summarize(machine).c_str());
@@ -93,7 +78,7 @@ public:
                 add(measure(setting, tuned));
             }
         }
-        on_rank_0(world_, [&] { write(); });
+        world_.on_rank_0([&] { write(); });
     }
 
 private:
@@ -166,7 +151,7 @@ int run(const World &world, int argc, char **argv) {
     if (!options) {
         return exit_code;
     }
-    on_rank_0(world, refuse_settings_that_win);
+    world.on_rank_0(refuse_settings_that_win);
     const Place place = choose_place(world, *options);
     if (options->max_bytes == 0) {
         options->max_bytes = (place == Place::gpu ? 256 : 4) * mebibyte;

@@ -158,7 +158,7 @@ private:
                 entries[index].side->run_round(round);
             }
         }
-        Sample sample{bytes, std::vector<std::optional<double>>(measured_.candidates.size())};
+        Sample sample{bytes, std::vector<std::optional<double>>(measured_.candidates.size()), {}};
         for (Entry &entry : entries) {
             const perf::Timing timing = entry.side->finish();
             if (timing.wrong > 0) {
@@ -166,11 +166,13 @@ private:
                                           baton_operation_name(measured_.tuned.operation), bytes,
                                           contenders_[entry.contender]->name(), timing.wrong));
             }
-            if (entry.contender < sample.seconds.size()) {
+            const bool is_candidate = entry.contender < sample.seconds.size();
+            if (is_candidate) {
                 sample.seconds[entry.contender] = timing.median;
             }
             if (entry.plan == in_force.plan) {
                 in_force.seconds = timing.median;
+                sample.in_force = is_candidate ? std::optional(entry.contender) : std::nullopt;
             }
         }
         measured_.samples.push_back(std::move(sample));

@@ -15,7 +15,18 @@ double fastest(const Sample &sample) {
     return best;
 }
 
-/// How far a candidate is as good as any, from a sample on, and how fast it is there.
+bool is_near_fastest(std::size_t candidate, const Sample &sample, double noise) {
+    return sample.seconds[candidate].value_or(INFINITY) <= fastest(sample) * (1 + noise);
+}
+
+/// Whether no other candidate should be taken at this size: none is better by more than noise, nor as good and in
+/// force.
+bool is_good(std::size_t candidate, const Sample &sample, double noise) {
+    const bool keep = sample.in_force && is_near_fastest(*sample.in_force, sample, noise);
+    return keep ? candidate == *sample.in_force : is_near_fastest(candidate, sample, noise);
+}
+
+/// How far a candidate is good, from a sample on, and how fast it is there.
 struct Run {
     std::size_t length = 0;
     double log_seconds = 0;
@@ -23,11 +34,10 @@ struct Run {
     static Run of(std::size_t candidate, const std::vector<Sample> &samples, std::size_t first, double noise) {
         Run run;
         for (std::size_t at = first; at < samples.size(); ++at, ++run.length) {
-            const auto &seconds = samples[at].seconds[candidate];
-            if (!seconds || *seconds > fastest(samples[at]) * (1 + noise)) {
+            if (!is_good(candidate, samples[at], noise)) {
                 break;
             }
-            run.log_seconds += std::log(*seconds);
+            run.log_seconds += std::log(*samples[at].seconds[candidate]);
         }
         return run;
     }

@@ -13,11 +13,12 @@ namespace baton::bench::tune {
 struct Sample {
     std::size_t bytes = 0;
     std::vector<std::optional<double>> seconds;  // by candidate; nothing: not possible here, or far behind
+    std::optional<std::size_t> in_force = {};    // the candidate that programs have now, if it is one of them
 };
 
-/// The fewest rows whose candidates are nowhere slower than the fastest by more than the part `noise`: so the choice
-/// changes only where another one wins. `chosen` gets the candidate of each sample. REQUIRES: samples ascend, and each
-/// has a time.
+/// Rows that keep what is in force wherever it is slower than the fastest by no more than the part `noise`, and are the
+/// fewest elsewhere whose candidates are that close: so a choice changes only where another one wins. `chosen` gets the
+/// candidate of each sample. REQUIRES: samples ascend, and each has a time.
 std::vector<core::TuningRow> derive_rows(const std::vector<Candidate> &candidates, const std::vector<Sample> &samples,
                                          double noise, std::vector<std::size_t> &chosen);
 

@@ -7,7 +7,7 @@
 
 /// Allreduce in two phases, for large vectors: what two_shot.hpp does for each word at once, one after the other. The
 /// links carry the second half as stores to one peer at a time, or as copies by copy engines, both faster than stores
-/// to all peers among reads from all (docs/performance.md).
+/// to all peers among reads from all (docs/experiments.md).
 ///   1. Tell every peer where my buffers are; wait for all.
 ///   2. Read my n-th of the vector from every rank in rank order, combine into my receive buffer. Where `recv`
 ///      may be scratch, and by copy engines, if it is not in place: fetch the peers' (fetch.hpp) to where their results

@@ -206,9 +206,10 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
                            capabilities_.on_gpu ? "kernel" : "host");
     }
     const Plan how = plan(request);
-    std::string text = describe(how, request, capabilities_) + "\n" +
-                       fmt::format("{} of {} {} ({} bytes), {} ranks\n", baton_operation_name(operation), count,
-                                   baton_type_name(type), request.bytes, view_.size);
+    std::string text = describe(how, request, capabilities_) + "\n" + baton_operation_name(operation);
+    if (operation != BATON_BARRIER)
+        text += fmt::format(" of {} {} ({} bytes)", count, baton_type_name(type), request.bytes);
+    text += fmt::format(", {} rank{}\n", view_.size, view_.size == 1 ? "" : "s");
     if (how.algorithm == Algorithm::staged) text += fmt::format("segments of {} bytes per peer\n", how.segment_bytes);
     if (capabilities_.on_gpu && !capabilities_.reaches_buffers && how.reason != Reason::reach)
         text += reach_text_ + "\n";

@@ -58,9 +58,8 @@ std::string Communicator::describe_record(const ErrorRecord &record) const {
                                signature_text(record.theirs), record.point.epoch);
         case BATON_ERR_TIMEOUT:
             return fmt::format(
-                "rank {} waited {:.1f} s for rank {} in {}, for {} (operation {}, channel {}); a rank that is only "
-                "slow "
-                "needs a larger timeout (BATON_TIMEOUT)",
+                "rank {} waited {:g} s for rank {} in {}, for {} (operation {}, channel {}); a rank that is only "
+                "slow needs a larger timeout (BATON_TIMEOUT)",
                 view_.rank, static_cast<double>(view_.timeout_ns) * 1e-9, record.point.peer, mine,
                 wait_text(record.point.wait_for), record.point.epoch, record.point.channel);
         case BATON_ERR_PEER_DEAD:
@@ -110,7 +109,7 @@ void Communicator::on_tick() {
     if (!wait) return;
     break_with(
         BATON_ERR_TIMEOUT,
-        fmt::format("rank {} waited {:.1f} s for rank {} in a zero-SM operation, for {}; a rank that is only "
+        fmt::format("rank {} waited {:g} s for rank {} in a zero-SM operation, for {}; a rank that is only "
                     "slow needs a larger timeout (BATON_TIMEOUT)",
                     view_.rank, static_cast<double>(view_.timeout_ns) * 1e-9, wait->peer, wait_text(wait->wait_for)),
         true);

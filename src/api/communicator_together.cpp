@@ -77,12 +77,12 @@ void Communicator::look_while_waiting(std::chrono::nanoseconds waited) {
         created ? timeout_ : std::max<std::chrono::nanoseconds>(timeout_, creation_patience);
     if (waited < patience) return;
     break_with(BATON_ERR_TIMEOUT,
-               fmt::format("rank {} waited {:.1f} s in {} for {}{}; a rank that is only slow needs a larger timeout "
+               fmt::format("rank {} waited {:g} s for {} in {}{}; a rank that is only slow needs a larger timeout "
                            "(BATON_TIMEOUT)",
                            view_.rank, std::chrono::duration<double>(patience).count(),
-                           call_name(static_cast<std::int32_t>(call_)),
                            list_of(peers_ ? peers_->missing() : bootstrap_->missing()),
-                           created ? "" : ", at least 60 s, since a death is not seen before all are connected"),
+                           call_name(static_cast<std::int32_t>(call_)),
+                           created ? "" : ", which waits for 60 s at least, whatever the timeout"),
                true);
     throw_breakage();
 }

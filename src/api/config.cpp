@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -20,6 +20,7 @@ namespace {
 /// 2^step_bits steps of an operation (transport.hpp) are 64 GiB then.
 constexpr std::size_t least_segment = 4096;
 constexpr std::size_t largest_segment = std::size_t{1} << 30;
+constexpr double most_seconds = 1e9;
 
 struct Choice {
     const char *name;
@@ -44,17 +45,23 @@ int choice_from(const char *name, std::span<const Choice> choices, int otherwise
     fail(BATON_ERR_ARGUMENT, "{}={}: expected one of {}", name, value, fmt::join(names, ", "));
 }
 
+/// Bytes or a number of something, with K, M or G for 2^10, 2^20 or 2^30 of them.
 std::size_t size_from(const char *name, std::size_t otherwise, std::size_t least = 0,
                       std::size_t most = unset_size - 1) {
     const char *value = variable(name);
     if (value == nullptr) return otherwise;
     std::size_t number = 0;
-    const char *const end = value + std::strlen(value);
-    if (const auto [stop, error] = std::from_chars(value, end, number); error != std::errc() || stop != end)
-        fail(BATON_ERR_ARGUMENT, "{}={}: expected a number", name, value);
-    if (number < least || number > most)
+    auto [stop, error] = std::from_chars(value, value + std::strlen(value), number);
+    const std::string_view units = "KMG";
+    const std::size_t unit = *stop == '\0' ? units.npos : units.find(*stop);
+    const int shift = unit == units.npos ? 0 : 10 * static_cast<int>(unit + 1);
+    if (shift > 0) ++stop;
+    if (error == std::errc::invalid_argument || *stop != '\0') {
+        fail(BATON_ERR_ARGUMENT, "{}={}: expected a number such as 4096, 64K, 16M or 1G", name, value);
+    }
+    if (error != std::errc() || number > (most >> shift) || number << shift < least)
         fail(BATON_ERR_ARGUMENT, "{}={}: must lie in {}..{}", name, value, least, most);
-    return number;
+    return number << shift;
 }
 
 double seconds_from(const char *name, double otherwise) {
@@ -62,8 +69,8 @@ double seconds_from(const char *name, double otherwise) {
     if (value == nullptr) return otherwise;
     char *end = nullptr;
     const double number = std::strtod(value, &end);
-    if (*end != '\0' || !std::isfinite(number) || number <= 0) {
-        fail(BATON_ERR_ARGUMENT, "{}={}: expected a positive number of seconds", name, value);
+    if (*end != '\0' || !(number > 0 && number <= most_seconds)) {
+        fail(BATON_ERR_ARGUMENT, "{}={}: expected seconds, more than 0 and at most {}", name, value, most_seconds);
     }
     return number;
 }
@@ -72,8 +79,9 @@ void check(const baton_config &config) {
     if (config.transport < BATON_TRANSPORT_AUTO || config.transport > BATON_TRANSPORT_ZERO_SM) {
         fail(BATON_ERR_ARGUMENT, "config.transport is {}, not a baton_transport", config.transport);
     }
-    if (!std::isfinite(config.timeout_seconds) || config.timeout_seconds <= 0 || config.timeout_seconds > 1e9) {
-        fail(BATON_ERR_ARGUMENT, "config.timeout_seconds is {}; it must lie in (0, 1e9]", config.timeout_seconds);
+    if (!(config.timeout_seconds > 0 && config.timeout_seconds <= most_seconds)) {
+        fail(BATON_ERR_ARGUMENT, "config.timeout_seconds is {}; it must be more than 0 and at most {}",
+             config.timeout_seconds, most_seconds);
     }
     if (config.max_channels < 1 || config.max_channels > 64) {
         fail(BATON_ERR_ARGUMENT, "config.max_channels is {}; it must lie in 1..64", config.max_channels);
@@ -93,20 +101,29 @@ void check(const baton_config &config) {
 /// Each of its type: a double holds no 64-bit size exactly.
 using Setting = std::variant<int, double, std::size_t>;
 
-/// Name and value of every field that ranks compare (of tuning and topology rank 0's counts, of p2p the strictest).
-std::vector<std::pair<const char *, Setting>> fields(const baton_config &config) {
-    return {{"transport", config.transport},
-            {"timeout_seconds", config.timeout_seconds},
-            {"max_channels", config.max_channels},
-            {"packet_limit", config.packet_limit},
-            {"copy_engine_limit", config.copy_engine_limit},
-            {"segment_bytes", config.segment_bytes},
-            {"lines", config.lines}};
+/// A field that ranks compare (of tuning and topology rank 0's counts, of p2p the strictest), where its value comes
+/// from if the program leaves it unset, and what its values are called there.
+struct Field {
+    const char *name;
+    const char *variable;
+    Setting value;
+    std::span<const Choice> choices = {};
+};
+std::vector<Field> fields(const baton_config &config) {
+    return {{"transport", "BATON_TRANSPORT", config.transport, transports},
+            {"timeout_seconds", "BATON_TIMEOUT", config.timeout_seconds},
+            {"max_channels", "BATON_MAX_CHANNELS", config.max_channels},
+            {"packet_limit", "BATON_PACKET_LIMIT", config.packet_limit},
+            {"copy_engine_limit", "BATON_COPY_ENGINE_LIMIT", config.copy_engine_limit},
+            {"segment_bytes", "BATON_SEGMENT", config.segment_bytes},
+            {"lines", "BATON_LINES", config.lines, lines_choices}};
 }
 
-std::string value_text(const Setting &setting) {
-    if (setting == Setting(unset_size)) return "unset";
-    return std::visit([](auto value) { return fmt::format("{}", value); }, setting);
+std::string value_text(const Field &field) {
+    for (const Choice &choice : field.choices)
+        if (field.value == Setting(choice.value)) return choice.name;
+    if (field.value == Setting(unset_size)) return "unset";
+    return std::visit([](auto value) { return fmt::format("{}", value); }, field.value);
 }
 
 }  // namespace
@@ -166,10 +183,10 @@ void require_equal(Bootstrap &bootstrap, const baton_config &config) {
     for (std::size_t rank = 1; rank < all.size(); ++rank) {
         const auto other = fields(all[rank]);
         for (std::size_t index = 0; index < first.size(); ++index) {
-            if (first[index].second != other[index].second) {
-                fail(BATON_ERR_MISMATCH, "config.{} differs: {} on rank 0, {} on rank {}", first[index].first,
-                     value_text(first[index].second), value_text(other[index].second), rank);
-            }
+            const Field &field = first[index];
+            if (field.value == other[index].value) continue;
+            fail(BATON_ERR_MISMATCH, "{} (config.{}) differs: {} on rank 0, {} on rank {}", field.variable, field.name,
+                 value_text(field), value_text(other[index]), rank);
         }
     }
 }

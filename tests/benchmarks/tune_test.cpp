@@ -99,10 +99,13 @@ struct Derived {
     std::vector<TuningRow> rows;
     std::vector<std::size_t> chosen;
 
-    explicit Derived(const std::vector<std::vector<double>> &times, double noise = 0.02) {
+    explicit Derived(const std::vector<std::vector<double>> &times, double noise = 0.02,
+                     const std::vector<std::optional<std::size_t>> &in_force = {}) {
         std::vector<Sample> samples;
         for (const std::vector<double> &of_size : times) {
-            samples.push_back({std::size_t{256} << samples.size(), {}});
+            const std::size_t index = samples.size();
+            samples.push_back(
+                {std::size_t{256} << index, {}, index < in_force.size() ? in_force[index] : std::nullopt});
             for (const double seconds : of_size) {
                 samples.back().seconds.push_back(seconds > 0 ? std::optional(seconds) : std::nullopt);
             }
@@ -143,6 +146,15 @@ TEST(TuneRows, OneThatIsGoodEverywhereNeedsNoOther) {
         << "of equals the faster";
 }
 
+TEST(TuneRows, KeepWhatIsInForceWithinTheNoise) {
+    EXPECT_THAT(Derived({{1, 1.005, 0.99}, {1, 1.005, 0.99}, {1, 0.5, 0.99}}, 0.02, {1, 0, 0}).text(),
+                ElementsAre(std::pair(256, 2), std::pair(512, 1), std::pair(TuningRow::no_limit, 2)))
+        << "each where it is, however near the others";
+    EXPECT_THAT(Derived({{2, 1, 1.01}, {1.01, 1, 1.01}}, 0.02, {0, 0}).chosen, ElementsAre(1, 0));
+    EXPECT_THAT(Derived({{1, 0.99, 2}, {2, 1, 3}}, 0.02, {std::nullopt, 0}).chosen, ElementsAre(1, 1))
+        << "no candidate is in force";
+}
+
 TEST(TuneRows, LeaveOutWhatIsNotPossible) {
     EXPECT_THAT(Derived({{1, 2, impossible}, {impossible, 2, impossible}, {impossible, impossible, 3}}).text(),
                 ElementsAre(std::pair(256, 1), std::pair(512, 2), std::pair(TuningRow::no_limit, 3)));
@@ -171,7 +183,7 @@ TEST(TuneReport, SaysWhatChangedAndHowMuch) {
     measured.tuned = {BATON_ALLGATHER, Kind::allgather};
     measured.candidates = candidates_for(BATON_ALLGATHER, false, 1, false);
     // Of packet and pull, and of what comes last.
-    measured.samples = {{256, {1e-6, {}, 3e-6, {}, {}, {}, 4e-6}}, {512, {4e-6, {}, 2e-6, {}, {}, {}, 4e-6}}};
+    measured.samples = {{256, {1e-6, {}, 3e-6, {}, {}, {}, 4e-6}, 0}, {512, {4e-6, {}, 2e-6, {}, {}, {}, 4e-6}, 0}};
     ASSERT_EQ(measured.candidates.size(), measured.samples[0].seconds.size());
     measured.in_force = {{"packet by host, 1 channel", 1e-6}, {"packet by host, 1 channel", 4e-6}};
     std::vector<std::size_t> chosen;
@@ -202,9 +214,12 @@ TEST_F(TuneFile, IsThereWhollyOrNotAtAll) {
     EXPECT_THROW(AtomicFile{path}, Error) << "no folder";
     EXPECT_FALSE(std::filesystem::exists(folder_));
     std::filesystem::create_directories(folder_ + "/config");
-    { const AtomicFile unwritten(path); }
+    std::ofstream(path + "." + std::to_string(getpid())) << "of a process that was killed";
+    AtomicFile file(path);
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/config")) << "what is killed now leaves nothing behind";
+    { AtomicFile(path).draft("not published"); }
     EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/config"));
-    AtomicFile(path).write("first");
+    file.write("first");
     { const AtomicFile unwritten(path); }
     EXPECT_EQ(text(path), "first");
     AtomicFile(path).write("second");

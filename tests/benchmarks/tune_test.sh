@@ -60,14 +60,14 @@ BATON_TUNING=$file expect 0 "staged by host, 1 channel: tuning table for $key, a
 truncate -s 40 "$file"
 BATON_TUNING=$file expect 1 "$file: parse error at line 1" plans allgather
 expect 1 "$file: parse error at line 1" run "$tune" --device host --op put --max 1K --file "$file"
-expect 1 "cannot write $folder/nowhere/tuning.json: there is no folder $folder/nowhere" \
+expect 2 "cannot write $folder/nowhere/tuning.json: there is no folder $folder/nowhere" \
     run "$tune" --device host --op put --max 1K --file "$folder/nowhere/tuning.json"
 for tool in "$perf" "$tune" "$3/baton_startup"; do
-    expect 1 "cannot write $folder/nowhere/x.json: there is no folder $folder/nowhere" \
+    expect 2 "cannot write $folder/nowhere/x.json: there is no folder $folder/nowhere" \
         run "$tool" --device host --json "$folder/nowhere/x.json"
 done
 [ ! -e "$folder/nowhere" ] || fail "a folder was made for --json"
-expect 1 "cannot write /proc/nowhere" run "$tune" --device host --op put --max 1K --file /proc/nowhere/tuning.json
+expect 2 "cannot write /proc/nowhere" run "$tune" --device host --op put --max 1K --file /proc/nowhere/tuning.json
 BATON_PACKET_LIMIT=0 expect 1 "BATON_PACKET_LIMIT is set" run "$tune" --device host --op put --max 1K --file "$file"
 expect 2 "nonsense" run "$tune" --op nonsense
 expect 2 "--max" run "$tune" --max 12

@@ -19,6 +19,11 @@ struct Shape {
     bool relayed;
 };
 
+std::string text(const Shape &shape) {
+    return std::to_string(shape.ranks) + "_ranks_" + std::to_string(shape.count) + "_elements";
+}
+void PrintTo(const Shape &shape, std::ostream *out) { *out << text(shape); }
+
 class BroadcastChannels : public ::testing::TestWithParam<Shape> {};
 
 TEST_P(BroadcastChannels, GivesEveryRankTheRootsBuffer) {
@@ -41,10 +46,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, BroadcastChannels,
                          ::testing::Values(Shape{1, 3, 1000, false}, Shape{2, 3, 1u << 20, false},
                                            Shape{3, 2, 90001, false}, Shape{4, 3, 300007, true},
                                            Shape{4, 3, 1000003, true}, Shape{5, 2, 800001, true}),
-                         [](const auto &one) {
-                             return std::to_string(one.param.ranks) + "_ranks_" + std::to_string(one.param.count) +
-                                    "_elements";
-                         });
+                         [](const auto &one) { return text(one.param); });
 
 class BroadcastByLines : public ::testing::TestWithParam<int> {};
 

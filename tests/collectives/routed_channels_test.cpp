@@ -27,6 +27,13 @@ struct Shape {
     }
 };
 
+std::string text(const Shape &shape) {
+    std::string name = shape.ring ? "ring" : "islands";
+    for (const int number : shape.order_or_island) name.append("_").append(std::to_string(number));
+    return name + "_" + std::to_string(shape.channels) + "_channels_" + std::to_string(shape.count) + "_elements";
+}
+void PrintTo(const Shape &shape, std::ostream *out) { *out << text(shape); }
+
 class RoutedChannels : public ::testing::TestWithParam<Shape> {
 protected:
     const Shape &shape() const { return GetParam(); }
@@ -109,12 +116,7 @@ std::vector<Shape> shapes(bool any_order) {
     return all;
 }
 
-std::string name_of(const ::testing::TestParamInfo<Shape> &one) {
-    std::string name = one.param.ring ? "ring" : "islands";
-    for (const int number : one.param.order_or_island) name.append("_").append(std::to_string(number));
-    return name + "_" + std::to_string(one.param.channels) + "_channels_" + std::to_string(one.param.count) +
-           "_elements";
-}
+const auto name_of = [](const auto &one) { return text(one.param); };
 
 INSTANTIATE_TEST_SUITE_P(Routes, InAnyOrder, ::testing::ValuesIn(shapes(true)), name_of);
 INSTANTIATE_TEST_SUITE_P(Routes, InRankOrder, ::testing::ValuesIn(shapes(false)), name_of);

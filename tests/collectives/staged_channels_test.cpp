@@ -20,6 +20,12 @@ struct Shape {
     std::size_t count;
 };
 
+std::string text(const Shape &shape) {
+    return std::to_string(shape.ranks) + "_ranks_" + std::to_string(shape.channels) + "_channels_" +
+           std::to_string(shape.count) + "_elements";
+}
+void PrintTo(const Shape &shape, std::ostream *out) { *out << text(shape); }
+
 class StagedChannels : public ::testing::TestWithParam<Shape> {
 protected:
     /// Runs `body(engine, args)` on every channel of every rank; `chunk` elements. send and recv may be the same.
@@ -110,12 +116,8 @@ std::vector<Shape> shapes() {
     return all;
 }
 
-std::string name_of(const ::testing::TestParamInfo<Shape> &one) {
-    return std::to_string(one.param.ranks) + "_ranks_" + std::to_string(one.param.channels) + "_channels_" +
-           std::to_string(one.param.count) + "_elements";
-}
-
-INSTANTIATE_TEST_SUITE_P(Shapes, StagedChannels, ::testing::ValuesIn(shapes()), name_of);
+INSTANTIATE_TEST_SUITE_P(Shapes, StagedChannels, ::testing::ValuesIn(shapes()),
+                         [](const auto &one) { return text(one.param); });
 
 }  // namespace
 }  // namespace baton::core

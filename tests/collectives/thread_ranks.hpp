@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <ostream>
 #include <vector>
 
 #include "api/calls.hpp"
@@ -28,6 +29,7 @@ enum class HostWay {
 };
 ThreadConfig thread_config(int size, HostWay way);
 const char *name_of(HostWay way);
+inline void PrintTo(HostWay way, std::ostream *out) { *out << name_of(way); }
 
 /// Runs `body` once per rank, each on its own thread with its end of a communicator, and shuts the communicator down.
 /// What a rank throws is thrown here, after all threads have ended.

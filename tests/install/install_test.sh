@@ -51,6 +51,12 @@ case "$step" in
         [ -f "$source_tree/README.md" ] || fail "there is no README.md"
         extract_readme_files "$source_tree/README.md"
         ;;
+    unbuilt)
+        "$CMAKE" -G Ninja -DBATON_CUDA=OFF -DBATON_BUILD_TESTS=OFF -S "$1" -B "$scratch/unbuilt" >/dev/null
+        ! output=$("$CMAKE" --install "$scratch/unbuilt" --prefix "$scratch/nothing" 2>&1) || fail "it says nothing: $output"
+        grep -qF "cmake --build $scratch/unbuilt --target baton_installed" <<<"$output" || fail "it does not say what to do: $output"
+        [ ! -e "$scratch/nothing" ] || fail "a part was installed: $(find "$scratch/nothing" -type f)"
+        ;;
     symbols)
         library=$(library_dir)/libbaton.so
         exported=$(nm -D --defined-only "$library" | awk '$2 != "A" {print $3}' | sed 's/@.*//')

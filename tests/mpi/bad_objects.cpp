@@ -267,30 +267,35 @@ TEST_F(BadObjects, Settings) {
     refuse([](baton_config &c) { c.max_channels = -3; }, "max_channels");
     refuse([](baton_config &c) { c.p2p = 2; }, "p2p");
     refuse([](baton_config &c) { c.tuning = "{\"version\": 1, \"tables\": 3}"; }, "tables");
+    refuse([](baton_config &c) { c.tuning = "{bad"; }, "tuning table given as text: parse error at line 1");
     EXPECT_REFUSED(baton_config_init(nullptr), "config");
 }
 
 /// The same through the environment: the message names the variable.
 TEST_F(BadObjects, EnvironmentVariables) {
-    const auto refuse = [](const char *variable, const char *value) {
+    const auto refuse = [](const char *variable, const char *value, const char *why) {
         const char *set = std::getenv(variable);
         const std::string before = set == nullptr ? "" : set;
         setenv(variable, value, 1);
         baton_comm_t created = nullptr;
-        EXPECT_REFUSED(baton_comm_create(MPI_COMM_WORLD, nullptr, &created), variable, value);
+        EXPECT_REFUSED(baton_comm_create(MPI_COMM_WORLD, nullptr, &created), variable, value, why);
         set == nullptr ? unsetenv(variable) : setenv(variable, before.c_str(), 1);
     };
-    refuse("BATON_TRANSPORT", "pigeon");
-    refuse("BATON_P2P", "on");
-    refuse("BATON_TIMEOUT", "soon");
-    refuse("BATON_MAX_CHANNELS", "1000");
-    refuse("BATON_PACKET_LIMIT", "12x");
-    refuse("BATON_PACKET_LIMIT", " -5");
-    refuse("BATON_LINES", "yes");
-    refuse("BATON_COPY_ENGINE_LIMIT", "99999999999999999999");
-    refuse("BATON_SEGMENT", "-5");
-    refuse("BATON_TUNING", "/nowhere/tuning.json");
-    refuse("BATON_TOPOLOGY", "/nowhere/override.json");
+    refuse("BATON_TRANSPORT", "pigeon", "auto, host");
+    refuse("BATON_P2P", "on", "auto, off");
+    refuse("BATON_TIMEOUT", "soon", "seconds");
+    refuse("BATON_TIMEOUT", "1e300", "seconds");
+    refuse("BATON_MAX_CHANNELS", "1000", "1..64");
+    refuse("BATON_PACKET_LIMIT", "12x", "64K");
+    refuse("BATON_PACKET_LIMIT", " -5", "64K");
+    refuse("BATON_PACKET_LIMIT", "64KB", "64K");
+    refuse("BATON_LINES", "yes", "auto, off");
+    refuse("BATON_COPY_ENGINE_LIMIT", "99999999999999999999", "must lie in");
+    refuse("BATON_COPY_ENGINE_LIMIT", "17179869185G", "must lie in");
+    refuse("BATON_SEGMENT", "-5", "64K");
+    refuse("BATON_SEGMENT", "2G", "4096..1073741824");
+    refuse("BATON_TUNING", "/nowhere/tuning.json", "cannot be read");
+    refuse("BATON_TOPOLOGY", "/nowhere/override.json", "");
 }
 
 TEST_F(BadObjects, TransportsThatNeedGpus) {

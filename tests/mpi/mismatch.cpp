@@ -169,14 +169,15 @@ TEST_F(PairMismatch, WhileARankPublishes) {
     barrier();
 }
 
-/// The settings must be equal too; create itself tells, on every rank.
-TEST(ConfigMismatch, NamesTheField) {
+/// The settings must be equal too; create itself tells, on every rank, where the value may come from.
+TEST(ConfigMismatch, NamesFieldAndVariable) {
     if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
+    const std::string last = std::to_string(world_size() - 1);
     baton_config config = default_config();
-    config.packet_limit = world_rank() == world_size() - 1 ? 4096 : 8192;
+    config.lines = world_rank() == 0 ? BATON_LINES_OFF : BATON_LINES_AUTO;
     baton_comm_t comm = nullptr;
-    EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm), "packet_limit",
-                 std::to_string(world_size() - 1));
+    EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm),
+                 "BATON_LINES (config.lines) differs: off on rank 0, auto on rank 1");
     config = default_config();
     if (world_rank() == world_size() - 1) config.copy_engine_limit = SIZE_MAX - 1;  // as a double it equals SIZE_MAX
     EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm), "copy_engine_limit", "unset",
@@ -184,6 +185,11 @@ TEST(ConfigMismatch, NamesTheField) {
     config = default_config();
     config.timeout_seconds = world_rank() == 0 ? 3 : 4;
     EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm), "timeout_seconds", "rank 0");
+    config = default_config();
+    setenv("BATON_SEGMENT", std::to_string(world_rank()) == last ? "16K" : "1M", 1);
+    EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm),
+                 "BATON_SEGMENT (config.segment_bytes) differs: 1048576 on rank 0, 16384 on rank " + last);
+    unsetenv("BATON_SEGMENT");
     Communicator fresh;
     expect_works(fresh);
 }

@@ -23,7 +23,7 @@ public:
     __device__ int size() const { return view_.size; }
 
     /// The same order on all channels: each rank's blocks aim at one peer at a time, and no two ranks at the same.
-    /// Measured against blocks that aim at all peers: 362 instead of 349 GB/s of pushes (docs/performance.md).
+    /// Measured against blocks that aim at all peers: 362 instead of 349 GB/s of pushes (docs/experiments.md).
     __device__ int peer_at(int step) const {
         const int peer = view_.rank + step;
         return peer < view_.size ? peer : peer - view_.size;
