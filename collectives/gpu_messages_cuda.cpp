@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "collectives/gpu_messages.hpp"
@@ -13,6 +15,13 @@ namespace {
 /// The place of a message's count: sends or recvs, and the peer.
 std::pair<std::size_t, std::size_t> count_of(const Message &message) {
     return {message.is_send ? 0 : 1, static_cast<std::size_t>(message.peer)};
+}
+
+/// Launches return when their kernels have ended: one that waits for a peer's copy would keep the peer's wait for its
+/// own from ever ending, since that is enqueued behind it.
+bool launches_block() {
+    static const char *const set = std::getenv("CUDA_LAUNCH_BLOCKING");
+    return set != nullptr && std::string_view(set) != "0";
 }
 
 }  // namespace
@@ -80,6 +89,7 @@ std::optional<DirectSend> GpuMessages::take_direct_send(std::vector<MessageCall>
     for (const MessageCall &call : calls) {
         if (may_be(call) && !call.message.is_send) addresses_.tell_sender(call.message);
     }
+    if (launches_block()) return std::nullopt;
     std::optional<DirectSend> found;
     for (std::size_t index = 0; index < calls.size(); ++index) {
         const Message message = calls[index].message;
