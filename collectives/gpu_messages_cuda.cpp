@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
 #include "collectives/gpu_messages.hpp"
 #include "cuda/check.hpp"
 #include "transport/kernel/launch.hpp"
+#include "util/environment.hpp"
 
 namespace baton::core {
 
@@ -20,7 +20,7 @@ std::pair<std::size_t, std::size_t> count_of(const Message &message) {
 /// Launches return when their kernels have ended: one that waits for a peer's copy would keep the peer's wait for its
 /// own from ever ending, since that is enqueued behind it.
 bool launches_block() {
-    static const char *const set = std::getenv("CUDA_LAUNCH_BLOCKING");
+    static const char *const set = variable("CUDA_LAUNCH_BLOCKING");
     return set != nullptr && std::string_view(set) != "0";
 }
 

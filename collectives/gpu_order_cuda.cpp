@@ -81,11 +81,11 @@ void GpuOrder::after(cudaStream_t stream) {
 void GpuOrder::after_captured(Tail tail) {
     Capture *capture = find(tail.capture);
     if (capture == nullptr) {
-        if (captures_.size() == captures_kept) captures_.pop_front();
-        capture = &captures_.emplace_back();
-        check_cuda(cudaGraphAddEventRecordNode(&capture->record, tail.graph, tail.nodes.data(), tail.nodes.size(),
-                                               last_.get()),
+        cudaGraphNode_t record = nullptr;
+        check_cuda(cudaGraphAddEventRecordNode(&record, tail.graph, tail.nodes.data(), tail.nodes.size(), last_.get()),
                    "recording the order event in a graph");
+        if (captures_.size() == captures_kept) captures_.pop_front();
+        capture = &captures_.emplace_back(Capture{.record = record});
     } else {
         const Edges old(capture->last.nodes, capture->record);
         const Edges now(tail.nodes, capture->record);

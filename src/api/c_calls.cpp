@@ -101,6 +101,7 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
     return guarded(name, [&] {
         const std::shared_ptr<WindowHandle> found = find_window(window);
         const auto turn = found->comm->turn();
+        find_window(window);  // another thread may have destroyed it meanwhile
         const std::shared_ptr<void> on = find_stream(*found->comm, stream);
         const OneSided call = make(*found->comm, *found->window, on.get());
         const auto run = [comm = found->comm, work = call.work, on] { comm->run_one_sided(work, on.get()); };
@@ -109,6 +110,7 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         const auto look = [=] {
             const std::shared_ptr<WindowHandle> again = find_window(window);
             const auto its_turn = again->comm->turn_unless_destroyed();
+            find_window(window);
             const std::shared_ptr<void> queue = find_stream(*again->comm, stream);
             return std::array{make(*again->comm, *again->window, queue.get()).buffer};
         };

@@ -155,7 +155,8 @@ std::vector<DeviceIdentity> Communicator::settle_place(const baton_config &confi
         capabilities_.channels = 1;
         std::vector<ProcessorBits> processors;
         for (const Place &place : all) processors.push_back(place.processors);
-        if (!have_one_each(processors)) polls_between_yields.store(often, std::memory_order_relaxed);
+        if (!have_one_each(bootstrap_->all_ranks(), processors))
+            polls_between_yields.store(often, std::memory_order_relaxed);
     }
     std::vector<DeviceIdentity> gpus;
     for (const Place &place : all) {

@@ -25,6 +25,8 @@ public:
 
     virtual int rank() const = 0;
     virtual int size() const = 0;
+    /// Ranks of the program that may be at work beside this one, those of other communicators too; itself included.
+    virtual int all_ranks() const { return size(); }
 
     /// The first call of all ranks, before any other. Throws, on all ranks, where they cannot be connected.
     virtual void connect() {}
@@ -79,6 +81,7 @@ public:
 
     int rank() const override { return rank_; }
     int size() const override { return size_; }
+    int all_ranks() const override;
     void connect() override;
     std::vector<int> missing() const override;
     void allgather(const void *mine, std::size_t bytes, void *all) override;

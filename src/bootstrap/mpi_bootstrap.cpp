@@ -100,6 +100,12 @@ MpiBootstrap::MpiBootstrap(MPI_Comm comm) : users_(comm) {
     }
 }
 
+int MpiBootstrap::all_ranks() const {
+    int world = 0;
+    check(MPI_Comm_size(MPI_COMM_WORLD, &world), "MPI_Comm_size");
+    return world;
+}
+
 void MpiBootstrap::connect() {
     // Twice: a rank that comes when the others have given up hears of them in the first, and of nobody in the second.
     // So no rank waits in duplicate() for one that will not come, after which Open MPI 4 makes no communicator any

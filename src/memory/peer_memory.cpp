@@ -120,6 +120,7 @@ std::vector<int> PeerMemory::missing() const {
 void PeerMemory::leave() { std::atomic_ref(impl_->mine.left).store(1, std::memory_order_release); }
 
 void PeerMemory::interrupt(baton_result code, const std::string &text) { impl_->publisher->break_with(code, text); }
+bool PeerMemory::interrupted() const { return impl_->publisher->is_broken(); }
 
 void PeerMemory::post_error(baton_result code, const std::string &text) {
     BoardRecord &mine = impl_->mine;

@@ -91,6 +91,8 @@ public:
 
     /// Breaks a publish() in progress and all later ones: the communicator is broken, and they fail as it has.
     void interrupt(baton_result code, const std::string &text);
+    /// Whether that has happened: then a failure is not the memory's, whatever its code.
+    bool interrupted() const;
 
     /// A text line per rank on the board for the reason a communicator broke: the first writer of a rank wins.
     void post_error(baton_result code, const std::string &text);

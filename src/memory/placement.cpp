@@ -58,10 +58,10 @@ ProcessorBits bits_of(const std::vector<int> &processors) {
     return bits;
 }
 
-bool have_one_each(const std::vector<ProcessorBits> &ranks) {
+bool have_one_each(int ranks, const std::vector<ProcessorBits> &some) {
     ProcessorBits all;
-    for (const ProcessorBits &rank : ranks) all |= rank;
-    return all.count() >= ranks.size();
+    for (const ProcessorBits &rank : some) all |= rank;
+    return all.count() >= static_cast<std::size_t>(ranks);
 }
 
 int current_numa_node() {

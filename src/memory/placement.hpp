@@ -20,8 +20,8 @@ std::vector<int> allowed_processors();
 /// The same to be sent around: processor p is bit p % 1024.
 using ProcessorBits = std::bitset<1024>;
 ProcessorBits bits_of(const std::vector<int> &processors);
-/// Whether the ranks, by what each may run on, have a processor each; false if it is not known.
-bool have_one_each(const std::vector<ProcessorBits> &ranks);
+/// Whether so many ranks have a processor each, by what some of them may run on; false if it is not known.
+bool have_one_each(int ranks, const std::vector<ProcessorBits> &some);
 /// The node that the calling thread runs on at the moment, or -1.
 int current_numa_node();
 

@@ -29,6 +29,7 @@ public:
 
     /// Ends a publish() in progress and all later ones with this failure; the first one stays. Any thread.
     void break_with(baton_result code, const std::string &text);
+    bool is_broken();
 
     /// A peer's process has ended, in order or not: nothing more is expected of it. Any thread.
     void peer_gone(int peer);
@@ -36,7 +37,6 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    bool is_broken();
     void throw_if_broken();
     void ring_peers(int fd, Clock::time_point deadline);
     void await_acks(Clock::time_point deadline, std::chrono::milliseconds timeout);

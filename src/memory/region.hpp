@@ -9,7 +9,7 @@ namespace baton::core {
 inline constexpr int caller_slots = 1024;
 /// Of what Baton allocates for peers: arena, windows, staging. Apart from the caller's, because memory that finds no
 /// slot there goes through staging, on this rank alone: it has to find one here.
-inline constexpr int own_slots = 384;
+inline constexpr int own_slots = 1024;
 /// Slots from 0, the caller's first; a slot number fits 16 bits of an arrival word.
 inline constexpr int region_slots = caller_slots + own_slots;
 

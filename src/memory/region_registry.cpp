@@ -93,7 +93,7 @@ struct RegionRegistry::Impl {
             region.place = peers.publish(domain.export_region(info), timeout, slots);
             region.published = true;
         } catch (const Failure &failure) {
-            if (failure.code() != BATON_ERR_UNSUPPORTED) throw;
+            if (failure.code() != BATON_ERR_UNSUPPORTED || peers.interrupted()) throw;
             region.reason = failure.what();  // not exportable: calls on it go through a copy
         }
     }
@@ -197,7 +197,7 @@ RegionRegistry::Location RegionRegistry::locate(const PointerInfo &info, const v
     try {
         return Impl::locate(impl_->region_of(info, PeerMemory::Slots::callers), info.base, pointer);
     } catch (const Failure &failure) {
-        if (failure.code() != BATON_ERR_MEMORY) throw;
+        if (failure.code() != BATON_ERR_MEMORY || impl_->peers.interrupted()) throw;
         return {.reason = failure.what()};
     }
 }

@@ -26,11 +26,12 @@ TEST(Placement, BindsToWhatIsNearAndAllowed) {
 
 TEST(Placement, RanksMayHaveAProcessorEach) {
     const ProcessorBits first = bits_of({0}), second = bits_of({1}), both = bits_of({0, 1});
-    EXPECT_TRUE(have_one_each({first, second}));
-    EXPECT_TRUE(have_one_each({both, both}));
-    EXPECT_FALSE(have_one_each({both, both, first}));
-    EXPECT_FALSE(have_one_each({first, first}));
-    EXPECT_FALSE(have_one_each({ProcessorBits()})) << "the system does not say";
+    EXPECT_TRUE(have_one_each(2, {first, second}));
+    EXPECT_TRUE(have_one_each(2, {both, both}));
+    EXPECT_FALSE(have_one_each(3, {both, both, first}));
+    EXPECT_FALSE(have_one_each(2, {first, first}));
+    EXPECT_FALSE(have_one_each(4, {both, both})) << "the others may run there too";
+    EXPECT_FALSE(have_one_each(1, {ProcessorBits()})) << "the system does not say";
     EXPECT_EQ(bits_of({3, 1024 + 4, 8191}).count(), 3u);
 }
 
