@@ -82,13 +82,13 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     together([&] {
         if (capabilities_.on_gpu) {
             executor_ = make_gpu_executor(view_, device_, capabilities_, *peers_, rendezvous_.get(), idle_words_.get(),
-                                          [this] { throw_if_broken(); });
+                                          [this] { throw_if_broken_in_turn(); });
             return;
         }
         reach.same_process = bootstrap_->same_process();
         reach.single_copy = single_copy_;
         executor_ = std::make_unique<HostExecutor>(view_, std::move(reach), make_route(capabilities_.links, view_.rank),
-                                                   [this] { throw_if_broken(); });
+                                                   [this] { throw_if_broken_in_turn(); });
     });
     Reclaimer::of_process().join(this, {[this] { return executor_->idle(); }, [this] { peers_->reclaim(); }});
     // A rank that has created may break the communicator already: that is not the failure of another's creation, so

@@ -64,8 +64,10 @@ public:
     const Phases &creation() const { return creation_; }
 
     /// Throws what broke the communicator, if anything did, or BATON_ERR_ARGUMENT after shut_down(). Where this rank
-    /// only knows that another one gave up, waits a moment for that rank's words.
+    /// only knows that another one gave up, waits a moment for that rank's words. Any thread; in a turn, where nobody
+    /// can shut down meanwhile, throw_if_broken_in_turn() takes no lock.
     void throw_if_broken();
+    void throw_if_broken_in_turn();
     void abort();
     /// Breaks it, with the failure's code and words: what the failure has kept from being issued belongs to what the
     /// peers have got already.
@@ -147,12 +149,18 @@ private:
         std::string text;
         bool first;  // this rank has found it, and tells the others
     };
-    std::optional<News> find_error() const;
-    std::uint64_t seen_abort() const;
-    void look_for_errors();
+    /// Kept from shut_down() by the turn, or not yet: then a look takes teardown_mutex_.
+    enum class Turn {
+        taken,
+        none
+    };
+    std::shared_lock<std::shared_mutex> against_teardown(Turn turn) const;
+    std::optional<News> find_error(Turn turn) const;
+    std::uint64_t seen_abort(Turn turn) const;
+    void look_for_errors(Turn turn);
     void require_alive() const;
-    void throw_breakage_if_any();        // also while the communicator is being destroyed
-    [[noreturn]] void throw_breakage();  // REQUIRES: broken
+    void throw_breakage_if_any(Turn turn);  // also while the communicator is being destroyed
+    [[noreturn]] void throw_breakage();     // REQUIRES: broken
     void on_tick();
     std::string describe_record(const ErrorRecord &record) const;
 

@@ -186,7 +186,7 @@ void Communicator::issue_messages(std::span<const Request> requests, void *strea
 
 /// On the host without a stream the operation is over, and its failure is this call's.
 void Communicator::after_call(void *stream) {
-    if (!capabilities_.on_gpu && stream == nullptr) throw_if_broken();
+    if (!capabilities_.on_gpu && stream == nullptr) throw_if_broken_in_turn();
 }
 
 std::string Communicator::explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op,
@@ -285,7 +285,7 @@ void Communicator::clear_signals(int index) {
 
 void Communicator::destroy_window(const std::shared_ptr<Window> &window) {
     executor_->drain();
-    look_for_errors();
+    look_for_errors(Turn::taken);
     std::exception_ptr broken_here;
     if (!broken_.load()) {
         try {

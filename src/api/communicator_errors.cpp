@@ -98,7 +98,7 @@ void Communicator::break_with(baton_result code, const std::string &text, bool t
 /// From the service thread, ten times a second.
 void Communicator::on_tick() {
     if (!ready_.load(std::memory_order_acquire)) return;
-    look_for_errors();
+    look_for_errors(Turn::none);
     std::optional<Executor::OverdueWait> wait;
     {
         const std::shared_lock lock(teardown_mutex_);
@@ -115,9 +115,13 @@ void Communicator::on_tick() {
         true);
 }
 
+std::shared_lock<std::shared_mutex> Communicator::against_teardown(Turn turn) const {
+    return turn == Turn::taken ? std::shared_lock<std::shared_mutex>() : std::shared_lock(teardown_mutex_);
+}
+
 /// What this rank's waiters have recorded, or else another rank has posted. Nothing once shut_down() has freed both.
-std::optional<Communicator::News> Communicator::find_error() const {
-    const std::shared_lock lock(teardown_mutex_);
+std::optional<Communicator::News> Communicator::find_error(Turn turn) const {
+    const std::shared_lock lock = against_teardown(turn);
     if (control_ == nullptr) return std::nullopt;
     if (load_acquire(&control_->recorded) != 0) {
         const ErrorRecord record = control_->record;
@@ -131,21 +135,21 @@ std::optional<Communicator::News> Communicator::find_error() const {
 }
 
 /// Control::seen; 0 once that is freed.
-std::uint64_t Communicator::seen_abort() const {
-    const std::shared_lock lock(teardown_mutex_);
+std::uint64_t Communicator::seen_abort(Turn turn) const {
+    const std::shared_lock lock = against_teardown(turn);
     return control_ == nullptr ? 0 : load_relaxed(&control_->seen);
 }
 
 /// From the service thread, calls and state queries. The first rank to find an error posts its words; the others take
 /// them over.
-void Communicator::look_for_errors() {
+void Communicator::look_for_errors(Turn turn) {
     if (broken_.load(std::memory_order_relaxed)) return;
-    if (const std::optional<News> news = find_error()) break_with(news->code, news->text, news->first);
+    if (const std::optional<News> news = find_error(turn)) break_with(news->code, news->text, news->first);
 }
 
 std::unique_lock<std::mutex> Communicator::turn() {
     std::unique_lock lock(mutex_);
-    throw_if_broken();
+    throw_if_broken_in_turn();
     return lock;
 }
 
@@ -161,16 +165,20 @@ void Communicator::require_alive() const {
 
 void Communicator::throw_if_broken() {
     require_alive();
-    throw_breakage_if_any();
+    throw_breakage_if_any(Turn::none);
+}
+void Communicator::throw_if_broken_in_turn() {
+    require_alive();
+    throw_breakage_if_any(Turn::taken);
 }
 
-void Communicator::throw_breakage_if_any() {
-    look_for_errors();
-    const std::uint64_t seen = seen_abort();
+void Communicator::throw_breakage_if_any(Turn turn) {
+    look_for_errors(turn);
+    const std::uint64_t seen = seen_abort(turn);
     if (seen != 0 && !broken_.load()) {
         const auto until = std::chrono::steady_clock::now() + patience_for_text;
         while (!broken_.load() && std::chrono::steady_clock::now() < until) {
-            look_for_errors();
+            look_for_errors(turn);
             std::this_thread::yield();
         }
         const auto code = static_cast<baton_result>(AbortWord::code(seen));

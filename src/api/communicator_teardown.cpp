@@ -10,7 +10,7 @@ void Communicator::shut_down() {
     shut_down_ = true;
     executor_->drain();
     Reclaimer::of_process().leave(this);
-    look_for_errors();
+    look_for_errors(Turn::taken);
     // A broken communicator waits for nobody. One that breaks while it waits goes on alone.
     bool in_step = !broken_.load();
     std::exception_ptr broken_here;

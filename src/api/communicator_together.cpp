@@ -69,7 +69,7 @@ void Communicator::disagree(const std::string &text) {
 void Communicator::look_while_waiting(std::chrono::nanoseconds waited) {
     const bool created = ready_.load(std::memory_order_acquire) || shut_down_;
     if (created) {
-        throw_breakage_if_any();
+        throw_breakage_if_any(Turn::taken);
     } else if (broken_.load()) {
         throw_breakage();
     }
