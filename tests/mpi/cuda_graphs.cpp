@@ -105,8 +105,8 @@ TEST_P(CudaGraphs, EagerCallsBesideACapture) {
             EXPECT_OK(baton_allreduce(a.data(), b.data(), GetParam(), BATON_FLOAT32, BATON_SUM, on, stream_));
             EXPECT_OK(baton_allgather(b.data(), e.data(), GetParam(), BATON_FLOAT32, on, stream_));
             EXPECT_OK(baton_alltoall(BATON_IN_PLACE, e.data(), GetParam(), BATON_FLOAT32, on, stream_));
-            EXPECT_OK(baton_reduce_scatter(blocks.data(), block.data(), GetParam(), BATON_FLOAT32, BATON_SUM, on,
-                                           stream_));
+            EXPECT_OK(
+                baton_reduce_scatter(blocks.data(), block.data(), GetParam(), BATON_FLOAT32, BATON_SUM, on, stream_));
             EXPECT_OK(
                 baton_sendrecv(b.data(), GetParam(), next, c.data(), GetParam(), before, BATON_FLOAT32, on, stream_));
             EXPECT_OK(baton_put(c.data(), bytes(), next, 0, window, stream_));
