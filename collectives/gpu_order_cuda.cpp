@@ -85,7 +85,8 @@ void GpuOrder::after_captured(Tail tail) {
         check_cuda(cudaGraphAddEventRecordNode(&record, tail.graph, tail.nodes.data(), tail.nodes.size(), last_.get()),
                    "recording the order event in a graph");
         if (captures_.size() == captures_kept) captures_.pop_front();
-        capture = &captures_.emplace_back(Capture{.record = record});
+        capture = &captures_.emplace_back();
+        capture->record = record;
     } else {
         const Edges old(capture->last.nodes, capture->record);
         const Edges now(tail.nodes, capture->record);

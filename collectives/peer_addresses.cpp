@@ -35,7 +35,7 @@ bool PeerAddresses::learn(const Plan &plan, const CollectiveArgs &args, bool cap
     if (missing >= 0) {
         if (!plan.stream_words) return false;
         throw_if_broken_();
-        fail(BATON_ERR_TIMEOUT, "rank {} has not issued the matching call in {:.1f} s (zero-SM call {})", missing,
+        fail(BATON_ERR_TIMEOUT, "rank {} has not issued the matching call in {:g} s (zero-SM call {})", missing,
              static_cast<double>(view_.timeout_ns) * 1e-9, number);
     }
     peers.assign(entries.size(), PeerBuffers{});
