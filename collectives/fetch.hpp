@@ -42,11 +42,4 @@ void reduce_fetched(Engine &engine, const CollectiveArgs &args, std::uint64_t pl
     }
 }
 
-/// Whether `bytes` at `one` and `other_bytes` at `other` have no byte in common.
-inline bool are_apart(const std::byte *one, std::uint64_t bytes, const std::byte *other, std::uint64_t other_bytes) {
-    const auto from = reinterpret_cast<std::uintptr_t>(one);
-    const auto other_from = reinterpret_cast<std::uintptr_t>(other);
-    return from + bytes <= other_from || other_from + other_bytes <= from;
-}
-
 }  // namespace baton::core

@@ -4,6 +4,7 @@
 #include "collectives/fetch.hpp"
 #include "collectives/inputs.hpp"
 #include "transport/transport.hpp"
+#include "util/overlap.hpp"
 
 /// Allreduce in two phases, for large vectors: what two_shot.hpp does for each word at once, one after the other. The
 /// links carry the second half as stores to one peer at a time, or as copies by copy engines, both faster than stores
@@ -26,7 +27,7 @@ bool combine_fetched(Engine &engine, const CollectiveArgs &args, const Range &ow
     const auto part_of = [&](int rank) { return split(args.chunk, 16, engine.size(), rank); };
     const std::uint64_t room = part_of(engine.size() - 1).bytes;  // the last part is the shortest
     if (!args.recv_is_scratch || owned.bytes - head_of(owned.bytes) > room) return false;
-    if (!are_apart(args.send, args.chunk, args.recv, args.chunk)) return false;
+    if (overlap(args.send, args.chunk, args.recv, args.chunk)) return false;
     reduce_fetched<T>(engine, args, owned.begin, args.recv + owned.begin, owned.bytes,
                       [&](int peer) { return args.recv + part_of(peer).begin; });
     return true;

@@ -1,16 +1,11 @@
 #include "api/calls.hpp"
 #include "transport/element/reduce.hpp"
+#include "util/overlap.hpp"
 
 namespace baton::core {
 namespace {
 
 const std::byte *bytes_at(const void *pointer) { return static_cast<const std::byte *>(pointer); }
-
-bool overlap(const std::byte *first, std::uint64_t first_bytes, const std::byte *second, std::uint64_t second_bytes) {
-    const auto a = reinterpret_cast<std::uint64_t>(first);
-    const auto b = reinterpret_cast<std::uint64_t>(second);
-    return first_bytes > 0 && second_bytes > 0 && a < b + second_bytes && b < a + first_bytes;
-}
 
 /// Where in place means that both buffers are one.
 void refuse_overlap(const Request &request, std::uint64_t bytes) {
