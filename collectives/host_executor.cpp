@@ -91,7 +91,7 @@ void run_broadcast(HostEngine &engine, Algorithm algorithm, const CollectiveArgs
         case Algorithm::pull:
             return broadcast_pull(engine, args);
         default:
-            return BroadcastStaged(engine, args).run();
+            return broadcast_staged(engine, args);
     }
 }
 

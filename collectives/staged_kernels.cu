@@ -16,10 +16,8 @@ struct AllgatherStaged {
 struct AlltoallStaged {
     static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) { alltoall_staged(engine, args); }
 };
-struct BroadcastBody {
-    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) {
-        BroadcastStaged<KernelEngine>(engine, args).run();
-    }
+struct BroadcastStaged {
+    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) { broadcast_staged(engine, args); }
 };
 template <class T>
 struct ReduceScatterBody {
@@ -43,7 +41,7 @@ KernelChoice staged_kernel(baton_operation operation, baton_type type) {
         case BATON_ALLTOALL:
             return kernel_of<AlltoallStaged>();
         case BATON_BROADCAST:
-            return kernel_of<BroadcastBody>();
+            return kernel_of<BroadcastStaged>();
         case BATON_REDUCE_SCATTER:
             return dispatch_type(type, [&]<class T>() { return kernel_of<ReduceScatterBody<T>>(); });
         case BATON_ALLREDUCE:

@@ -3,12 +3,12 @@
 #include "collectives/args.hpp"
 #include "collectives/segments.hpp"
 
-/// Allgather through the peers' staging, for memory that peers cannot reach.
+/// Allgather through staging, for memory that peers cannot reach, or only by a copy that costs more than two.
 ///   Segment by segment of my chunk, two in flight, each channel with its part of a segment:
-///   1. Copy the segment into my place of every peer's staging; signal.
-///   2. Wait for all; copy the peers' segments from my staging to my receive buffer; credit.
-/// Steps: chunk / segment. Wire: (n-1) chunk bytes per rank, each copied twice. Synchronisation: arrival, then signal
-/// and credit per pair and step. Scratch: two segments per peer.
+///   1. Copy the segment into my own staging, once for all peers; signal.
+///   2. Wait for all; copy the peers' segments from their staging to my receive buffer; credit.
+/// Steps: chunk / segment. Wire: (n-1) chunk bytes per rank, read; the chunk is copied once more. Synchronisation:
+/// arrival, then signal and credit per pair and step. Scratch: two segments.
 namespace baton::core {
 
 template <class Engine>
@@ -28,14 +28,12 @@ BATON_HD void allgather_staged(Engine &engine, const CollectiveArgs &args) {
         ++step;
         const int slot = static_cast<int>(step & 1);
         if (step > 2 && !engine.wait_credits(step - 2)) return;
-        for (int at = 1; at < engine.size(); ++at) {
-            engine.copy(engine.staging_at(engine.peer_at(at), slot) + part.begin, args.send + begin, part.bytes);
-        }
+        engine.copy(engine.staging_of(rank, slot) + part.begin, args.send + begin, part.bytes);
         engine.signal_all(step);
         if (!engine.wait_all(step)) return;
         for (int at = 1; at < engine.size(); ++at) {
             const int peer = engine.peer_at(at);
-            engine.copy(engine.local(place(peer, begin)), engine.staging_from(peer, slot) + part.begin, part.bytes);
+            engine.copy_from(place(peer, begin), engine.staging_of(peer, slot) + part.begin, part.bytes);
         }
         engine.credit_all(step);
     }

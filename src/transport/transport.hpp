@@ -97,7 +97,7 @@
 /// wait_all(step)
 ///     True once every peer's signal of `step`, or of a later one, has come.
 /// wait(peer, step)
-///     The same of one peer: what it has stored here before may be read, and passed on to others.
+///     The same of one peer: what it has stored here, or in slots of its own, may be read, and passed on to others.
 /// signal(peer, step)
 ///     signal_all() for one peer. Each peer sees its own steps count up.
 /// credit_all(step), wait_credits(step), credit(peer, step), wait_credit(peer, step)
@@ -106,6 +106,9 @@
 ///     Staging, two slots per peer: at the peer for this rank's data; here, for the peer's. All channels have the same
 ///     slots, and use their parts of them. Free at the peer once it has arrived; again once it has credited the step
 ///     that filled the slot.
+/// staging_of(rank, slot)
+///     Two more slots of every rank, for what it has for all: it fills its own, the peers read them after its signal.
+///     Free once all have arrived; again once all have credited the step that filled the slot.
 /// take_packets_from_each(destination, stride, bytes)
 ///     What each peer has put here, as many bytes as it has put, to destination + peer * stride. A failed wait shows at
 ///     finish().
@@ -139,7 +142,7 @@
 /// ## What an engine leaves out
 ///
 /// Kernel and host engine: nothing.
-/// Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines, what signals or
+/// Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines, staging_of, what signals or
 /// credits one peer or waits for its credit, accumulate and complete; reduce() has one destination, local, and the
 /// constructor's type. It enqueues, which makes it a narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging.

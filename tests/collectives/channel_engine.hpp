@@ -72,6 +72,7 @@ public:
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
         if (bytes > 0 && destination != source) std::memcpy(destination, source, bytes);
     }
+    void copy_from(std::byte *destination, Remote source, std::uint64_t bytes) { copy(destination, source, bytes); }
     void copy_own(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
         copy(destination, source, bytes);
     }
@@ -151,6 +152,7 @@ public:
     std::uint64_t segment_bytes() const { return node_.segment_bytes; }
     Remote staging_at(int peer, int slot) const { return staging(peer, slot, rank_); }
     std::byte *staging_from(int peer, int slot) const { return staging(rank_, slot, peer); }
+    Remote staging_of(int rank, int slot) const { return staging(rank, slot, rank); }
 
 private:
     std::byte *staging(int at, int slot, int from) const {

@@ -76,7 +76,7 @@ TEST_P(StagedChannels, Broadcast) {
     const int root = shape().ranks - 1;
     std::vector<Vector> send = inputs(shape().count), recv = outputs(shape().count);
     run(send, recv, shape().count, root,
-        [](auto &engine, const CollectiveArgs &args) { BroadcastStaged<ChannelEngine>(engine, args).run(); });
+        [](auto &engine, const CollectiveArgs &args) { broadcast_staged(engine, args); });
     for (const Vector &found : recv) EXPECT_EQ(found, send[static_cast<std::size_t>(root)]);
 }
 

@@ -93,7 +93,7 @@ void one_lets_relay(Rank &rank, int variant) {
 
 void credits_keep_slots(Rank &rank, int variant) {
     const auto n = static_cast<std::size_t>(rank.size());
-    const std::size_t most = variant == Credits::in_staging ? rank.view().layout.segment_bytes : 900;
+    const std::size_t most = variant == Credits::in_recv ? 900 : rank.view().layout.segment_bytes;
     const Place recv = rank.memory().take(2 * n * most, true, "slots");
     std::vector<Call> calls;
     for (int k = 0; k < rank.rounds(40); ++k) {
@@ -134,6 +134,10 @@ std::vector<Clause> order_clauses() {
          .body = credits_keep_slots,
          .variant = Credits::in_staging,
          .needs = {.staging = true}},
+        {.name = "credits_keep_own_staging",
+         .body = credits_keep_slots,
+         .variant = Credits::in_own_staging,
+         .needs = {.own_staging = true}},
     };
 }
 

@@ -78,6 +78,11 @@ concept HasStaging = requires(E engine, int peer) {
 };
 
 template <class E>
+concept HasOwnStaging = HasStaging<E> && requires(E engine, int rank) {
+    { engine.staging_of(rank, 0) } -> std::same_as<typename E::Remote>;
+};
+
+template <class E>
 concept HasPackets = requires(E engine, const Arrival &arrival, std::byte *here, const std::byte *source,
                               std::uint64_t n, int peer) {
     { engine.begin_with_packets(arrival, source, n, n, here) } -> std::same_as<bool>;
@@ -108,6 +113,7 @@ struct Offers {
     bool parts = false;
     bool sources = false;
     bool staging = false;
+    bool own_staging = false;
     bool packets = false;
     bool lines = false;
     bool at_once = false;
@@ -115,21 +121,24 @@ struct Offers {
 
     constexpr bool covers(const Offers &needed) const {
         return (wait || !needed.wait) && (pairs || !needed.pairs) && (parts || !needed.parts) &&
-               (sources || !needed.sources) && (staging || !needed.staging) && (packets || !needed.packets) &&
-               (lines || !needed.lines) && (at_once || !needed.at_once) && (uniform || !needed.uniform);
+               (sources || !needed.sources) && (staging || !needed.staging) && (own_staging || !needed.own_staging) &&
+               (packets || !needed.packets) && (lines || !needed.lines) && (at_once || !needed.at_once) &&
+               (uniform || !needed.uniform);
     }
     /// What ranks with different engines have in common.
     constexpr Offers operator&(const Offers &other) const {
-        return {wait && other.wait,       pairs && other.pairs,     parts && other.parts,
-                sources && other.sources, staging && other.staging, packets && other.packets,
-                lines && other.lines,     at_once && other.at_once, false};
+        return {wait && other.wait,       pairs && other.pairs,
+                parts && other.parts,     sources && other.sources,
+                staging && other.staging, own_staging && other.own_staging,
+                packets && other.packets, lines && other.lines,
+                at_once && other.at_once, false};
     }
 };
 
 template <Engine E>
 constexpr Offers offers_of() {
-    return {HasWait<E>,    HasPairs<E>, HasParts<E>,     HasSources<E>, HasStaging<E>,
-            HasPackets<E>, HasLines<E>, acts_at_once<E>, true};
+    return {HasWait<E>,       HasPairs<E>,   HasParts<E>, HasSources<E>,   HasStaging<E>,
+            HasOwnStaging<E>, HasPackets<E>, HasLines<E>, acts_at_once<E>, true};
 }
 
 }  // namespace baton::core::contract

@@ -122,10 +122,11 @@ private:
     }
 };
 
-/// Steps through two slots, in staging or in `recv`. A rank sends a step before it has read the step before, so only
-/// the credits keep it from writing over a block that a peer has still to read.
+/// Steps through two slots: in `recv`, in staging at the peers, or, once for all of them, in its own. A rank sends a
+/// step before it has read the step before, so only the credits keep it from writing over a block that a peer has still
+/// to read.
 struct Credits {
-    static constexpr int in_recv = 0, in_staging = 1;  // variants
+    static constexpr int in_recv = 0, in_staging = 1, in_own_staging = 2;  // variants
 
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
@@ -163,11 +164,16 @@ private:
     template <class E>
     static BATON_HD void send(E &engine, const Call &call, const Range &part, std::uint64_t step) {
         const std::byte *const block = call.send + (step - 1) * call.bytes + part.begin;
+        const int parity = static_cast<int>(step & 1);
+        if constexpr (HasOwnStaging<E>) {
+            if (call.variant == in_own_staging)
+                return engine.copy(engine.staging_of(engine.rank(), parity) + part.begin, block, part.bytes);
+        }
         for (int at = 1; at < engine.size(); ++at) {
             const int peer = engine.peer_at(at);
             if constexpr (HasStaging<E>) {
                 if (call.variant == in_staging) {
-                    engine.copy(engine.staging_at(peer, static_cast<int>(step & 1)) + part.begin, block, part.bytes);
+                    engine.copy(engine.staging_at(peer, parity) + part.begin, block, part.bytes);
                     continue;
                 }
             }
@@ -178,10 +184,14 @@ private:
     /// Own blocks come straight out of `send`.
     template <class E>
     static BATON_HD void combine(E &engine, const Call &call, const Range &part, std::uint64_t step) {
+        const int parity = static_cast<int>(step & 1);
         const auto *const sources = engine.sources(engine.size(), [&](int of) {
+            if constexpr (HasOwnStaging<E>) {
+                if (call.variant == in_own_staging) return engine.staging_of(of, parity) + part.begin;
+            }
             const std::byte *from = call.recv + slot(engine, call, step, of);
             if constexpr (HasStaging<E>) {
-                if (call.variant == in_staging) from = engine.staging_from(of, static_cast<int>(step & 1));
+                if (call.variant == in_staging) from = engine.staging_from(of, parity);
             }
             if (of == engine.rank()) from = call.send + (step - 1) * call.bytes;
             return engine.local(from + part.begin);

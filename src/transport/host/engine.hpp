@@ -150,6 +150,7 @@ public:
     std::uint64_t segment_bytes() const { return view_.layout.segment_bytes; }
     Remote staging_at(int peer, int slot) const { return {view_.arena(peer).staging(slot, rank()), 0}; }
     std::byte *staging_from(int peer, int slot) const { return view_.own().staging(slot, peer); }
+    Remote staging_of(int rank, int slot) const { return {view_.arena(rank).staging(slot, rank), 0}; }
 
     void take_packets_from_each(std::byte *destination, std::uint64_t stride, std::uint64_t bytes) {
         for (int step = 1; step < size(); ++step) {

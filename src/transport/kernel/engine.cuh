@@ -150,6 +150,7 @@ public:
     __device__ std::uint64_t segment_bytes() const { return view_.layout.segment_bytes; }
     __device__ Remote staging_at(int peer, int slot) const { return view_.arena(peer).staging(slot, view_.rank); }
     __device__ std::byte *staging_from(int peer, int slot) const { return view_.own().staging(slot, peer); }
+    __device__ Remote staging_of(int rank, int slot) const { return view_.arena(rank).staging(slot, rank); }
 
     __device__ bool finish() {
         agree();
