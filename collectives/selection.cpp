@@ -157,6 +157,10 @@ private:
         Reason reason = Reason::instead_of_row;
         if (const TuningRow *row = row_of_size(); row != nullptr) {
             if (possible(*row)) {
+                if (better_staged(*row) &&
+                    take_first([](const TuningRow &one) { return !needs_reach(one.algorithm); }, Reason::staging)) {
+                    return;
+                }
                 take(*row, Reason::tuned);
                 return;
             }
@@ -165,6 +169,13 @@ private:
         }
         if (!take_first([](const TuningRow &) { return true; }, reason))
             fail(BATON_ERR_INTERNAL, "nothing can run {} here", baton_operation_name(request_.operation));
+    }
+
+    /// The tables that are compiled in do not know how fast this machine's single copies are. Messages are staged in
+    /// slots too small to gain by it.
+    bool better_staged(const TuningRow &row) const {
+        return capabilities_.staging_reason != nullptr && needs_reach(row.algorithm) &&
+               is_collective(request_.operation) && table_for(capabilities_.tuning, request_.operation)->built_in;
     }
 
     /// The first possible and wanted row: that of the size, those of larger sizes, those of smaller ones from there
@@ -289,17 +300,18 @@ std::string sizes_of(std::span<const TuningRow> rows, std::size_t index) {
     return before % kib == kib - 1 ? "from " + size_text(before + 1) + " on" : "above " + size_text(before);
 }
 
-/// The row for the request: "tuning table for NVIDIA H200, NVSwitch, 8 ranks, up to 64 KiB (built in)".
-std::string row_text(const Request &request, const Capabilities &capabilities, bool with_its_choice) {
+/// The row for the request: "tuning table for NVIDIA H200, NVSwitch, 8 ranks, up to 64 KiB (built in)"; with
+/// `choice_is`, what it chooses comes before: "push by kernel, which is not possible here, says the tuning table ...".
+std::string row_text(const Request &request, const Capabilities &capabilities, const char *choice_is = nullptr) {
     const TuningTable *table = table_for(capabilities.tuning, request.operation);
     if (table == nullptr) return "no tuning table has this operation";
     const auto rows = rows_for(capabilities.tuning, request.operation);
     const std::size_t index = row_for(rows, request.bytes);
     const std::string text =
         fmt::format("tuning table for {}, {} ({})", to_string(table->key), sizes_of(rows, index), table->origin);
-    if (!with_its_choice) return text;
-    return fmt::format("{} by {}, which is not possible here, says the {}", algorithm_name(rows[index].algorithm),
-                       mover_name(rows[index].mover), text);
+    if (choice_is == nullptr) return text;
+    return fmt::format("{} by {}, {}, says the {}", algorithm_name(rows[index].algorithm),
+                       mover_name(rows[index].mover), choice_is, text);
 }
 
 std::string words(const Plan &plan, const Request &request, const Capabilities &capabilities) {
@@ -309,14 +321,17 @@ std::string words(const Plan &plan, const Request &request, const Capabilities &
         case Reason::buffered:
             return fmt::format("at most {}: buffered at the receiver", size_text(capabilities.message_bytes));
         case Reason::tuned:
-            return row_text(request, capabilities, false) +
+            return row_text(request, capabilities) +
                    (needs_reach(plan.algorithm) ? fmt::format("; {}", capabilities.reach_reason) : "");
         case Reason::links:
             return fmt::format("{}; {}", capabilities.links.why, capabilities.reach_reason);
         case Reason::instead_of_row:
-            return row_text(request, capabilities, true);
+            return row_text(request, capabilities, "which is not possible here");
         case Reason::reach:
             return capabilities.reach_reason;
+        case Reason::staging:
+            return fmt::format("{}; {}", capabilities.staging_reason,
+                               row_text(request, capabilities, "where single copies are faster"));
         case Reason::packet_limit:
             return fmt::format("at most the packet limit, {}", size_text(capabilities.packet_bytes));
         case Reason::copy_engine_limit:

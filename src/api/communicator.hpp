@@ -118,7 +118,6 @@ private:
     std::vector<std::byte *> addresses_of(const std::vector<PeerMemory::Published> &all, void *own) const;
     std::string probe_arenas();
     void settle_single_copy();
-    bool probe_single_copy();
     void free_control();
     /// Collective: runs `body` and throws on every rank if it threw on any, so that creation succeeds everywhere or
     /// nowhere. Returns the arguments of all ranks. A rank in another call breaks the communicator with MISMATCH.
@@ -172,8 +171,9 @@ private:
     Capabilities capabilities_;
     Placement placement_;
     Phases creation_;
-    std::string no_p2p_;      // why ranks may not reach into each other's memory; empty if they may
-    std::string reach_text_;  // Capabilities::reach_reason
+    std::string no_p2p_;        // why ranks may not reach into each other's memory; empty if they may
+    std::string reach_text_;    // Capabilities::reach_reason
+    std::string staging_text_;  // Capabilities::staging_reason
     ArenaLayout::Limits arena_limits_;
     CommView view_;
     Control *control_ = nullptr;

@@ -1,11 +1,9 @@
 // What memory the ranks of a communicator meet in, settled at its creation.
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 
 #include "api/communicator.hpp"
-#include "transport/host/remote_memory.hpp"
+#include "api/single_copy.hpp"
 #include "util/log.hpp"
 
 namespace baton::core {
@@ -154,41 +152,20 @@ std::string Communicator::probe_arenas() {
 /// The host's direct way into other processes.
 void Communicator::settle_single_copy() {
     const bool wanted = no_p2p_.empty();
-    single_copy_ = wanted && (bootstrap_->same_process() || probe_single_copy());
-    const std::vector<std::int32_t> all = bootstrap_->allgather(static_cast<std::int32_t>(single_copy_));
-    single_copy_ = std::all_of(all.begin(), all.end(), [](std::int32_t one) { return one != 0; });
+    const bool same_process = bootstrap_->same_process();
+    single_copy_ = wanted && (same_process || single_copies_work(view_, *bootstrap_));
     if (wanted && !single_copy_) no_p2p_ = "the system refuses process_vm_readv between the ranks";
     reach_text_ = single_copy_ ? "peers' buffers are reached by a single copy" : no_p2p_ + ": data is staged";
     capabilities_.reaches_buffers = single_copy_;
-}
-
-/// Every rank reads a word of every other and writes it back next to it.
-bool Communicator::probe_single_copy() {
-    struct Offer {
-        std::uint64_t address = 0;
-        std::int32_t pid = 0;
-    };
-    constexpr std::uint64_t value = 0x4261746F6E;
-    std::vector<std::uint64_t> words(static_cast<std::size_t>(view_.size) + 1, 0);
-    words[0] = value + static_cast<std::uint64_t>(view_.rank);
-    const std::vector<Offer> offers = bootstrap_->allgather(
-        Offer{reinterpret_cast<std::uint64_t>(words.data()), static_cast<std::int32_t>(getpid())});
-    bool works = true;
-    for (int peer = 0; peer < view_.size; ++peer) {
-        if (peer == view_.rank) continue;
-        const Offer &offer = offers[static_cast<std::size_t>(peer)];
-        const HostRemote remote{reinterpret_cast<std::byte *>(offer.address), offer.pid};
-        std::uint64_t word = 0;
-        works = works && host_read(reinterpret_cast<std::byte *>(&word), remote, sizeof(word)) &&
-                word == value + static_cast<std::uint64_t>(peer) &&
-                host_write(remote + 8 * (static_cast<std::uint64_t>(view_.rank) + 1),
-                           reinterpret_cast<const std::byte *>(&word), sizeof(word));
-    }
-    bootstrap_->barrier();
-    for (int peer = 0; peer < view_.size; ++peer) {
-        if (peer != view_.rank && words[static_cast<std::size_t>(peer) + 1] != words[0]) works = false;
-    }
-    return works;
+    if (!single_copy_ || same_process || view_.size == 1) return;
+    const CopyTimes times = time_copies(view_, *bootstrap_);
+    if (view_.rank == 0)
+        log(LogLevel::debug, view_.rank, "{} bytes: single copy {:.2f} us, two through shared memory {:.2f}",
+            times.bytes, times.single_us, times.staged_us);
+    if (!times.staging_pays()) return;
+    staging_text_ = fmt::format("a single copy of {} bytes takes {:.1f} us here, two through shared memory {:.1f}",
+                                times.bytes, times.single_us, times.staged_us);
+    capabilities_.staging_reason = staging_text_.c_str();
 }
 
 }  // namespace baton::core

@@ -239,6 +239,26 @@ TEST(Selection, WhatCannotBeReachedIsStaged) {
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 8193, reached).algorithm, Algorithm::push);
 }
 
+/// Where the system's single copies are slow, which only the tables that are compiled in do not know.
+TEST(Selection, CollectivesAreStagedWhereSingleCopiesAreSlow) {
+    Capabilities slow = host();
+    slow.reaches_buffers = true;
+    slow.staging_reason = "copies are slow";
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 8193, slow).algorithm, Algorithm::push) << "the table of a file knows better";
+    slow.tuning = {*find_table(built_in_tables(), host_tuning_key(2))};
+    for (const OperationWays &entry : tuned_operations()) {
+        if (!is_collective(entry.operation)) continue;
+        EXPECT_EQ(plan_for(entry.operation, 1 << 20, slow).algorithm, Algorithm::staged) << entry.operation;
+        EXPECT_EQ(plan_for(entry.operation, 1024, slow).algorithm, Algorithm::packet) << entry.operation;
+    }
+    EXPECT_EQ(text_for(BATON_BROADCAST, 1 << 20, slow),
+              "staged by host, 1 channel: copies are slow; pull by host, where single copies are faster, says the "
+              "tuning table for host, shared memory, 2 ranks, above 4 KiB (built in)");
+    EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, slow).algorithm, Algorithm::pull);
+    slow.staging_reason = nullptr;
+    EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 20, slow).algorithm, Algorithm::pull);
+}
+
 /// Every operation of any size, whatever is asked for: by kernels that touch no memory but the ranks' arenas.
 TEST(Selection, WhatGpusCannotReachGoesThroughArenas) {
     std::vector<baton_operation> operations{BATON_RECV, BATON_BARRIER};

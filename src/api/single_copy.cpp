@@ -1,0 +1,93 @@
+#include "api/single_copy.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "transport/host/remote_memory.hpp"
+
+namespace baton::core {
+namespace {
+
+/// Where a rank's memory lies, for the others.
+struct Offer {
+    std::uint64_t address = 0;
+    std::int32_t pid = 0;
+};
+
+std::vector<HostRemote> exchange(const void *mine, Bootstrap &bootstrap) {
+    std::vector<HostRemote> remotes;
+    for (const Offer &offer :
+         bootstrap.allgather(Offer{reinterpret_cast<std::uint64_t>(mine), static_cast<std::int32_t>(getpid())})) {
+        remotes.push_back({reinterpret_cast<std::byte *>(offer.address), offer.pid});
+    }
+    return remotes;
+}
+
+template <class Work>
+double microseconds(const Work &work) {
+    const auto before = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - before).count();
+}
+
+}  // namespace
+
+bool single_copies_work(const CommView &view, Bootstrap &bootstrap) {
+    constexpr std::uint64_t value = 0x4261746F6E;
+    std::vector<std::uint64_t> words(static_cast<std::size_t>(view.size) + 1, 0);
+    words[0] = value + static_cast<std::uint64_t>(view.rank);
+    const std::vector<HostRemote> remotes = exchange(words.data(), bootstrap);
+    bool works = true;
+    for (int peer = 0; peer < view.size; ++peer) {
+        if (peer == view.rank) continue;
+        const HostRemote &remote = remotes[static_cast<std::size_t>(peer)];
+        std::uint64_t word = 0;
+        works = works && host_read(reinterpret_cast<std::byte *>(&word), remote, sizeof(word)) &&
+                word == value + static_cast<std::uint64_t>(peer) &&
+                host_write(remote + 8 * (static_cast<std::uint64_t>(view.rank) + 1),
+                           reinterpret_cast<const std::byte *>(&word), sizeof(word));
+    }
+    bootstrap.barrier();
+    for (int peer = 0; peer < view.size; ++peer) {
+        if (peer != view.rank && words[static_cast<std::size_t>(peer) + 1] != words[0]) works = false;
+    }
+    const std::vector<std::int32_t> all = bootstrap.allgather(static_cast<std::int32_t>(works));
+    return std::all_of(all.begin(), all.end(), [](std::int32_t one) { return one != 0; });
+}
+
+CopyTimes time_copies(const CommView &view, Bootstrap &bootstrap) {
+    constexpr int rounds = 5;
+    const std::uint64_t bytes = std::min<std::uint64_t>(65536, view.layout.segment_bytes);
+    std::vector<std::byte> source(bytes, std::byte{1}), destination(bytes, std::byte{0});
+    const std::vector<HostRemote> remotes = exchange(source.data(), bootstrap);
+    const int next = (view.rank + 1) % view.size;
+    std::byte *const own_slot = view.own().staging(0, view.rank);
+    const std::byte *const next_slot = view.arena(next).staging(0, next);
+    struct {
+        double single = std::numeric_limits<double>::max();
+        double staged = std::numeric_limits<double>::max();
+    } mine;
+    for (int round = 0; round < rounds; ++round) {
+        const double in = microseconds([&] { std::memcpy(own_slot, source.data(), bytes); });
+        bootstrap.barrier();
+        const double out = microseconds([&] { std::memcpy(destination.data(), next_slot, bytes); });
+        mine.staged = std::min(mine.staged, in + out);
+        mine.single = std::min(mine.single, microseconds([&] {
+                                   host_read(destination.data(), remotes[static_cast<std::size_t>(next)], bytes);
+                               }));
+        bootstrap.barrier();
+    }
+    CopyTimes mean{.bytes = bytes, .single_us = 0, .staged_us = 0};
+    for (const auto &one : bootstrap.allgather(mine)) {
+        mean.single_us += one.single / view.size;
+        mean.staged_us += one.staged / view.size;
+    }
+    return mean;
+}
+
+}  // namespace baton::core
