@@ -16,7 +16,7 @@ struct Capabilities {
     baton_transport transport = BATON_TRANSPORT_AUTO;
     bool reaches_buffers = false;            // peers can read and write a rank's user buffers
     const char *reach_reason = "";           // how, or why not: for people
-    const char *staging_reason = nullptr;    // why collectives stage data that they could reach, if they had better
+    const char *staging_reason = nullptr;    // why to stage data that could be reached, if that is faster
     int channels = 1;                        // most channels an operation may use
     std::uint64_t packet_bytes = 0;          // most bytes per pair that packets hold (all channels)
     std::uint64_t packet_channel_bytes = 0;  // the same for one channel

@@ -171,11 +171,10 @@ private:
             fail(BATON_ERR_INTERNAL, "nothing can run {} here", baton_operation_name(request_.operation));
     }
 
-    /// The tables that are compiled in do not know how fast this machine's single copies are. Messages are staged in
-    /// slots too small to gain by it.
+    /// The tables that are compiled in do not know how fast this machine's single copies are.
     bool better_staged(const TuningRow &row) const {
         return capabilities_.staging_reason != nullptr && needs_reach(row.algorithm) &&
-               is_collective(request_.operation) && table_for(capabilities_.tuning, request_.operation)->built_in;
+               table_for(capabilities_.tuning, request_.operation)->built_in;
     }
 
     /// The first possible and wanted row: that of the size, those of larger sizes, those of smaller ones from there
@@ -211,7 +210,8 @@ private:
         if (goes_in_lines(row.algorithm)) return !through_host() && bytes_in_lines(row) <= most_in_lines();
         if (row.algorithm != Algorithm::packet) return true;
         if (!is_message(request_.operation)) return request_.bytes <= most_in_packets();
-        return request_.bytes <= capabilities_.message_bytes || !capabilities_.reaches_buffers;
+        return request_.bytes <= capabilities_.message_bytes || !capabilities_.reaches_buffers ||
+               capabilities_.staging_reason != nullptr;
     }
     std::uint64_t to_a_peer(Algorithm algorithm) const {
         return bytes_to_a_peer(request_.operation, algorithm, request_.bytes, capabilities_.size);

@@ -166,15 +166,17 @@ std::vector<DeviceIdentity> Communicator::settle_place(const baton_config &confi
 }
 
 std::uint64_t Communicator::bytes_for_messages_of_a_peer() const {
-    return (capabilities_.on_gpu ? 8 << 20 : 1 << 19) / static_cast<std::uint64_t>(view_.size);
+    return (8 << 20) / static_cast<std::uint64_t>(view_.size);
 }
 
-/// The longest message that a slot is to hold in packets: on a GPU all that lines cannot carry.
+/// The longest message that a slot is to hold in packets: on a GPU all that lines cannot carry; on the host, where
+/// memory is taken when it is used, twice the piece that longer ones go by.
 std::uint64_t Communicator::longest_in_slots(bool others_go_in_lines) const {
-    if (!capabilities_.on_gpu) return BATON_EAGER_BYTES;
-    const std::uint64_t most = std::min<std::uint64_t>(bytes_for_messages_of_a_peer() / message_slots, 1 << 18);
-    const std::uint64_t wanted =
-        others_go_in_lines ? longest_message(capabilities_.tuning, goes_in_packets, most) : most;
+    const std::uint64_t most = std::min<std::uint64_t>(bytes_for_messages_of_a_peer() / message_slots,
+                                                       capabilities_.on_gpu ? 1 << 18 : 1 << 16);
+    const std::uint64_t wanted = capabilities_.on_gpu && others_go_in_lines
+                                     ? longest_message(capabilities_.tuning, goes_in_packets, most)
+                                     : most;
     return std::max<std::uint64_t>(BATON_EAGER_BYTES, wanted);
 }
 
@@ -191,15 +193,14 @@ void Communicator::lay_out(const ArenaLayout::Limits &limits) {
 }
 
 void Communicator::settle_capabilities(const baton_config &config, const std::vector<DeviceIdentity> &gpus) {
-    // Packets are for latency: more than 1 MiB per rank would only cost memory. Staging is shared host memory on the
-    // host, where /dev/shm may be as small as 64 MiB, so it takes less there.
+    // Packets are for latency: more than 1 MiB per rank would only cost memory, on the host more than 8 KiB.
     const std::uint64_t most_packets = capabilities_.on_gpu ? 1 << 20 : 8192;
     capabilities_.packet_limit_set = config.packet_limit != unset_size;
     const std::uint64_t packet_limit =
         capabilities_.packet_limit_set
             ? std::min<std::uint64_t>(config.packet_limit, most_packets)
             : buffer_capacity(capabilities_.tuning, goes_in_packets, view_.size, capabilities_.channels, most_packets);
-    // The same of lines: so much for all peers together, of which host memory takes less for the same reason.
+    // The same of lines: so much for all peers together.
     const std::uint64_t most_lines =
         (capabilities_.on_gpu ? 16 << 20 : 1 << 20) / static_cast<std::uint64_t>(view_.size);
     std::vector<int> generations;

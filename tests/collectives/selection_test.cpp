@@ -240,7 +240,7 @@ TEST(Selection, WhatCannotBeReachedIsStaged) {
 }
 
 /// Where the system's single copies are slow, which only the tables that are compiled in do not know.
-TEST(Selection, CollectivesAreStagedWhereSingleCopiesAreSlow) {
+TEST(Selection, DataIsStagedWhereSingleCopiesAreSlow) {
     Capabilities slow = host();
     slow.reaches_buffers = true;
     slow.staging_reason = "copies are slow";
@@ -253,8 +253,9 @@ TEST(Selection, CollectivesAreStagedWhereSingleCopiesAreSlow) {
     }
     EXPECT_EQ(text_for(BATON_BROADCAST, 1 << 20, slow),
               "staged by host, 1 channel: copies are slow; pull by host, where single copies are faster, says the "
-              "tuning table for host, shared memory, 2 ranks, above 4 KiB (built in)");
-    EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, slow).algorithm, Algorithm::pull);
+              "tuning table for host, shared memory, 2 ranks, above 8 KiB (built in)");
+    EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, slow).algorithm, Algorithm::packet);
+    EXPECT_EQ(plan_for(BATON_PUT, 1 << 20, slow).algorithm, Algorithm::direct);
     slow.staging_reason = nullptr;
     EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 20, slow).algorithm, Algorithm::pull);
 }

@@ -35,7 +35,7 @@ template <class Came, class Spin>
 bool take_lines(std::byte *destination, const DataLine *lines, std::uint64_t bytes, std::uint64_t epoch,
                 const Came &came, Spin &spin) {
     return for_each_line(bytes, [&](std::uint64_t line, std::uint64_t at, std::uint64_t size) {
-        if (!wait_for_group(&lines[line].epoch, epoch, spin)) return false;
+        if (!wait_for_epoch(&lines[line].epoch, epoch, spin)) return false;
         std::memcpy(destination + at, lines[line].data, size);
         came(line, at, size);
         return true;
@@ -52,7 +52,7 @@ bool reduce_lines(std::byte *destination, const LinesOf &lines_of, const std::by
         const T *sources[max_ranks];
         for (int rank = 0; rank < ranks; ++rank) {
             const DataLine *theirs = lines_of(rank);
-            if (theirs != nullptr && !wait_for_group(&theirs[line].epoch, epoch, spin)) return false;
+            if (theirs != nullptr && !wait_for_epoch(&theirs[line].epoch, epoch, spin)) return false;
             sources[rank] = reinterpret_cast<const T *>(theirs == nullptr ? own + at : theirs[line].data);
         }
         T *const to[1] = {reinterpret_cast<T *>(destination + at)};

@@ -73,15 +73,8 @@ public:
     bool take(std::byte *destination, int slot, std::uint64_t place, std::uint64_t bytes, std::uint64_t epoch) {
         if (failed_) return false;
         auto only_look = [] { return false; };
-        for (; taken_ < packets_for(bytes); taken_ += packet_group) {
-            const std::size_t from = taken_ * packet_payload;
-            const std::size_t size = std::min<std::size_t>(packet_group * packet_payload, bytes - from);
-            if (!take_packets(destination + from, packets_in(view_.own(), peer_, slot, place + taken_), size, epoch,
-                              only_look))
-                return not_yet(WaitFor::data, epoch);
-        }
-        taken_ = 0;
-        return true;
+        return take_packets(destination, packets_in(view_.own(), peer_, slot, place), bytes, epoch, only_look) ||
+               not_yet(WaitFor::data, epoch);
     }
     void put_lines(int buffer, std::uint64_t place, const std::byte *source, std::uint64_t bytes, std::uint64_t epoch) {
         if (!failed_) core::put_lines(view_.arena(peer_).eager_lines(rank(), buffer) + place, source, bytes, epoch);
@@ -130,7 +123,7 @@ private:
     std::uint64_t number_;
     int peer_;
     bool failed_ = false;
-    std::size_t taken_ = 0;  // packets of the piece that take() is at, or lines
+    std::size_t taken_ = 0;  // lines
     struct Wait {
         WaitFor wait_for;
         std::uint64_t value;

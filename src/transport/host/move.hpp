@@ -135,9 +135,10 @@ void reduce_block(T *const *destinations, int destination_count, const T *const 
 /// memcpy moves them, and behind them all a word for each payload's epoch. No payload ever lies where an epoch does, so
 /// none can be taken for one.
 ///
-/// One epoch covers a group of payloads, and lies at the place of the group's first: stored with release behind them,
-/// loaded with acquire before they are. Groups are counted from the first packet of a call, so both sides must put and
-/// take the same bytes at the same place.
+/// One epoch covers all payloads of a call, and lies at the place of the first: stored with release behind them, loaded
+/// with acquire before they are. More of them would let the receiver begin earlier, but each is a line that the two
+/// processors' caches hand over: with one a KiB 8 KiB took up to twice as long (docs/experiments.md). So both sides
+/// must put and take the same bytes at the same place.
 struct HostPackets {
     std::byte *payloads = nullptr;
     std::uint64_t *epochs = nullptr;
@@ -151,22 +152,9 @@ struct HostPackets {
     }
 };
 
-/// Enough to move fast, few enough that the receiver begins before the sender has ended.
-inline constexpr std::size_t packet_group = 128;
-
-/// Calls visit(first packet, first byte, bytes) for each group of the packets of `bytes`, until it returns false.
-template <class F>
-bool for_each_group(std::size_t bytes, const F &visit) {
-    constexpr std::size_t group_bytes = packet_group * packet_payload;
-    for (std::size_t at = 0; at < bytes; at += group_bytes) {
-        if (!visit(at / packet_payload, at, std::min(group_bytes, bytes - at))) return false;
-    }
-    return true;
-}
-
 template <class Spin>
-bool wait_for_group(const std::uint64_t *its_epoch, std::uint64_t epoch, Spin &spin) {
-    while (load_acquire(its_epoch) != epoch) {
+bool wait_for_epoch(const std::uint64_t *word, std::uint64_t epoch, Spin &spin) {
+    while (load_acquire(word) != epoch) {
         if (!spin()) return false;
     }
     return true;
@@ -176,21 +164,18 @@ bool wait_for_group(const std::uint64_t *its_epoch, std::uint64_t epoch, Spin &s
 /// been taken (or never put) before.
 inline void put_packets(const HostPackets &packets, const void *source, std::size_t bytes, std::uint64_t epoch) {
     assert(packets_for(bytes) <= packets.count);
-    for_each_group(bytes, [&](std::size_t first, std::size_t at, std::size_t size) {
-        std::memcpy(packets.payloads + at, static_cast<const std::byte *>(source) + at, size);
-        store_release(packets.epochs + first, epoch);
-        return true;
-    });
+    if (bytes == 0) return;
+    std::memcpy(packets.payloads, source, bytes);
+    store_release(packets.epochs, epoch);
 }
 
 /// Waits for the packets of `bytes` and writes their payload to any address. False if `spin` ended a wait.
 template <class Spin>
 bool take_packets(void *destination, const HostPackets &packets, std::size_t bytes, std::uint64_t epoch, Spin &spin) {
-    return for_each_group(bytes, [&](std::size_t first, std::size_t at, std::size_t size) {
-        if (!wait_for_group(packets.epochs + first, epoch, spin)) return false;
-        std::memcpy(static_cast<std::byte *>(destination) + at, packets.payloads + at, size);
-        return true;
-    });
+    if (bytes == 0) return true;
+    if (!wait_for_epoch(packets.epochs, epoch, spin)) return false;
+    std::memcpy(destination, packets.payloads, bytes);
+    return true;
 }
 
 /// Reduces `count` elements of all ranks, in their order: packets_of(r) are the packets of rank r, or nowhere for this
@@ -199,19 +184,17 @@ bool take_packets(void *destination, const HostPackets &packets, std::size_t byt
 template <class T, class PacketsOf, class Spin>
 bool reduce_packets(T *destination, const PacketsOf &packets_of, const T *own, int ranks, std::size_t count, int op,
                     std::uint64_t epoch, Spin &spin) {
-    return for_each_group(count * sizeof(T), [&](std::size_t first, std::size_t at, std::size_t size) {
-        const T *sources[max_ranks];
-        for (int rank = 0; rank < ranks; ++rank) {
-            const HostPackets theirs = packets_of(rank);
-            const bool mine = theirs.payloads == nullptr;
-            if (!mine && !wait_for_group(theirs.epochs + first, epoch, spin)) return false;
-            const std::byte *const start = mine ? reinterpret_cast<const std::byte *>(own) : theirs.payloads;
-            sources[rank] = reinterpret_cast<const T *>(start + at);
-        }
-        T *const to[1] = {reinterpret_cast<T *>(reinterpret_cast<std::byte *>(destination) + at)};
-        reduce_block<T>(to, 1, sources, ranks, size / sizeof(T), op, ranks);
-        return true;
-    });
+    if (count == 0) return true;
+    const T *sources[max_ranks];
+    for (int rank = 0; rank < ranks; ++rank) {
+        const HostPackets theirs = packets_of(rank);
+        const bool mine = theirs.payloads == nullptr;
+        if (!mine && !wait_for_epoch(theirs.epochs, epoch, spin)) return false;
+        sources[rank] = mine ? own : reinterpret_cast<const T *>(theirs.payloads);
+    }
+    T *const to[1] = {destination};
+    reduce_block<T>(to, 1, sources, ranks, count, op, ranks);
+    return true;
 }
 
 }  // namespace on_host
