@@ -156,12 +156,14 @@ private:
     void by_table() {
         Reason reason = Reason::instead_of_row;
         if (const TuningRow *row = row_of_size(); row != nullptr) {
-            if (possible(*row)) {
-                if (better_staged(*row) &&
-                    take_first([](const TuningRow &one) { return !needs_reach(one.algorithm); }, Reason::staging)) {
-                    return;
-                }
+            const bool can = possible(*row);
+            if (can && !(staging_pays() && needs_reach(row->algorithm))) {
                 take(*row, Reason::tuned);
+                return;
+            }
+            if (staging_pays()) {
+                const auto staged = [](const TuningRow &one) { return !needs_reach(one.algorithm); };
+                take_first(staged, can ? Reason::staging : Reason::instead_of_row);
                 return;
             }
             if (!capabilities_.reaches_buffers && (needs_reach(row->algorithm) || capabilities_.on_gpu))
@@ -171,10 +173,9 @@ private:
             fail(BATON_ERR_INTERNAL, "nothing can run {} here", baton_operation_name(request_.operation));
     }
 
-    /// The tables that are compiled in do not know how fast this machine's single copies are.
-    bool better_staged(const TuningRow &row) const {
-        return capabilities_.staging_reason != nullptr && needs_reach(row.algorithm) &&
-               table_for(capabilities_.tuning, request_.operation)->built_in;
+    /// Which only the tables that are compiled in do not know. REQUIRES: a table has the operation.
+    bool staging_pays() const {
+        return capabilities_.staging_reason != nullptr && table_for(capabilities_.tuning, request_.operation)->built_in;
     }
 
     /// The first possible and wanted row: that of the size, those of larger sizes, those of smaller ones from there
@@ -210,8 +211,7 @@ private:
         if (goes_in_lines(row.algorithm)) return !through_host() && bytes_in_lines(row) <= most_in_lines();
         if (row.algorithm != Algorithm::packet) return true;
         if (!is_message(request_.operation)) return request_.bytes <= most_in_packets();
-        return request_.bytes <= capabilities_.message_bytes || !capabilities_.reaches_buffers ||
-               capabilities_.staging_reason != nullptr;
+        return request_.bytes <= capabilities_.message_bytes || !capabilities_.reaches_buffers || !capabilities_.on_gpu;
     }
     std::uint64_t to_a_peer(Algorithm algorithm) const {
         return bytes_to_a_peer(request_.operation, algorithm, request_.bytes, capabilities_.size);
@@ -301,17 +301,18 @@ std::string sizes_of(std::span<const TuningRow> rows, std::size_t index) {
 }
 
 /// The row for the request: "tuning table for NVIDIA H200, NVSwitch, 8 ranks, up to 64 KiB (built in)"; with
-/// `choice_is`, what it chooses comes before: "push by kernel, which is not possible here, says the tuning table ...".
-std::string row_text(const Request &request, const Capabilities &capabilities, const char *choice_is = nullptr) {
+/// a remark on what it chooses, that comes before: "push by kernel, which is not possible here, says the tuning table
+/// ...".
+std::string row_text(const Request &request, const Capabilities &capabilities, const char *remark = nullptr) {
     const TuningTable *table = table_for(capabilities.tuning, request.operation);
     if (table == nullptr) return "no tuning table has this operation";
     const auto rows = rows_for(capabilities.tuning, request.operation);
     const std::size_t index = row_for(rows, request.bytes);
     const std::string text =
         fmt::format("tuning table for {}, {} ({})", to_string(table->key), sizes_of(rows, index), table->origin);
-    if (choice_is == nullptr) return text;
+    if (remark == nullptr) return text;
     return fmt::format("{} by {}, {}, says the {}", algorithm_name(rows[index].algorithm),
-                       mover_name(rows[index].mover), choice_is, text);
+                       mover_name(rows[index].mover), remark, text);
 }
 
 std::string words(const Plan &plan, const Request &request, const Capabilities &capabilities) {
@@ -319,7 +320,9 @@ std::string words(const Plan &plan, const Request &request, const Capabilities &
         case Reason::no_data:
             return "a barrier moves no data";
         case Reason::buffered:
-            return fmt::format("at most {}: buffered at the receiver", size_text(capabilities.message_bytes));
+            return fmt::format(
+                "at most {}: buffered at the receiver",
+                size_text(request.bytes <= BATON_EAGER_BYTES ? BATON_EAGER_BYTES : capabilities.message_bytes));
         case Reason::tuned:
             return row_text(request, capabilities) +
                    (needs_reach(plan.algorithm) ? fmt::format("; {}", capabilities.reach_reason) : "");

@@ -169,8 +169,8 @@ std::uint64_t Communicator::bytes_for_messages_of_a_peer() const {
     return (8 << 20) / static_cast<std::uint64_t>(view_.size);
 }
 
-/// The longest message that a slot is to hold in packets: on a GPU all that lines cannot carry; on the host, where
-/// memory is taken when it is used, twice the piece that longer ones go by.
+/// The longest message that a slot is to hold in packets: on a GPU all that lines cannot carry; on the host two of the
+/// pieces that longer ones go by (docs/experiments.md has other sizes).
 std::uint64_t Communicator::longest_in_slots(bool others_go_in_lines) const {
     const std::uint64_t most = std::min<std::uint64_t>(bytes_for_messages_of_a_peer() / message_slots,
                                                        capabilities_.on_gpu ? 1 << 18 : 1 << 16);
@@ -212,13 +212,15 @@ void Communicator::settle_capabilities(const baton_config &config, const std::ve
               : 0;
     const std::uint64_t segment =
         std::min<std::uint64_t>(config.segment_bytes, capabilities_.on_gpu ? 1 << 30 : 131072);
-    // The host table has no lines of messages: a longer one is better copied once there.
-    const std::uint64_t most_message_lines = std::min<std::uint64_t>(bytes_for_messages_of_a_peer(), 1 << 20);
+    // The host's tables have no lines of messages.
+    const std::uint64_t most_message_lines =
+        std::min<std::uint64_t>(bytes_for_messages_of_a_peer(), capabilities_.on_gpu ? 1 << 20 : 1 << 16);
     const std::uint64_t message_lines =
         lines ? longest_message(capabilities_.tuning, goes_in_lines, most_message_lines) : 0;
     lay_out({.packets = packet_limit,
              .lines = line_limit,
              .messages = longest_in_slots(message_lines != 0),
+             .host_packets = !capabilities_.on_gpu,
              .message_lines = message_lines,
              .segment = segment});
     if (config.copy_engine_limit != unset_size) capabilities_.copy_engine_limit = config.copy_engine_limit;

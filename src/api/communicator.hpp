@@ -118,6 +118,7 @@ private:
     std::vector<std::byte *> addresses_of(const std::vector<PeerMemory::Published> &all, void *own) const;
     std::string probe_arenas();
     void settle_single_copy();
+    void settle_staging();
     void free_control();
     /// Collective: runs `body` and throws on every rank if it threw on any, so that creation succeeds everywhere or
     /// nowhere. Returns the arguments of all ranks. A rank in another call breaks the communicator with MISMATCH.

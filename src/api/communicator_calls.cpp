@@ -210,8 +210,9 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
     if (operation != BATON_BARRIER)
         text += fmt::format(" of {} {} ({} bytes)", count, baton_type_name(type), request.bytes);
     text += fmt::format(", {} rank{}\n", view_.size, view_.size == 1 ? "" : "s");
-    if (how.algorithm == Algorithm::staged) text += fmt::format("segments of {} bytes per peer\n", how.segment_bytes);
-    if (!capabilities_.reaches_buffers && how.reason != Reason::reach) text += reach_text_ + "\n";
+    if (how.algorithm == Algorithm::staged) text += fmt::format("segments of {} bytes\n", how.segment_bytes);
+    const bool goes_elsewhere = capabilities_.on_gpu || how.algorithm == Algorithm::staged;
+    if (!capabilities_.reaches_buffers && how.reason != Reason::reach && goes_elsewhere) text += reach_text_ + "\n";
     if (view_.size > 1) text += fmt::format("links are {}\n", core::describe(capabilities_.links));
     const bool raw = !capabilities_.on_gpu;
     if (needs_send(request, how) && send != nullptr) {

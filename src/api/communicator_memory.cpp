@@ -157,14 +157,19 @@ void Communicator::settle_single_copy() {
     if (wanted && !single_copy_) no_p2p_ = "the system refuses process_vm_readv between the ranks";
     reach_text_ = single_copy_ ? "peers' buffers are reached by a single copy" : no_p2p_ + ": data is staged";
     capabilities_.reaches_buffers = single_copy_;
-    if (!single_copy_ || same_process || view_.size == 1) return;
+    if (single_copy_ && !same_process && view_.size > 1) settle_staging();
+}
+
+/// Whether to stage data although it could be reached. Segments that the user wants smaller are not measured.
+void Communicator::settle_staging() {
+    if (view_.layout.segment_bytes < measured_copy) return;
     const CopyTimes times = time_copies(view_, *bootstrap_);
-    if (view_.rank == 0)
-        log(LogLevel::debug, view_.rank, "{} bytes: single copy {:.2f} us, two through shared memory {:.2f}",
-            times.bytes, times.single_us, times.staged_us);
+    const std::string text =
+        fmt::format("a single copy of {} KiB takes {:.1f} us here, two through shared memory {:.1f}",
+                    measured_copy / 1024, times.single_us, times.staged_us);
+    if (view_.rank == 0) log(LogLevel::debug, view_.rank, "{}", text);
     if (!times.staging_pays()) return;
-    staging_text_ = fmt::format("a single copy of {} bytes takes {:.1f} us here, two through shared memory {:.1f}",
-                                times.bytes, times.single_us, times.staged_us);
+    staging_text_ = text;
     capabilities_.staging_reason = staging_text_.c_str();
 }
 

@@ -62,7 +62,7 @@ bool single_copies_work(const CommView &view, Bootstrap &bootstrap) {
 
 CopyTimes time_copies(const CommView &view, Bootstrap &bootstrap) {
     constexpr int rounds = 5;
-    const std::uint64_t bytes = std::min<std::uint64_t>(65536, view.layout.segment_bytes);
+    constexpr std::uint64_t bytes = measured_copy;
     std::vector<std::byte> source(bytes, std::byte{1}), destination(bytes, std::byte{0});
     const std::vector<HostRemote> remotes = exchange(source.data(), bootstrap);
     const int next = (view.rank + 1) % view.size;
@@ -82,7 +82,7 @@ CopyTimes time_copies(const CommView &view, Bootstrap &bootstrap) {
                                }));
         bootstrap.barrier();
     }
-    CopyTimes mean{.bytes = bytes, .single_us = 0, .staged_us = 0};
+    CopyTimes mean{.single_us = 0, .staged_us = 0};
     for (const auto &one : bootstrap.allgather(mine)) {
         mean.single_us += one.single / view.size;
         mean.staged_us += one.staged / view.size;

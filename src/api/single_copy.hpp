@@ -13,16 +13,19 @@ namespace baton::core {
 /// Every rank reads a word of every other and writes it back next to it.
 bool single_copies_work(const CommView &view, Bootstrap &bootstrap);
 
-/// What it takes to bring so many bytes from one rank to another, as the mean over the ranks, each from the next one.
+inline constexpr std::uint64_t measured_copy = 65536;
+
+/// What it takes to bring measured_copy bytes from one rank to another, as the mean over the ranks, each from the next
+/// one.
 struct CopyTimes {
-    std::uint64_t bytes;
     double single_us;  // by one copy of the system
     double staged_us;  // by a copy into shared memory and one out of it
     bool staging_pays() const { return staged_us < single_us; }
 };
 
-/// How the two compare depends on the processor, the kernel and the hypervisor: 4.9 us against 8.6 on one machine, 5.6
-/// against 1.7 on another (docs/experiments.md). REQUIRES: single_copies_work().
+/// How the two compare depends on the processor, the kernel and the hypervisor (docs/experiments.md). The source is not
+/// written in between, as benchmarks and baton_tune do not write it either. REQUIRES: single_copies_work(), segments of
+/// measured_copy bytes or more.
 CopyTimes time_copies(const CommView &view, Bootstrap &bootstrap);
 
 }  // namespace baton::core

@@ -43,6 +43,11 @@ ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
     // A message that does not fit goes through the slot's halves in turn (collectives/p2p/packet.hpp): whole packets
     // too.
     layout.message_packets = limits.messages / (2 * sizeof(Packet::payload)) * 2;
+    layout.message_capacity = layout.message_packets * sizeof(Packet::payload);
+    if (limits.host_packets) {
+        // Of nearly all of their memory, and slots begin where caches' lines do.
+        layout.message_packets = (layout.message_capacity / sizeof(Packet) + host_packet_epochs + 7) / 8 * 8;
+    }
     layout.message_lines = lines_for(limits.message_lines);
     layout.segment_bytes = (limits.segment + 255) / 256 * 256;
 

@@ -79,6 +79,7 @@ struct ArenaLayout {
     std::uint64_t lines_per_channel = 0;    // likewise
     std::uint64_t segment_bytes = 0;        // per staging slot and peer, over all channels
     std::uint64_t message_packets = 0;      // per message slot
+    std::uint64_t message_capacity = 0;     // bytes of a message that they hold
     std::uint64_t message_lines = 0;        // per line buffer of messages
     std::uint64_t epochs = 0;               // [channel] u64; this rank only
     std::uint64_t sent = 0;                 // [peer] MessageCount
@@ -93,21 +94,22 @@ struct ArenaLayout {
         0;                          // [owner][slot] Packet; this rank only: address and generation, as kernels saw them
     std::uint64_t inboxes = 0;      // [from][slot] MessageInbox
     std::uint64_t outboxes = 0;     // [to][slot] MessageOutbox
-    std::uint64_t eager = 0;        // [from][slot][message_packets] Packet; on the host their memory, as HostPackets
+    std::uint64_t eager = 0;        // [from][slot][message_packets] Packet; on the host HostPackets
     std::uint64_t eager_lines = 0;  // [from][buffer][message_lines] DataLine
     std::uint64_t packets = 0;      // [parity][channel][from][packets_per_channel] Packet; likewise
     std::uint64_t lines = 0;        // [parity][channel][from][lines_per_channel] DataLine
-    std::uint64_t staging = 0;      // [2][from][segment_bytes]
+    std::uint64_t staging = 0;      // [2][from][segment_bytes]; from the owner itself: for all, who read it here
     std::uint64_t total_bytes = 0;
 
     /// The longest message that a slot holds whole.
-    BATON_HD std::uint64_t message_bytes() const { return message_packets * sizeof(Packet::payload); }
+    BATON_HD std::uint64_t message_bytes() const { return message_capacity; }
 
     /// Bytes that the parts are to hold.
     struct Limits {
         std::uint64_t packets = 0;        // of a collective for each peer, over all channels
         std::uint64_t lines = 0;          // likewise
         std::uint64_t messages = 0;       // of a message, in packets
+        bool host_packets = false;        // packets are HostPackets
         std::uint64_t message_lines = 0;  // in lines
         std::uint64_t segment = 0;        // segment_bytes
     };

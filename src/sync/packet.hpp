@@ -24,6 +24,9 @@ struct alignas(16) Packet {
     std::uint64_t epoch;
 };
 
+/// HostPackets (transport/host/move.hpp) lie in the memory of Packets; so many at its end hold epochs.
+inline constexpr std::uint64_t host_packet_epochs = 1;
+
 BATON_HD inline void store_packet(Packet *packet, std::uint64_t payload, std::uint64_t epoch) {
 #if defined(__CUDA_ARCH__)
     asm volatile(

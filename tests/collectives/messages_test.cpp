@@ -7,6 +7,7 @@
 #include "expected.hpp"
 #include "thread_ranks.hpp"
 #include "transport/element/packets.hpp"
+#include "transport/host/move.hpp"
 #include "transport/transport.hpp"
 
 namespace baton::test {
@@ -47,6 +48,26 @@ TEST(MessageSlots, HoldWhatTheySay) {
         EXPECT_LE(halves.place(0) + core::packets_for(halves.bytes(0)), halves.place(1)) << limit;
         EXPECT_LE(halves.place(1) + core::packets_for(halves.bytes(1)), layout.message_packets) << limit;
         EXPECT_EQ(halves.place(2), halves.place(0)) << limit;
+    }
+}
+
+/// The same of a host's, whose packets are HostPackets: they have room for a whole message, and for either half.
+TEST(MessageSlots, HoldWhatTheySayOnTheHost) {
+    for (std::uint64_t limit : {16384, 16385, 16391, 65536}) {
+        const auto layout =
+            core::ArenaLayout::make(2, 1, {.packets = 64, .messages = limit, .host_packets = true, .segment = 256});
+        EXPECT_LE(layout.message_bytes(), limit);
+        EXPECT_LE(layout.message_packets * sizeof(core::Packet), limit + 256) << "memory that all ranks map";
+        std::vector<core::Packet> slot(layout.message_packets);
+        const auto room = [&](std::uint64_t place) {
+            return core::HostPackets::in(slot.data(), slot.size(), place).count * core::packet_payload;
+        };
+        EXPECT_GE(room(0), layout.message_bytes()) << limit;
+        core::Message message;
+        message.bytes = 3 * layout.message_bytes() + 5;
+        const auto halves = core::MessagePieces::of(Channel{layout, 0, 1}, message);
+        EXPECT_LE(halves.place(0) + core::packets_for(halves.bytes(0)), halves.place(1)) << limit;
+        EXPECT_GE(room(halves.place(1)), halves.bytes(1)) << limit;
     }
 }
 

@@ -17,9 +17,9 @@ using core::Packet;
 /// The memory of the packets of `bytes`, full of old ones.
 class Wire {
 public:
-    explicit Wire(std::size_t bytes) : memory_(core::packets_for(bytes), Packet{~0ULL, 0}) {
-        auto *const words = reinterpret_cast<std::uint64_t *>(memory_.data());
-        std::fill(words + memory_.size(), words + 2 * memory_.size(), 0);
+    explicit Wire(std::size_t bytes)
+        : memory_(core::packets_for(bytes) + core::host_packet_epochs, Packet{~0ULL, ~0ULL}) {
+        memory_.back() = {0, 0};
     }
     HostPackets packets() const { return HostPackets::in(const_cast<Packet *>(memory_.data()), memory_.size()); }
 
@@ -58,9 +58,9 @@ TEST(Packets, CarryAnySizeFromAndToAnyAddress) {
     }
 }
 
-/// Two halves of the memory of 400 packets, of which each has its epochs for itself.
+/// Two parts of the memory of 201 packets, of which each has its epoch for itself.
 TEST(Packets, FromOnePlaceOnDoNotTouchOthers) {
-    std::vector<Packet> memory(400, Packet{0, 0});
+    std::vector<Packet> memory(200 + core::host_packet_epochs, Packet{0, 0});
     const auto half = [&](std::uint64_t first) { return HostPackets::in(memory.data(), memory.size(), first); };
     Bytes one(1600, 1), other(1600, 2), found(1600);
     Limited never{0};

@@ -82,9 +82,9 @@ public:
     bool take_lines(std::byte *destination, int buffer, std::uint64_t place, std::uint64_t bytes, std::uint64_t epoch) {
         if (failed_) return false;
         auto only_look = [] { return false; };
-        const std::uint64_t done = taken_ * DataLine::payload;
-        const DataLine *const lines = view_.own().eager_lines(peer_, buffer) + place + taken_;
-        const auto came = [&](std::uint64_t, std::uint64_t, std::uint64_t) { ++taken_; };
+        const std::uint64_t done = lines_taken_ * DataLine::payload;
+        const DataLine *const lines = view_.own().eager_lines(peer_, buffer) + place + lines_taken_;
+        const auto came = [&](std::uint64_t, std::uint64_t, std::uint64_t) { ++lines_taken_; };
         return core::take_lines(destination + done, lines, bytes - done, epoch, came, only_look) ||
                not_yet(WaitFor::data, epoch);
     }
@@ -123,7 +123,7 @@ private:
     std::uint64_t number_;
     int peer_;
     bool failed_ = false;
-    std::size_t taken_ = 0;  // lines
+    std::size_t lines_taken_ = 0;
     struct Wait {
         WaitFor wait_for;
         std::uint64_t value;

@@ -131,24 +131,26 @@ void reduce_block(T *const *destinations, int destination_count, const T *const 
     complete_block<T>(destinations, destination_count, nullptr, sources, source_count, count, op, ranks);
 }
 
-/// Packets as the host lays them out in the memory of as many Packets: the payloads side by side, so that they move as
-/// memcpy moves them, and behind them all a word for each payload's epoch. No payload ever lies where an epoch does, so
-/// none can be taken for one.
+/// Packets as the host lays them out in the memory of `Packet`s: the payloads side by side, so that they move as memcpy
+/// moves them, and in the place of the last host_packet_epochs Packets the epochs. No payload ever lies where an epoch
+/// does, so none can be taken for one.
 ///
-/// One epoch covers all payloads of a call, and lies at the place of the first: stored with release behind them, loaded
-/// with acquire before they are. More of them would let the receiver begin earlier, but each is a line that the two
-/// processors' caches hand over: with one a KiB 8 KiB took up to twice as long (docs/experiments.md). So both sides
-/// must put and take the same bytes at the same place.
+/// One epoch covers all payloads of a call: stored with release behind them, loaded with acquire before they are. More
+/// of them would let the receiver begin earlier, but each is a line that the two processors' caches hand over: with one
+/// a KiB 8 KiB took up to twice as long (docs/experiments.md). So both sides must put and take the same bytes at the
+/// same place; there are two where a call may begin, the memory's start and one other, and each has its epoch.
 struct HostPackets {
     std::byte *payloads = nullptr;
-    std::uint64_t *epochs = nullptr;
-    std::uint64_t count = 0;
+    std::uint64_t *epoch = nullptr;
+    std::uint64_t count = 0;  // of payloads that there is room for
 
-    /// In the memory of `capacity` Packets, from the place of packet `first` on.
+    /// In the memory of `capacity` Packets, from the place of payload `first` on.
     static HostPackets in(Packet *memory, std::uint64_t capacity, std::uint64_t first = 0) {
-        auto *const start = reinterpret_cast<std::byte *>(memory);
-        auto *const epochs = reinterpret_cast<std::uint64_t *>(start + capacity * packet_payload);
-        return {start + first * packet_payload, epochs + first, capacity - first};
+        static_assert(host_packet_epochs * sizeof(Packet) == 2 * sizeof(std::uint64_t));
+        auto *const epochs = reinterpret_cast<std::uint64_t *>(memory + capacity - host_packet_epochs);
+        const std::uint64_t payloads = (capacity - host_packet_epochs) * (sizeof(Packet) / packet_payload);
+        return {reinterpret_cast<std::byte *>(memory) + first * packet_payload, epochs + (first == 0 ? 0 : 1),
+                payloads - first};
     }
 };
 
@@ -166,14 +168,14 @@ inline void put_packets(const HostPackets &packets, const void *source, std::siz
     assert(packets_for(bytes) <= packets.count);
     if (bytes == 0) return;
     std::memcpy(packets.payloads, source, bytes);
-    store_release(packets.epochs, epoch);
+    store_release(packets.epoch, epoch);
 }
 
 /// Waits for the packets of `bytes` and writes their payload to any address. False if `spin` ended a wait.
 template <class Spin>
 bool take_packets(void *destination, const HostPackets &packets, std::size_t bytes, std::uint64_t epoch, Spin &spin) {
     if (bytes == 0) return true;
-    if (!wait_for_epoch(packets.epochs, epoch, spin)) return false;
+    if (!wait_for_epoch(packets.epoch, epoch, spin)) return false;
     std::memcpy(destination, packets.payloads, bytes);
     return true;
 }
@@ -189,7 +191,7 @@ bool reduce_packets(T *destination, const PacketsOf &packets_of, const T *own, i
     for (int rank = 0; rank < ranks; ++rank) {
         const HostPackets theirs = packets_of(rank);
         const bool mine = theirs.payloads == nullptr;
-        if (!mine && !wait_for_epoch(theirs.epochs, epoch, spin)) return false;
+        if (!mine && !wait_for_epoch(theirs.epoch, epoch, spin)) return false;
         sources[rank] = mine ? own : reinterpret_cast<const T *>(theirs.payloads);
     }
     T *const to[1] = {destination};
