@@ -15,7 +15,7 @@ enum class Algorithm {
     two_shot,       // allreduce: pull, combine, push
     two_shot_line,  // the same by lines
     two_phase,      // allreduce: pull and combine all, then push all
-    staged,         // through the peers' staging
+    staged,         // through staging
     ring,           // from neighbour to neighbour
     two_level,      // within islands of GPUs, and between them
     direct,         // put and get: the address is known

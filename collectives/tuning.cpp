@@ -61,7 +61,7 @@ constexpr Way allreduce_ways[] = {{Algorithm::packet, Mover::kernel},
                                   {Algorithm::two_level, Mover::host},
                                   {Algorithm::staged, Mover::kernel, staging_channels},
                                   {Algorithm::staged, Mover::host, 1}};
-// Packets come last: a long message goes that way only for want of another.
+// Packets come last: a long message goes that way only where a row says so, staging pays, or nothing else is possible.
 constexpr Way send_ways[] = {{Algorithm::push, Mover::kernel},   {Algorithm::pull, Mover::host},
                              {Algorithm::push, Mover::host},     {Algorithm::push, Mover::copy_engine},
                              {Algorithm::line, Mover::kernel},   {Algorithm::line, Mover::host, 1},

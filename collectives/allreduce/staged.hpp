@@ -10,7 +10,7 @@
 ///   and, once for all peers, into my own staging; credit.
 ///   2. Even step: signal; wait; copy the peers' combined segments from their staging to recv; credit.
 /// Odd steps use slot 1 of staging at peers, even steps slot 0 of their own, so a step waits for the credit of the step
-/// two before.
+/// two before (for form: a peer gives it before it signals the step that has been awaited).
 /// Steps: 2 (vector / n) / segment. Wire: 2 (n-1)/n vector bytes per rank, half of them copied twice.
 /// Synchronisation: arrival per pair, signal and credit per pair and step. Scratch: one segment per peer, and one.
 namespace baton::core {

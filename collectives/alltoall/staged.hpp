@@ -3,7 +3,7 @@
 #include "collectives/args.hpp"
 #include "collectives/segments.hpp"
 
-/// Alltoall through the peers' staging, for memory that peers cannot reach.
+/// Alltoall through the peers' staging, for memory that peers cannot reach, or only by a copy that costs more than two.
 ///   Segment by segment of a block, two in flight, each channel with its part of a segment:
 ///   1. Copy the segment of block p into my place of peer p's staging, for every p; signal.
 ///   2. Wait for all; copy the peers' segments from my staging to my receive buffer; credit.

@@ -13,10 +13,10 @@
 /// sender stores them when that message has left. Where a packet lies follows from the byte it carries, so sender and
 /// receiver may have different channels.
 /// A message that fits the slot never waits for its receiver: message_slots of them are buffered. Longer ones go this
-/// way only where the buffers cannot be reached directly: by one channel, half a slot after the other, each when the
-/// one two before has been taken. Steps: 1 flight, plus one per further two halves. Wire: 2 message bytes.
-/// Synchronisation: the epochs in the packets, and the word that hands the slot back; for a longer message also one
-/// that counts the halves taken. The header is only compared. Scratch: the slot.
+/// way only where the buffers cannot be reached directly, or not as fast: by one channel, half a slot after the other,
+/// each when the one two before has been taken. Steps: 1 flight, plus one per further two halves. Wire: 2 message
+/// bytes. Synchronisation: the epochs in the packets, and the word that hands the slot back; for a longer message also
+/// one that counts the halves taken. The header is only compared. Scratch: the slot.
 namespace baton::core {
 
 /// How a channel's share of a message goes through its slot.

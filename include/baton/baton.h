@@ -141,7 +141,7 @@ typedef struct baton_config {
                                  BATON_PACKET_LIMIT; values above are lowered to what staging holds */
     size_t copy_engine_limit; /* bytes per rank from which copy engines move unreduced data; SIZE_MAX = unset: as
                                  tuned. BATON_COPY_ENGINE_LIMIT */
-    size_t segment_bytes; /* bytes per peer moved at once through staging; 0 = unset. BATON_SEGMENT, default 1048576 */
+    size_t segment_bytes; /* bytes moved at once through a staging slot; 0 = unset. BATON_SEGMENT, default 1048576 */
     int p2p;              /* a baton_p2p; -1 = unset. BATON_P2P=auto|off, default auto. OFF on one rank is OFF on all */
     int lines;            /* a baton_lines; -1 = unset. BATON_LINES=auto|off, default auto */
     const char *tuning;   /* what runs which size where no other setting says it: path of a file of baton_tune's, or
@@ -324,7 +324,8 @@ BATON_API baton_result baton_alltoall(const void *sendbuf, void *recvbuf, size_t
  * that is no rank of the communicator. Ranks that name different roots get BATON_ERR_MISMATCH.
  * It completes on the root when every rank has reached it and the root has sent, on the others when they have the data.
  * Small: the root sends (n-1) * count elements, one step. Large: the root sends count elements, each of the others
- * (n-2) / (n-1) * count, in segments, so that the last arrives one step after the root has sent it.
+ * (n-2) / (n-1) * count, in segments, so that the last arrives one step after the root has sent it; on the host each
+ * of the others reads count elements of the root's.
  */
 BATON_API baton_result baton_broadcast(const void *sendbuf, void *recvbuf, size_t count, baton_type type, int root,
                                        baton_comm_t comm, baton_stream_t stream);

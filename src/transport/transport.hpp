@@ -45,8 +45,8 @@
 ///     returns.
 /// await(peer)
 ///     True once `peer` has arrived with the same signature and its buffers are found: they may be used from then on,
-///     its recv buffer and staging be written, its send buffer be read. False also where it names a region that is
-///     gone.
+///     its recv buffer and staging be written, its send buffer and slots of its own be read. False also where it names
+///     a region that is gone.
 /// await_all()
 ///     await() of every peer.
 /// verify_arrivals()
@@ -92,8 +92,8 @@
 /// ## Order between ranks
 ///
 /// signal_all(step)
-///     Everything that this engine has copied or reduced to peers before is visible to a peer that has seen this
-///     signal. Steps of an operation count up from 1.
+///     Everything that this engine has copied or reduced to peers, or into slots of its own, before is visible to a
+///     peer that has seen this signal. Steps of an operation count up from 1.
 /// wait_all(step)
 ///     True once every peer's signal of `step`, or of a later one, has come.
 /// wait(peer, step)
@@ -107,7 +107,7 @@
 ///     slots, and use their parts of them. Free at the peer once it has arrived; again once it has credited the step
 ///     that filled the slot.
 /// staging_of(rank, slot)
-///     Two more slots of every rank, for what it has for all: it fills its own, the peers read them after its signal.
+///     Every rank's slots for itself, for what it has for all: it fills its own, the peers read them after its signal.
 ///     Free once all have arrived; again once all have credited the step that filled the slot.
 /// take_packets_from_each(destination, stride, bytes)
 ///     What each peer has put here, as many bytes as it has put, to destination + peer * stride. A failed wait shows at
