@@ -1,7 +1,6 @@
 #pragma once
 
 #include "collectives/args.hpp"
-#include "collectives/broadcast/share.hpp"
 #include "transport/transport.hpp"
 
 /// Broadcast by scattering and relaying: the root sends every other rank a share, which that rank passes on to the
@@ -39,6 +38,12 @@ BATON_HD inline std::uint64_t relay_steps(std::uint64_t bytes) {
     std::uint64_t steps = 1;
     while (steps < most_relay_steps && (steps + 1) * (steps + 1) * bytes_a_signal <= bytes) ++steps;
     return steps;
+}
+
+/// The part of a buffer of `bytes` that the root sends to `rank`, which relays it to the others. The root has none.
+BATON_HD inline Range broadcast_share(std::uint64_t bytes, int size, int root, int rank) {
+    if (rank == root) return {};
+    return split(bytes, copy_granule, size - 1, rank < root ? rank : rank - 1);
 }
 
 /// This channel's part of what a step moves of `whole`.
