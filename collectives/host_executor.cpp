@@ -130,7 +130,7 @@ void run_allreduce(HostEngine &engine, Algorithm algorithm, const RoutedArgs &ar
         case Algorithm::two_level:
             return AllreduceChain<T, HostEngine>(engine, args).run();
         default:
-            return AllreduceStaged(engine, args).template run<T>();
+            return allreduce_staged<T>(engine, args);
     }
 }
 

@@ -27,9 +27,7 @@ struct ReduceScatterBody {
 };
 template <class T>
 struct AllreduceBody {
-    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) {
-        AllreduceStaged<KernelEngine>(engine, args).template run<T>();
-    }
+    static __device__ void run(KernelEngine &engine, const CollectiveArgs &args) { allreduce_staged<T>(engine, args); }
 };
 
 }  // namespace

@@ -7,8 +7,8 @@
 ///   Segment by segment of a block, two in flight, each channel with its part of a segment:
 ///   1. Copy the segment of block p into my place of peer p's staging, for every p; signal.
 ///   2. Wait for all; combine the staged segments with my own in rank order, store; credit.
-/// Steps: chunk / segment. Wire: (n-1) chunk bytes per rank, written. Synchronisation: arrival, then signal and credit
-/// per pair and step. Scratch: two segments per peer.
+/// Steps: chunk / segment. Wire: (n-1) chunk bytes per rank, written. Synchronisation: arrival, then per pair and step
+/// a signal, and a credit if a step refills the slot. Scratch: two segments per peer.
 namespace baton::core {
 
 template <class T, class Engine>
@@ -18,26 +18,23 @@ BATON_HD void reduce_scatter_staged(Engine &engine, const CollectiveArgs &args) 
     const auto block = [&](int of, std::uint64_t offset) {
         return args.send + static_cast<std::uint64_t>(of) * args.chunk + offset;
     };
-    const Segments segments(engine, args.chunk);
-    std::uint64_t step = 0;
-    for (std::uint64_t offset = 0; offset < args.chunk; offset += segments.bytes()) {
-        const Range part = segments.part(args.chunk - offset);
-        const std::uint64_t begin = offset + part.begin;
-        ++step;
-        const int slot = static_cast<int>(step & 1);
-        if (step > 2 && !engine.wait_credits(step - 2)) return;
-        for (int at = 1; at < engine.size(); ++at) {
-            const int peer = engine.peer_at(at);
-            engine.copy(engine.staging_at(peer, slot) + part.begin, block(peer, begin), part.bytes);
+    for (SegmentSteps at(engine, args.chunk); at.more(); at.next()) {
+        const Range part = at.part();
+        // A copy engine's signals do not wait for what its reductions read.
+        if (at.refills() && !engine.wait_credits(at.step() - 2)) return;
+        for (int index = 1; index < engine.size(); ++index) {
+            const int peer = engine.peer_at(index);
+            engine.copy(engine.staging_at(peer, at.slot()) + at.staged(), block(peer, part.begin), part.bytes);
         }
-        engine.signal_all(step);
-        if (!engine.wait_all(step)) return;
+        engine.signal_all(at.step());
+        if (!engine.wait_all(at.step())) return;
         const auto *const sources = engine.sources(engine.size(), [&](int of) {
-            return engine.local(of == rank ? block(rank, begin) : engine.staging_from(of, slot) + part.begin);
+            return engine.local(of == rank ? block(rank, part.begin)
+                                           : engine.staging_from(of, at.slot()) + at.staged());
         });
-        const typename Engine::Remote destination[1] = {engine.local(args.recv + begin)};
+        const typename Engine::Remote destination[1] = {engine.local(args.recv + part.begin)};
         engine.template reduce<T>(destination, 1, sources, part.bytes / sizeof(T), args.op);
-        engine.credit_all(step);
+        if (at.is_refilled()) engine.credit_all(at.step());
     }
     engine.finish();
 }

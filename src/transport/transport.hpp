@@ -93,7 +93,8 @@
 ///
 /// signal_all(step)
 ///     Everything that this engine has copied or reduced to peers, or into slots of its own, before is visible to a
-///     peer that has seen this signal. Steps of an operation count up from 1.
+///     peer that has seen this signal, and what it has read before may be written again. Steps of an operation count
+///     up from 1.
 /// wait_all(step)
 ///     True once every peer's signal of `step`, or of a later one, has come.
 /// wait(peer, step)
@@ -101,14 +102,14 @@
 /// signal(peer, step)
 ///     signal_all() for one peer. Each peer sees its own steps count up.
 /// credit_all(step), wait_credits(step), credit(peer, step), wait_credit(peer, step)
-///     The same in the other direction: "I have read what you stored in step".
+///     The same in the other direction, where no signal goes there in time: "I have read what you stored in step".
 /// segment_bytes(), staging_at(peer, slot), staging_from(peer, slot)
 ///     Staging, two slots per peer: at the peer for this rank's data; here, for the peer's. All channels have the same
-///     slots, and use their parts of them. Free at the peer once it has arrived; again once it has credited the step
-///     that filled the slot.
+///     slots, and use their parts of them. Free at the peer once it has arrived; again once it has read the step that
+///     filled the slot, and said so by a credit or a later signal.
 /// staging_of(rank, slot)
 ///     Every rank's slots for itself, for what it has for all: it fills its own, the peers read them after its signal.
-///     Free once all have arrived; again once all have credited the step that filled the slot.
+///     Free once all have arrived; again once all have read the step that filled the slot, and said so.
 /// take_packets_from_each(destination, stride, bytes)
 ///     What each peer has put here, as many bytes as it has put, to destination + peer * stride. A failed wait shows at
 ///     finish().
@@ -152,8 +153,8 @@
 ///     reduce_after_copy(), in no order among each other; after the last one, perhaps never. They wait for begin() and
 ///     for wait(), wait_credits() and copy_after_reduce() before them, and for nothing else: not for wait_all(). Nor
 ///     does reduce() wait for copies without reduce_after_copy(), or signal_all() for reduce() without
-///     copy_after_reduce(). copy_own() is done, in the stream's order, by the next wait() or finish();
-///     there may be several.
+///     copy_after_reduce(): what it reads is free after credits only. copy_own() is done, in the stream's order, by the
+///     next wait() or finish(); there may be several.
 namespace baton::core {
 
 /// Shares of large copies start at multiples of this: a line that two channels write halves of crosses the links twice.

@@ -95,9 +95,8 @@ TEST_P(StagedChannels, Allreduce) {
     for (const bool in_place : {false, true}) {
         std::vector<Vector> send = inputs(count), recv = outputs(count);
         std::vector<Vector> &target = in_place ? send : recv;
-        run(send, target, count, 0, [](auto &engine, const CollectiveArgs &args) {
-            AllreduceStaged<ChannelEngine>(engine, args).template run<std::uint32_t>();
-        });
+        run(send, target, count, 0,
+            [](auto &engine, const CollectiveArgs &args) { allreduce_staged<std::uint32_t>(engine, args); });
         for (const Vector &found : target) {
             for (std::size_t i = 0; i < count; ++i)
                 ASSERT_EQ(found[i], sum(shape().ranks, i)) << "in place " << in_place;

@@ -91,9 +91,10 @@ void one_lets_relay(Rank &rank, int variant) {
     finish(rank, Program::relays, calls);
 }
 
-void credits_keep_slots(Rank &rank, int variant) {
+void slots_are_kept(Rank &rank, int variant) {
     const auto n = static_cast<std::size_t>(rank.size());
-    const std::size_t most = variant == Credits::in_recv ? 900 : rank.view().layout.segment_bytes;
+    const bool in_recv = (variant & ~Credits::in_turn) == Credits::in_recv;
+    const std::size_t most = in_recv ? 900 : rank.view().layout.segment_bytes;
     const Place recv = rank.memory().take(2 * n * most, true, "slots");
     std::vector<Call> calls;
     for (int k = 0; k < rank.rounds(40); ++k) {
@@ -102,7 +103,7 @@ void credits_keep_slots(Rank &rank, int variant) {
         const auto blocks = draw_blocks(rank, steps, bytes);
         calls.push_back(stepped_call(rank, calls.size(), blocks, recv));
         calls.back().variant = variant;
-        for (std::size_t step = 1; variant == Credits::in_recv && step <= blocks.size(); ++step) {
+        for (std::size_t step = 1; in_recv && step <= blocks.size(); ++step) {
             for (std::size_t of = 0; of < n; ++of) {
                 if (of == static_cast<std::size_t>(rank.rank())) continue;  // own blocks are not sent
                 rank.memory().expect(recv.part(((step & 1) * n + of) * bytes, bytes), blocks[step - 1][of]);
@@ -129,15 +130,27 @@ std::vector<Clause> order_clauses() {
          .body = one_lets_relay,
          .variant = Relays::slots,
          .needs = {.pairs = true, .at_once = true}},
-        {.name = "credits_keep_slots", .body = credits_keep_slots, .variant = Credits::in_recv},
+        {.name = "credits_keep_slots", .body = slots_are_kept, .variant = Credits::in_recv},
         {.name = "credits_keep_staging",
-         .body = credits_keep_slots,
+         .body = slots_are_kept,
          .variant = Credits::in_staging,
          .needs = {.staging = true}},
         {.name = "credits_keep_own_staging",
-         .body = credits_keep_slots,
+         .body = slots_are_kept,
          .variant = Credits::in_own_staging,
          .needs = {.own_staging = true}},
+        {.name = "signals_keep_slots",
+         .body = slots_are_kept,
+         .variant = Credits::in_recv | Credits::in_turn,
+         .needs = {.at_once = true}},
+        {.name = "signals_keep_staging",
+         .body = slots_are_kept,
+         .variant = Credits::in_staging | Credits::in_turn,
+         .needs = {.staging = true, .at_once = true}},
+        {.name = "signals_keep_own_staging",
+         .body = slots_are_kept,
+         .variant = Credits::in_own_staging | Credits::in_turn,
+         .needs = {.own_staging = true, .at_once = true}},
     };
 }
 

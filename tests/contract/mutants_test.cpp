@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
+#include <functional>
+#include <vector>
 
 #include "clauses.hpp"
 #include "host_runner.hpp"
@@ -33,6 +36,31 @@ struct LateData : HostEngine {
         std::uint64_t bytes;
     };
     std::vector<Copy> late;
+};
+
+/// Signals overtake what is still to be read: a step's reduction comes two steps later, when its slots have been
+/// filled again.
+struct LateReads : HostEngine {
+    using HostEngine::HostEngine;
+    template <class T>
+    void reduce(const Remote *destinations, int destination_count, const Remote *sources, std::uint64_t count, int op) {
+        late.push_back([this, to = std::vector<Remote>(destinations, destinations + destination_count),
+                        from = std::vector<Remote>(sources, sources + size()), count,
+                        op] { HostEngine::reduce<T>(to.data(), static_cast<int>(to.size()), from.data(), count, op); });
+    }
+    bool wait_all(std::uint64_t step) {
+        const bool waited = HostEngine::wait_all(step);
+        leave(1);
+        return waited;
+    }
+    bool finish() {
+        leave(0);
+        return HostEngine::finish();
+    }
+    void leave(std::size_t most) {
+        for (; late.size() > most; late.pop_front()) late.front()();
+    }
+    std::deque<std::function<void()>> late;
 };
 
 /// Takes one byte more than it was asked to.
@@ -181,6 +209,8 @@ std::vector<Mutant> mutants() {
         {transport_on_host<WaitsForNobody>("WaitsForNobody"), "signals_of_one_let_relay", true},
         {transport_on_host<WaitsForNobody>("WaitsForNobody"), "abort_ends_wait"},
         {transport_on_host<LateData>("LateData"), "credits_of_one_keep_slots", true},
+        {transport_on_host<LateReads>("LateReads"), "signals_keep_staging", true},
+        {transport_on_host<LateReads>("LateReads"), "signals_keep_own_staging", true},
         {transport_on_host<TakesCreditForGranted>("TakesCreditForGranted"), "abort_ends_wait_credit"},
         {transport_on_host<RoundedParts>("RoundedParts"), "reductions_in_parts"},
         {transport_on_host<ForgetsParts>("ForgetsParts"), "reductions_in_parts"},

@@ -124,9 +124,10 @@ private:
 
 /// Steps through two slots: in `recv`, in staging at the peers, or, once for all of them, in its own. A rank sends a
 /// step before it has read the step before, so only the credits keep it from writing over a block that a peer has still
-/// to read.
+/// to read. Or (in_turn) after it: then the signals do, and there are no credits.
 struct Credits {
     static constexpr int in_recv = 0, in_staging = 1, in_own_staging = 2;  // variants
+    static constexpr int in_turn = 4;                                      // added to one of them
 
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
@@ -136,7 +137,13 @@ struct Credits {
         const auto steps = static_cast<std::uint64_t>(call.steps);
         bool waited = true;
         bool credited = true;
-        for (std::uint64_t step = 1; step <= steps + 1; ++step) {
+        for (std::uint64_t step = 1; in_turns(call) && step <= steps; ++step) {
+            send(engine, call, part, step);
+            engine.signal_all(step);
+            waited = engine.wait_all(step) && waited;
+            combine(engine, call, part, step);
+        }
+        for (std::uint64_t step = 1; !in_turns(call) && step <= steps + 1; ++step) {
             if (step <= steps) {
                 if (step > 2) credited = engine.wait_credits(step - 2) && credited;
                 send(engine, call, part, step);
@@ -156,6 +163,9 @@ struct Credits {
     }
 
 private:
+    static BATON_HD bool in_turns(const Call &call) { return (call.variant & in_turn) != 0; }
+    static BATON_HD int place(const Call &call) { return call.variant & ~in_turn; }
+
     template <class E>
     static BATON_HD std::uint64_t slot(const E &engine, const Call &call, std::uint64_t step, int of) {
         return ((step & 1) * static_cast<std::uint64_t>(engine.size()) + static_cast<std::uint64_t>(of)) * call.bytes;
@@ -166,13 +176,13 @@ private:
         const std::byte *const block = call.send + (step - 1) * call.bytes + part.begin;
         const int parity = static_cast<int>(step & 1);
         if constexpr (HasOwnStaging<E>) {
-            if (call.variant == in_own_staging)
+            if (place(call) == in_own_staging)
                 return engine.copy(engine.staging_of(engine.rank(), parity) + part.begin, block, part.bytes);
         }
         for (int at = 1; at < engine.size(); ++at) {
             const int peer = engine.peer_at(at);
             if constexpr (HasStaging<E>) {
-                if (call.variant == in_staging) {
+                if (place(call) == in_staging) {
                     engine.copy(engine.staging_at(peer, parity) + part.begin, block, part.bytes);
                     continue;
                 }
@@ -187,11 +197,11 @@ private:
         const int parity = static_cast<int>(step & 1);
         const auto *const sources = engine.sources(engine.size(), [&](int of) {
             if constexpr (HasOwnStaging<E>) {
-                if (call.variant == in_own_staging) return engine.staging_of(of, parity) + part.begin;
+                if (place(call) == in_own_staging) return engine.staging_of(of, parity) + part.begin;
             }
             const std::byte *from = call.recv + slot(engine, call, step, of);
             if constexpr (HasStaging<E>) {
-                if (call.variant == in_staging) from = engine.staging_from(of, parity);
+                if (place(call) == in_staging) from = engine.staging_from(of, parity);
             }
             if (of == engine.rank()) from = call.send + (step - 1) * call.bytes;
             return engine.local(from + part.begin);
