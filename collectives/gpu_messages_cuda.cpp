@@ -24,6 +24,17 @@ bool launches_block() {
     return set != nullptr && std::string_view(set) != "0";
 }
 
+/// What the blocks of a message work through. The parts of a push are what its receiver waits for, and those of what
+/// exceeds its slot have a place each there, so both sides must have the same; other packets, and lines, are found
+/// wherever the parts begin. But for a push each has bytes, and so something to wait for: one that had not would count
+/// itself as done before the slot is this message's.
+int parts_of(const MessageCall &call, int blocks, std::uint64_t slot_bytes) {
+    const std::uint64_t bytes = call.message.bytes;
+    if (call.plan.algorithm == Algorithm::push) return call.plan.channels;
+    if (call.plan.algorithm == Algorithm::line) return shares_of(bytes, DataLine::payload, blocks);
+    return shares_of(bytes, copy_granule, bytes > slot_bytes ? call.plan.channels : blocks);
+}
+
 }  // namespace
 
 /// `direct`: the send of which the calls have the head, if there is one; it learns who counts with it.
@@ -50,13 +61,8 @@ void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, DirectSen
         launched.first_block = blocks;
         launched.algorithm = call.plan.algorithm;
         launched.blocks = std::min(blocks_wanted(call), most_of_one);
-        // Each has something to wait for: one that had not would count itself as done before the slot is this
-        // message's.
-        const bool push = launched.algorithm == Algorithm::push;
-        const std::uint64_t granule = launched.algorithm == Algorithm::line ? DataLine::payload : copy_granule;
-        if (!push) launched.blocks = shares_of(call.message.bytes, granule, launched.blocks);
-        // The parts of a push are what its receiver waits for; packets and lines are found wherever the parts begin.
-        launched.parts = push ? call.plan.channels : launched.blocks;
+        launched.parts = parts_of(call, launched.blocks, view_.layout.message_bytes());
+        launched.blocks = std::min(launched.blocks, launched.parts);
         blocks += launched.blocks;
         readers[way][peer] += static_cast<std::uint32_t>(launched.blocks);
     }

@@ -38,8 +38,8 @@ struct LaunchedMessage {
     CountShare count;
     std::int32_t first_block = 0;
     std::int32_t blocks = 1;  // this rank's choice
-    std::int32_t parts = 1;   // channels of the message, agreed with the peer if it is pushed; a block works through
-                              // every blocks-th part
+    std::int32_t parts = 1;   // channels of the message, agreed with the peer if it is pushed or exceeds its slot; a
+                              // block works through every blocks-th part
     Algorithm algorithm = Algorithm::packet;
 };
 /// Launch parameters cost time by their size, and most launches carry one or two messages: so two capacities.

@@ -77,8 +77,10 @@ __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> 
                                launched.parts, launched.count);
     if (message.is_send) Way::load_ahead(engine, message, launched.algorithm);
     message.number = engine.open(message.number);
-    // A push has more parts than blocks where messages share them; its receiver's one block waits for all of them.
-    const bool in_turns = Way::is(Algorithm::push, launched.algorithm) && message.is_send;
+    // Where messages share the blocks there may be more parts of one. (The one block that receives a push waits for all
+    // of them.) Both sides go through theirs in ascending order, so the first that is not done is always under way.
+    const bool in_turns = Way::is(Algorithm::packet, launched.algorithm) ||
+                          (Way::is(Algorithm::push, launched.algorithm) && message.is_send);
     do {
         engine.take_part(part);
         Way::run(engine, message, launched.algorithm);

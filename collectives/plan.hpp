@@ -63,6 +63,27 @@ inline bool goes_in_lines(Algorithm algorithm) {
     return algorithm == Algorithm::line || algorithm == Algorithm::two_shot_line;
 }
 
+/// Whether peers read or write the caller's buffers. (A window's memory is mapped by all in any case.)
+inline bool needs_reach(Algorithm algorithm) {
+    switch (algorithm) {
+        case Algorithm::push:
+        case Algorithm::pull:
+        case Algorithm::two_shot:
+        case Algorithm::two_phase:
+        case Algorithm::ring:
+        case Algorithm::two_level:
+            return true;
+        case Algorithm::arrive:
+        case Algorithm::packet:
+        case Algorithm::line:
+        case Algorithm::two_shot_line:
+        case Algorithm::staged:
+        case Algorithm::direct:
+            return false;
+    }
+    return false;
+}
+
 const char *algorithm_name(Algorithm algorithm);
 const char *mover_name(Mover mover);
 

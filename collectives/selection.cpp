@@ -7,6 +7,7 @@
 
 #include "collectives/broadcast/push.hpp"
 #include "collectives/route.hpp"
+#include "sync/arena.hpp"
 #include "transport/element/dispatch.hpp"
 #include "util/failure.hpp"
 
@@ -15,33 +16,8 @@ namespace {
 
 constexpr std::uint64_t kib = 1024;
 
-/// Through host memory a packet is a transaction of PCIe, polled by others: 64 KiB took 545 us as packets, 1 MiB 156 us
-/// as staged segments (2 H200 with BATON_P2P=off).
-constexpr std::uint64_t packets_through_host = 1 * kib;
-
 /// Bytes of a message for each channel, where no row of the table says so: that of the H200's row.
 constexpr std::uint64_t message_grain = 1 * kib;
-
-/// Whether peers read or write the caller's buffers. (A window's memory is mapped by all in any case.)
-bool needs_reach(Algorithm algorithm) {
-    switch (algorithm) {
-        case Algorithm::push:
-        case Algorithm::pull:
-        case Algorithm::two_shot:
-        case Algorithm::two_phase:
-        case Algorithm::ring:
-        case Algorithm::two_level:
-            return true;
-        case Algorithm::arrive:
-        case Algorithm::packet:
-        case Algorithm::line:
-        case Algorithm::two_shot_line:
-        case Algorithm::staged:
-        case Algorithm::direct:
-            return false;
-    }
-    return false;
-}
 
 /// Whether the algorithm can follow the links: sums must meet the ranks in their order.
 bool fits(Algorithm algorithm, baton_operation operation, const Links &links) {
@@ -210,7 +186,7 @@ private:
         if (is_routed(row.algorithm)) return fits(row.algorithm, request_.operation, capabilities_.links);
         if (goes_in_lines(row.algorithm)) return !through_host() && bytes_in_lines(row) <= most_in_lines();
         if (row.algorithm != Algorithm::packet) return true;
-        if (!is_message(request_.operation)) return request_.bytes <= most_in_packets();
+        if (!is_message(request_.operation)) return request_.bytes <= capabilities_.packet_bytes;
         return request_.bytes <= capabilities_.message_bytes || !capabilities_.reaches_buffers || !capabilities_.on_gpu;
     }
     std::uint64_t to_a_peer(Algorithm algorithm) const {
@@ -223,9 +199,6 @@ private:
         return is_message(request_.operation) ? capabilities_.message_line_bytes : capabilities_.line_bytes;
     }
     bool through_host() const { return capabilities_.on_gpu && !capabilities_.reaches_buffers; }
-    std::uint64_t most_in_packets() const {
-        return through_host() ? std::min(capabilities_.packet_bytes, packets_through_host) : capabilities_.packet_bytes;
-    }
     bool copy_engine_allowed() const {
         if (capabilities_.size == 1 || capabilities_.transport == BATON_TRANSPORT_KERNEL) return false;
         if (!capabilities_.reaches_buffers) return false;
@@ -262,11 +235,11 @@ private:
         const Way *way = way_of(row);
         int most = capabilities_.channels;
         if (way != nullptr && way->most_channels != 0) most = std::min(most, way->most_channels);
-        // A block is left for a recv, which runs beside a send. What exceeds its slot goes piece by piece.
+        // A block is left for a recv, which runs beside a send. Of what exceeds its slot each channel has a part of it.
         if (is_message(request_.operation)) most = std::min(most, std::max(1, capabilities_.channels - 1));
         if (is_message(request_.operation) && row.algorithm == Algorithm::packet &&
             request_.bytes > capabilities_.message_bytes) {
-            most = 1;
+            most = std::min(most, message_lanes);
         }
         const int channels = row.channels_for(request_.bytes, most);
         const bool lines = goes_in_lines(row.algorithm);

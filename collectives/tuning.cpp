@@ -8,42 +8,24 @@
 namespace baton::core {
 namespace {
 
-/// Of kernels that stage through host memory: this many blocks have more loads and stores under way than PCIe carries
-/// in a flight, and every further one polls over it.
-constexpr int staging_channels = 16;
-
-constexpr Way allgather_ways[] = {{Algorithm::packet, Mover::kernel},
-                                  {Algorithm::packet, Mover::host},
-                                  {Algorithm::line, Mover::kernel},
-                                  {Algorithm::line, Mover::host},
-                                  {Algorithm::push, Mover::kernel},
-                                  {Algorithm::pull, Mover::host},
-                                  {Algorithm::push, Mover::host},
-                                  {Algorithm::push, Mover::copy_engine},
-                                  {Algorithm::ring, Mover::kernel},
-                                  {Algorithm::ring, Mover::host},
-                                  {Algorithm::two_level, Mover::kernel},
-                                  {Algorithm::two_level, Mover::host},
-                                  {Algorithm::staged, Mover::kernel, staging_channels},
-                                  {Algorithm::staged, Mover::host, 1}};
-constexpr Way alltoall_ways[] = {{Algorithm::packet, Mover::kernel},
-                                 {Algorithm::packet, Mover::host},
-                                 {Algorithm::line, Mover::kernel},
-                                 {Algorithm::line, Mover::host},
-                                 {Algorithm::push, Mover::kernel},
-                                 {Algorithm::pull, Mover::host},
-                                 {Algorithm::push, Mover::host},
-                                 {Algorithm::push, Mover::copy_engine},
-                                 {Algorithm::staged, Mover::kernel, staging_channels},
-                                 {Algorithm::staged, Mover::host, 1}};
-constexpr Way reduce_scatter_ways[] = {
-    {Algorithm::packet, Mover::kernel},         {Algorithm::packet, Mover::host},
-    {Algorithm::line, Mover::kernel},           {Algorithm::line, Mover::host},
-    {Algorithm::pull, Mover::kernel},           {Algorithm::pull, Mover::host},
-    {Algorithm::ring, Mover::kernel},           {Algorithm::ring, Mover::host},
-    {Algorithm::two_level, Mover::kernel},      {Algorithm::two_level, Mover::host},
-    {Algorithm::staged, Mover::copy_engine, 1}, {Algorithm::staged, Mover::kernel, staging_channels},
-    {Algorithm::staged, Mover::host, 1}};
+constexpr Way allgather_ways[] = {
+    {Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host},      {Algorithm::line, Mover::kernel},
+    {Algorithm::line, Mover::host},     {Algorithm::push, Mover::kernel},      {Algorithm::pull, Mover::host},
+    {Algorithm::push, Mover::host},     {Algorithm::push, Mover::copy_engine}, {Algorithm::ring, Mover::kernel},
+    {Algorithm::ring, Mover::host},     {Algorithm::two_level, Mover::kernel}, {Algorithm::two_level, Mover::host},
+    {Algorithm::staged, Mover::kernel}, {Algorithm::staged, Mover::host, 1}};
+constexpr Way alltoall_ways[] = {{Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host},
+                                 {Algorithm::line, Mover::kernel},   {Algorithm::line, Mover::host},
+                                 {Algorithm::push, Mover::kernel},   {Algorithm::pull, Mover::host},
+                                 {Algorithm::push, Mover::host},     {Algorithm::push, Mover::copy_engine},
+                                 {Algorithm::staged, Mover::kernel}, {Algorithm::staged, Mover::host, 1}};
+constexpr Way reduce_scatter_ways[] = {{Algorithm::packet, Mover::kernel},         {Algorithm::packet, Mover::host},
+                                       {Algorithm::line, Mover::kernel},           {Algorithm::line, Mover::host},
+                                       {Algorithm::pull, Mover::kernel},           {Algorithm::pull, Mover::host},
+                                       {Algorithm::ring, Mover::kernel},           {Algorithm::ring, Mover::host},
+                                       {Algorithm::two_level, Mover::kernel},      {Algorithm::two_level, Mover::host},
+                                       {Algorithm::staged, Mover::copy_engine, 1}, {Algorithm::staged, Mover::kernel},
+                                       {Algorithm::staged, Mover::host, 1}};
 constexpr Way allreduce_ways[] = {{Algorithm::packet, Mover::kernel},
                                   {Algorithm::packet, Mover::host},
                                   {Algorithm::line, Mover::kernel},
@@ -59,23 +41,18 @@ constexpr Way allreduce_ways[] = {{Algorithm::packet, Mover::kernel},
                                   {Algorithm::ring, Mover::host},
                                   {Algorithm::two_level, Mover::kernel},
                                   {Algorithm::two_level, Mover::host},
-                                  {Algorithm::staged, Mover::kernel, staging_channels},
+                                  {Algorithm::staged, Mover::kernel},
                                   {Algorithm::staged, Mover::host, 1}};
 // Packets come last: a long message goes that way only where a row says so, staging pays, or nothing else is possible.
 constexpr Way send_ways[] = {{Algorithm::push, Mover::kernel},   {Algorithm::pull, Mover::host},
                              {Algorithm::push, Mover::host},     {Algorithm::push, Mover::copy_engine},
                              {Algorithm::line, Mover::kernel},   {Algorithm::line, Mover::host, 1},
                              {Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host, 1}};
-constexpr Way broadcast_ways[] = {{Algorithm::packet, Mover::kernel},
-                                  {Algorithm::packet, Mover::host},
-                                  {Algorithm::line, Mover::kernel},
-                                  {Algorithm::line, Mover::host},
-                                  {Algorithm::push, Mover::kernel},
-                                  {Algorithm::pull, Mover::host},
-                                  {Algorithm::push, Mover::host},
-                                  {Algorithm::push, Mover::copy_engine},
-                                  {Algorithm::staged, Mover::kernel, staging_channels},
-                                  {Algorithm::staged, Mover::host, 1}};
+constexpr Way broadcast_ways[] = {{Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host},
+                                  {Algorithm::line, Mover::kernel},   {Algorithm::line, Mover::host},
+                                  {Algorithm::push, Mover::kernel},   {Algorithm::pull, Mover::host},
+                                  {Algorithm::push, Mover::host},     {Algorithm::push, Mover::copy_engine},
+                                  {Algorithm::staged, Mover::kernel}, {Algorithm::staged, Mover::host, 1}};
 constexpr Way one_sided_ways[] = {
     {Algorithm::direct, Mover::kernel}, {Algorithm::direct, Mover::host}, {Algorithm::direct, Mover::copy_engine}};
 
@@ -172,8 +149,9 @@ const TuningTable *find_table(const std::vector<TuningTable> &tables, const Tuni
 const TuningTable &nearest_table(const std::vector<TuningTable> &tables, const TuningKey &key) {
     const auto distance = [&](const TuningTable &table) {
         const TuningKey &other = table.key;
-        return std::make_tuple(other.on_host() != key.on_host(), other.gpu != key.gpu, other.link != key.link,
-                               other.ranks > key.ranks, std::abs(other.ranks - key.ranks));
+        return std::make_tuple(other.on_host() != key.on_host(), other.is_apart() != key.is_apart(),
+                               other.gpu != key.gpu, other.link != key.link, other.ranks > key.ranks,
+                               std::abs(other.ranks - key.ranks));
     };
     return *std::min_element(tables.begin(), tables.end(), [&](const TuningTable &one, const TuningTable &other) {
         return distance(one) < distance(other);

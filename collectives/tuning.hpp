@@ -55,11 +55,15 @@ constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
 
 /// What a table was measured on.
 struct TuningKey {
+    static constexpr const char *apart = "host memory";
+
     std::string gpu;   // the name that CUDA gives it; several joined by " + "; or "host"
-    std::string link;  // topology::link_name() of the weakest; "shared memory" on the host
+    std::string link;  // topology::link_name() of the weakest; `apart`, where GPUs meet; on the host "shared memory"
     int ranks = 1;
 
     bool on_host() const { return gpu == "host"; }
+    /// GPUs that do not reach each other's memory.
+    bool is_apart() const { return link == apart; }
     bool operator==(const TuningKey &) const = default;
 };
 /// "NVIDIA H200, NVSwitch, 8 ranks".
@@ -95,7 +99,7 @@ std::uint64_t longest_message(const Tuning &tuning, bool (*uses)(Algorithm), std
 /// The table of exactly this key; null where there is none.
 const TuningTable *find_table(const std::vector<TuningTable> &tables, const TuningKey &key);
 /// That, or the table of a machine that comes closest: GPU, then link, then the number of ranks, fewer rather than
-/// more. REQUIRES: a table for the key's kind of memory.
+/// more. REQUIRES: a table for ranks that meet where the key's do: on the host, in the GPUs' memory, or apart.
 const TuningTable &nearest_table(const std::vector<TuningTable> &tables, const TuningKey &key);
 
 }  // namespace baton::core

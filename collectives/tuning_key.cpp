@@ -9,11 +9,22 @@
 
 namespace baton::core {
 
+namespace {
+
+std::string models_of(const std::vector<std::string> &names) {
+    return fmt::format("{}", fmt::join(std::set<std::string>(names.begin(), names.end()), " + "));
+}
+
+}  // namespace
+
 TuningKey gpu_tuning_key(const std::vector<std::string> &names, const std::vector<std::string> &uuids,
                          const topology::Snapshot &machine) {
-    const std::set<std::string> models(names.begin(), names.end());
-    return {fmt::format("{}", fmt::join(models, " + ")), topology::link_name(topology::weakest_link(machine, uuids)),
+    return {models_of(names), topology::link_name(topology::weakest_link(machine, uuids)),
             static_cast<int>(names.size())};
+}
+
+TuningKey staging_tuning_key(const std::vector<std::string> &names) {
+    return {models_of(names), TuningKey::apart, static_cast<int>(names.size())};
 }
 
 TuningKey host_tuning_key(int ranks) { return {"host", "shared memory", ranks}; }

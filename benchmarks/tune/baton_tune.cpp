@@ -43,6 +43,9 @@ core::TuningKey key_of(const Communicator &communicator, const topology::Snapsho
     if (!communicator.on_gpu()) {
         return core::host_tuning_key(communicator.size());
     }
+    if (communicator.info().peer_access == 0) {
+        return core::staging_tuning_key(names);
+    }
     return core::gpu_tuning_key(names, uuids, machine);
 }
 

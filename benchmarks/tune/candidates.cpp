@@ -25,14 +25,25 @@ const std::vector<Tuned> &tuned_kinds() {
     return kinds;
 }
 
-std::vector<Candidate> candidates_for(baton_operation operation, bool on_gpu, int channels, bool copy_engines) {
+namespace {
+
+bool is_way_of(Ranks ranks, const core::Way &way) {
+    if ((way.mover == core::Mover::host) != (ranks == Ranks::on_host)) {
+        return false;
+    }
+    // Kernels stage only where they must.
+    const bool staged = way.mover == core::Mover::kernel && way.algorithm == core::Algorithm::staged;
+    const bool reaches =
+        way.mover == core::Mover::copy_engine || core::needs_reach(way.algorithm) || core::goes_in_lines(way.algorithm);
+    return ranks == Ranks::on_gpus ? !staged : ranks == Ranks::on_host || !reaches;
+}
+
+}  // namespace
+
+std::vector<Candidate> candidates_for(baton_operation operation, Ranks ranks, int channels, bool copy_engines) {
     std::vector<Candidate> candidates;
     for (const core::Way &way : core::ways_of(operation)) {
-        if ((way.mover == core::Mover::host) == on_gpu || (way.mover == core::Mover::copy_engine && !copy_engines)) {
-            continue;
-        }
-        // Staging kernels run where buffers cannot be reached, and are the only way there beside packets.
-        if (way.mover == core::Mover::kernel && way.algorithm == core::Algorithm::staged) {
+        if (!is_way_of(ranks, way) || (way.mover == core::Mover::copy_engine && !copy_engines)) {
             continue;
         }
         Candidate candidate;

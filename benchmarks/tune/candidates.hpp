@@ -21,8 +21,15 @@ const std::vector<Tuned> &tuned_kinds();
 /// A row without sizes: a way to run an operation, with a number of channels (0: as many as there are).
 using Candidate = core::TuningRow;
 
-/// Each way that the memory has, kernels with 1, 2, 4, ... of the `channels` that there are and with all of them.
-std::vector<Candidate> candidates_for(baton_operation operation, bool on_gpu, int channels, bool copy_engines);
+/// Where the ranks' data are, and whether they reach each other's.
+enum class Ranks {
+    on_host,
+    on_gpus,
+    on_gpus_apart  // that go through host memory
+};
+
+/// Each way that the ranks have, kernels with 1, 2, 4, ... of the `channels` that there are and with all of them.
+std::vector<Candidate> candidates_for(baton_operation operation, Ranks ranks, int channels, bool copy_engines);
 
 /// "push by kernel, 4 channels"; without a number where that is open.
 std::string name_of(const Candidate &candidate);

@@ -20,6 +20,13 @@ Shape shape_of(const Tuned &tuned, std::size_t bytes) {
     return {tuned.kind, BATON_FLOAT32, BATON_SUM, bytes / baton_type_size(BATON_FLOAT32), InPlace::no};
 }
 
+Ranks ranks_of(const Communicator &communicator) {
+    if (!communicator.on_gpu()) {
+        return Ranks::on_host;
+    }
+    return communicator.info().peer_access != 0 ? Ranks::on_gpus : Ranks::on_gpus_apart;
+}
+
 perf::Options side_options(const Options &options) {
     perf::Options made;
     made.rounds = options.rounds;
@@ -73,7 +80,7 @@ public:
           sizes_(sizes_for(tuned.operation, setting.options.max_bytes)) {
         const Communicator &communicator = setting.communicator;
         measured_.tuned = tuned;
-        measured_.candidates = candidates_for(tuned.operation, communicator.on_gpu(), communicator.info().channels,
+        measured_.candidates = candidates_for(tuned.operation, ranks_of(communicator), communicator.info().channels,
                                               !options_.graph && communicator.size() > 1);
         if (sizes_.empty()) {
             return;

@@ -13,24 +13,28 @@
 /// sender stores them when that message has left. Where a packet lies follows from the byte it carries, so sender and
 /// receiver may have different channels.
 /// A message that fits the slot never waits for its receiver: message_slots of them are buffered. Longer ones go this
-/// way only where the buffers cannot be reached directly, or not as fast: by one channel, half a slot after the other,
-/// each when the one two before has been taken. Steps: 1 flight, plus one per further two halves. Wire: 2 message
-/// bytes. Synchronisation: the epochs in the packets, and the word that hands the slot back; for a longer message also
-/// one that counts the halves taken. The header is only compared. Scratch: the slot.
+/// way only where the buffers cannot be reached directly, or not as fast: each channel, of which both sides have the
+/// same number then, has a part of the slot, and half of it goes after the other, when the one two before has been
+/// taken. Steps: 1 flight, plus one per further two halves. Wire: 2 message bytes. Synchronisation: the epochs in the
+/// packets, and the word that hands the slot back; for a longer message also one a channel that counts the halves
+/// taken. The header is only compared. Scratch: the slot.
 namespace baton::core {
 
 /// How a channel's share of a message goes through its slot.
 struct MessagePieces {
     Range share;
     std::uint64_t piece_bytes;
+    std::uint64_t first_place;  // of this channel, in the slot's bytes
     bool buffered;
 
     template <class Engine>
     BATON_HD static MessagePieces of(const Engine &engine, const Message &message) {
         const std::uint64_t slot_bytes = engine.own().layout->message_bytes();
         const Range share = engine.share(message.bytes, copy_granule);
-        const bool buffered = message.bytes <= slot_bytes;
-        return {share, buffered ? share.bytes : slot_bytes / 2, buffered};
+        if (message.bytes <= slot_bytes) return {share, share.bytes, share.begin, true};
+        const auto channels = static_cast<std::uint64_t>(engine.channels());
+        const std::uint64_t half = slot_bytes / (2 * channels) / copy_granule * copy_granule;
+        return {share, half, 2 * half * static_cast<std::uint64_t>(engine.channel()), false};
     }
     BATON_HD bool done(std::uint64_t pieces) const { return pieces * piece_bytes >= share.bytes; }
     /// Of the piece after so many.
@@ -41,7 +45,7 @@ struct MessagePieces {
     }
     /// Its first packet in the slot.
     BATON_HD std::uint64_t place(std::uint64_t pieces) const {
-        return (buffered ? share.begin : (pieces & 1) * piece_bytes) / packet_payload;
+        return (first_place + (pieces & 1) * piece_bytes) / packet_payload;
     }
 };
 
@@ -57,8 +61,8 @@ BATON_HD bool send_packet(Engine &engine, const Message &message, MessageProgres
     const auto pieces = MessagePieces::of(engine, message);
     for (; !pieces.done(progress.pieces); ++progress.pieces) {
         const std::uint64_t number = progress.pieces + 1;
-        if (number > 2 &&
-            !engine.wait_word(&out->taken.value, step_value(message.number, number - 2), WaitFor::taken)) {
+        if (number > 2 && !engine.wait_word(&out->taken[engine.channel()].value, step_value(message.number, number - 2),
+                                            WaitFor::taken)) {
             return false;
         }
         engine.put(message.slot(), pieces.place(progress.pieces), message.buffer + pieces.offset(progress.pieces),
@@ -82,7 +86,7 @@ BATON_HD bool recv_packet(Engine &engine, const Message &message, MessageProgres
                          pieces.bytes(progress.pieces), epoch)) {
             return false;
         }
-        if (!pieces.buffered) engine.post_word(&out->taken.value, epoch);
+        if (!pieces.buffered) engine.post_word(&out->taken[engine.channel()].value, epoch);
         ++progress.pieces;
     } while (!pieces.done(progress.pieces));
     if (engine.last_channel(&in->left)) engine.post_words(&in->received, &out->consumed.value, message.number);

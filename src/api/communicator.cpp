@@ -55,6 +55,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     settle_topology(config, gpus);
     // What is pinned or shared from here on, by the driver too, lies near the GPU.
     const NumaNodeGuard near(placement_.numa_node);
+    if (capabilities_.on_gpu && no_p2p_.empty()) ask_for_access(gpus);
     creation_.begin("tuning");
     settle_tuning(config, gpus);
     settle_capabilities(config, gpus);
@@ -63,8 +64,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
         control_ = capabilities_.on_gpu ? allocate_control() : new Control{};
         view_.control = control_;
     });
-    if (capabilities_.on_gpu && no_p2p_.empty()) ask_for_access(gpus);
-    settle_memory();
+    settle_memory(config, gpus);
     creation_.begin("kernels");
     together([&] {
         if (capabilities_.on_gpu) preload_kernels();
@@ -181,7 +181,6 @@ std::uint64_t Communicator::longest_in_slots(bool others_go_in_lines) const {
 }
 
 void Communicator::lay_out(const ArenaLayout::Limits &limits) {
-    arena_limits_ = limits;
     view_.layout = ArenaLayout::make(view_.size, capabilities_.channels, limits);
     capabilities_.message_bytes = view_.layout.message_bytes();
     capabilities_.message_line_bytes = limits.message_lines;

@@ -108,7 +108,7 @@ private:
     void lay_out(const ArenaLayout::Limits &limits);
     void ask_for_access(const std::vector<DeviceIdentity> &gpus);
     std::string first_said(const std::string &mine);
-    void settle_memory();
+    void settle_memory(const baton_config &config, const std::vector<DeviceIdentity> &gpus);
     bool meet_in_device_memory();
     void meet_in_host_memory();
     void set_up_memory();
@@ -175,7 +175,6 @@ private:
     std::string no_p2p_;        // why ranks may not reach into each other's memory; empty if they may
     std::string reach_text_;    // Capabilities::reach_reason
     std::string staging_text_;  // Capabilities::staging_reason
-    ArenaLayout::Limits arena_limits_;
     CommView view_;
     Control *control_ = nullptr;
     std::chrono::milliseconds timeout_{};

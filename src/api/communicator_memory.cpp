@@ -32,16 +32,20 @@ std::string Communicator::first_said(const std::string &mine) {
 
 /// GPUs meet in device memory if every pair of them reaches the other's, which is tried; else in host memory that all
 /// of them reach.
-void Communicator::settle_memory() {
+void Communicator::settle_memory(const baton_config &config, const std::vector<DeviceIdentity> &gpus) {
     if (!capabilities_.on_gpu) {
         set_up_memory();
         map_arenas();
         settle_single_copy();
-    } else if (!no_p2p_.empty() || !meet_in_device_memory()) {
+    } else if (!no_p2p_.empty()) {
         meet_in_host_memory();
-    } else {
+    } else if (meet_in_device_memory()) {
         reach_text_ = "peers' buffers are mapped over CUDA IPC";
         capabilities_.reaches_buffers = true;
+    } else {
+        settle_tuning(config, gpus);
+        settle_capabilities(config, gpus);
+        meet_in_host_memory();
     }
     capabilities_.reach_reason = reach_text_.c_str();
     if (view_.rank == 0 && !capabilities_.reaches_buffers) log(LogLevel::info, view_.rank, "{}", reach_text_);
@@ -104,10 +108,7 @@ void Communicator::meet_in_host_memory() {
     reach_text_ = no_p2p_ + ": data goes through host memory";
     capabilities_.links = {};
     capabilities_.links.why = "data goes through host memory between all ranks alike";
-    ArenaLayout::Limits without_lines = arena_limits_;
-    without_lines.lines = without_lines.message_lines = 0;
-    without_lines.messages = longest_in_slots(false);
-    lay_out(without_lines);
+    view_.arenas_on_host = true;
     set_up_memory();
     map_arenas();
     const std::string failed = first_said(probe_arenas());

@@ -6,7 +6,7 @@
 namespace baton::core {
 namespace {
 
-TuningKey key_of(const std::vector<DeviceIdentity> &gpus, int ranks) {
+TuningKey key_of(const std::vector<DeviceIdentity> &gpus, int ranks, bool reach_each_other) {
     if (gpus.empty()) return host_tuning_key(ranks);
     std::vector<std::string> names;
     std::vector<std::string> uuids;
@@ -14,7 +14,7 @@ TuningKey key_of(const std::vector<DeviceIdentity> &gpus, int ranks) {
         names.push_back(gpu.name);
         uuids.push_back(gpu.uuid);
     }
-    return gpu_tuning_key(names, uuids, machine());
+    return reach_each_other ? gpu_tuning_key(names, uuids, machine()) : staging_tuning_key(names);
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ void Communicator::settle_tuning(const baton_config &config, const std::vector<D
     together([&] {
         if (view_.rank != 0) return;
         TuningTable own;
-        own.key = key_of(gpus, view_.size);
+        own.key = key_of(gpus, view_.size, no_p2p_.empty());
         const std::vector<TuningTable> tables = read_tuning(config.tuning);
         if (const TuningTable *found = find_table(tables, own.key)) own = *found;
         text = format_tuning({own});

@@ -53,7 +53,7 @@ ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
 
     Allocator allocator;
     allocator.take(sizeof(ArenaHeader));
-    layout.epochs = allocator.take(c * 8);
+    layout.starts = allocator.take(c * sizeof(ChannelStart));
     layout.sent = allocator.take(n * sizeof(MessageCount));
     layout.received = allocator.take(n * sizeof(MessageCount));
     layout.signals_taken = allocator.take(max_windows * n * 8);

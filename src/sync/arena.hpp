@@ -20,6 +20,8 @@ inline constexpr int message_slots = BATON_QUEUE_DEPTH;
 /// Of them, those that may be in lines: message k uses buffer (k - 1) % message_line_buffers.
 inline constexpr int message_line_buffers = 2;
 static_assert(message_slots % message_line_buffers == 0, "a slot's messages use one buffer");
+/// Most channels of a message that goes through its slot piece by piece.
+inline constexpr int message_lanes = 16;
 /// Steps of one operation that a semaphore value can tell apart; 40 bits are left for the epoch (memory_model.md, "How
 /// long numbers last").
 inline constexpr int step_bits = 24;
@@ -31,8 +33,14 @@ struct alignas(64) SemaphoreWord {
 
 /// First bytes of an arena.
 struct alignas(128) ArenaHeader {
-    std::uint64_t abort;  // an AbortWord, from the waiters of any rank; read by this rank's
     std::uint64_t claim;  // this rank's waiters: the first to fail writes the error record
+};
+
+/// What a channel looks at before it begins. Every channel has an abort word of its own, and both are on one line that
+/// no other channel reads: where arenas are in host memory, a GPU's loads of one line come one after the other, a
+/// microsecond each (docs/experiments.md).
+struct alignas(64) ChannelStart {
+    Packet words;  // epoch: of the last operation, this rank only; payload: an AbortWord, from the waiters of any rank
 };
 
 /// How many messages have gone to (or come from) a peer, and how many blocks of the running launch have read that: each
@@ -59,9 +67,10 @@ struct alignas(128) MessageInbox {
 
 /// State of the same slot at the sender.
 struct alignas(128) MessageOutbox {
-    ArrivalLine reply;       // receiver -> sender: where the buffer for message k is (epoch k)
-    SemaphoreWord taken;     // receiver -> sender: pieces taken out of the slot's packets (step_value(k, piece))
-    SemaphoreWord consumed;  // receiver -> sender: message k has left the slot (value k)
+    ArrivalLine reply;                   // receiver -> sender: where the buffer for message k is (epoch k)
+    SemaphoreWord consumed;              // receiver -> sender: message k has left the slot (value k)
+    SemaphoreWord taken[message_lanes];  // receiver -> sender: pieces that a channel has taken out of its part of the
+                                         // slot's packets (step_value(k, piece))
 };
 
 /// Where the parts of an arena lie. An arena is one allocation per rank that all ranks of the communicator have mapped:
@@ -81,7 +90,7 @@ struct ArenaLayout {
     std::uint64_t message_packets = 0;      // per message slot
     std::uint64_t message_capacity = 0;     // bytes of a message that they hold
     std::uint64_t message_lines = 0;        // per line buffer of messages
-    std::uint64_t epochs = 0;               // [channel] u64; this rank only
+    std::uint64_t starts = 0;               // [channel] ChannelStart
     std::uint64_t sent = 0;                 // [peer] MessageCount
     std::uint64_t received = 0;             // [peer] MessageCount
     std::uint64_t signals_taken = 0;        // [window][peer] u64; this rank only: signals that waits have consumed
@@ -124,7 +133,9 @@ struct Arena {
     const ArenaLayout *layout = nullptr;
 
     BATON_HD ArenaHeader *header() const { return reinterpret_cast<ArenaHeader *>(base); }
-    BATON_HD std::uint64_t *epoch(int channel) const { return at<std::uint64_t>(layout->epochs, channel); }
+    BATON_HD Packet *start(int channel) const { return &at<ChannelStart>(layout->starts, channel)->words; }
+    BATON_HD std::uint64_t *epoch(int channel) const { return &start(channel)->epoch; }
+    BATON_HD std::uint64_t *abort(int channel) const { return &start(channel)->payload; }
     BATON_HD MessageCount *sent(int peer) const { return at<MessageCount>(layout->sent, peer); }
     BATON_HD MessageCount *received(int peer) const { return at<MessageCount>(layout->received, peer); }
     BATON_HD std::uint64_t *signals_taken(int window, int peer) const {

@@ -13,6 +13,7 @@ namespace baton::core {
 struct CommView {
     std::int32_t rank = 0;
     std::int32_t size = 0;
+    bool arenas_on_host = false;  // of GPUs' ranks: in host memory
     std::uint64_t timeout_ns = 0;
     Control *control = nullptr;
     const RegionEntry *regions = nullptr;  // [size][region_slots], in host memory; use region_address()
@@ -26,6 +27,11 @@ struct CommView {
     }
 };
 
+/// Has the rank of an arena give up: its waits, and what its channels would begin.
+BATON_HD BATON_COLD inline void store_abort(const Arena &arena, std::uint64_t word) {
+    for (int channel = 0; channel < arena.layout->channels; ++channel) store_relaxed(arena.abort(channel), word);
+}
+
 /// Ends this rank's waits, and its peers', with an error. Several threads may fail at once: the first writes the
 /// record, all store the abort word (any of them will do). `theirs`: what the peer does, where that is the error.
 BATON_HD BATON_COLD inline void give_up(const CommView &view, baton_result code, OperationPoint point,
@@ -35,7 +41,7 @@ BATON_HD BATON_COLD inline void give_up(const CommView &view, baton_result code,
         view.control->record = {static_cast<std::uint64_t>(code), point, theirs};
         store_release(&view.control->recorded, 1);
     }
-    for (int peer = 0; peer < view.size; ++peer) store_relaxed(&view.arena(peer).header()->abort, word);
+    for (int peer = 0; peer < view.size; ++peer) store_abort(view.arena(peer), word);
 }
 
 /// True if a peer has told this rank to give up; passes the word on to the host. `word`: what the abort word is.
@@ -46,7 +52,7 @@ BATON_HD inline bool told_to_give_up(const CommView &view, std::uint64_t word) {
 }
 
 BATON_HD inline bool told_to_give_up(const CommView &view) {
-    return told_to_give_up(view, load_relaxed(&view.own().header()->abort));
+    return told_to_give_up(view, load_relaxed(view.own().abort(0)));
 }
 
 /// The same, or if this process has broken the communicator: what a host thread looks at before it begins something.
@@ -84,7 +90,7 @@ private:
         if (told_to_give_up(view)) return 0;
         if (const std::uint64_t word = load_relaxed(&view.control->abort); word != 0) {
             // For the operation's later kernels and the next ones, which look only at the arena before they begin.
-            store_relaxed(&view.own().header()->abort, word);
+            store_abort(view.own(), word);
             return 0;
         }
         const std::uint64_t now = clock_ns();

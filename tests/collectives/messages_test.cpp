@@ -19,15 +19,17 @@ using core::Communicator;
 struct Channel {
     core::ArenaLayout layout;
     int index;
-    int channels;
+    int count;
     core::Arena own() const { return {nullptr, &layout}; }
+    int channel() const { return index; }
+    int channels() const { return count; }
     core::Range share(std::uint64_t bytes, std::uint64_t granule) const {
-        return core::split(bytes, granule, channels, index);
+        return core::split(bytes, granule, count, index);
     }
 };
 
 /// The longest message that a layout says it holds lies in its slot whole, every channel's share in a place of its own.
-/// A longer one goes through the slot's halves, which have no packet in common.
+/// A longer one goes through halves of every channel's part of the slot, which have no packet in common.
 TEST(MessageSlots, HoldWhatTheySay) {
     constexpr int channels = 37;
     for (std::uint64_t limit : {16384, 16385, 16391, 131072, 149796, 174762, 209715, 262144}) {
@@ -43,11 +45,19 @@ TEST(MessageSlots, HoldWhatTheySay) {
             EXPECT_LE(pieces.share.begin + pieces.share.bytes, layout.message_packets * core::packet_payload) << limit;
         }
         message.bytes = 3 * layout.message_bytes() + 5;
-        const auto halves = core::MessagePieces::of(Channel{layout, 0, 1}, message);
-        EXPECT_FALSE(halves.buffered) << limit;
-        EXPECT_LE(halves.place(0) + core::packets_for(halves.bytes(0)), halves.place(1)) << limit;
-        EXPECT_LE(halves.place(1) + core::packets_for(halves.bytes(1)), layout.message_packets) << limit;
-        EXPECT_EQ(halves.place(2), halves.place(0)) << limit;
+        for (const int lanes : {1, 2, 7, core::message_lanes}) {
+            std::uint64_t free = 0;
+            for (int index = 0; index < lanes; ++index) {
+                const auto pieces = core::MessagePieces::of(Channel{layout, index, lanes}, message);
+                EXPECT_FALSE(pieces.buffered) << limit;
+                EXPECT_GE(pieces.place(0), free) << limit;
+                EXPECT_GT(pieces.bytes(0), 0u) << limit;
+                EXPECT_LE(pieces.place(0) + core::packets_for(pieces.bytes(0)), pieces.place(1)) << limit;
+                free = pieces.place(1) + core::packets_for(pieces.bytes(1));
+                EXPECT_EQ(pieces.place(2), pieces.place(0)) << limit;
+            }
+            EXPECT_LE(free, layout.message_packets) << limit;
+        }
     }
 }
 

@@ -239,7 +239,7 @@ TEST_P(RoutesThatBreak, EndOnEveryRank) {
         std::vector<std::byte> &send = sends[me], &recv = recvs[me];
         if (rank.view.rank != odd) {
             EXPECT_FALSE(rank.run(operation, algorithm_for(links), send.data(), recv.data(), count));
-            EXPECT_NE(core::load_relaxed(&rank.view.own().header()->abort), 0U) << "rank " << rank.view.rank;
+            EXPECT_NE(core::load_relaxed(rank.view.own().abort(0)), 0U) << "rank " << rank.view.rank;
             return;
         }
         core::Request request;

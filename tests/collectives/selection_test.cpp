@@ -12,6 +12,7 @@ namespace baton::core {
 namespace {
 
 using testing::AnyOf;
+using testing::HasSubstr;
 
 TEST(Selection, FollowsTheRowForTheSize) {
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 65536, gpu(8)).algorithm, Algorithm::packet);
@@ -91,7 +92,7 @@ TEST(Selection, LinesWhereTheyAreWholeAndFit) {
     EXPECT_EQ(plan_for(BATON_BROADCAST, 3 << 18, capabilities).algorithm, Algorithm::line) << "a share to each peer";
     EXPECT_EQ(plan_for(BATON_BROADCAST, (3 << 18) + 1, capabilities).algorithm, Algorithm::push);
     capabilities.reaches_buffers = false;
-    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 12, capabilities).algorithm, Algorithm::staged);
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 18, capabilities).algorithm, Algorithm::staged);
 }
 
 /// Messages have line buffers of their own. What is promised to be buffered goes in packets all the same, and so does,
@@ -285,9 +286,6 @@ TEST(Selection, WhatGpusCannotReachGoesThroughArenas) {
                         EXPECT_THAT(plan.algorithm,
                                     AnyOf(Algorithm::arrive, Algorithm::packet, Algorithm::staged, Algorithm::direct))
                             << text;
-                        if (plan.algorithm == Algorithm::staged) {
-                            EXPECT_EQ(plan.channels, 16) << text;
-                        }
                     }
                 }
             }
@@ -302,15 +300,26 @@ TEST(Selection, SaysWhyGpusStage) {
     for (const baton_operation operation :
          {BATON_ALLGATHER, BATON_ALLTOALL, BATON_BROADCAST, BATON_REDUCE_SCATTER, BATON_ALLREDUCE})
         EXPECT_EQ(plan_for(operation, 1 << 20, apart).algorithm, Algorithm::staged);
-    for (const std::uint64_t bytes : {1025, 1 << 20}) {
-        EXPECT_EQ(text_for(BATON_ALLGATHER, bytes, apart),
-                  "staged by kernel, 16 channels: GPUs 2 and 3 do not reach each other");
-    }
+    EXPECT_EQ(text_for(BATON_ALLGATHER, 1 << 20, apart),
+              "staged by kernel, 32 channels: GPUs 2 and 3 do not reach each other");
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, apart).algorithm, Algorithm::packet);
     apart.packet_bytes = apart.packet_channel_bytes = 0;
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, apart).algorithm, Algorithm::staged);
     EXPECT_EQ(text_for(BATON_SEND, 1 << 20, apart),
-              "packet by kernel, 1 channel: GPUs 2 and 3 do not reach each other");
+              "packet by kernel, 16 channels: GPUs 2 and 3 do not reach each other");
+}
+
+/// The links between GPUs say nothing about them.
+TEST(Selection, GpusApartHaveATableOfTheirOwn) {
+    Capabilities apart = gpu(8);
+    apart.reaches_buffers = false;
+    apart.tuning = {nearest_table(built_in_tables(), staging_tuning_key(std::vector<std::string>(8, "NVIDIA B200")))};
+    for (const baton_operation operation :
+         {BATON_ALLGATHER, BATON_ALLTOALL, BATON_BROADCAST, BATON_REDUCE_SCATTER, BATON_ALLREDUCE}) {
+        EXPECT_EQ(plan_for(operation, 16384, apart).algorithm, Algorithm::packet) << baton_operation_name(operation);
+        EXPECT_EQ(plan_for(operation, 1 << 20, apart).algorithm, Algorithm::staged) << baton_operation_name(operation);
+        EXPECT_THAT(text_for(operation, 16384, apart), HasSubstr("NVIDIA H200, host memory"));
+    }
 }
 
 /// Whatever the machine, the tables and the settings say.

@@ -114,6 +114,7 @@ TEST(TuningKeys, FindTheirTable) {
         tables.push_back(parse_tuning(text_of(operations, "NVIDIA H200", ranks), "a file")[0]);
     tables.push_back(parse_tuning(text_of(operations, "NVIDIA A100", 4), "a file")[0]);
     tables.push_back({host_tuning_key(2), "a file", {}});
+    tables.push_back({staging_tuning_key({"NVIDIA A100", "NVIDIA A100", "NVIDIA A100"}), "a file", {}});
     const auto exact = [&](const TuningKey &key) { return find_table(tables, key); };
     const auto nearest = [&](const TuningKey &key) { return to_string(nearest_table(tables, key).key); };
     ASSERT_NE(exact({"NVIDIA H200", "NVSwitch", 8}), nullptr);
@@ -125,6 +126,8 @@ TEST(TuningKeys, FindTheirTable) {
     EXPECT_EQ(nearest({"NVIDIA H200", "NVSwitch", 1}), "NVIDIA H200, NVSwitch, 2 ranks");
     EXPECT_EQ(nearest({"NVIDIA H200", "same device", 16}), "NVIDIA H200, NVSwitch, 8 ranks");
     EXPECT_EQ(nearest({"NVIDIA B200", "NVSwitch", 4}), "NVIDIA A100, NVSwitch, 4 ranks");
+    EXPECT_EQ(nearest({"NVIDIA A100", "PHB", 3}), "NVIDIA A100, NVSwitch, 4 ranks") << "they reach each other";
+    EXPECT_EQ(nearest(staging_tuning_key({"NVIDIA H200"})), "NVIDIA A100, host memory, 3 ranks");
     EXPECT_EQ(nearest(host_tuning_key(8)), "host, shared memory, 2 ranks");
 }
 
@@ -146,6 +149,7 @@ TEST(TuningKeys, NameGpusAndTheirWeakestLink) {
     EXPECT_EQ(to_string(gpu_tuning_key({"X", "X"}, {"GPU-b", "GPU-b"}, machine)), "X, same device, 2 ranks");
     EXPECT_EQ(to_string(gpu_tuning_key({"X"}, {"GPU-b"}, machine)), "X, same device, 1 rank");
     EXPECT_EQ(to_string(gpu_tuning_key({"X", "X"}, {"GPU-b", "MIG-1"}, machine)), "X, unknown link, 2 ranks");
+    EXPECT_EQ(to_string(staging_tuning_key({"X", "A"})), "A + X, host memory, 2 ranks");
     EXPECT_EQ(to_string(host_tuning_key(3)), "host, shared memory, 3 ranks");
 }
 

@@ -55,7 +55,7 @@ TEST(Waits, TheFirstErrorIsRecordedAndEveryRankIsTold) {
     EXPECT_EQ(record.point.wait_for, WaitFor::arrival);
     EXPECT_TRUE(record.point.mine == mine);
     EXPECT_TRUE(record.theirs == theirs);
-    for (int rank = 0; rank < 3; ++rank) EXPECT_NE(ranks.view.arena(rank).header()->abort, 0U) << rank;
+    for (int rank = 0; rank < 3; ++rank) EXPECT_NE(*ranks.view.arena(rank).abort(1), 0U) << rank;
 }
 
 /// A reduction of packets polls all peers at once; its timeout must not name this rank.
@@ -73,7 +73,7 @@ TEST(Waits, AWaitForAllPeersNamesTheOneThatHasNotArrived) {
     EXPECT_EQ(ranks.control.record.code, static_cast<std::uint64_t>(BATON_ERR_TIMEOUT));
     EXPECT_EQ(ranks.control.record.point.peer, 2);
     EXPECT_EQ(ranks.control.record.point.wait_for, WaitFor::data);
-    EXPECT_EQ(AbortWord::culprit(ranks.view.arena(3).header()->abort), 2);
+    EXPECT_EQ(AbortWord::culprit(*ranks.view.arena(3).abort(0)), 2);
 }
 
 }  // namespace

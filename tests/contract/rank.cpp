@@ -40,6 +40,7 @@ Rank::Rank(Bootstrap &bootstrap, const Transport &transport, const Settings &set
     view_.rank = bootstrap.rank();
     view_.size = bootstrap.size();
     view_.timeout_ns = static_cast<std::uint64_t>(settings.timeout_seconds * 1e9);
+    view_.arenas_on_host = transport.through_host;
     view_.control = &words_->control;
     view_.regions = peers_.table();
     view_.layout = ArenaLayout::make(view_.size, transport.channels,

@@ -57,7 +57,9 @@ public:
     ErrorRecord record() const;
 
     /// The numbers of the last finished operations: [channel].
-    std::vector<std::uint64_t> epochs() { return words(view_.own().epoch(0), view_.layout.channels, 1); }
+    std::vector<std::uint64_t> epochs() {
+        return words(view_.own().epoch(0), view_.layout.channels, sizeof(ChannelStart) / sizeof(std::uint64_t));
+    }
     /// The words that peers raise: [channel * size + from].
     std::vector<std::uint64_t> done_words() { return semaphores(view_.own().done(0, 0)); }
     std::vector<std::uint64_t> credit_words() { return semaphores(view_.own().credit(0, 0)); }

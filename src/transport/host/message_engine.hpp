@@ -24,6 +24,7 @@ public:
 
     int rank() const { return view_.rank; }
     int channel() const { return 0; }
+    int channels() const { return 1; }
     Arena own() const { return view_.own(); }
     Arena arena(int peer) const { return view_.arena(peer); }
     Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }

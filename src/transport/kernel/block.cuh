@@ -12,11 +12,14 @@ namespace baton::core {
 class KernelBlock {
 public:
     /// One object, one operation: its epoch and the abort word are on their way while the addresses are calculated. All
-    /// threads load the same two words, so that none waits for another to hand them on.
+    /// threads load them, so that none waits for another to hand them on; but of host memory the warps would wait for
+    /// each other (ChannelStart).
     __device__ KernelBlock(const CommView &view, int channel, int channels)
         : view_(view), channel_(channel), channels_(channels) {
-        abort_ = load_relaxed(&view.own().header()->abort);
-        epoch_ = load_relaxed(view.own().epoch(channel));
+        const Packet *const at = view.own().start(channel);
+        const Packet start = view.arenas_on_host ? load_by_one(at) : load_packet(at);
+        abort_ = start.payload;
+        epoch_ = start.epoch;
     }
 
     __device__ int rank() const { return view_.rank; }
@@ -31,6 +34,14 @@ public:
     __device__ int spread_peer_at(int step) const { return peer_at(1 + (step - 1 + channel_) % (view_.size - 1)); }
     __device__ Range share(std::uint64_t bytes, std::uint64_t granule) const {
         return split(bytes, granule, channels_, channel_);
+    }
+
+private:
+    __device__ __noinline__ static Packet load_by_one(const Packet *at) {
+        __shared__ Packet loaded;
+        if (threadIdx.x == 0) loaded = load_packet(at);
+        __syncthreads();
+        return loaded;
     }
 
 protected:

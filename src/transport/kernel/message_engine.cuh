@@ -32,10 +32,12 @@ public:
           channel_(channel),
           channels_(channels) {
         const Arena own = view.own();
-        const int slot = static_cast<int>(threadIdx.x) % message_slots;
         count_ = count_word(is_send ? own.sent(peer) : own.received(peer));
+        // By one warp: where arenas are in host memory, further ones would wait for it (ChannelStart).
         if (threadIdx.x == 0) counted_ = atomicAdd(count_, 1ULL);
-        abort_ = load_relaxed(&own.header()->abort);
+        if (threadIdx.x == 0) abort_ = load_relaxed(own.abort(channel % view.layout.channels));
+        if (threadIdx.x >= message_slots) return;
+        const int slot = static_cast<int>(threadIdx.x);
         left_ = load_relaxed(is_send ? &own.outbox(peer, slot)->consumed.value : &own.inbox(peer, slot)->received);
     }
 
@@ -55,7 +57,7 @@ public:
     __device__ std::uint64_t open(std::uint64_t number) {
         if (threadIdx.x == 0) take_count();
         if (threadIdx.x < message_slots) shared_.left[threadIdx.x] = left_;
-        going_ = !told_to_give_up(view_, abort_);
+        going_ = threadIdx.x != 0 || !told_to_give_up(view_, abort_);
         agree();
         number_ = shared_.counted + number;
         return number_;
@@ -65,6 +67,7 @@ public:
 
     __device__ int rank() const { return view_.rank; }
     __device__ int channel() const { return channel_; }
+    __device__ int channels() const { return channels_; }
     __device__ Arena own() const { return view_.own(); }
     __device__ Arena arena(int peer) const { return view_.arena(peer); }
     __device__ Range share(std::uint64_t bytes, std::uint64_t granule) const {
@@ -246,8 +249,8 @@ private:
     const CountShare share_;
     unsigned long long *count_;
     unsigned long long counted_ = 0;  // of thread 0: the count's word as it was before this block
-    std::uint64_t abort_;             // as it was at the start
-    std::uint64_t left_;              // of slot threadIdx.x
+    std::uint64_t abort_ = 0;         // of thread 0: as it was at the start
+    std::uint64_t left_ = 0;          // of slot threadIdx.x
     std::uint64_t number_ = 0;        // from open() on
     int peer_;
     int channel_;
