@@ -152,6 +152,32 @@ void run_collective(HostEngine &engine, baton_operation operation, baton_type ty
     }
 }
 
+/// Whether every rank has named its buffers for straight_algorithm(), in memory that all have mapped: all ranks find
+/// the same, from the same arrivals. (communicator_calls.cpp says when they do.)
+bool all_are_mapped(const HostEngine &engine, baton_operation operation, const CollectiveArgs &args) {
+    if (operation == BATON_ALLTOALL) return false;  // in place, it is read while it is written
+    const auto is_mapped = [&](int rank) {
+        if (rank == engine.rank()) {
+            return args.arrival.send.is_in_region() &&
+                   (operation != BATON_ALLREDUCE || args.arrival.recv.is_in_region());
+        }
+        const auto here = [](const HostRemote &remote) { return remote.process == 0 && remote.address != nullptr; };
+        return here(engine.send_of(rank)) && (operation != BATON_ALLREDUCE || here(engine.recv_of(rank)));
+    };
+    if (operation == BATON_BROADCAST) return is_mapped(args.root);
+    for (int rank = 0; rank < engine.size(); ++rank) {
+        if (!is_mapped(rank)) return false;
+    }
+    return true;
+}
+
+/// What stages copies straight where it can.
+void run_staged(HostEngine &engine, baton_operation operation, baton_type type, const RoutedArgs &args) {
+    if (!engine.begin(args.arrival) || !engine.await_all()) return;
+    const bool straight = all_are_mapped(engine, operation, args);
+    run_collective(engine, operation, type, straight ? straight_algorithm(operation) : Algorithm::staged, args);
+}
+
 /// A message under way.
 class RunningMessage {
 public:
@@ -177,6 +203,8 @@ private:
         }
     }
     bool recv() {
+        if (algorithm_ == Algorithm::packet && message_.bytes > engine_.own().layout->message_bytes() && !take_header())
+            return false;
         switch (algorithm_) {
             case Algorithm::pull:
                 return recv_pull(engine_, message_, progress_);
@@ -189,8 +217,18 @@ private:
         }
     }
 
+    /// A sender whose buffer is mapped here names it instead of sending packets.
+    bool take_header() {
+        if (progress_.begun) return true;
+        MessageInbox *const in = engine_.own().inbox(message_.peer, message_.slot());
+        HostRemote named{};
+        if (!engine_.compare_line(&in->header, WaitFor::header, &named)) return false;
+        if (named.address != nullptr) algorithm_ = straight_algorithm(BATON_RECV);
+        return true;
+    }
+
     const Message &message_;
-    const Algorithm algorithm_;
+    Algorithm algorithm_;
     HostMessageEngine engine_;
     MessageProgress progress_;
 };
@@ -234,6 +272,7 @@ void HostExecutor::submit(void *stream, Work work) {
 void HostExecutor::collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) {
     submit(stream, [this, operation = request.operation, type = request.type, algorithm = plan.algorithm, args] {
         HostEngine engine(view_, reach_);
+        if (algorithm == Algorithm::staged) return run_staged(engine, operation, type, {args, route_});
         run_collective(engine, operation, type, algorithm, {args, route_});
     });
 }

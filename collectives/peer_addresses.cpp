@@ -75,7 +75,7 @@ std::byte *PeerAddresses::destination_of(const Message &send, bool worth_waiting
 
 /// False if the peer's buffer is not mapped here. A buffer that peers need not reach is not named: null, and true.
 bool PeerAddresses::find(int peer, const BufferRef &buffer, std::byte **address) const {
-    if (buffer.slot() == BufferRef::raw_slot) return true;
+    if (!buffer.is_in_region()) return true;
     auto *base =
         static_cast<std::byte *>(peers_.address(peer, static_cast<std::uint32_t>(buffer.slot()), buffer.generation));
     if (base == nullptr) return false;

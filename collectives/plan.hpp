@@ -84,6 +84,12 @@ inline bool needs_reach(Algorithm algorithm) {
     return false;
 }
 
+/// What takes the place of staging on the host where all ranks have mapped what the operation reads (allreduce: and
+/// writes).
+inline Algorithm straight_algorithm(baton_operation operation) {
+    return operation == BATON_ALLREDUCE ? Algorithm::two_shot : Algorithm::pull;
+}
+
 const char *algorithm_name(Algorithm algorithm);
 const char *mover_name(Mover mover);
 

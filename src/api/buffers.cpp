@@ -125,6 +125,14 @@ Buffers::Reached Buffers::reach(const void *pointer, const PointerInfo &checked,
             static_cast<std::byte *>(staging.allocation.pointer), true};
 }
 
+BufferRef Buffers::mapped(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const {
+    if (bytes == 0 || checked.size == 0) return {};
+    bool known = false;
+    const RegionRegistry::Location location = registry_.peek(checked, pointer, bytes, &known);
+    if (!known || !location.direct) return {};
+    return BufferRef::in_region(location.slot, location.generation, location.offset);
+}
+
 std::string Buffers::describe(const void *pointer, std::uint64_t bytes, bool raw) const {
     if (pointer == nullptr || bytes == 0) return "not given";
     const PointerInfo info = domain_.classify(pointer);

@@ -48,6 +48,9 @@ public:
     /// allows host memory to be named by its address.
     Reached reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool raw, Use &use);
 
+    /// Where a checked buffer lies in memory that all ranks have mapped already; no region if it does not.
+    BufferRef mapped(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const;
+
     /// Memory of the communicator's kind for the length of a call.
     std::byte *scratch(std::uint64_t bytes, Use &use);
 

@@ -48,6 +48,16 @@ bool Communicator::needs_recv(const Request &request, const Plan &plan) const {
     return plan.algorithm == Algorithm::push && request.operation != BATON_SEND;
 }
 
+/// On the host staging is for memory that others reach slowly. What they have mapped (baton_malloc, windows) they copy
+/// straight: collectives where that is so of all ranks, as their arrivals tell, long messages where it is of the
+/// sender.
+bool Communicator::skips_staging_if_mapped(const Request &request, const Plan &plan) const {
+    if (capabilities_.on_gpu || !capabilities_.reaches_buffers) return false;
+    if (is_message(request.operation))
+        return plan.algorithm == Algorithm::packet && request.bytes > capabilities_.message_bytes;
+    return plan.algorithm == Algorithm::staged;
+}
+
 /// The arrival of a call, with the addresses that it works on: those of the user, or of staging. Copies staged input.
 Arrival Communicator::arrival_of(const Request &request, const Plan &plan, Buffers::Use &use, const std::byte **send,
                                  std::byte **recv, void *stream) {
@@ -75,6 +85,14 @@ Arrival Communicator::arrival_of(const Request &request, const Plan &plan, Buffe
                 buffers_->reach(request.recv, request.recv_info, recv_bytes(request), raw, use);
             arrival.recv = reached.ref;
             *recv = reached.pointer;
+        }
+        if (skips_staging_if_mapped(request, plan)) {
+            Plan straight = plan;
+            straight.algorithm = straight_algorithm(request.operation);
+            if (needs_send(request, straight))
+                arrival.send = buffers_->mapped(request.send, request.send_info, send_bytes(request));
+            if (needs_recv(request, straight))
+                arrival.recv = buffers_->mapped(request.recv, request.recv_info, recv_bytes(request));
         }
     }
     return arrival;
@@ -171,6 +189,9 @@ void Communicator::issue_messages(std::span<const Request> requests, void *strea
         std::byte *recv = nullptr;
         call.message.arrival = arrival_of(request, call.plan, use, &send, &recv, stream);
         call.message.is_send = request.operation == BATON_SEND;
+        if (call.message.is_send && call.message.arrival.send.is_in_region() &&
+            call.plan.algorithm == Algorithm::packet)
+            call.plan.algorithm = straight_algorithm(BATON_SEND);  // the header says so
         call.message.buffer = call.message.is_send ? const_cast<std::byte *>(send) : recv;
         call.message.bytes = request.bytes;
         call.message.peer = request.peer;
@@ -213,6 +234,8 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
     if (how.algorithm == Algorithm::staged) text += fmt::format("segments of {} bytes\n", how.segment_bytes);
     const bool goes_elsewhere = capabilities_.on_gpu || how.algorithm == Algorithm::staged;
     if (!capabilities_.reaches_buffers && how.reason != Reason::reach && goes_elsewhere) text += reach_text_ + "\n";
+    if (view_.size > 1 && skips_staging_if_mapped(request, how) && operation != BATON_ALLTOALL)
+        text += "memory of baton_malloc and windows is copied straight\n";
     if (view_.size > 1) text += fmt::format("links are {}\n", core::describe(capabilities_.links));
     const bool raw = !capabilities_.on_gpu;
     if (needs_send(request, how) && send != nullptr) {

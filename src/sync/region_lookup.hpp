@@ -17,7 +17,7 @@ namespace baton::core {
 /// What the copy says now; nothing on the host. Separate from region_address(), so that several loads fly together.
 BATON_HD inline Packet cached_region(const CommView &view, int owner, const BufferRef &buffer) {
 #if defined(__CUDA_ARCH__)
-    if (buffer.slot() != BufferRef::raw_slot) return load_packet(view.own().cached_region(owner, buffer.slot()));
+    if (buffer.is_in_region()) return load_packet(view.own().cached_region(owner, buffer.slot()));
 #else
     (void)view;
     (void)owner;

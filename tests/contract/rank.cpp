@@ -136,7 +136,7 @@ std::vector<Runner::Addresses> Rank::learn_addresses(const std::vector<Call> &ca
     for (std::size_t k = 0; k < calls.size(); ++k) {
         for (int peer = 0; peer < view_.size; ++peer) {
             const BufferRef &buffer = all[static_cast<std::size_t>(peer) * mine.size() + k];
-            if (peer == view_.rank || buffer.slot() == BufferRef::raw_slot) continue;
+            if (peer == view_.rank || !buffer.is_in_region()) continue;
             auto *base = static_cast<std::byte *>(
                 peers_.address(peer, static_cast<std::uint32_t>(buffer.slot()), buffer.generation));
             recv_of[k][static_cast<std::size_t>(peer)] = base != nullptr ? base + buffer.offset() : nullptr;

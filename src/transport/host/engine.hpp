@@ -33,6 +33,7 @@ public:
     static Remote local(const std::byte *pointer) { return {const_cast<std::byte *>(pointer), 0}; }
 
     bool begin(const Arrival &mine) {
+        if (epoch_ != 0) return !failed_;  // has begun, to see what the others have
         mine_ = mine.signature;
         epoch_ = *view_.own().epoch(channel) + 1;
         failed_ = is_broken(view_);
@@ -278,7 +279,7 @@ private:
 
     bool resolve(int peer, const BufferRef &buffer, Remotes *remotes) {
         const Remote remote = reach_.resolve(view_, peer, buffer);
-        if (buffer.slot() != BufferRef::raw_slot && remote.address == nullptr)
+        if (buffer.is_in_region() && remote.address == nullptr)
             return report(BATON_ERR_INTERNAL, peer, mine_);
         (*remotes)[static_cast<std::size_t>(peer)] = remote;
         return true;

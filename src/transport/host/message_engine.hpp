@@ -55,7 +55,7 @@ public:
         const BufferRef &named = theirs.recv.word != BufferRef{}.word ? theirs.recv : theirs.send;
         if (buffer == nullptr) return true;
         *buffer = reach_.resolve(view_, peer_, named);
-        const bool gone = named.slot() != BufferRef::raw_slot && buffer->address == nullptr;
+        const bool gone = named.is_in_region() && buffer->address == nullptr;
         return !gone || report(BATON_ERR_INTERNAL, theirs.signature);
     }
 

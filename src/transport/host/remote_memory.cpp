@@ -29,7 +29,7 @@ bool in_pieces(std::uint64_t bytes, const Transfer &transfer) {
 }  // namespace
 
 HostRemote HostReach::resolve(const CommView &view, int owner, const BufferRef &buffer) const {
-    if (buffer.slot() != BufferRef::raw_slot) {
+    if (buffer.is_in_region()) {
         return {region_address(view, owner, buffer, {}), 0};
     }
     auto *address = reinterpret_cast<std::byte *>(buffer.offset());

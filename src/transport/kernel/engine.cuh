@@ -222,7 +222,7 @@ private:
     }
 
     __device__ Remote address_of(int owner, const BufferRef &buffer, const Packet &cached) {
-        if (buffer.slot() == BufferRef::raw_slot) return nullptr;
+        if (!buffer.is_in_region()) return nullptr;
         Remote address = region_address(view_, owner, buffer, cached);
         if (address == nullptr) report(BATON_ERR_INTERNAL, owner, mine_);
         return address;

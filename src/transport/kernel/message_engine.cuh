@@ -229,7 +229,7 @@ private:
         }
         if (!(theirs.signature == mine_.signature)) return report(BATON_ERR_MISMATCH, theirs.signature);
         shared_.remote = nullptr;
-        if (theirs.recv.slot() == BufferRef::raw_slot) return;
+        if (!theirs.recv.is_in_region()) return;
         shared_.remote = region_address(view_, peer_, theirs.recv, cached_region(view_, peer_, theirs.recv));
         if (shared_.remote == nullptr) report(BATON_ERR_INTERNAL, theirs.signature);
     }

@@ -1,0 +1,116 @@
+// Where the host stages, memory that all ranks have mapped is copied straight: each rank may use another kind.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "collective_case.hpp"
+
+namespace baton::test {
+namespace {
+
+/// Everything by staging, long messages in packets.
+std::string staged_tables() {
+    std::string operations;
+    for (const char *name : {"allgather", "alltoall", "reduce_scatter", "allreduce", "broadcast"})
+        operations += fmt::format("\"{}\": [{{\"algorithm\": \"staged\", \"mover\": \"host\"}}], ", name);
+    operations += "\"send\": [{\"algorithm\": \"packet\", \"mover\": \"host\"}]";
+    return fmt::format(
+        R"({{"version": 1, "tables": [{{"gpu": "host", "link": "shared memory", "ranks": {}, "operations": {{{}}}}}]}})",
+        world_size(), operations);
+}
+
+class MappedMemory : public ::testing::Test {
+protected:
+    void SetUp() override {
+        const std::string tables = staged_tables();
+        baton_config config;
+        baton_config_init(&config);
+        config.tuning = tables.c_str();
+        comm_ = std::make_unique<Communicator>(MPI_COMM_WORLD, &config);
+        if (on_gpu(*comm_)) GTEST_SKIP() << "for the host";
+        streams_.push_back(std::make_unique<Stream>(*comm_, Stream::Kind::null));
+        streams_.push_back(std::make_unique<Stream>(*comm_, Stream::Kind::own));
+    }
+    void TearDown() override {
+        streams_.clear();
+        comm_.reset();
+    }
+
+    /// By all, by none, by all but one, by all for one buffer in two.
+    static constexpr int kinds = 4;
+    Memory memory(int kind, int turn) const {
+        const bool mapped = kind == 0 || (kind == 2 && turn % comm_->size() != comm_->rank()) ||
+                            (kind == 3 && (turn + comm_->rank()) % 2 == 0);
+        return mapped ? Memory::baton : Memory::plain;
+    }
+    Stream &stream(int turn) { return *streams_[static_cast<std::size_t>(turn) % 2]; }
+
+    std::unique_ptr<Communicator> comm_;
+    std::vector<std::unique_ptr<Stream>> streams_;
+};
+
+TEST_F(MappedMemory, Collectives) {
+    int turn = 0;
+    for (const baton_operation operation : collective_operations) {
+        for (const Placement placement : {Placement::separate, Placement::equal_pointers, Placement::in_place}) {
+            if (placement == Placement::in_place && operation == BATON_BROADCAST) continue;
+            for (const std::size_t count : {1u, 5003u, 200003u}) {
+                for (int kind = 0; kind < kinds; ++kind) {
+                    CollectiveCase c;
+                    c.operation = operation;
+                    c.type = BATON_INT32;
+                    c.count = count;
+                    c.placement = placement;
+                    c.memory = memory(kind, ++turn);
+                    c.recv_offset = 4;
+                    c.seed = environment().seed + static_cast<std::uint64_t>(turn);
+                    c.root = turn;
+                    run_case(c, *comm_, stream(turn));
+                    if (HasFailure()) return;
+                }
+            }
+        }
+    }
+}
+
+/// Round a ring. The sender alone decides.
+TEST_F(MappedMemory, Messages) {
+    const int n = comm_->size();
+    const int next = (comm_->rank() + 1) % n;
+    const int before = (comm_->rank() + n - 1) % n;
+    int turn = 0;
+    for (const std::size_t count : {1u, 16384u, 20000u, 300007u}) {
+        for (int kind = 0; kind < kinds; ++kind) {
+            const std::uint64_t seed = environment().seed + static_cast<std::uint64_t>(++turn);
+            Buffer send(*comm_, count * 4, memory(kind, turn));
+            Buffer recv(*comm_, count * 4, memory(kind, turn + 1), 4);
+            send.upload(make_input(BATON_INT32, BATON_SUM, seed, comm_->rank(), count));
+            ASSERT_OK(baton_sendrecv(send.data(), count, next, recv.data(), count, before, BATON_INT32, *comm_,
+                                     stream(turn)));
+            stream(turn).synchronize();
+            EXPECT_TRUE(
+                same_bytes(make_input(BATON_INT32, BATON_SUM, seed, before, count), recv.download(), BATON_INT32))
+                << count << " elements, kind " << kind << ", seed " << seed;
+            EXPECT_TRUE(recv.guards_intact());
+            if (HasFailure()) return;
+        }
+    }
+}
+
+TEST_F(MappedMemory, IsExplained) {
+    char text[1000];
+    ASSERT_OK(
+        baton_explain(*comm_, BATON_ALLREDUCE, 100000, BATON_INT32, BATON_SUM, nullptr, nullptr, text, sizeof(text)));
+    baton_info info{};
+    info.struct_size = sizeof(info);
+    ASSERT_OK(baton_comm_info(*comm_, &info));
+    EXPECT_THAT(text, ::testing::HasSubstr("staged by host"));
+    const auto straight = ::testing::HasSubstr("memory of baton_malloc and windows is copied straight");
+    if (info.single_copy != 0 && world_size() > 1) {
+        EXPECT_THAT(text, straight);
+    } else {
+        EXPECT_THAT(text, ::testing::Not(straight));
+    }
+}
+
+}  // namespace
+}  // namespace baton::test
