@@ -24,7 +24,7 @@ constexpr long long patience = 10'000'000;
 __global__ void pass_packets(Packet *const *wires, const void *source, void *const *destinations, std::size_t bytes,
                              std::uint64_t epoch, int *gave_up) {
     if (blockIdx.x == 0) {
-        core::on_device::put_packets(wires, 2, source, bytes, epoch);
+        for (int wire = 0; wire < 2; ++wire) core::on_device::put_packets(wires[wire], source, bytes, epoch);
         return;
     }
     Limited spin{patience};

@@ -15,19 +15,6 @@
 namespace baton::core {
 inline namespace on_host {
 
-/// Copies `bytes` from `source` to each of the destinations. They do not overlap the source, unless they equal it.
-inline void copy_block(void *const *destinations, int destination_count, const void *source, std::size_t bytes) {
-    // For several destinations by pieces that stay in the cache, so that the source is read from memory once.
-    const std::size_t piece = destination_count > 1 ? std::size_t{64} * 1024 : bytes;
-    for (std::size_t at = 0; at < bytes; at += piece) {
-        const std::size_t size = std::min(piece, bytes - at);
-        for (int j = 0; j < destination_count; ++j) {
-            if (destinations[j] == source) continue;
-            std::memcpy(static_cast<char *>(destinations[j]) + at, static_cast<const char *>(source) + at, size);
-        }
-    }
-}
-
 /// Element i of a buffer of any alignment; a load that compilers vectorise.
 template <class T>
 inline T element_at(const std::byte *buffer, std::size_t i) {

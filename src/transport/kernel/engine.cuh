@@ -66,7 +66,7 @@ public:
             own_.bytes = 0;
             copy_two(destination, source, own_.destination, own_.source, bytes);
         } else {
-            copy_to_one(destination, source, bytes);
+            copy_by_call(destination, source, bytes);
         }
     }
     __device__ void copy_from(std::byte *destination, Remote source, std::uint64_t bytes) {

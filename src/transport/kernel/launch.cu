@@ -38,8 +38,7 @@ __global__ void __launch_bounds__(block_threads)
     copy_kernel(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
     wait_for_kernel_before();
     const Range part = split(bytes, 16, static_cast<int>(gridDim.x), static_cast<int>(blockIdx.x));
-    void *const destinations[1] = {destination + part.begin};
-    copy_block(destinations, 1, source + part.begin, part.bytes);
+    copy_block(destination + part.begin, source + part.begin, part.bytes);
 }
 
 /// The fence makes the signal cover what earlier kernels and copies of the stream have put into the window.

@@ -117,9 +117,7 @@ public:
     }
 
     __device__ void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
-        if (bytes == 0 || !going_) return;
-        void *const destinations[1] = {destination};
-        copy_block(destinations, 1, source, bytes);
+        if (going_) copy_block(destination, source, bytes);
     }
     /// Into the peer's slot for this rank, from packet `place` on.
     __device__ void put(int slot, std::uint64_t place, const std::byte *source, std::uint64_t bytes,
@@ -136,8 +134,7 @@ public:
             ahead_of_ = nullptr;
             if (sent >= packets_for(bytes)) return;
         }
-        Packet *const destinations[1] = {destination + sent};
-        put_packets(destinations, 1, source + sent * packet_payload, bytes - sent * packet_payload, epoch);
+        put_packets(destination + sent, source + sent * packet_payload, bytes - sent * packet_payload, epoch);
     }
     /// Out of this rank's slot for the peer.
     __device__ bool take(std::byte *destination, int slot, std::uint64_t place, std::uint64_t bytes,

@@ -40,81 +40,67 @@ __device__ inline std::uintptr_t address_difference(const Pointer *pointers, int
 /// Up to `unroll` words from word `base` on, a block's width apart: all loads are under way before the first store.
 /// `whole`: none of them lies behind `words`.
 template <class Word, int unroll, bool whole>
-__device__ inline void copy_round(void *const *destinations, int destination_count, const Word *from,
-                                  std::size_t offset, std::size_t base, std::size_t words) {
+__device__ inline void copy_round(Word *to, const Word *from, std::size_t base, std::size_t words) {
     const std::size_t stride = blockDim.x;
     Word held[unroll];
 #pragma unroll
     for (int k = 0; k < unroll; ++k) {
         if (whole || base + k * stride < words) held[k] = load_word(from + base + k * stride);
     }
-    for (int j = 0; j < destination_count; ++j) {
-        auto *const to = reinterpret_cast<Word *>(static_cast<char *>(destinations[j]) + offset);
 #pragma unroll
-        for (int k = 0; k < unroll; ++k) {
-            if (whole || base + k * stride < words) store_word(to + base + k * stride, held[k]);
-        }
+    for (int k = 0; k < unroll; ++k) {
+        if (whole || base + k * stride < words) store_word(to + base + k * stride, held[k]);
     }
 }
 
-/// Words [0, words) from source + offset to every destination + offset (in bytes).
-template <class Word, int unroll>
-__device__ inline void copy_words(void *const *destinations, int destination_count, const void *source,
-                                  std::size_t offset, std::size_t words) {
-    const auto *from = reinterpret_cast<const Word *>(static_cast<const char *>(source) + offset);
+/// Words [0, words) from source + offset to destination + offset (in bytes).
+template <class Word>
+__device__ inline void copy_words(void *destination, const void *source, std::size_t offset, std::size_t words) {
+    constexpr int unroll = 8;
+    auto *const to = reinterpret_cast<Word *>(static_cast<char *>(destination) + offset);
+    const auto *const from = reinterpret_cast<const Word *>(static_cast<const char *>(source) + offset);
     const std::size_t stride = blockDim.x;
     std::size_t base = threadIdx.x;
     for (; base + (unroll - 1) * stride < words; base += unroll * stride) {
-        copy_round<Word, unroll, true>(destinations, destination_count, from, offset, base, words);
+        copy_round<Word, unroll, true>(to, from, base, words);
     }
-    if (base < words) {
-        copy_round<Word, unroll, false>(destinations, destination_count, from, offset, base, words);
-    }
+    if (base < words) copy_round<Word, unroll, false>(to, from, base, words);
 }
 
 /// The bytes before and after the words that copy_words() moves.
-__device__ inline void copy_edges(void *const *destinations, int destination_count, const void *source,
-                                  const Split &split, std::size_t bytes) {
+__device__ inline void copy_edges(void *destination, const void *source, const Split &split, std::size_t bytes) {
     for (std::size_t i = threadIdx.x; i < bytes - split.body; i += blockDim.x) {
         const std::size_t at = i < split.head ? i : i + split.body;
-        const std::uint8_t byte = load_word(static_cast<const std::uint8_t *>(source) + at);
-        for (int j = 0; j < destination_count; ++j) store_word(static_cast<std::uint8_t *>(destinations[j]) + at, byte);
+        store_word(static_cast<std::uint8_t *>(destination) + at,
+                   load_word(static_cast<const std::uint8_t *>(source) + at));
     }
 }
 
-/// Where source and destinations do not agree modulo 16. Not inlined: rare, and five loops of code.
-__device__ __noinline__ inline void copy_narrow(void *const *destinations, int destination_count, const void *source,
-                                                std::size_t bytes, std::uintptr_t difference) {
+/// Where source and destination do not agree modulo 16. Not inlined: rare, and five loops of code.
+__device__ __noinline__ inline void copy_narrow(void *destination, const void *source, std::size_t bytes,
+                                                std::uintptr_t difference) {
     const std::size_t width = difference % 8 == 0 ? 8 : difference % 4 == 0 ? 4 : difference % 2 == 0 ? 2 : 1;
     const Split split = split_range(source, bytes, 1, width);
-    copy_edges(destinations, destination_count, source, split, bytes);
+    copy_edges(destination, source, split, bytes);
     if (width == 8) {
-        copy_words<std::uint64_t, 8>(destinations, destination_count, source, split.head, split.words);
+        copy_words<std::uint64_t>(destination, source, split.head, split.words);
     } else if (width == 4) {
-        copy_words<std::uint32_t, 8>(destinations, destination_count, source, split.head, split.words);
+        copy_words<std::uint32_t>(destination, source, split.head, split.words);
     } else if (width == 2) {
-        copy_words<std::uint16_t, 8>(destinations, destination_count, source, split.head, split.words);
+        copy_words<std::uint16_t>(destination, source, split.head, split.words);
     } else {
-        copy_words<std::uint8_t, 8>(destinations, destination_count, source, split.head, split.words);
+        copy_words<std::uint8_t>(destination, source, split.head, split.words);
     }
 }
 
-/// Copies `bytes` from `source` to each of the destinations. They do not overlap the source, unless they equal it.
-__device__ inline void copy_block(void *const *destinations, int destination_count, const void *source,
-                                  std::size_t bytes) {
-    if (destination_count <= 0 || bytes == 0) return;
-    const std::uintptr_t difference = address_difference(destinations, destination_count, source);
-    if (difference % 16 != 0) {
-        copy_narrow(destinations, destination_count, source, bytes, difference);
-        return;
-    }
+/// Copies `bytes`. Source and destination do not overlap, unless they are equal.
+__device__ inline void copy_block(void *destination, const void *source, std::size_t bytes) {
+    if (bytes == 0) return;
+    const std::uintptr_t difference = address_of(destination) ^ address_of(source);
+    if (difference % 16 != 0) return copy_narrow(destination, source, bytes, difference);
     const Split split = split_range(source, bytes, 1);
-    if (destination_count == 1) {
-        copy_words<uint4, 8>(destinations, 1, source, split.head, split.words);
-    } else {
-        copy_words<uint4, 4>(destinations, destination_count, source, split.head, split.words);
-    }
-    copy_edges(destinations, destination_count, source, split, bytes);
+    copy_words<uint4>(destination, source, split.head, split.words);
+    copy_edges(destination, source, split, bytes);
 }
 
 /// Words [0, words) of two copies, side by side: all loads of both are under way before the first store.
@@ -143,9 +129,9 @@ __device__ inline void copy_words_of_two(void *const (&destinations)[2], const v
     }
 }
 
-/// copy_block() to one destination. Not inlined, as the next one: an operation copies at several places.
-__device__ __noinline__ inline void copy_to_one(void *destination, const void *source, std::size_t bytes) {
-    copy_block(&destination, 1, source, bytes);
+/// copy_block() for operations that copy at several places.
+__device__ __noinline__ inline void copy_by_call(void *destination, const void *source, std::size_t bytes) {
+    copy_block(destination, source, bytes);
 }
 
 /// Two copies of `bytes` each, which flow together: one to a peer leaves the memory idle that one within this GPU
@@ -157,14 +143,14 @@ __device__ __noinline__ inline void copy_two(void *destination_0, const void *so
     const std::uintptr_t difference =
         address_difference(destinations, 2, source_0) | address_difference(sources, 2, source_0);
     if (difference % 16 != 0) {
-        copy_to_one(destination_0, source_0, bytes);
-        copy_to_one(destination_1, source_1, bytes);
+        copy_by_call(destination_0, source_0, bytes);
+        copy_by_call(destination_1, source_1, bytes);
         return;
     }
     const Split split = split_range(source_0, bytes, 1);
     copy_words_of_two<4>(destinations, sources, split.head, split.words);
-    copy_edges(&destinations[0], 1, source_0, split, bytes);
-    copy_edges(&destinations[1], 1, source_1, split, bytes);
+    copy_edges(destination_0, source_0, split, bytes);
+    copy_edges(destination_1, source_1, split, bytes);
 }
 
 /// Sources that a thread loads before it adds, where their number is not known to the compiler.

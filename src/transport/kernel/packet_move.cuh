@@ -20,10 +20,9 @@ __device__ inline std::size_t payload_bytes(std::size_t index, std::size_t bytes
     return left < packet_payload ? left : packet_payload;
 }
 
-/// Packs `bytes` from any address into packets and stores them at every destination. The last payload is filled up with
-/// zeros. A destination's packets must have been taken (or never sent) before.
-__device__ inline void put_packets(Packet *const *destinations, int destination_count, const void *source,
-                                   std::size_t bytes, std::uint64_t epoch) {
+/// Packs `bytes` from any address into packets. The last payload is filled up with zeros. The destination's packets
+/// must have been taken (or never sent) before.
+__device__ inline void put_packets(Packet *destination, const void *source, std::size_t bytes, std::uint64_t epoch) {
     constexpr int unroll = 4;
     const auto *from = static_cast<const char *>(source);
     const std::size_t packets = packets_for(bytes);
@@ -35,12 +34,9 @@ __device__ inline void put_packets(Packet *const *destinations, int destination_
             const std::size_t i = base + k * stride;
             if (i < packets) held[k] = load_bytes(from + i * packet_payload, payload_bytes(i, bytes));
         }
-        for (int j = 0; j < destination_count; ++j) {
-            Packet *const to = destinations[j];
 #pragma unroll
-            for (int k = 0; k < unroll; ++k) {
-                if (base + k * stride < packets) store_packet(to + base + k * stride, held[k], epoch);
-            }
+        for (int k = 0; k < unroll; ++k) {
+            if (base + k * stride < packets) store_packet(destination + base + k * stride, held[k], epoch);
         }
     }
 }
