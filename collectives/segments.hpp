@@ -4,9 +4,9 @@
 
 namespace baton::core {
 
-/// How an operation goes through staging: in segments, and each channel with its part of every segment. A channel is
-/// credited for what it has sent itself, so its part of a slot must be the same in all steps: what lies in another's
-/// part may still be read.
+/// How an operation goes through staging: in segments, and each channel with its part of every segment. A channel
+/// learns, by credits or signals, what peers have read of what it has sent itself, so its part of a slot must be the
+/// same in all steps: what lies in another's part may still be read.
 class Segments {
 public:
     /// `bytes`: the most that any rank has for any other.

@@ -20,6 +20,9 @@
 /// taken. The header is only compared. Scratch: the slot.
 namespace baton::core {
 
+static_assert(BATON_EAGER_BYTES >= 2 * message_lanes * copy_granule,
+              "two pieces of each channel fit the smallest slot");
+
 /// How a channel's share of a message goes through its slot.
 struct MessagePieces {
     Range share;

@@ -79,8 +79,8 @@ struct alignas(128) MessageOutbox {
 ///
 /// Reuse. Epochs are per channel, and every operation on a channel is all-to-all: finishing epoch e+1 means that each
 /// peer has sent something in e+1, hence had finished e. So what is indexed by epoch parity (arrival lines, packets,
-/// data lines) may be written for e+2 without asking. Staging segments are asked for (credit). Message slots, and with
-/// them their line buffers, are handed back (consumed).
+/// data lines) may be written for e+2 without asking. Staging segments are asked for (credit), or follow from signals
+/// (memory_model.md). Message slots, and with them their line buffers, are handed back (consumed).
 struct ArenaLayout {
     std::int32_t size = 0;
     std::int32_t channels = 0;

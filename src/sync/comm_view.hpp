@@ -51,12 +51,15 @@ BATON_HD inline bool told_to_give_up(const CommView &view, std::uint64_t word) {
     return true;
 }
 
-BATON_HD inline bool told_to_give_up(const CommView &view) {
-    return told_to_give_up(view, load_relaxed(view.own().abort(0)));
+/// The abort word of a channel, of which a message may have more than there are. 0 is for whoever has none.
+BATON_HD inline std::uint64_t abort_word(const CommView &view, int channel) {
+    return load_relaxed(view.own().abort(channel % view.layout.channels));
 }
 
 /// The same, or if this process has broken the communicator: what a host thread looks at before it begins something.
-inline bool is_broken(const CommView &view) { return told_to_give_up(view) || load_relaxed(&view.control->abort) != 0; }
+inline bool is_broken(const CommView &view) {
+    return told_to_give_up(view, abort_word(view, 0)) || load_relaxed(&view.control->abort) != 0;
+}
 
 /// The peer of a wait for the data of all peers at once.
 inline constexpr std::int32_t any_peer = -1;
@@ -87,7 +90,7 @@ private:
 
     /// The deadline, from the first look on; 0 if the wait must end. By value: a loop keeps its Spin in registers.
     BATON_HD BATON_COLD static std::uint64_t look(const CommView &view, OperationPoint point, std::uint64_t deadline) {
-        if (told_to_give_up(view)) return 0;
+        if (told_to_give_up(view, abort_word(view, point.channel))) return 0;
         if (const std::uint64_t word = load_relaxed(&view.control->abort); word != 0) {
             // For the operation's later kernels and the next ones, which look only at the arena before they begin.
             store_abort(view.own(), word);

@@ -17,7 +17,7 @@ public:
     __device__ KernelBlock(const CommView &view, int channel, int channels)
         : view_(view), channel_(channel), channels_(channels) {
         const Packet *const at = view.own().start(channel);
-        const Packet start = view.arenas_on_host ? load_by_one(at) : load_packet(at);
+        const Packet start = view.arenas_on_host ? load_by_one(at) : load_start(at);
         abort_ = start.payload;
         epoch_ = start.epoch;
     }
@@ -37,9 +37,18 @@ public:
     }
 
 private:
+    /// Two words, not one of 16 bytes: peers may store one of them meanwhile.
+    __device__ static Packet load_start(const Packet *at) {
+        Packet start;
+        asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
+                     : "=l"(start.payload), "=l"(start.epoch)
+                     : "l"(at)
+                     : "memory");
+        return start;
+    }
     __device__ __noinline__ static Packet load_by_one(const Packet *at) {
         __shared__ Packet loaded;
-        if (threadIdx.x == 0) loaded = load_packet(at);
+        if (threadIdx.x == 0) loaded = load_start(at);
         __syncthreads();
         return loaded;
     }

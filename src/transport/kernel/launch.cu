@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(block_threads)
 /// The fence makes the signal cover what earlier kernels and copies of the stream have put into the window.
 __global__ void signal_kernel(const __grid_constant__ CommView view, int window, int target) {
     wait_for_kernel_before();
-    if (told_to_give_up(view)) return;
+    if (told_to_give_up(view, abort_word(view, 0))) return;
     std::uint64_t *given = view.own().signals_given(window, target);
     *given += 1;
     __threadfence_system();
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(block_threads)
                   const __grid_constant__ ReduceSources sources, std::uint64_t count, int op) {
     wait_for_kernel_before();
     // The memory of a rank that has died may be gone.
-    if (told_to_give_up(view)) return;
+    if (told_to_give_up(view, abort_word(view, 0))) return;
     const int ranks = view.size;
     const Range part = split(count * sizeof(T), 16, static_cast<int>(gridDim.x), static_cast<int>(blockIdx.x));
     const T *inputs[max_ranks];

@@ -35,7 +35,7 @@ public:
         count_ = count_word(is_send ? own.sent(peer) : own.received(peer));
         // By one warp: where arenas are in host memory, further ones would wait for it (ChannelStart).
         if (threadIdx.x == 0) counted_ = atomicAdd(count_, 1ULL);
-        if (threadIdx.x == 0) abort_ = load_relaxed(own.abort(channel % view.layout.channels));
+        if (threadIdx.x == 0) abort_ = abort_word(view, channel);
         if (threadIdx.x >= message_slots) return;
         const int slot = static_cast<int>(threadIdx.x);
         left_ = load_relaxed(is_send ? &own.outbox(peer, slot)->consumed.value : &own.inbox(peer, slot)->received);
