@@ -279,8 +279,7 @@ private:
 
     bool resolve(int peer, const BufferRef &buffer, Remotes *remotes) {
         const Remote remote = reach_.resolve(view_, peer, buffer);
-        if (buffer.is_in_region() && remote.address == nullptr)
-            return report(BATON_ERR_INTERNAL, peer, mine_);
+        if (buffer.is_in_region() && remote.address == nullptr) return report(BATON_ERR_INTERNAL, peer, mine_);
         (*remotes)[static_cast<std::size_t>(peer)] = remote;
         return true;
     }
