@@ -173,9 +173,10 @@ private:
     Capabilities capabilities_;
     Placement placement_;
     Phases creation_;
-    std::string no_p2p_;        // why ranks may not reach into each other's memory; empty if they may
-    std::string reach_text_;    // Capabilities::reach_reason
-    std::string staging_text_;  // Capabilities::staging_reason
+    std::string no_p2p_;          // why ranks may not reach into each other's memory; empty if they may
+    bool stages_mapped_ = false;  // host: even what all ranks have mapped, since no_p2p_ is the user's word
+    std::string reach_text_;      // Capabilities::reach_reason
+    std::string staging_text_;    // Capabilities::staging_reason
     CommView view_;
     Control *control_ = nullptr;
     std::chrono::milliseconds timeout_{};

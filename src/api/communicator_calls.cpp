@@ -48,11 +48,11 @@ bool Communicator::needs_recv(const Request &request, const Plan &plan) const {
     return plan.algorithm == Algorithm::push && request.operation != BATON_SEND;
 }
 
-/// On the host staging is for memory that others reach slowly. What they have mapped (baton_malloc, windows) they copy
-/// straight: collectives where that is so of all ranks, as their arrivals tell, long messages where it is of the
-/// sender.
+/// On the host staging is for memory that others reach slowly, or not at all. What they have mapped (baton_malloc,
+/// windows) they copy straight: collectives where that is so of all ranks, as their arrivals tell, long messages where
+/// it is of the sender.
 bool Communicator::skips_staging_if_mapped(const Request &request, const Plan &plan) const {
-    if (capabilities_.on_gpu || !capabilities_.reaches_buffers) return false;
+    if (capabilities_.on_gpu || stages_mapped_) return false;
     if (is_message(request.operation))
         return plan.algorithm == Algorithm::packet && request.bytes > capabilities_.message_bytes;
     return plan.algorithm == Algorithm::staged;

@@ -154,6 +154,7 @@ std::string Communicator::probe_arenas() {
 void Communicator::settle_single_copy() {
     const bool wanted = no_p2p_.empty();
     const bool same_process = bootstrap_->same_process();
+    stages_mapped_ = !wanted;
     single_copy_ = wanted && (same_process || single_copies_work(view_, *bootstrap_));
     if (wanted && !single_copy_) no_p2p_ = "the system refuses process_vm_readv between the ranks";
     reach_text_ = single_copy_ ? "peers' buffers are reached by a single copy" : no_p2p_ + ": data is staged";
