@@ -155,7 +155,6 @@ void run_collective(HostEngine &engine, baton_operation operation, baton_type ty
 /// Whether every rank has named its buffers for straight_algorithm(), in memory that all have mapped: all ranks find
 /// the same, from the same arrivals. (communicator_calls.cpp says when they do.)
 bool all_are_mapped(const HostEngine &engine, baton_operation operation, const CollectiveArgs &args) {
-    if (operation == BATON_ALLTOALL) return false;  // in place, it is read while it is written
     const auto is_mapped = [&](int rank) {
         if (rank == engine.rank()) {
             return args.arrival.send.is_in_region() &&

@@ -55,7 +55,8 @@ bool Communicator::skips_staging_if_mapped(const Request &request, const Plan &p
     if (capabilities_.on_gpu || stages_mapped_) return false;
     if (is_message(request.operation))
         return plan.algorithm == Algorithm::packet && request.bytes > capabilities_.message_bytes;
-    return plan.algorithm == Algorithm::staged;
+    // In place an alltoall would be read while it is written, and ranks need not agree on that.
+    return plan.algorithm == Algorithm::staged && request.operation != BATON_ALLTOALL;
 }
 
 /// The arrival of a call, with the addresses that it works on: those of the user, or of staging. Copies staged input.
@@ -234,7 +235,7 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
     if (how.algorithm == Algorithm::staged) text += fmt::format("segments of {} bytes\n", how.segment_bytes);
     const bool goes_elsewhere = capabilities_.on_gpu || how.algorithm == Algorithm::staged;
     if (!capabilities_.reaches_buffers && how.reason != Reason::reach && goes_elsewhere) text += reach_text_ + "\n";
-    if (view_.size > 1 && skips_staging_if_mapped(request, how) && operation != BATON_ALLTOALL)
+    if (view_.size > 1 && skips_staging_if_mapped(request, how))
         text += "memory of baton_malloc and windows is copied straight\n";
     if (view_.size > 1) text += fmt::format("links are {}\n", core::describe(capabilities_.links));
     const bool raw = !capabilities_.on_gpu;

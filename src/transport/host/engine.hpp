@@ -83,9 +83,10 @@ public:
         return resolve(peer, theirs.send, &send_of_) && resolve(peer, theirs.recv, &recv_of_);
     }
     bool await_all() {
-        for (int step = 1; step < size(); ++step) {
+        for (int step = 1; step < size() && !met_all_; ++step) {
             if (!await(peer_at(step))) return false;
         }
+        met_all_ = true;
         return !failed_;
     }
     void verify_arrivals() { await_all(); }
@@ -326,6 +327,7 @@ private:
     std::uint64_t epoch_ = 0;
     Signature mine_;
     bool failed_ = false;
+    bool met_all_ = false;
     Remotes send_of_{};
     Remotes recv_of_{};
     std::vector<std::byte> scratch_;
