@@ -24,15 +24,22 @@ bool launches_block() {
     return set != nullptr && std::string_view(set) != "0";
 }
 
-/// What the blocks of a message work through. The parts of a push are what its receiver waits for, and those of what
-/// exceeds its slot have a place each there, so both sides must have the same; other packets, and lines, are found
-/// wherever the parts begin. But for a push each has bytes, and so something to wait for: one that had not would count
-/// itself as done before the slot is this message's.
-int parts_of(const MessageCall &call, int blocks, std::uint64_t slot_bytes) {
+/// What the blocks of a message work through. The parts of a push are what its receiver waits for, and those of what is
+/// staged have a place each, so both sides must have the same; packets and lines are found wherever the parts begin.
+/// But for a push each has bytes, and so something to wait for: one that had not would count itself as done before the
+/// slot is this message's.
+int parts_of(const MessageCall &call, int blocks) {
     const std::uint64_t bytes = call.message.bytes;
-    if (call.plan.algorithm == Algorithm::push) return call.plan.channels;
-    if (call.plan.algorithm == Algorithm::line) return shares_of(bytes, DataLine::payload, blocks);
-    return shares_of(bytes, copy_granule, bytes > slot_bytes ? call.plan.channels : blocks);
+    switch (call.plan.algorithm) {
+        case Algorithm::push:
+            return call.plan.channels;
+        case Algorithm::staged:
+            return shares_of(bytes, copy_granule, call.plan.channels);
+        case Algorithm::line:
+            return shares_of(bytes, DataLine::payload, blocks);
+        default:
+            return shares_of(bytes, copy_granule, blocks);
+    }
 }
 
 }  // namespace
@@ -61,7 +68,7 @@ void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, DirectSen
         launched.first_block = blocks;
         launched.algorithm = call.plan.algorithm;
         launched.blocks = std::min(blocks_wanted(call), most_of_one);
-        launched.parts = parts_of(call, launched.blocks, view_.layout.message_bytes());
+        launched.parts = parts_of(call, launched.blocks);
         launched.blocks = std::min(launched.blocks, launched.parts);
         blocks += launched.blocks;
         readers[way][peer] += static_cast<std::uint32_t>(launched.blocks);

@@ -33,6 +33,7 @@
 #include "collectives/p2p/packet.hpp"
 #include "collectives/p2p/pull.hpp"
 #include "collectives/p2p/push.hpp"
+#include "collectives/p2p/staged.hpp"
 #include "collectives/reduce_scatter/line.hpp"
 #include "collectives/reduce_scatter/packet.hpp"
 #include "collectives/reduce_scatter/pull.hpp"
@@ -197,13 +198,14 @@ private:
                 return send_push(engine_, message_, progress_);
             case Algorithm::line:
                 return send_line(engine_, message_);
+            case Algorithm::staged:
+                return send_staged(engine_, message_, progress_);
             default:
-                return send_packet(engine_, message_, progress_);
+                return send_packet(engine_, message_);
         }
     }
     bool recv() {
-        if (algorithm_ == Algorithm::packet && message_.bytes > engine_.own().layout->message_bytes() && !take_header())
-            return false;
+        if (algorithm_ == Algorithm::staged && !take_header()) return false;
         switch (algorithm_) {
             case Algorithm::pull:
                 return recv_pull(engine_, message_, progress_);
@@ -211,12 +213,14 @@ private:
                 return recv_push(engine_, message_, progress_);
             case Algorithm::line:
                 return recv_line(engine_, message_);
+            case Algorithm::staged:
+                return recv_staged(engine_, message_, progress_);
             default:
-                return recv_packet(engine_, message_, progress_);
+                return recv_packet(engine_, message_);
         }
     }
 
-    /// A sender whose buffer is mapped here names it instead of sending packets.
+    /// A sender whose buffer is mapped here names it instead of staging its data.
     bool take_header() {
         if (progress_.begun) return true;
         MessageInbox *const in = engine_.own().inbox(message_.peer, message_.slot());
@@ -316,14 +320,14 @@ void HostExecutor::local_copy(std::byte *destination, const std::byte *source, s
 void HostExecutor::signal(int window, int target, void *stream) {
     submit(stream, [this, window, target] {
         if (is_broken(view_)) return;
-        std::uint64_t *given = view_.own().signals_given(window, target);
+        std::uint64_t *given = view_.own_words().signals_given(window, target);
         store_release(view_.arena(target).signal_word(window, view_.rank), ++*given);
     });
 }
 
 void HostExecutor::wait_signal(int window, int source, std::uint64_t signals, void *stream) {
     submit(stream, [this, window, source, signals] {
-        std::uint64_t *taken = view_.own().signals_taken(window, source);
+        std::uint64_t *taken = view_.own_words().signals_taken(window, source);
         const std::uint64_t *word = view_.own().signal_word(window, source);
         const Signature mine = Signature::make(BATON_WAIT_SIGNAL, 0, 0, signals);
         const std::uint64_t until = *taken + signals;

@@ -28,10 +28,10 @@ KernelChoice kernel_for(baton_operation operation, Algorithm algorithm, baton_ty
 
 std::vector<const void *> all_kernels() {
     std::vector<const void *> kernels = transport_kernels();
-    for (const KernelChoice &choice :
-         {barrier_kernel(), message_kernel(true, {}), message_kernel(false, {}),
-          message_kernel(false, Algorithm::packet), message_kernel(false, Algorithm::line),
-          message_kernel(false, Algorithm::push), meet_for_direct_send(), done_with_direct_send()}) {
+    for (const KernelChoice &choice : {barrier_kernel(), message_kernel(true, {}), message_kernel(false, {}),
+                                       message_kernel(false, Algorithm::packet), message_kernel(false, Algorithm::line),
+                                       message_kernel(false, Algorithm::push), message_kernel(false, Algorithm::staged),
+                                       meet_for_direct_send(), done_with_direct_send()}) {
         kernels.push_back(choice.kernel);
     }
     for (const OperationWays &entry : tuned_operations()) {

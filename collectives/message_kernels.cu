@@ -2,6 +2,7 @@
 #include "collectives/p2p/line.hpp"
 #include "collectives/p2p/packet.hpp"
 #include "collectives/p2p/push.hpp"
+#include "collectives/p2p/staged.hpp"
 #include "transport/kernel/grid.cuh"
 #include "transport/kernel/launch.hpp"
 #include "transport/kernel/message_engine.cuh"
@@ -37,8 +38,8 @@ struct Ways {
     /// The first data of a send that does not ask for its receiver's memory.
     __device__ static void load_ahead(KernelMessageEngine &engine, const Message &message, Algorithm taken) {
         if (is(Algorithm::packet, taken)) {
-            const auto pieces = MessagePieces::of(engine, message);
-            engine.load_ahead(message.buffer + pieces.offset(0), pieces.bytes(0));
+            const Range part = engine.share(message.bytes, copy_granule);
+            engine.load_ahead(message.buffer + part.begin, part.bytes);
         } else if (is(Algorithm::line, taken)) {
             const Range part = engine.share(message.bytes, DataLine::payload);
             engine.load_lines_ahead(message.buffer + part.begin, part.bytes);
@@ -47,15 +48,17 @@ struct Ways {
     __device__ static void run(KernelMessageEngine &engine, const Message &message, Algorithm taken) {
         MessageProgress progress;
         if (is(Algorithm::packet, taken)) {
-            message.is_send ? send_packet(engine, message, progress) : recv_packet(engine, message, progress);
+            message.is_send ? send_packet(engine, message) : recv_packet(engine, message);
         } else if (is(Algorithm::line, taken)) {
             message.is_send ? send_line(engine, message) : recv_line(engine, message);
         } else if (is(Algorithm::push, taken)) {
             message.is_send ? send_push(engine, message, progress) : recv_push(engine, message, progress);
+        } else if (is(Algorithm::staged, taken)) {
+            message.is_send ? send_staged(engine, message, progress) : recv_staged(engine, message, progress);
         }
     }
 };
-using AnyWay = Ways<Algorithm::packet, Algorithm::line, Algorithm::push>;
+using AnyWay = Ways<Algorithm::packet, Algorithm::line, Algorithm::push, Algorithm::staged>;
 
 /// Where many messages run side by side their blocks are small, and eight fit a multiprocessor: BATON_GROUP_LIMIT
 /// blocks of each of eight ranks fit a GPU together.
@@ -80,6 +83,7 @@ __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> 
     // Where messages share the blocks there may be more parts of one. (The one block that receives a push waits for all
     // of them.) Both sides go through theirs in ascending order, so the first that is not done is always under way.
     const bool in_turns = Way::is(Algorithm::packet, launched.algorithm) ||
+                          Way::is(Algorithm::staged, launched.algorithm) ||
                           (Way::is(Algorithm::push, launched.algorithm) && message.is_send);
     do {
         engine.take_part(part);
@@ -114,7 +118,7 @@ __global__ void __launch_bounds__(group_block_threads)
     KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, true, send.head_parts, send.parts,
                                {.readers = send.readers, .messages = 1});
     message.number = engine.open(1);
-    engine.post_parts(view.arena(message.peer).inbox(view.rank, message.slot())->done, message.number);
+    engine.post_parts(view.arena(message.peer).inbox(view.rank, message.slot())->done, step_value(message.number, 1));
 }
 
 }  // namespace
@@ -131,6 +135,8 @@ KernelChoice message_kernel(bool large, std::optional<Algorithm> only) {
         return {reinterpret_cast<const void *>(&messages_kernel<4, Ways<Algorithm::line>>), block_threads};
     if (only == Algorithm::push)
         return {reinterpret_cast<const void *>(&messages_kernel<4, Ways<Algorithm::push>>), block_threads};
+    if (only == Algorithm::staged)
+        return {reinterpret_cast<const void *>(&messages_kernel<4, Ways<Algorithm::staged>>), block_threads};
     return {reinterpret_cast<const void *>(&messages_kernel<4, AnyWay>), block_threads};
 }
 

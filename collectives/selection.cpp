@@ -185,9 +185,10 @@ private:
         if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) return false;
         if (is_routed(row.algorithm)) return fits(row.algorithm, request_.operation, capabilities_.links);
         if (goes_in_lines(row.algorithm)) return !through_host() && bytes_in_lines(row) <= most_in_lines();
+        const bool message = is_message(request_.operation);
+        if (row.algorithm == Algorithm::staged) return !message || through_host() || !capabilities_.on_gpu;
         if (row.algorithm != Algorithm::packet) return true;
-        if (!is_message(request_.operation)) return request_.bytes <= capabilities_.packet_bytes;
-        return request_.bytes <= capabilities_.message_bytes || !capabilities_.reaches_buffers || !capabilities_.on_gpu;
+        return request_.bytes <= (message ? capabilities_.message_bytes : capabilities_.packet_bytes);
     }
     std::uint64_t to_a_peer(Algorithm algorithm) const {
         return bytes_to_a_peer(request_.operation, algorithm, request_.bytes, capabilities_.size);
@@ -235,11 +236,10 @@ private:
         const Way *way = way_of(row);
         int most = capabilities_.channels;
         if (way != nullptr && way->most_channels != 0) most = std::min(most, way->most_channels);
-        // A block is left for a recv, which runs beside a send. Of what exceeds its slot each channel has a part of it.
-        if (is_message(request_.operation)) most = std::min(most, std::max(1, capabilities_.channels - 1));
-        if (is_message(request_.operation) && row.algorithm == Algorithm::packet &&
-            request_.bytes > capabilities_.message_bytes) {
-            most = std::min(most, message_lanes);
+        // A block is left for a recv, which runs beside a send.
+        if (is_message(request_.operation)) {
+            most = std::min(most, std::max(1, capabilities_.channels - 1));
+            if (row.algorithm == Algorithm::staged) most = std::min(most, message_lanes);
         }
         const int channels = row.channels_for(request_.bytes, most);
         const bool lines = goes_in_lines(row.algorithm);

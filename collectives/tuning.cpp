@@ -43,11 +43,12 @@ constexpr Way allreduce_ways[] = {{Algorithm::packet, Mover::kernel},
                                   {Algorithm::two_level, Mover::host},
                                   {Algorithm::staged, Mover::kernel},
                                   {Algorithm::staged, Mover::host, 1}};
-// Packets come last: a long message goes that way only where a row says so, staging pays, or nothing else is possible.
+// Staging comes last: a message goes that way only where a row says so, staging pays, or nothing else is possible.
 constexpr Way send_ways[] = {{Algorithm::push, Mover::kernel},   {Algorithm::pull, Mover::host},
                              {Algorithm::push, Mover::host},     {Algorithm::push, Mover::copy_engine},
                              {Algorithm::line, Mover::kernel},   {Algorithm::line, Mover::host, 1},
-                             {Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host, 1}};
+                             {Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host, 1},
+                             {Algorithm::staged, Mover::kernel}, {Algorithm::staged, Mover::host, 1}};
 constexpr Way broadcast_ways[] = {{Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host},
                                   {Algorithm::line, Mover::kernel},   {Algorithm::line, Mover::host},
                                   {Algorithm::push, Mover::kernel},   {Algorithm::pull, Mover::host},

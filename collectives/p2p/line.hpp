@@ -5,8 +5,8 @@
 #include "transport/transport.hpp"
 
 /// Send and recv through one of the receiver's line buffers for the sender, which the pair's messages take in turns.
-///   Sender:   1. Wait until the slot's message before has left, and all since that the line buffer may have been used
-///             for.  2. Channel 0 posts the signature.  3. Store this channel's share as lines.
+///   Sender:   1. Wait until slot and buffer are free (wait_for_buffer()).  2. Channel 0 posts the signature.
+///             3. Store this channel's share as lines.
 ///   Receiver: 1. Channel 0 compares the signature, meanwhile: 2. Take this channel's share.
 ///             3. The last channel to have done so hands slot and buffer back.
 /// As packet.hpp, for messages that a buffer holds whole: they are too long to wait for no receiver (so there are fewer
@@ -18,16 +18,11 @@ namespace baton::core {
 
 template <class Engine>
 BATON_HD bool send_line(Engine &engine, const Message &message) {
-    // All that may have used the buffer since the slot's message before: messages leave in any order.
-    for (int before = message_line_buffers; before <= message_slots; before += message_line_buffers) {
-        const std::uint64_t number = message.before(static_cast<std::uint64_t>(before));
-        MessageOutbox *out = engine.own().outbox(message.peer, Message::slot_of(number));
-        if (!engine.wait_word(&out->consumed.value, number, WaitFor::consumed)) return false;
-    }
+    if (!wait_for_buffer(engine, message)) return false;
     if (engine.channel() == 0)
         engine.post_line(&engine.arena(message.peer).inbox(engine.rank(), message.slot())->header);
     const Range part = engine.share(message.bytes, DataLine::payload);
-    engine.put_lines(message.line_buffer(), part.begin / DataLine::payload, message.buffer + part.begin, part.bytes,
+    engine.put_lines(message.buffer_index(), part.begin / DataLine::payload, message.buffer + part.begin, part.bytes,
                      message.number);
     return true;
 }
@@ -38,11 +33,12 @@ BATON_HD bool recv_line(Engine &engine, const Message &message) {
     MessageOutbox *out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
     if (engine.channel() == 0 && !engine.check_line(&in->header)) return false;
     const Range part = engine.share(message.bytes, DataLine::payload);
-    if (!engine.take_lines(message.buffer + part.begin, message.line_buffer(), part.begin / DataLine::payload,
+    if (!engine.take_lines(message.buffer + part.begin, message.buffer_index(), part.begin / DataLine::payload,
                            part.bytes, message.number)) {
         return false;
     }
-    if (engine.last_channel(&in->left)) engine.post_words(&in->received, &out->consumed.value, message.number);
+    MessageSlot *const slot = engine.own_words().message_slot(message.peer, message.slot());
+    if (engine.last_channel(&slot->left)) engine.post_words(&slot->received, &out->consumed.value, message.number);
     return true;
 }
 

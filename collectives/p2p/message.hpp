@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sync/arena.hpp"
+#include "sync/control.hpp"
 
 namespace baton::core {
 
@@ -22,7 +23,8 @@ struct Message {
     /// The number of the message so many before this one; 0 if there was none.
     BATON_HD std::uint64_t before(std::uint64_t messages) const { return number > messages ? number - messages : 0; }
     BATON_HD std::uint64_t slot_user_before() const { return before(message_slots); }
-    BATON_HD int line_buffer() const { return static_cast<int>((number - 1) % message_line_buffers); }
+    /// Of lines or staging, where it needs one.
+    BATON_HD int buffer_index() const { return static_cast<int>((number - 1) % message_buffers); }
 };
 
 /// How far a message has come on this rank. The algorithms of this folder are called until they return true. A kernel's
@@ -32,5 +34,17 @@ struct MessageProgress {
     bool begun = false;
     std::uint64_t pieces = 0;  // done
 };
+
+/// True once the slot of a message that is to be sent is free, and its buffer of lines or staging: all that may have
+/// used the buffer since the slot's message before have left, in whatever order.
+template <class Engine>
+BATON_HD bool wait_for_buffer(Engine &engine, const Message &message) {
+    for (int before = message_buffers; before <= message_slots; before += message_buffers) {
+        const std::uint64_t number = message.before(static_cast<std::uint64_t>(before));
+        MessageOutbox *const out = engine.own().outbox(message.peer, Message::slot_of(number));
+        if (!engine.wait_word(&out->consumed.value, number, WaitFor::consumed)) return false;
+    }
+    return true;
+}
 
 }  // namespace baton::core

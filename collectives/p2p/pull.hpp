@@ -25,12 +25,13 @@ BATON_HD bool send_pull(Engine &engine, const Message &message, MessageProgress 
 
 template <class Engine>
 BATON_HD bool recv_pull(Engine &engine, const Message &message, MessageProgress & /*progress*/) {
+    std::uint64_t *const received = &engine.own_words().message_slot(message.peer, message.slot())->received;
     MessageInbox *in = engine.own().inbox(message.peer, message.slot());
     MessageOutbox *out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
     typename Engine::Remote source{};
     if (!engine.compare_line(&in->header, WaitFor::header, &source)) return false;
     engine.copy_from(message.buffer, source, message.bytes);
-    engine.post_words(&in->received, &out->consumed.value, message.number);
+    engine.post_words(received, &out->consumed.value, message.number);
     return true;
 }
 

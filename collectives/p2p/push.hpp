@@ -36,23 +36,24 @@ BATON_HD bool send_push(Engine &engine, const Message &message, MessageProgress 
     MessageInbox *in = engine.arena(message.peer).inbox(engine.rank(), message.slot());
     const Range part = engine.share(message.bytes, copy_granule);
     engine.copy(destination + part.begin, message.buffer + part.begin, part.bytes);
-    engine.post_word(&in->done[engine.channel()].value, message.number);
+    engine.post_word(&in->done[engine.channel()].value, step_value(message.number, 1));
     return true;
 }
 
 template <class Engine>
 BATON_HD bool recv_push(Engine &engine, const Message &message, MessageProgress &progress) {
+    std::uint64_t *const received = &engine.own_words().message_slot(message.peer, message.slot())->received;
     MessageInbox *in = engine.own().inbox(message.peer, message.slot());
     MessageOutbox *out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
     if (!progress.begun) {
-        if (!engine.wait_word(&in->received, message.slot_user_before(), WaitFor::consumed)) return false;
+        if (!engine.wait_word(received, message.slot_user_before(), WaitFor::consumed)) return false;
         engine.post_line(&out->reply);
         progress.begun = true;
     }
     // The header stays until the slot is handed back, so looking at it again gives the same answer.
     if (!engine.compare_line(&in->header, WaitFor::header, nullptr)) return false;
-    if (!engine.wait_parts(in->done, message.number)) return false;
-    engine.post_words(&in->received, &out->consumed.value, message.number);
+    if (!engine.wait_parts(in->done, step_value(message.number, 1))) return false;
+    engine.post_words(received, &out->consumed.value, message.number);
     return true;
 }
 

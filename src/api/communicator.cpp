@@ -169,12 +169,11 @@ std::uint64_t Communicator::bytes_for_messages_of_a_peer() const {
     return (8 << 20) / static_cast<std::uint64_t>(view_.size);
 }
 
-/// The longest message that a slot is to hold in packets: on a GPU all that lines cannot carry; on the host two of the
-/// pieces that longer ones go by (docs/experiments.md has other sizes).
-std::uint64_t Communicator::longest_in_slots(bool others_go_in_lines) const {
+/// The longest message that a slot is to hold in packets: on a GPU all that lines and staging cannot carry.
+std::uint64_t Communicator::longest_in_slots(bool others_have_buffers) const {
     const std::uint64_t most = std::min<std::uint64_t>(bytes_for_messages_of_a_peer() / message_slots,
                                                        capabilities_.on_gpu ? 1 << 18 : 1 << 16);
-    const std::uint64_t wanted = capabilities_.on_gpu && others_go_in_lines
+    const std::uint64_t wanted = capabilities_.on_gpu && others_have_buffers
                                      ? longest_message(capabilities_.tuning, goes_in_packets, most)
                                      : most;
     return std::max<std::uint64_t>(BATON_EAGER_BYTES, wanted);
@@ -216,11 +215,16 @@ void Communicator::settle_capabilities(const baton_config &config, const std::ve
         std::min<std::uint64_t>(bytes_for_messages_of_a_peer(), capabilities_.on_gpu ? 1 << 20 : 1 << 16);
     const std::uint64_t message_lines =
         lines ? longest_message(capabilities_.tuning, goes_in_lines, most_message_lines) : 0;
+    // On the host two pieces of 32 KiB (docs/experiments.md has other sizes).
+    const std::uint64_t most_staged =
+        std::min<std::uint64_t>(bytes_for_messages_of_a_peer(), capabilities_.on_gpu ? 2 << 20 : 1 << 16);
+    const bool stages = !capabilities_.on_gpu || !no_p2p_.empty();
     lay_out({.packets = packet_limit,
              .lines = line_limit,
-             .messages = longest_in_slots(message_lines != 0),
+             .messages = longest_in_slots(message_lines != 0 || stages),
              .host_packets = !capabilities_.on_gpu,
              .message_lines = message_lines,
+             .message_staged = stages ? most_staged : 0,
              .segment = segment});
     if (config.copy_engine_limit != unset_size) capabilities_.copy_engine_limit = config.copy_engine_limit;
 }

@@ -104,7 +104,7 @@ private:
     void settle_tuning(const baton_config &config, const std::vector<DeviceIdentity> &gpus);
     void settle_capabilities(const baton_config &config, const std::vector<DeviceIdentity> &gpus);
     std::uint64_t bytes_for_messages_of_a_peer() const;
-    std::uint64_t longest_in_slots(bool others_go_in_lines) const;
+    std::uint64_t longest_in_slots(bool others_have_buffers) const;
     void lay_out(const ArenaLayout::Limits &limits);
     void ask_for_access(const std::vector<DeviceIdentity> &gpus);
     std::string first_said(const std::string &mine);

@@ -53,8 +53,6 @@ bool Communicator::needs_recv(const Request &request, const Plan &plan) const {
 /// it is of the sender.
 bool Communicator::skips_staging_if_mapped(const Request &request, const Plan &plan) const {
     if (capabilities_.on_gpu || stages_mapped_) return false;
-    if (is_message(request.operation))
-        return plan.algorithm == Algorithm::packet && request.bytes > capabilities_.message_bytes;
     // In place an alltoall would be read while it is written, and ranks need not agree on that.
     return plan.algorithm == Algorithm::staged && request.operation != BATON_ALLTOALL;
 }
@@ -191,7 +189,7 @@ void Communicator::issue_messages(std::span<const Request> requests, void *strea
         call.message.arrival = arrival_of(request, call.plan, use, &send, &recv, stream);
         call.message.is_send = request.operation == BATON_SEND;
         if (call.message.is_send && call.message.arrival.send.is_in_region() &&
-            call.plan.algorithm == Algorithm::packet)
+            call.plan.algorithm == Algorithm::staged)
             call.plan.algorithm = straight_algorithm(BATON_SEND);  // the header says so
         call.message.buffer = call.message.is_send ? const_cast<std::byte *>(send) : recv;
         call.message.bytes = request.bytes;
@@ -232,7 +230,8 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
     if (operation != BATON_BARRIER)
         text += fmt::format(" of {} {} ({} bytes)", count, baton_type_name(type), request.bytes);
     text += fmt::format(", {} rank{}\n", view_.size, view_.size == 1 ? "" : "s");
-    if (how.algorithm == Algorithm::staged) text += fmt::format("segments of {} bytes\n", how.segment_bytes);
+    if (how.algorithm == Algorithm::staged && is_collective(operation))
+        text += fmt::format("segments of {} bytes\n", how.segment_bytes);
     const bool goes_elsewhere = capabilities_.on_gpu || how.algorithm == Algorithm::staged;
     if (!capabilities_.reaches_buffers && how.reason != Reason::reach && goes_elsewhere) text += reach_text_ + "\n";
     if (view_.size > 1 && skips_staging_if_mapped(request, how))
@@ -297,14 +296,14 @@ std::shared_ptr<Window> Communicator::create_window(std::size_t bytes, const std
 
 /// A window number that was used before starts again without signals.
 void Communicator::clear_signals(int index) {
-    const Arena own = view_.own();
+    const OwnWords own = view_.own_words();
     const auto n = static_cast<std::size_t>(view_.size);
     const auto clear = [&](void *memory, std::size_t bytes) {
         capabilities_.on_gpu ? clear_device(device_, memory, bytes) : static_cast<void>(std::memset(memory, 0, bytes));
     };
     clear(own.signals_given(index, 0), n * sizeof(std::uint64_t));
     clear(own.signals_taken(index, 0), n * sizeof(std::uint64_t));
-    clear(own.signal_word(index, 0), n * sizeof(SemaphoreWord));
+    clear(view_.own().signal_word(index, 0), n * sizeof(SemaphoreWord));
 }
 
 void Communicator::destroy_window(const std::shared_ptr<Window> &window) {

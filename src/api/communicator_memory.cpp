@@ -111,6 +111,7 @@ void Communicator::meet_in_host_memory() {
     view_.arenas_on_host = true;
     set_up_memory();
     map_arenas();
+    together([&] { view_.own_memory = static_cast<std::byte *>(registry_->allocate_scratch(view_.layout.own_bytes)); });
     const std::string failed = first_said(probe_arenas());
     if (!failed.empty()) fail(BATON_ERR_UNSUPPORTED, "{}, and through host memory {}", no_p2p_, failed);
 }
@@ -126,6 +127,7 @@ void Communicator::share_arenas(const RegionRegistry::Allocation &arena) {
     together([&] {
         const std::vector<std::byte *> addresses = addresses_of(all, arena.pointer);
         std::copy(addresses.begin(), addresses.end(), view_.arenas);
+        view_.own_memory = view_.own().base;
     });
 }
 

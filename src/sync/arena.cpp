@@ -40,33 +40,35 @@ ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
     // boundaries.
     layout.packets_per_channel = std::max<std::uint64_t>(1, (limits.packets / 8 + c - 1) / c + 1);
     layout.lines_per_channel = limits.lines == 0 ? 0 : lines_for((limits.lines + c - 1) / c + rounded_up) + last_lines;
-    // A message that does not fit goes through the slot's halves in turn (collectives/p2p/packet.hpp): whole packets
-    // too.
-    layout.message_packets = limits.messages / (2 * sizeof(Packet::payload)) * 2;
+    layout.message_packets = limits.messages / sizeof(Packet::payload);
     layout.message_capacity = layout.message_packets * sizeof(Packet::payload);
     if (limits.host_packets) {
         // Of nearly all of their memory, and slots begin where caches' lines do.
         layout.message_packets = (layout.message_capacity / sizeof(Packet) + host_packet_epochs + 7) / 8 * 8;
     }
     layout.message_lines = lines_for(limits.message_lines);
+    layout.message_staged = (limits.message_staged + 255) / 256 * 256;
     layout.segment_bytes = (limits.segment + 255) / 256 * 256;
 
     Allocator allocator;
-    allocator.take(sizeof(ArenaHeader));
-    layout.starts = allocator.take(c * sizeof(ChannelStart));
     layout.sent = allocator.take(n * sizeof(MessageCount));
     layout.received = allocator.take(n * sizeof(MessageCount));
+    layout.slots_of_pairs = allocator.take(n * message_slots * sizeof(MessageSlot));
     layout.signals_taken = allocator.take(max_windows * n * 8);
     layout.signals_given = allocator.take(max_windows * n * 8);
+    layout.region_cache = allocator.take(n * region_slots * sizeof(Packet));
+    layout.own_bytes = allocator.total();
+    layout.header = allocator.take(sizeof(ArenaHeader));
+    layout.starts = allocator.take(c * sizeof(ChannelStart));
     layout.signals = allocator.take(max_windows * n * sizeof(SemaphoreWord));
     layout.arrivals = allocator.take(2 * c * n * sizeof(ArrivalLine));
     layout.done = allocator.take(c * n * sizeof(SemaphoreWord));
     layout.credit = allocator.take(c * n * sizeof(SemaphoreWord));
-    layout.region_cache = allocator.take(n * region_slots * sizeof(Packet));
     layout.inboxes = allocator.take(n * message_slots * sizeof(MessageInbox));
     layout.outboxes = allocator.take(n * message_slots * sizeof(MessageOutbox));
     layout.eager = allocator.take(n * message_slots * layout.message_packets * sizeof(Packet));
-    layout.eager_lines = allocator.take(n * message_line_buffers * layout.message_lines * sizeof(DataLine));
+    layout.eager_lines = allocator.take(n * message_buffers * layout.message_lines * sizeof(DataLine));
+    layout.message_staging = allocator.take(n * message_buffers * layout.message_staged);
     layout.packets = allocator.take(2 * c * n * layout.packets_per_channel * sizeof(Packet));
     layout.lines = allocator.take(2 * c * n * layout.lines_per_channel * sizeof(DataLine));
     layout.staging = allocator.take(2 * n * layout.segment_bytes);

@@ -17,10 +17,10 @@ static_assert(1 + max_windows + 3 * BATON_GROUP_LIMIT < own_slots,
               "an arena, windows, and staging for groups of messages, which is kept, of three sizes");
 /// Messages of one ordered pair that may be under way.
 inline constexpr int message_slots = BATON_QUEUE_DEPTH;
-/// Of them, those that may be in lines: message k uses buffer (k - 1) % message_line_buffers.
-inline constexpr int message_line_buffers = 2;
-static_assert(message_slots % message_line_buffers == 0, "a slot's messages use one buffer");
-/// Most channels of a message that goes through its slot piece by piece.
+/// Of them, those that may be in lines, or go through staging: message k uses buffer (k - 1) % message_buffers.
+inline constexpr int message_buffers = 2;
+static_assert(message_slots % message_buffers == 0, "a slot's messages use one buffer");
+/// Most channels of a message that goes through staging.
 inline constexpr int message_lanes = 16;
 /// Steps of one operation that a semaphore value can tell apart; 40 bits are left for the epoch (memory_model.md, "How
 /// long numbers last").
@@ -31,7 +31,6 @@ struct alignas(64) SemaphoreWord {
     std::uint64_t value;
 };
 
-/// First bytes of an arena.
 struct alignas(128) ArenaHeader {
     std::uint64_t claim;  // this rank's waiters: the first to fail writes the error record
 };
@@ -44,8 +43,8 @@ struct alignas(64) ChannelStart {
 };
 
 /// How many messages have gone to (or come from) a peer, and how many blocks of the running launch have read that: each
-/// adds itself as it reads, and the last one the launch's messages. In the arena, so that a captured launch counts
-/// right at every replay. This rank only.
+/// adds itself as it reads, and the last one the launch's messages. In memory, so that a captured launch counts right
+/// at every replay.
 struct MessageCount {
     static constexpr int reader_bits = 16;
     std::uint64_t word;  // messages << reader_bits | readers
@@ -57,12 +56,18 @@ struct CountShare {
     std::uint32_t messages = 0;  // that it adds
 };
 
+/// What a rank keeps of one message slot, and of both directions with a peer.
+struct MessageSlot {
+    std::uint64_t received;  // number of the last message from the peer that has left the slot
+    std::uint64_t left;      // channels that have taken their part of it
+    std::uint64_t opened;    // number of the last message to the peer whose channels may begin to stage
+};
+
 /// State of one message slot at the receiver, for one sender. Message k of a pair (from 1) uses slot (k - 1) % slots.
 struct alignas(128) MessageInbox {
     ArrivalLine header;                // sender -> receiver: signature of message k (epoch k)
-    SemaphoreWord done[max_channels];  // sender -> receiver: channel c has stored its part of message k (value k)
-    std::uint64_t received;            // receiver only: number of the last message that has left this slot
-    std::uint64_t left;                // receiver only: channels that have taken their part of the message
+    SemaphoreWord done[max_channels];  // sender -> receiver: channel c has stored its part of message k, or so many
+                                       // pieces of it (step_value(k, pieces); of a push one)
 };
 
 /// State of the same slot at the sender.
@@ -70,7 +75,7 @@ struct alignas(128) MessageOutbox {
     ArrivalLine reply;                   // receiver -> sender: where the buffer for message k is (epoch k)
     SemaphoreWord consumed;              // receiver -> sender: message k has left the slot (value k)
     SemaphoreWord taken[message_lanes];  // receiver -> sender: pieces that a channel has taken out of its part of the
-                                         // slot's packets (step_value(k, piece))
+                                         // staging (step_value(k, pieces))
 };
 
 /// Where the parts of an arena lie. An arena is one allocation per rank that all ranks of the communicator have mapped:
@@ -80,7 +85,7 @@ struct alignas(128) MessageOutbox {
 /// Reuse. Epochs are per channel, and every operation on a channel is all-to-all: finishing epoch e+1 means that each
 /// peer has sent something in e+1, hence had finished e. So what is indexed by epoch parity (arrival lines, packets,
 /// data lines) may be written for e+2 without asking. Staging segments are asked for (credit), or follow from signals
-/// (memory_model.md). Message slots, and with them their line buffers, are handed back (consumed).
+/// (memory_model.md). Message slots, and with them their buffers of lines or staging, are handed back (consumed).
 struct ArenaLayout {
     std::int32_t size = 0;
     std::int32_t channels = 0;
@@ -90,37 +95,43 @@ struct ArenaLayout {
     std::uint64_t message_packets = 0;      // per message slot
     std::uint64_t message_capacity = 0;     // bytes of a message that they hold
     std::uint64_t message_lines = 0;        // per line buffer of messages
-    std::uint64_t starts = 0;               // [channel] ChannelStart
-    std::uint64_t sent = 0;                 // [peer] MessageCount
-    std::uint64_t received = 0;             // [peer] MessageCount
-    std::uint64_t signals_taken = 0;        // [window][peer] u64; this rank only: signals that waits have consumed
-    std::uint64_t signals_given = 0;        // [window][peer] u64; this rank only: signals sent to peer
-    std::uint64_t signals = 0;              // [window][from] SemaphoreWord
-    std::uint64_t arrivals = 0;             // [parity][channel][from] ArrivalLine
-    std::uint64_t done = 0;                 // [channel][from] SemaphoreWord
-    std::uint64_t credit = 0;               // [channel][from] SemaphoreWord
-    std::uint64_t region_cache =
-        0;                          // [owner][slot] Packet; this rank only: address and generation, as kernels saw them
-    std::uint64_t inboxes = 0;      // [from][slot] MessageInbox
-    std::uint64_t outboxes = 0;     // [to][slot] MessageOutbox
-    std::uint64_t eager = 0;        // [from][slot][message_packets] Packet; on the host HostPackets
-    std::uint64_t eager_lines = 0;  // [from][buffer][message_lines] DataLine
-    std::uint64_t packets = 0;      // [parity][channel][from][packets_per_channel] Packet; likewise
-    std::uint64_t lines = 0;        // [parity][channel][from][lines_per_channel] DataLine
-    std::uint64_t staging = 0;      // [2][from][segment_bytes]; from the owner itself: for all, who read it here
+    std::uint64_t message_staged = 0;       // bytes per staging buffer of messages
+    // What only its rank looks at (OwnWords), at the beginning:
+    std::uint64_t sent = 0;            // [peer] MessageCount
+    std::uint64_t received = 0;        // [peer] MessageCount
+    std::uint64_t slots_of_pairs = 0;  // [peer][slot] MessageSlot
+    std::uint64_t signals_taken = 0;   // [window][peer] u64: signals that waits have consumed
+    std::uint64_t signals_given = 0;   // [window][peer] u64: signals sent to peer
+    std::uint64_t region_cache = 0;    // [owner][slot] Packet: address and generation, as kernels saw them
+    std::uint64_t own_bytes = 0;       // all of these
+    std::uint64_t header = 0;
+    std::uint64_t starts = 0;           // [channel] ChannelStart
+    std::uint64_t signals = 0;          // [window][from] SemaphoreWord
+    std::uint64_t arrivals = 0;         // [parity][channel][from] ArrivalLine
+    std::uint64_t done = 0;             // [channel][from] SemaphoreWord
+    std::uint64_t credit = 0;           // [channel][from] SemaphoreWord
+    std::uint64_t inboxes = 0;          // [from][slot] MessageInbox
+    std::uint64_t outboxes = 0;         // [to][slot] MessageOutbox
+    std::uint64_t eager = 0;            // [from][slot][message_packets] Packet; on the host HostPackets
+    std::uint64_t eager_lines = 0;      // [from][buffer][message_lines] DataLine
+    std::uint64_t message_staging = 0;  // [from][buffer][message_staged]
+    std::uint64_t packets = 0;          // [parity][channel][from][packets_per_channel] Packet; likewise
+    std::uint64_t lines = 0;            // [parity][channel][from][lines_per_channel] DataLine
+    std::uint64_t staging = 0;          // [2][from][segment_bytes]; from the owner itself: for all, who read it here
     std::uint64_t total_bytes = 0;
 
-    /// The longest message that a slot holds whole.
+    /// The longest message that a slot holds.
     BATON_HD std::uint64_t message_bytes() const { return message_capacity; }
 
     /// Bytes that the parts are to hold.
     struct Limits {
-        std::uint64_t packets = 0;        // of a collective for each peer, over all channels
-        std::uint64_t lines = 0;          // likewise
-        std::uint64_t messages = 0;       // of a message, in packets
-        bool host_packets = false;        // packets are HostPackets
-        std::uint64_t message_lines = 0;  // in lines
-        std::uint64_t segment = 0;        // segment_bytes
+        std::uint64_t packets = 0;         // of a collective for each peer, over all channels
+        std::uint64_t lines = 0;           // likewise
+        std::uint64_t messages = 0;        // of a message, in packets
+        bool host_packets = false;         // packets are HostPackets
+        std::uint64_t message_lines = 0;   // in lines
+        std::uint64_t message_staged = 0;  // of longer ones, in pieces
+        std::uint64_t segment = 0;         // segment_bytes
     };
     static ArenaLayout make(int size, int channels, const Limits &limits);
     /// The bytes that a channel may be given of what goes to a peer in so many lines, in two parts at most.
@@ -132,18 +143,10 @@ struct Arena {
     std::byte *base = nullptr;
     const ArenaLayout *layout = nullptr;
 
-    BATON_HD ArenaHeader *header() const { return reinterpret_cast<ArenaHeader *>(base); }
+    BATON_HD ArenaHeader *header() const { return at<ArenaHeader>(layout->header, 0); }
     BATON_HD Packet *start(int channel) const { return &at<ChannelStart>(layout->starts, channel)->words; }
     BATON_HD std::uint64_t *epoch(int channel) const { return &start(channel)->epoch; }
     BATON_HD std::uint64_t *abort(int channel) const { return &start(channel)->payload; }
-    BATON_HD MessageCount *sent(int peer) const { return at<MessageCount>(layout->sent, peer); }
-    BATON_HD MessageCount *received(int peer) const { return at<MessageCount>(layout->received, peer); }
-    BATON_HD std::uint64_t *signals_taken(int window, int peer) const {
-        return at<std::uint64_t>(layout->signals_taken, window * layout->size + peer);
-    }
-    BATON_HD std::uint64_t *signals_given(int window, int peer) const {
-        return at<std::uint64_t>(layout->signals_given, window * layout->size + peer);
-    }
     BATON_HD std::uint64_t *signal_word(int window, int from) const {
         return &at<SemaphoreWord>(layout->signals, window * layout->size + from)->value;
     }
@@ -157,10 +160,6 @@ struct Arena {
     BATON_HD std::uint64_t *credit(int channel, int from) const {
         return &at<SemaphoreWord>(layout->credit, channel * layout->size + from)->value;
     }
-    BATON_HD Packet *cached_region(int owner, std::uint64_t slot) const {
-        return at<Packet>(layout->region_cache,
-                          static_cast<std::int64_t>(owner) * region_slots + static_cast<std::int64_t>(slot));
-    }
     BATON_HD MessageInbox *inbox(int from, int slot) const {
         return at<MessageInbox>(layout->inboxes, from * message_slots + slot);
     }
@@ -171,7 +170,10 @@ struct Arena {
         return packets_at(layout->eager, from * message_slots + slot, layout->message_packets);
     }
     BATON_HD DataLine *eager_lines(int from, int buffer) const {
-        return lines_at(layout->eager_lines, from * message_line_buffers + buffer, layout->message_lines);
+        return lines_at(layout->eager_lines, from * message_buffers + buffer, layout->message_lines);
+    }
+    BATON_HD std::byte *message_staging(int from, int buffer) const {
+        return base + layout->message_staging + begin_of(from * message_buffers + buffer, layout->message_staged);
     }
     BATON_HD Packet *packets(std::uint64_t epoch, int channel, int from) const {
         return packets_at(layout->packets, buffer_of(epoch, channel, from), layout->packets_per_channel);
@@ -202,6 +204,35 @@ private:
     BATON_HD static std::uint64_t begin_of(int buffer, std::uint64_t each) {
         return std::uint64_t{static_cast<std::uint32_t>(buffer)} * static_cast<std::uint32_t>(each);
     }
+    template <class T>
+    BATON_HD T *at(std::uint64_t offset, std::int64_t index) const {
+        return reinterpret_cast<T *>(base + offset) + index;
+    }
+};
+
+/// What only its rank looks at, at the beginning of its arena; but in device memory of its own where the arenas of
+/// GPUs' ranks are in host memory.
+struct OwnWords {
+    std::byte *base = nullptr;
+    const ArenaLayout *layout = nullptr;
+
+    BATON_HD MessageCount *sent(int peer) const { return at<MessageCount>(layout->sent, peer); }
+    BATON_HD MessageCount *received(int peer) const { return at<MessageCount>(layout->received, peer); }
+    BATON_HD MessageSlot *message_slot(int peer, int slot) const {
+        return at<MessageSlot>(layout->slots_of_pairs, peer * message_slots + slot);
+    }
+    BATON_HD std::uint64_t *signals_taken(int window, int peer) const {
+        return at<std::uint64_t>(layout->signals_taken, window * layout->size + peer);
+    }
+    BATON_HD std::uint64_t *signals_given(int window, int peer) const {
+        return at<std::uint64_t>(layout->signals_given, window * layout->size + peer);
+    }
+    BATON_HD Packet *cached_region(int owner, std::uint64_t slot) const {
+        return at<Packet>(layout->region_cache,
+                          static_cast<std::int64_t>(owner) * region_slots + static_cast<std::int64_t>(slot));
+    }
+
+private:
     template <class T>
     BATON_HD T *at(std::uint64_t offset, std::int64_t index) const {
         return reinterpret_cast<T *>(base + offset) + index;

@@ -18,10 +18,12 @@ struct CommView {
     Control *control = nullptr;
     const RegionEntry *regions = nullptr;  // [size][region_slots], in host memory; use region_address()
     ArenaLayout layout;
+    std::byte *own_memory = nullptr;  // of OwnWords
     std::byte *arenas[max_ranks] = {};
 
     BATON_HD Arena arena(int owner) const { return {arenas[owner], &layout}; }
     BATON_HD Arena own() const { return arena(rank); }
+    BATON_HD OwnWords own_words() const { return {own_memory, &layout}; }
     BATON_HD const RegionEntry *region(int owner, std::uint64_t slot) const {
         return regions + static_cast<std::uint64_t>(owner) * region_slots + slot;
     }

@@ -10,14 +10,14 @@ namespace baton::core {
 /// while a thread of the application sits in cudaMemcpy or cudaFree behind a kernel of ours that waits for a peer,
 /// copies and kernel launches of the whole process wait too, and streams that share a hardware queue with that kernel
 /// do as well (measured, CUDA 13.0; docs/gpu_testing.md); the peer may be waiting for just this line. Reading it over
-/// PCIe takes long, so kernels keep a copy in their arena: address and generation in one 16-byte word, so that all who
-/// write a line at once write the same whole. A line is replaced only when its owner has sent an arrival with a newer
-/// generation, and then nothing of the older one is in flight.
+/// PCIe takes long, so kernels keep a copy among their own words: address and generation in one 16-byte word, so that
+/// all who write a line at once write the same whole. A line is replaced only when its owner has sent an arrival with a
+/// newer generation, and then nothing of the older one is in flight.
 
 /// What the copy says now; nothing on the host. Separate from region_address(), so that several loads fly together.
 BATON_HD inline Packet cached_region(const CommView &view, int owner, const BufferRef &buffer) {
 #if defined(__CUDA_ARCH__)
-    if (buffer.is_in_region()) return load_packet(view.own().cached_region(owner, buffer.slot()));
+    if (buffer.is_in_region()) return load_packet(view.own_words().cached_region(owner, buffer.slot()));
 #else
     (void)view;
     (void)owner;
@@ -33,7 +33,7 @@ BATON_HD BATON_COLD inline std::byte *region_address(const CommView &view, int o
     if (static_cast<std::uint32_t>(generation) != buffer.generation) return nullptr;
     const std::uint64_t address = load_relaxed(&line->address);
 #if defined(__CUDA_ARCH__)
-    store_packet(view.own().cached_region(owner, buffer.slot()), address, generation);
+    store_packet(view.own_words().cached_region(owner, buffer.slot()), address, generation);
 #endif
     return reinterpret_cast<std::byte *>(address) + buffer.offset();
 }

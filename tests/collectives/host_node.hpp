@@ -55,6 +55,7 @@ public:
             view.control = &controls_[rank];
             view.layout = layout;
             for (std::size_t of = 0; of < size_; ++of) view.arenas[of] = arenas_[of][0].bytes;
+            view.own_memory = view.arenas[rank];
         }
     }
 

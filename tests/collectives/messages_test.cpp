@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "collectives/p2p/packet.hpp"
+#include "collectives/p2p/staged.hpp"
 #include "expected.hpp"
 #include "thread_ranks.hpp"
 #include "transport/element/packets.hpp"
@@ -28,40 +28,17 @@ struct Channel {
     }
 };
 
-/// The longest message that a layout says it holds lies in its slot whole, every channel's share in a place of its own.
-/// A longer one goes through halves of every channel's part of the slot, which have no packet in common.
+/// The longest message that a layout says it holds lies in its slot whole.
 TEST(MessageSlots, HoldWhatTheySay) {
-    constexpr int channels = 37;
-    for (std::uint64_t limit : {16384, 16385, 16391, 131072, 149796, 174762, 209715, 262144}) {
+    for (std::uint64_t limit : {16384, 16385, 16391, 131072, 149796, 262144}) {
         const auto layout = core::ArenaLayout::make(2, 4, {.packets = 64, .messages = limit, .segment = 256});
         EXPECT_LE(layout.message_bytes(), limit);
-        core::Message message;
-        message.bytes = layout.message_bytes();
-        for (int index = 0; index < channels; ++index) {
-            const Channel channel{layout, index, channels};
-            const auto pieces = core::MessagePieces::of(channel, message);
-            EXPECT_TRUE(pieces.buffered) << limit;
-            EXPECT_EQ(pieces.place(0) * core::packet_payload, pieces.share.begin) << limit;
-            EXPECT_LE(pieces.share.begin + pieces.share.bytes, layout.message_packets * core::packet_payload) << limit;
-        }
-        message.bytes = 3 * layout.message_bytes() + 5;
-        for (const int lanes : {1, 2, 7, core::message_lanes}) {
-            std::uint64_t free = 0;
-            for (int index = 0; index < lanes; ++index) {
-                const auto pieces = core::MessagePieces::of(Channel{layout, index, lanes}, message);
-                EXPECT_FALSE(pieces.buffered) << limit;
-                EXPECT_GE(pieces.place(0), free) << limit;
-                EXPECT_GT(pieces.bytes(0), 0u) << limit;
-                EXPECT_LE(pieces.place(0) + core::packets_for(pieces.bytes(0)), pieces.place(1)) << limit;
-                free = pieces.place(1) + core::packets_for(pieces.bytes(1));
-                EXPECT_EQ(pieces.place(2), pieces.place(0)) << limit;
-            }
-            EXPECT_LE(free, layout.message_packets) << limit;
-        }
+        EXPECT_GT(layout.message_bytes() + core::packet_payload, limit);
+        EXPECT_LE(core::packets_for(layout.message_bytes()), layout.message_packets);
     }
 }
 
-/// The same of a host's, whose packets are HostPackets: they have room for a whole message, and for either half.
+/// The same of a host's, whose packets are HostPackets.
 TEST(MessageSlots, HoldWhatTheySayOnTheHost) {
     for (std::uint64_t limit : {16384, 16385, 16391, 65536}) {
         const auto layout =
@@ -69,19 +46,47 @@ TEST(MessageSlots, HoldWhatTheySayOnTheHost) {
         EXPECT_LE(layout.message_bytes(), limit);
         EXPECT_LE(layout.message_packets * sizeof(core::Packet), limit + 256) << "memory that all ranks map";
         std::vector<core::Packet> slot(layout.message_packets);
-        const auto room = [&](std::uint64_t place) {
-            return core::HostPackets::in(slot.data(), slot.size(), place).count * core::packet_payload;
-        };
-        EXPECT_GE(room(0), layout.message_bytes()) << limit;
-        core::Message message;
-        message.bytes = 3 * layout.message_bytes() + 5;
-        const auto halves = core::MessagePieces::of(Channel{layout, 0, 1}, message);
-        EXPECT_LE(halves.place(0) + core::packets_for(halves.bytes(0)), halves.place(1)) << limit;
-        EXPECT_GE(room(halves.place(1)), halves.bytes(1)) << limit;
+        EXPECT_GE(core::HostPackets::in(slot.data(), slot.size(), 0).count * core::packet_payload,
+                  layout.message_bytes())
+            << limit;
     }
 }
 
-/// As many line buffers as message_line_buffers says, each for the longest message; they begin where lines may.
+/// Every channel's two halves have places of their own in the buffer, in which its pieces lie in turns, and the pieces
+/// of all channels are the message.
+TEST(MessageStaging, PiecesHavePlacesOfTheirOwn) {
+    for (std::uint64_t buffer : {8192, 16384, 65536, 262144, 1048576}) {
+        const auto layout =
+            core::ArenaLayout::make(2, 4, {.packets = 64, .messages = 64, .message_staged = buffer, .segment = 256});
+        core::Message message;
+        for (std::uint64_t bytes : {std::uint64_t{16385}, buffer, 3 * buffer + 5}) {
+            message.bytes = bytes;
+            for (const int wanted : {1, 2, 7, core::message_lanes}) {
+                const int lanes = core::shares_of(bytes, core::copy_granule, wanted);
+                std::uint64_t free = 0;
+                std::uint64_t next = 0;
+                for (int index = 0; index < lanes; ++index) {
+                    const core::MessagePieces pieces(Channel{layout, index, lanes}, message);
+                    EXPECT_GE(pieces.place(0), free) << buffer;
+                    EXPECT_LT(pieces.place(0), pieces.place(1)) << buffer;
+                    EXPECT_EQ(pieces.place(2), pieces.place(0)) << buffer;
+                    std::uint64_t done = 0;
+                    for (; !pieces.done(done); ++done) {
+                        EXPECT_EQ(pieces.offset(done), next) << buffer;
+                        next += pieces.bytes(done);
+                        EXPECT_LE(pieces.bytes(done), pieces.place(1) - pieces.place(0)) << buffer;
+                    }
+                    EXPECT_GT(done, 0u) << buffer;
+                    free = 2 * pieces.place(1) - pieces.place(0);
+                }
+                EXPECT_EQ(next, bytes);
+                EXPECT_LE(free, layout.message_staged) << buffer;
+            }
+        }
+    }
+}
+
+/// As many line buffers as message_buffers says, each for the longest message; they begin where lines may.
 TEST(MessageLines, LieSideBySide) {
     for (std::uint64_t limit : {120, 121, 65536, 1048576}) {
         const auto layout =
@@ -91,7 +96,7 @@ TEST(MessageLines, LieSideBySide) {
         const core::DataLine *end = arena.eager_lines(0, 0);
         EXPECT_GE(reinterpret_cast<const core::Packet *>(end), arena.eager_buffer(3, 0));
         for (int from = 0; from < 3; ++from) {
-            for (int buffer = 0; buffer < core::message_line_buffers; ++buffer) {
+            for (int buffer = 0; buffer < core::message_buffers; ++buffer) {
                 EXPECT_EQ(arena.eager_lines(from, buffer), end);
                 EXPECT_EQ(reinterpret_cast<std::uintptr_t>(end) % sizeof(core::DataLine), 0u);
                 end += layout.message_lines;

@@ -52,7 +52,7 @@ TEST(Selection, NamesTheTable) {
     EXPECT_EQ(
         text_for(BATON_PUT, 8 << 20, capabilities),
         "direct by copy_engine, 32 channels: tuning table for NVIDIA H200, NVSwitch, 8 ranks, from 8 MiB on (test)");
-    EXPECT_EQ(text_for(BATON_SEND, 1 << 20, host()), "packet by host, 1 channel: refused");
+    EXPECT_EQ(text_for(BATON_SEND, 1 << 20, host()), "staged by host, 1 channel: refused");
 }
 
 TEST(Selection, PacketsFitTheirChannels) {
@@ -233,7 +233,7 @@ TEST(Selection, TheTransportWinsOverTheTable) {
 
 TEST(Selection, WhatCannotBeReachedIsStaged) {
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 8193, host()).algorithm, Algorithm::staged);
-    EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, host()).algorithm, Algorithm::packet);
+    EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, host()).algorithm, Algorithm::staged);
     EXPECT_NE(text_for(BATON_ALLGATHER, 8193, host()).find("refused"), std::string::npos);
     Capabilities reached = host();
     reached.reaches_buffers = true;
@@ -255,7 +255,7 @@ TEST(Selection, DataIsStagedWhereSingleCopiesAreSlow) {
     EXPECT_EQ(text_for(BATON_BROADCAST, 1 << 20, slow),
               "staged by host, 1 channel: copies are slow; pull by host, where single copies are faster, says the "
               "tuning table for host, shared memory, 2 ranks, above 8 KiB (built in)");
-    EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, slow).algorithm, Algorithm::packet);
+    EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, slow).algorithm, Algorithm::staged);
     EXPECT_EQ(plan_for(BATON_PUT, 1 << 20, slow).algorithm, Algorithm::direct);
     slow.packet_bytes = 0;  // the row's packets are not possible: what comes in their place is staged too
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, slow).algorithm, Algorithm::staged);
@@ -309,7 +309,7 @@ TEST(Selection, SaysWhyGpusStage) {
     apart.packet_bytes = apart.packet_channel_bytes = 0;
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, apart).algorithm, Algorithm::staged);
     EXPECT_EQ(text_for(BATON_SEND, 1 << 20, apart),
-              "packet by kernel, 16 channels: GPUs 2 and 3 do not reach each other");
+              "staged by kernel, 16 channels: GPUs 2 and 3 do not reach each other");
 }
 
 /// The links between GPUs say nothing about them.

@@ -81,6 +81,7 @@ void Rank::map_arenas() {
         view_.arenas[peer] = static_cast<std::byte *>(
             peer == view_.rank ? mine.pointer : peers_.address(peer, theirs.slot, theirs.generation));
     }
+    view_.own_memory = view_.arenas[view_.rank];
 }
 
 /// Whether all ranks can read each other's ordinary memory: the system may refuse it between processes.

@@ -25,7 +25,9 @@ public:
     int rank() const { return view_.rank; }
     int channel() const { return 0; }
     int channels() const { return 1; }
+    static Remote local(std::byte *pointer) { return {pointer, 0}; }
     Arena own() const { return view_.own(); }
+    OwnWords own_words() const { return view_.own_words(); }
     Arena arena(int peer) const { return view_.arena(peer); }
     Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
     /// Nothing more will happen: the communicator is broken.

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(block_threads)
 __global__ void signal_kernel(const __grid_constant__ CommView view, int window, int target) {
     wait_for_kernel_before();
     if (told_to_give_up(view, abort_word(view, 0))) return;
-    std::uint64_t *given = view.own().signals_given(window, target);
+    std::uint64_t *given = view.own_words().signals_given(window, target);
     *given += 1;
     __threadfence_system();
     store_release(view.arena(target).signal_word(window, view.rank), *given);
@@ -54,7 +54,7 @@ __global__ void signal_kernel(const __grid_constant__ CommView view, int window,
 __global__ void wait_signal_kernel(const __grid_constant__ CommView view, int window, int source,
                                    std::uint64_t signals) {
     wait_for_kernel_before();
-    std::uint64_t *taken = view.own().signals_taken(window, source);
+    std::uint64_t *taken = view.own_words().signals_taken(window, source);
     const std::uint64_t until = *taken + signals;
     const std::uint64_t *word = view.own().signal_word(window, source);
     Signature mine;

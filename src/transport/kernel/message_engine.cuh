@@ -31,14 +31,17 @@ public:
           peer_(peer),
           channel_(channel),
           channels_(channels) {
-        const Arena own = view.own();
+        const OwnWords own = view.own_words();
         count_ = count_word(is_send ? own.sent(peer) : own.received(peer));
-        // By one warp: where arenas are in host memory, further ones would wait for it (ChannelStart).
         if (threadIdx.x == 0) counted_ = atomicAdd(count_, 1ULL);
         if (threadIdx.x == 0) abort_ = abort_word(view, channel);
         if (threadIdx.x >= message_slots) return;
         const int slot = static_cast<int>(threadIdx.x);
-        left_ = load_relaxed(is_send ? &own.outbox(peer, slot)->consumed.value : &own.inbox(peer, slot)->received);
+        if (!is_send) {
+            left_ = load_relaxed(&own.message_slot(peer, slot)->received);
+        } else if (channel == 0 || !view.arenas_on_host) {  // blocks would wait for each other there (ChannelStart)
+            left_ = load_relaxed(&view.own().outbox(peer, slot)->consumed.value);
+        }
     }
 
     /// Takes the first words of what the channel's first put() will send, while the number is on its way.
@@ -68,7 +71,9 @@ public:
     __device__ int rank() const { return view_.rank; }
     __device__ int channel() const { return channel_; }
     __device__ int channels() const { return channels_; }
+    __device__ static Remote local(std::byte *pointer) { return pointer; }
     __device__ Arena own() const { return view_.own(); }
+    __device__ OwnWords own_words() const { return view_.own_words(); }
     __device__ Arena arena(int peer) const { return view_.arena(peer); }
     __device__ Range share(std::uint64_t bytes, std::uint64_t granule) const {
         return split(bytes, granule, channels_, channel_);
@@ -87,9 +92,9 @@ public:
     }
     /// The same for a word of this rank and one of the peer's, after what the block has read. That needs no fence: what
     /// is read here carries the message's number and has been compared with it, so nothing that is stored because of
-    /// these words can be taken for it. What the block has stored is not covered, and what it has read must have been
-    /// agreed on. Once the peer sees its word, a later message of the same launch may raise this rank's before this
-    /// block does: it only grows.
+    /// these words can be taken for it; or it has been stored elsewhere since, which waits for the loads. What the
+    /// block has stored is not covered, and what it has read must have been agreed on. Once the peer sees its word, a
+    /// later message of the same launch may raise this rank's before this block does: it only grows.
     __device__ void post_words(std::uint64_t *own, std::uint64_t *peers, std::uint64_t value) {
         if (!going_ || threadIdx.x != 0) return;
         store_relaxed(peers, value);
@@ -118,6 +123,9 @@ public:
 
     __device__ void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
         if (going_) copy_block(destination, source, bytes);
+    }
+    __device__ void copy_from(std::byte *destination, const Remote &source, std::uint64_t bytes) {
+        copy(destination, source, bytes);
     }
     /// Into the peer's slot for this rank, from packet `place` on.
     __device__ void put(int slot, std::uint64_t place, const std::byte *source, std::uint64_t bytes,
@@ -168,7 +176,7 @@ public:
     /// True for the last of this rank's channels to come here, on the thread that posts; `left` counts them, and begins
     /// anew with the last. It orders reads only, as post_words() does.
     __device__ bool last_channel(std::uint64_t *left) {
-        if (!going_ || threadIdx.x != 0) return false;
+        if (!agree() || threadIdx.x != 0) return false;
         const auto last = static_cast<unsigned>(channels_ - 1);
         return last == 0 || atomicInc(reinterpret_cast<unsigned *>(left), last) == last;
     }
