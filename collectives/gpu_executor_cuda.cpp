@@ -6,21 +6,16 @@
 #include <optional>
 #include <utility>
 
-#include "collectives/allgather/push.hpp"
-#include "collectives/allreduce/two_phase.hpp"
-#include "collectives/alltoall/push.hpp"
-#include "collectives/broadcast/push.hpp"
+#include "collectives/algorithms.hpp"
 #include "collectives/gpu_messages.hpp"
 #include "collectives/gpu_order.hpp"
 #include "collectives/kernels.hpp"
 #include "collectives/peer_addresses.hpp"
-#include "collectives/reduce_scatter/staged.hpp"
 #include "collectives/route.hpp"
 #include "cuda/check.hpp"
 #include "cuda/guard.hpp"
 #include "transport/copy_engine/engine.hpp"
 #include "transport/copy_engine/stream_words.hpp"
-#include "transport/element/dispatch.hpp"
 #include "transport/kernel/launch.hpp"
 #include "util/log.hpp"
 
@@ -159,40 +154,24 @@ bool GpuExecutor::run_copy_engine(const Request &request, const Plan &plan, cons
                                   cudaStream_t stream) {
     const bool capturing = is_capturing(stream);
     CopyEngine engine(view_, cuda_->lane, plan.channels, request.type, stream);
-    if (plan.algorithm == Algorithm::staged) {
-        if (!capturing) dispatch_type(request.type, [&]<class T>() { reduce_scatter_staged<T>(engine, args); });
-        return !capturing;
-    }
-    std::vector<PeerBuffers> peers;
-    if (!addresses_.learn(plan, args, capturing, peers)) {
-        if (plan.stream_words) fail(BATON_ERR_INTERNAL, "a peer's buffer is not mapped here in zero-SM mode");
+    if (needs_reach(plan.algorithm)) {
+        std::vector<PeerBuffers> peers;
+        if (!addresses_.learn(plan, args, capturing, peers)) {
+            if (plan.stream_words) fail(BATON_ERR_INTERNAL, "a peer's buffer is not mapped here in zero-SM mode");
+            return false;
+        }
+        if (plan.stream_words) {
+            push_with_stream_words(request, args, peers, stream);
+            return true;
+        }
+        for (int peer = 0; peer < view_.size; ++peer) {
+            const PeerBuffers &buffers = peers[static_cast<std::size_t>(peer)];
+            engine.set_peer(peer, buffers.send, buffers.recv);
+        }
+    } else if (capturing) {
         return false;
     }
-    if (plan.stream_words) {
-        push_with_stream_words(request, args, peers, stream);
-        return true;
-    }
-    for (int peer = 0; peer < view_.size; ++peer) {
-        const PeerBuffers &buffers = peers[static_cast<std::size_t>(peer)];
-        engine.set_peer(peer, buffers.send, buffers.recv);
-    }
-    switch (request.operation) {
-        case BATON_ALLGATHER:
-            allgather_push(engine, args);
-            break;
-        case BATON_ALLTOALL:
-            alltoall_push(engine, args);
-            break;
-        case BATON_BROADCAST:
-            broadcast_push(engine, args);
-            break;
-        case BATON_ALLREDUCE:
-            dispatch_type(request.type, [&]<class T>() { allreduce_two_phase<T>(engine, args); });
-            break;
-        default:
-            fail(BATON_ERR_INTERNAL, "{}: copy engines have no such operation",
-                 baton_operation_name(request.operation));
-    }
+    run_collective<Mover::copy_engine>(engine, request.operation, plan.algorithm, request.type, {args, route_});
     return true;
 }
 

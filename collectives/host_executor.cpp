@@ -4,154 +4,17 @@
 #include <new>
 #include <utility>
 
-#include "collectives/allgather/line.hpp"
-#include "collectives/allgather/packet.hpp"
-#include "collectives/allgather/pull.hpp"
-#include "collectives/allgather/push.hpp"
-#include "collectives/allgather/ring.hpp"
-#include "collectives/allgather/staged.hpp"
-#include "collectives/allgather/two_level.hpp"
-#include "collectives/allreduce/chain.hpp"
-#include "collectives/allreduce/line.hpp"
-#include "collectives/allreduce/one_shot.hpp"
-#include "collectives/allreduce/pull.hpp"
-#include "collectives/allreduce/staged.hpp"
-#include "collectives/allreduce/two_shot.hpp"
-#include "collectives/allreduce/two_shot_line.hpp"
-#include "collectives/alltoall/line.hpp"
-#include "collectives/alltoall/packet.hpp"
-#include "collectives/alltoall/pull.hpp"
-#include "collectives/alltoall/push.hpp"
-#include "collectives/alltoall/staged.hpp"
-#include "collectives/barrier/arrive.hpp"
-#include "collectives/broadcast/line.hpp"
-#include "collectives/broadcast/packet.hpp"
-#include "collectives/broadcast/pull.hpp"
-#include "collectives/broadcast/push.hpp"
-#include "collectives/broadcast/staged.hpp"
+#include "collectives/algorithms.hpp"
 #include "collectives/p2p/line.hpp"
 #include "collectives/p2p/packet.hpp"
 #include "collectives/p2p/pull.hpp"
 #include "collectives/p2p/push.hpp"
 #include "collectives/p2p/staged.hpp"
-#include "collectives/reduce_scatter/line.hpp"
-#include "collectives/reduce_scatter/packet.hpp"
-#include "collectives/reduce_scatter/pull.hpp"
-#include "collectives/reduce_scatter/ring.hpp"
-#include "collectives/reduce_scatter/staged.hpp"
-#include "collectives/reduce_scatter/two_level.hpp"
-#include "transport/element/dispatch.hpp"
 #include "transport/host/engine.hpp"
 #include "transport/host/message_engine.hpp"
 
 namespace baton::core {
 namespace {
-
-void run_allgather(HostEngine &engine, Algorithm algorithm, const RoutedArgs &args) {
-    switch (algorithm) {
-        case Algorithm::packet:
-            return allgather_packet(engine, args);
-        case Algorithm::line:
-            return allgather_line(engine, args);
-        case Algorithm::push:
-            return allgather_push(engine, args);
-        case Algorithm::pull:
-            return allgather_pull(engine, args);
-        case Algorithm::ring:
-            return AllgatherRing(engine, args).run();
-        case Algorithm::two_level:
-            return AllgatherTwoLevel(engine, args).run();
-        default:
-            return allgather_staged(engine, args);
-    }
-}
-
-void run_alltoall(HostEngine &engine, Algorithm algorithm, const CollectiveArgs &args) {
-    switch (algorithm) {
-        case Algorithm::packet:
-            return alltoall_packet(engine, args);
-        case Algorithm::line:
-            return alltoall_line(engine, args);
-        case Algorithm::push:
-            return alltoall_push(engine, args);
-        case Algorithm::pull:
-            return alltoall_pull(engine, args);
-        default:
-            return alltoall_staged(engine, args);
-    }
-}
-
-void run_broadcast(HostEngine &engine, Algorithm algorithm, const CollectiveArgs &args) {
-    switch (algorithm) {
-        case Algorithm::packet:
-            return broadcast_packet(engine, args);
-        case Algorithm::line:
-            return broadcast_line(engine, args);
-        case Algorithm::push:
-            return broadcast_push(engine, args);
-        case Algorithm::pull:
-            return broadcast_pull(engine, args);
-        default:
-            return broadcast_staged(engine, args);
-    }
-}
-
-template <class T>
-void run_reduce_scatter(HostEngine &engine, Algorithm algorithm, const RoutedArgs &args) {
-    switch (algorithm) {
-        case Algorithm::packet:
-            return reduce_scatter_packet<T>(engine, args);
-        case Algorithm::line:
-            return reduce_scatter_line<T>(engine, args);
-        case Algorithm::pull:
-            return reduce_scatter_pull<T>(engine, args);
-        case Algorithm::ring:
-            return ReduceScatterRing<T, HostEngine>(engine, args).run();
-        case Algorithm::two_level:
-            return reduce_scatter_two_level<T>(engine, args);
-        default:
-            return reduce_scatter_staged<T>(engine, args);
-    }
-}
-
-template <class T>
-void run_allreduce(HostEngine &engine, Algorithm algorithm, const RoutedArgs &args) {
-    switch (algorithm) {
-        case Algorithm::packet:
-            return allreduce_one_shot<T>(engine, args);
-        case Algorithm::line:
-            return allreduce_line<T>(engine, args);
-        case Algorithm::two_shot:
-            return allreduce_two_shot<T>(engine, args);
-        case Algorithm::two_shot_line:
-            return allreduce_two_shot_line<T>(engine, args);
-        case Algorithm::pull:
-            return allreduce_pull<T>(engine, args);
-        case Algorithm::ring:
-        case Algorithm::two_level:
-            return AllreduceChain<T, HostEngine>(engine, args).run();
-        default:
-            return allreduce_staged<T>(engine, args);
-    }
-}
-
-void run_collective(HostEngine &engine, baton_operation operation, baton_type type, Algorithm algorithm,
-                    const RoutedArgs &args) {
-    switch (operation) {
-        case BATON_ALLGATHER:
-            return run_allgather(engine, algorithm, args);
-        case BATON_ALLTOALL:
-            return run_alltoall(engine, algorithm, args);
-        case BATON_BROADCAST:
-            return run_broadcast(engine, algorithm, args);
-        case BATON_REDUCE_SCATTER:
-            return dispatch_type(type, [&]<class T>() { run_reduce_scatter<T>(engine, algorithm, args); });
-        case BATON_ALLREDUCE:
-            return dispatch_type(type, [&]<class T>() { run_allreduce<T>(engine, algorithm, args); });
-        default:
-            return barrier_arrive(engine, args);
-    }
-}
 
 /// Whether every rank has named its buffers for straight_algorithm(), in memory that all have mapped: all ranks find
 /// the same, from the same arrivals. (communicator_calls.cpp says when they do.)
@@ -174,8 +37,9 @@ bool all_are_mapped(const HostEngine &engine, baton_operation operation, const C
 /// What stages copies straight where it can.
 void run_staged(HostEngine &engine, baton_operation operation, baton_type type, const RoutedArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
-    const bool straight = all_are_mapped(engine, operation, args);
-    run_collective(engine, operation, type, straight ? straight_algorithm(operation) : Algorithm::staged, args);
+    const Algorithm algorithm =
+        all_are_mapped(engine, operation, args) ? straight_algorithm(operation) : Algorithm::staged;
+    run_collective<Mover::host>(engine, operation, algorithm, type, args);
 }
 
 /// A message under way.
@@ -276,7 +140,7 @@ void HostExecutor::collective(const Request &request, const Plan &plan, const Co
     submit(stream, [this, operation = request.operation, type = request.type, algorithm = plan.algorithm, args] {
         HostEngine engine(view_, reach_);
         if (algorithm == Algorithm::staged) return run_staged(engine, operation, type, {args, route_});
-        run_collective(engine, operation, type, algorithm, {args, route_});
+        run_collective<Mover::host>(engine, operation, algorithm, type, {args, route_});
     });
 }
 

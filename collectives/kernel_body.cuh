@@ -1,40 +1,51 @@
 #pragma once
 
-#include "collectives/args.hpp"
+#include <type_traits>
+
+#include "collectives/algorithms.hpp"
 #include "collectives/kernels.hpp"
-#include "collectives/route.hpp"
 #include "transport/kernel/engine.cuh"
 #include "transport/kernel/grid.cuh"
 #include "transport/kernel/launch.hpp"
 
 namespace baton::core {
 
-/// One block per channel runs `Body` on an engine. Body: struct with static void run(engine, const Args &).
-/// `resident` blocks fit a multiprocessor.
-template <class Body, int threads, int resident, class Args = CollectiveArgs>
-__global__ void __launch_bounds__(threads, resident)
-    collective_kernel(const __grid_constant__ CommView view, const __grid_constant__ Args args) {
-    static_assert(threads > 32, "the last warp does not take packets");
+/// What is small, and may be many at once, has smaller blocks.
+constexpr bool has_small_blocks(Algorithm algorithm) {
+    return algorithm == Algorithm::packet || algorithm == Algorithm::arrive;
+}
+constexpr int threads_of(Algorithm algorithm) {
+    return has_small_blocks(algorithm) ? small_block_threads : block_threads;
+}
+/// Blocks that fit a multiprocessor.
+constexpr int residents_of(Algorithm algorithm) { return has_small_blocks(algorithm) ? 3 : 2; }
+
+template <Algorithm algorithm>
+using ArgsOf = std::conditional_t<is_routed(algorithm), RoutedArgs, CollectiveArgs>;
+
+/// One block per channel runs the algorithm on an engine.
+template <baton_operation operation, Algorithm algorithm, class T>
+__global__ void __launch_bounds__(threads_of(algorithm), residents_of(algorithm))
+    collective_kernel(const __grid_constant__ CommView view, const __grid_constant__ ArgsOf<algorithm> args) {
+    static_assert(threads_of(algorithm) > 32, "the last warp does not take packets");
     wait_for_kernel_before();
     __shared__ KernelShared shared;
     KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
-    Body::run(engine, args);
+    run_algorithm<operation, algorithm, T>(engine, args);
 }
 
-template <class Body>
-KernelChoice kernel_of() {
-    return {reinterpret_cast<const void *>(&collective_kernel<Body, block_threads, 2>), block_threads};
-}
-
-template <class Body>
-KernelChoice routed_kernel_of() {
-    return {reinterpret_cast<const void *>(&collective_kernel<Body, block_threads, 2, RoutedArgs>), block_threads};
-}
-
-/// For operations that are small, and may be many at once: packets, barriers.
-template <class Body>
-KernelChoice small_kernel_of() {
-    return {reinterpret_cast<const void *>(&collective_kernel<Body, small_block_threads, 3>), small_block_threads};
+/// The kernel of one of the operations' ways that are `wanted`, if it is one of them. Each file of kernels compiles
+/// some.
+template <bool (*wanted)(Algorithm), baton_operation... operations>
+KernelChoice kernel_among(baton_operation operation, Algorithm algorithm, baton_type type) {
+    KernelChoice choice;
+    const auto look = [&]<baton_operation one>() {
+        dispatch_way<one, Mover::kernel, wanted>(algorithm, type, [&]<Algorithm way, class T>() {
+            choice = {reinterpret_cast<const void *>(&collective_kernel<one, way, T>), threads_of(way)};
+        });
+    };
+    ((operation == operations ? look.template operator()<operations>() : void()), ...);
+    return choice;
 }
 
 }  // namespace baton::core

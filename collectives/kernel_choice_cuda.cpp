@@ -7,31 +7,21 @@
 namespace baton::core {
 
 KernelChoice kernel_for(baton_operation operation, Algorithm algorithm, baton_type type) {
-    if (algorithm == Algorithm::staged) return staged_kernel(operation, type);
+    if (goes_through_staging(algorithm)) return staged_kernel(operation, algorithm, type);
     if (goes_in_lines(algorithm)) return line_kernel(operation, algorithm, type);
     if (is_routed(algorithm)) return routed_kernel(operation, algorithm, type);
-    switch (operation) {
-        case BATON_ALLGATHER:
-            return allgather_kernel(algorithm);
-        case BATON_ALLTOALL:
-            return alltoall_kernel(algorithm);
-        case BATON_BROADCAST:
-            return broadcast_kernel(algorithm);
-        case BATON_REDUCE_SCATTER:
-            return reduce_scatter_kernel(algorithm, type);
-        case BATON_ALLREDUCE:
-            return allreduce_kernel(algorithm, type);
-        default:
-            return barrier_kernel();
-    }
+    if (operation == BATON_REDUCE_SCATTER) return reduce_scatter_kernel(operation, algorithm, type);
+    if (operation == BATON_ALLREDUCE) return allreduce_kernel(operation, algorithm, type);
+    return copying_kernel(operation, algorithm, type);
 }
 
 std::vector<const void *> all_kernels() {
     std::vector<const void *> kernels = transport_kernels();
-    for (const KernelChoice &choice : {barrier_kernel(), message_kernel(true, {}), message_kernel(false, {}),
-                                       message_kernel(false, Algorithm::packet), message_kernel(false, Algorithm::line),
-                                       message_kernel(false, Algorithm::push), message_kernel(false, Algorithm::staged),
-                                       meet_for_direct_send(), done_with_direct_send()}) {
+    for (const KernelChoice &choice :
+         {kernel_for(BATON_BARRIER, Algorithm::arrive, {}), message_kernel(true, {}), message_kernel(false, {}),
+          message_kernel(false, Algorithm::packet), message_kernel(false, Algorithm::line),
+          message_kernel(false, Algorithm::push), message_kernel(false, Algorithm::staged), meet_for_direct_send(),
+          done_with_direct_send()}) {
         kernels.push_back(choice.kernel);
     }
     for (const OperationWays &entry : tuned_operations()) {

@@ -17,19 +17,14 @@ struct KernelChoice {
     int threads = 0;               // of a block
 };
 
-/// The kernels that run an algorithm with one block per channel; arguments: CommView, CollectiveArgs.
-KernelChoice barrier_kernel();
-KernelChoice allgather_kernel(Algorithm algorithm);
-KernelChoice alltoall_kernel(Algorithm algorithm);
-KernelChoice broadcast_kernel(Algorithm algorithm);
-KernelChoice reduce_scatter_kernel(Algorithm algorithm, baton_type type);
-KernelChoice allreduce_kernel(Algorithm algorithm, baton_type type);
-/// The `staged` algorithm of any of these.
-KernelChoice staged_kernel(baton_operation operation, baton_type type);
-/// Those by lines.
+/// The kernels that run an algorithm with one block per channel, by the file that compiles them. Arguments: CommView,
+/// CollectiveArgs; where the algorithm is_routed(), RoutedArgs.
+KernelChoice copying_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
+KernelChoice reduce_scatter_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
+KernelChoice allreduce_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
 KernelChoice line_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
-/// Those along a route; arguments: CommView, RoutedArgs.
 KernelChoice routed_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
+KernelChoice staged_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
 
 /// One of the sends and recvs of a launch, which run side by side.
 struct LaunchedMessage {

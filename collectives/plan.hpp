@@ -54,13 +54,20 @@ struct Plan {
 };
 
 /// Whether an algorithm follows a Route.
-inline bool is_routed(Algorithm algorithm) { return algorithm == Algorithm::ring || algorithm == Algorithm::two_level; }
+constexpr bool is_routed(Algorithm algorithm) {
+    return algorithm == Algorithm::ring || algorithm == Algorithm::two_level;
+}
 
 /// Whether an algorithm's data go in packets (sync/packet.hpp).
-inline bool goes_in_packets(Algorithm algorithm) { return algorithm == Algorithm::packet; }
+constexpr bool goes_in_packets(Algorithm algorithm) { return algorithm == Algorithm::packet; }
 /// Whether an algorithm's data go in lines (sync/data_line.hpp).
-inline bool goes_in_lines(Algorithm algorithm) {
+constexpr bool goes_in_lines(Algorithm algorithm) {
     return algorithm == Algorithm::line || algorithm == Algorithm::two_shot_line;
+}
+constexpr bool goes_through_staging(Algorithm algorithm) { return algorithm == Algorithm::staged; }
+/// Whether none of these, nor along a route.
+constexpr bool goes_directly(Algorithm algorithm) {
+    return !goes_through_staging(algorithm) && !goes_in_lines(algorithm) && !is_routed(algorithm);
 }
 
 /// Whether peers read or write the caller's buffers. (A window's memory is mapped by all in any case.)

@@ -8,60 +8,14 @@
 namespace baton::core {
 namespace {
 
-constexpr Way allgather_ways[] = {
-    {Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host},      {Algorithm::line, Mover::kernel},
-    {Algorithm::line, Mover::host},     {Algorithm::push, Mover::kernel},      {Algorithm::pull, Mover::host},
-    {Algorithm::push, Mover::host},     {Algorithm::push, Mover::copy_engine}, {Algorithm::ring, Mover::kernel},
-    {Algorithm::ring, Mover::host},     {Algorithm::two_level, Mover::kernel}, {Algorithm::two_level, Mover::host},
-    {Algorithm::staged, Mover::kernel}, {Algorithm::staged, Mover::host, 1}};
-constexpr Way alltoall_ways[] = {{Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host},
-                                 {Algorithm::line, Mover::kernel},   {Algorithm::line, Mover::host},
-                                 {Algorithm::push, Mover::kernel},   {Algorithm::pull, Mover::host},
-                                 {Algorithm::push, Mover::host},     {Algorithm::push, Mover::copy_engine},
-                                 {Algorithm::staged, Mover::kernel}, {Algorithm::staged, Mover::host, 1}};
-constexpr Way reduce_scatter_ways[] = {{Algorithm::packet, Mover::kernel},         {Algorithm::packet, Mover::host},
-                                       {Algorithm::line, Mover::kernel},           {Algorithm::line, Mover::host},
-                                       {Algorithm::pull, Mover::kernel},           {Algorithm::pull, Mover::host},
-                                       {Algorithm::ring, Mover::kernel},           {Algorithm::ring, Mover::host},
-                                       {Algorithm::two_level, Mover::kernel},      {Algorithm::two_level, Mover::host},
-                                       {Algorithm::staged, Mover::copy_engine, 1}, {Algorithm::staged, Mover::kernel},
-                                       {Algorithm::staged, Mover::host, 1}};
-constexpr Way allreduce_ways[] = {{Algorithm::packet, Mover::kernel},
-                                  {Algorithm::packet, Mover::host},
-                                  {Algorithm::line, Mover::kernel},
-                                  {Algorithm::line, Mover::host},
-                                  {Algorithm::two_shot, Mover::kernel},
-                                  {Algorithm::pull, Mover::host},
-                                  {Algorithm::two_shot, Mover::host},
-                                  {Algorithm::two_shot_line, Mover::kernel},
-                                  {Algorithm::two_shot_line, Mover::host},
-                                  {Algorithm::two_phase, Mover::kernel},
-                                  {Algorithm::two_phase, Mover::copy_engine},
-                                  {Algorithm::ring, Mover::kernel},
-                                  {Algorithm::ring, Mover::host},
-                                  {Algorithm::two_level, Mover::kernel},
-                                  {Algorithm::two_level, Mover::host},
-                                  {Algorithm::staged, Mover::kernel},
-                                  {Algorithm::staged, Mover::host, 1}};
-// Staging comes last: a message goes that way only where a row says so, staging pays, or nothing else is possible.
-constexpr Way send_ways[] = {{Algorithm::push, Mover::kernel},   {Algorithm::pull, Mover::host},
-                             {Algorithm::push, Mover::host},     {Algorithm::push, Mover::copy_engine},
-                             {Algorithm::line, Mover::kernel},   {Algorithm::line, Mover::host, 1},
-                             {Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host, 1},
-                             {Algorithm::staged, Mover::kernel}, {Algorithm::staged, Mover::host, 1}};
-constexpr Way broadcast_ways[] = {{Algorithm::packet, Mover::kernel}, {Algorithm::packet, Mover::host},
-                                  {Algorithm::line, Mover::kernel},   {Algorithm::line, Mover::host},
-                                  {Algorithm::push, Mover::kernel},   {Algorithm::pull, Mover::host},
-                                  {Algorithm::push, Mover::host},     {Algorithm::push, Mover::copy_engine},
-                                  {Algorithm::staged, Mover::kernel}, {Algorithm::staged, Mover::host, 1}};
-constexpr Way one_sided_ways[] = {
-    {Algorithm::direct, Mover::kernel}, {Algorithm::direct, Mover::host}, {Algorithm::direct, Mover::copy_engine}};
-
-constexpr OperationWays all_operations[] = {
-    {BATON_ALLGATHER, allgather_ways}, {BATON_REDUCE_SCATTER, reduce_scatter_ways},
-    {BATON_ALLTOALL, alltoall_ways},   {BATON_BROADCAST, broadcast_ways},
-    {BATON_ALLREDUCE, allreduce_ways}, {BATON_SEND, send_ways},
-    {BATON_PUT, one_sided_ways},       {BATON_GET, one_sided_ways}};
+constexpr OperationWays all_operations[] = {{BATON_ALLGATHER, ways<BATON_ALLGATHER>},
+                                            {BATON_REDUCE_SCATTER, ways<BATON_REDUCE_SCATTER>},
+                                            {BATON_ALLTOALL, ways<BATON_ALLTOALL>},
+                                            {BATON_BROADCAST, ways<BATON_BROADCAST>},
+                                            {BATON_ALLREDUCE, ways<BATON_ALLREDUCE>},
+                                            {BATON_SEND, ways<BATON_SEND>},
+                                            {BATON_PUT, ways<BATON_PUT>},
+                                            {BATON_GET, ways<BATON_GET>}};
 
 baton_operation tuned_as(baton_operation operation) { return operation == BATON_RECV ? BATON_SEND : operation; }
 

@@ -8,23 +8,15 @@
 #include <vector>
 
 #include "baton/baton.h"
-#include "collectives/plan.hpp"
+#include "collectives/ways.hpp"
 
 /// Which algorithm runs an operation of which size: plain data, measured by baton_tune, followed by select(). The file
 /// format is tuning_file.hpp's.
 namespace baton::core {
 
-/// A way to run an operation. A new algorithm, or a new operation, is an entry of the list in tuning.cpp, and rows of
-/// default_tuning.json.
-struct Way {
-    Algorithm algorithm;
-    Mover mover;
-    int most_channels = 0;  // that the algorithm can use; 0: any number
-};
-
 struct OperationWays {
     baton_operation operation;
-    std::span<const Way> ways;  // selection tries them in this order where no row of a table is possible
+    std::span<const Way> ways;
 };
 
 /// The operations that there is something to choose for. Send stands for recv too, since both sides must agree.

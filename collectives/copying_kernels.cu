@@ -1,0 +1,10 @@
+#include "collectives/kernel_body.cuh"
+
+namespace baton::core {
+
+KernelChoice copying_kernel(baton_operation operation, Algorithm algorithm, baton_type type) {
+    return kernel_among<goes_directly, BATON_BARRIER, BATON_ALLGATHER, BATON_ALLTOALL, BATON_BROADCAST>(
+        operation, algorithm, type);
+}
+
+}  // namespace baton::core
