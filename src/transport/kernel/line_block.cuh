@@ -37,9 +37,8 @@ public:
             const Run run(runs.run(), part.bytes);
             if (part.to != nullptr && part.to != part.from) store_run(part.to, run, words, odd);
             if (part.peer != view_.rank) {
-#pragma unroll
-                for (int k = 0; k < lines_at_once; ++k) words[k].high = ends_line() ? epoch_ : words[k].high;
                 DataLine *const lines = view_.arena(part.peer).lines(epoch_, channel_, view_.rank);
+                stamp(words, epoch_);
                 store_lines(lines + lines_for(part.behind), run, words);
             }
             runs.advance();

@@ -5,303 +5,16 @@
 
 #include "sync/data_line.hpp"
 #include "transport/element/lanes.hpp"
-#include "transport/kernel/word.cuh"
+#include "transport/kernel/line_run.cuh"
 
-/// Data in lines that carry their own flag (sync/data_line.hpp), sent and taken by one block. Each warp moves four
-/// lines with an instruction, a thread 16 bytes. A line is whole only where its eight threads store it, or load it, in
-/// one instruction, so no thread may have parted from its warp there: what differs between the threads of a warp is a
-/// predicate of one instruction (the functions with `when`), and what is a branch is decided by a vote. The assembler
-/// may make a small branch of a predicate again; it closes that before the next instruction. `__syncwarp()` would not
-/// do: threads that have parted meet there, and part again. together() checks it.
+/// Data in lines that carry their own flag (sync/data_line.hpp), sent and taken by one block, warp by warp
+/// (line_run.cuh).
 ///
 /// All threads of a one-dimensional block of whole warps call with the same arguments. A call that waits answers for
 /// the calling warp only: the block's answer is __syncthreads_and() of it. Taking is for the first `takers` threads,
 /// whole warps, so that the others may do something else meanwhile.
 namespace baton::core {
 inline namespace on_device {
-
-inline constexpr unsigned whole_warp = 0xFFFFFFFF;
-inline constexpr unsigned line_threads = 8;
-
-/// What a thread holds of a line. The high word of the last of the eight threads is the epoch.
-struct alignas(16) LineWords {
-    std::uint64_t low;
-    std::uint64_t high;
-};
-
-__device__ inline unsigned place_in_line() { return threadIdx.x % line_threads; }
-__device__ inline bool ends_line() { return place_in_line() == line_threads - 1; }
-
-/// A parted warp would tear lines without a trace.
-__device__ inline void together() {
-    if (__activemask() != whole_warp) __trap();
-}
-
-/// This thread's part of a line. The eight threads agree on `when`.
-__device__ inline void store_line_words(DataLine *line, const LineWords &words, bool when) {
-    together();
-    asm volatile(
-        "{\n\t"
-        ".reg .pred when;\n\t"
-        ".reg .b128 word;\n\t"
-        "setp.ne.u32 when, %3, 0;\n\t"
-        "mov.b128 word, {%1, %2};\n\t"
-        "@when st.relaxed.sys.global.b128 [%0], word;\n\t"
-        "}" ::"l"(line->data + place_in_line() * sizeof(LineWords)),
-        "l"(words.low), "l"(words.high), "r"(static_cast<unsigned>(when))
-        : "memory");
-}
-
-/// Zeros if not `when`, so that no epoch is seen.
-__device__ inline LineWords load_line_words(const DataLine *line, bool when) {
-    LineWords words;
-    together();
-    asm volatile(
-        "{\n\t"
-        ".reg .pred when;\n\t"
-        ".reg .b128 word;\n\t"
-        "setp.ne.u32 when, %3, 0;\n\t"
-        "mov.b64 %0, 0;\n\t"
-        "mov.b64 %1, 0;\n\t"
-        "mov.b128 word, {%0, %1};\n\t"
-        "@when ld.relaxed.sys.global.b128 word, [%2];\n\t"
-        "mov.b128 {%0, %1}, word;\n\t"
-        "}"
-        : "=&l"(words.low), "=&l"(words.high)
-        : "l"(line->data + place_in_line() * sizeof(LineWords)), "r"(static_cast<unsigned>(when))
-        : "memory");
-    return words;
-}
-
-// One instruction each, which does nothing if not `when`: a load gives zero then. Why loads bypass L1 is said in
-// word.cuh.
-__device__ inline std::uint64_t load_when(const std::uint64_t *at, bool when) {
-    std::uint64_t word;
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; mov.b64 %0, 0; @p ld.global.cg.u64 %0, [%1];}"
-                 : "=&l"(word)
-                 : "l"(at), "r"(static_cast<unsigned>(when))
-                 : "memory");
-    return word;
-}
-__device__ inline std::uint32_t load_when(const std::uint32_t *at, bool when) {
-    std::uint32_t word;
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; mov.b32 %0, 0; @p ld.global.cg.u32 %0, [%1];}"
-                 : "=&r"(word)
-                 : "l"(at), "r"(static_cast<unsigned>(when))
-                 : "memory");
-    return word;
-}
-__device__ inline std::uint32_t load_when(const std::uint8_t *at, bool when) {
-    std::uint32_t word;
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; mov.b32 %0, 0; @p ld.global.cg.u8 %0, [%1];}"
-                 : "=&r"(word)
-                 : "l"(at), "r"(static_cast<unsigned>(when))
-                 : "memory");
-    return word;
-}
-__device__ inline void store_when(std::uint64_t *at, std::uint64_t word, bool when) {
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u64 [%0], %1;}" ::"l"(at), "l"(word),
-                 "r"(static_cast<unsigned>(when))
-                 : "memory");
-}
-__device__ inline void store_when(std::uint32_t *at, std::uint64_t word, bool when) {
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u32 [%0], %1;}" ::"l"(at),
-                 "r"(static_cast<std::uint32_t>(word)), "r"(static_cast<unsigned>(when))
-                 : "memory");
-}
-__device__ inline void store_when(std::uint8_t *at, std::uint64_t word, bool when) {
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u8 [%0], %1;}" ::"l"(at),
-                 "r"(static_cast<std::uint32_t>(word)), "r"(static_cast<unsigned>(when))
-                 : "memory");
-}
-
-/// The first `bytes` of a thread's 16, piece by piece. Not inlined: rare, and long.
-template <class Piece>
-__device__ __noinline__ LineWords load_pieces(const std::byte *at, int bytes) {
-    LineWords words{0, 0};
-#pragma unroll
-    for (int i = 0; i < 16; i += sizeof(Piece)) {
-        const std::uint64_t piece = load_when(reinterpret_cast<const Piece *>(at + i), i < bytes);
-        (i < 8 ? words.low : words.high) |= piece << (i % 8 * 8);
-    }
-    return words;
-}
-template <class Piece>
-__device__ __noinline__ void store_pieces(std::byte *at, LineWords words, int bytes) {
-#pragma unroll
-    for (int i = 0; i < 16; i += sizeof(Piece))
-        store_when(reinterpret_cast<Piece *>(at + i), (i < 8 ? words.low : words.high) >> (i % 8 * 8), i < bytes);
-}
-
-/// Whether a line's words are not whole words of what lies there. Where they are not for one part of an operation, all
-/// parts are moved as odd ones.
-__device__ inline bool is_odd(const void *at, std::uint64_t bytes) { return (address_of(at) | bytes) % 8 != 0; }
-
-/// True on all threads if odd(index) is for one index of [0, count).
-template <class Odd>
-__device__ inline bool any_odd(int count, const Odd &odd) {
-    bool found = false;
-    for (int first = 0; first < count; first += 32) {
-        const int index = first + static_cast<int>(threadIdx.x % 32);
-        found |= odd(index < count ? index : 0);
-    }
-    return __any_sync(whole_warp, found);
-}
-
-/// A run of lines of a part, which a warp moves together: of so many lines by each thread, four apart, a thread has 16
-/// bytes. The part is what a channel's lines hold at most, so 32 bits will do.
-template <int lines>
-struct LineRun {
-    static constexpr unsigned lines_apart = 32 / line_threads;
-    static constexpr unsigned all_lines = lines * lines_apart;
-    static constexpr int bytes_apart = lines_apart * DataLine::payload;
-
-    __device__ LineRun(unsigned run, std::uint64_t bytes)
-        : line(run * all_lines + threadIdx.x % 32 / line_threads),
-          at(line * static_cast<unsigned>(DataLine::payload) + place_in_line() * sizeof(LineWords)),
-          left(static_cast<int>(bytes) - static_cast<int>(at)),
-          whole((run + 1) * all_lines * DataLine::payload <= bytes) {}
-
-    /// Whether the part has the k-th line of this thread: the same for the eight threads of a line.
-    __device__ bool exists(int k) const {
-        return left + static_cast<int>(place_in_line() * sizeof(LineWords)) - k * bytes_apart > 0;
-    }
-
-    unsigned line;  // the first one of this thread
-    unsigned at;    // where its bytes of that line are in the part
-    int left;       // bytes from there to the part's end
-    bool whole;     // all lines are full: the same for the warp
-};
-
-/// The first bytes, `left` at most, of a thread's part of a line at `at`; what is not there is anything. Odd parts are
-/// moved in pieces: halves of words where these fit all threads of the warp, or bytes.
-__device__ inline bool in_halves(const std::byte *at, int bytes) {
-    return __all_sync(whole_warp,
-                      bytes <= 0 || (static_cast<unsigned>(address_of(at)) | static_cast<unsigned>(bytes)) % 4 == 0);
-}
-__device__ inline int bytes_of_thread(int left) {
-    const int most = ends_line() ? 8 : 16;
-    return left < most ? left : most;
-}
-
-__device__ __noinline__ inline LineWords load_odd(const std::byte *at, int left) {
-    const int bytes = bytes_of_thread(left);
-    return in_halves(at, bytes) ? load_pieces<std::uint32_t>(at, bytes) : load_pieces<std::uint8_t>(at, bytes);
-}
-/// Not inlined where words are not odd either: the compiler would see that what is not stored of one line is not of the
-/// next, and part the warp by it.
-__device__ __noinline__ inline void store_rest(std::byte *at, LineWords words, int left, bool odd) {
-    const int bytes = bytes_of_thread(left);
-    if (odd)
-        return in_halves(at, bytes) ? store_pieces<std::uint32_t>(at, words, bytes)
-                                    : store_pieces<std::uint8_t>(at, words, bytes);
-    auto *place = reinterpret_cast<std::uint64_t *>(at);
-    store_when(place, words.low, bytes > 0);
-    store_when(place + 1, words.high, bytes > 8);
-}
-
-/// A run's words out of the part's memory, and into it. All threads agree on `odd`.
-template <int lines>
-__device__ inline void load_run(LineWords (&words)[lines], const std::byte *part, const LineRun<lines> &run, bool odd) {
-    const std::byte *const at = part + run.at;
-    if (run.whole && !odd) {
-        const std::byte *const high = ends_line() ? at : at + 8;  // the last thread's is not used
-#pragma unroll
-        for (int k = 0; k < lines; ++k) {
-            words[k] = {load_word(reinterpret_cast<const std::uint64_t *>(at + k * run.bytes_apart)),
-                        load_word(reinterpret_cast<const std::uint64_t *>(high + k * run.bytes_apart))};
-        }
-        return;
-    }
-#pragma unroll
-    for (int k = 0; k < lines; ++k) {
-        const std::byte *const from = at + k * run.bytes_apart;
-        const int bytes = run.left - k * run.bytes_apart;
-        if (odd) {
-            words[k] = load_odd(from, bytes);
-        } else {
-            // Not called: a function returns when its loads have come, and these are to be under way together. What is
-            // not there is loaded from where the part begins, for predicates would part the warp (store_rest()).
-            const std::byte *const low = bytes > 0 ? from : part;
-            const std::byte *const high = bytes > 8 && !ends_line() ? from + 8 : part;
-            words[k] = {load_word(reinterpret_cast<const std::uint64_t *>(low)),
-                        load_word(reinterpret_cast<const std::uint64_t *>(high))};
-        }
-    }
-}
-template <int lines>
-__device__ inline void store_run(std::byte *part, const LineRun<lines> &run, const LineWords (&words)[lines],
-                                 bool odd) {
-    std::byte *const at = part + run.at;
-    if (run.whole && !odd) {
-#pragma unroll
-        for (int k = 0; k < lines; ++k) {
-            auto *const place = reinterpret_cast<std::uint64_t *>(at + k * run.bytes_apart);
-            store_word(place, words[k].low);
-            store_when(place + 1, words[k].high, !ends_line());
-        }
-        return;
-    }
-#pragma unroll
-    for (int k = 0; k < lines; ++k) store_rest(at + k * run.bytes_apart, words[k], run.left - k * run.bytes_apart, odd);
-}
-
-/// A run's lines into a peer's memory, where its part's lines begin at `to`.
-template <int lines>
-__device__ inline void store_lines(DataLine *to, const LineRun<lines> &run, const LineWords (&words)[lines]) {
-#pragma unroll
-    for (int k = 0; k < lines; ++k) store_line_words(to + run.line + k * run.lines_apart, words[k], run.exists(k));
-}
-
-/// Waits until a run's lines carry `epoch` in each of the `sources` where they begin, and holds them then; a null
-/// source has none. False if `spin` ended the wait. All are loaded before one of them is looked at.
-template <int sources, int lines, class Spin>
-__device__ inline bool poll_lines(const DataLine *const (&from)[sources], const LineRun<lines> &run,
-                                  LineWords (&held)[sources][lines], std::uint64_t epoch, Spin &spin) {
-    for (;;) {
-        bool there = true;
-#pragma unroll
-        for (int s = 0; s < sources; ++s) {
-#pragma unroll
-            for (int k = 0; k < lines; ++k)
-                held[s][k] =
-                    load_line_words(from[s] + run.line + k * run.lines_apart, from[s] != nullptr && run.exists(k));
-        }
-#pragma unroll
-        for (int s = 0; s < sources; ++s) {
-#pragma unroll
-            for (int k = 0; k < lines; ++k)
-                there &= held[s][k].high == epoch || !ends_line() || from[s] == nullptr || !run.exists(k);
-        }
-        if (__all_sync(whole_warp, there)) return true;
-        if (__any_sync(whole_warp, !spin())) return false;
-    }
-}
-
-/// The runs of several parts, of so many bytes at most each, spread over the first `threads` threads of a block: one
-/// part after the other, each would cost a flight to memory of its own.
-template <int lines>
-class LineRuns {
-public:
-    __device__ LineRuns(int parts, std::uint64_t most_bytes, unsigned threads)
-        : next_(threadIdx.x / 32), stride_(threads / 32) {
-        constexpr unsigned run_bytes = LineRun<lines>::all_lines * DataLine::payload;
-        const unsigned runs = (static_cast<unsigned>(most_bytes) + run_bytes - 1) / run_bytes;
-        all_ = runs * static_cast<unsigned>(parts);
-        runs_ = runs > 0 ? runs : 1;
-    }
-    // The same for all threads of a warp:
-    __device__ bool more() const { return next_ < all_; }
-    __device__ int part() const { return static_cast<int>(next_ / runs_); }
-    __device__ unsigned run() const { return next_ % runs_; }
-    __device__ void advance() { next_ += stride_; }
-
-private:
-    unsigned next_;
-    unsigned stride_;
-    unsigned all_;
-    unsigned runs_;  // of a part; what divides is not 0
-};
 
 /// Lines that a thread has under way at once: enough to hide a flight.
 inline constexpr int lines_at_once = 4;
@@ -321,8 +34,7 @@ __device__ inline void put_lines(DataLine *to, LinesAhead &ahead, const std::byt
     LineWords(&words)[lines_at_once] = ahead.words;
     for (LineRuns<lines_at_once> runs(1, bytes, blockDim.x); runs.more();) {
         const LineRun<lines_at_once> run(runs.run(), bytes);
-#pragma unroll
-        for (int k = 0; k < lines_at_once; ++k) words[k].high = ends_line() ? epoch : words[k].high;
+        stamp(words, epoch);
         store_lines(to, run, words);
         runs.advance();
         if (runs.more()) load_run(words, from, LineRun<lines_at_once>(runs.run(), bytes), odd);
@@ -414,8 +126,7 @@ __device__ inline bool reduce_runs(const Reduction &all, std::uint64_t epoch, un
         for (int k = 0; k < lines; ++k) words[k] = lanes[k].result(all.op, all.ranks);
         store_run(all.destination, run, words, all.odd);
         if (all.destinations == 0) continue;
-#pragma unroll
-        for (int k = 0; k < lines; ++k) words[k].high = ends_line() ? epoch : words[k].high;
+        stamp(words, epoch);
         for (int j = 0; j < all.destinations; ++j) store_lines(all.destination_of(j), run, words);
     }
     return true;
