@@ -277,7 +277,7 @@ BATON_API baton_result baton_free(baton_comm_t comm, void *pointer);
  * Never needed for correctness; local: no other rank has to call. Registering twice is counted; deregister as often.
  * A registered buffer may be freed without being deregistered, but not while calls that use it are in flight.
  * BATON_ERR_UNSUPPORTED, with the reason, for memory that cannot be exported, BATON_ERR_MEMORY where 1024 allocations
- * are registered already: calls on it work, through a copy.
+ * are registered already, another code where a peer could not map it: calls on it work, through a copy.
  */
 BATON_API baton_result baton_register(baton_comm_t comm, void *pointer, size_t bytes);
 BATON_API baton_result baton_deregister(baton_comm_t comm, void *pointer);

@@ -87,9 +87,8 @@ bool Communicator::meet_in_device_memory() {
     together([&] {
         try {
             arena = registry_->allocate_published(view_.layout.total_bytes);
-        } catch (const Failure &failure) {
-            if (failure.code() != BATON_ERR_UNSUPPORTED) throw;
-            why = fmt::format("GPU memory of rank {}: {}", view_.rank, failure.what());
+        } catch (const NotMapped &refused) {
+            why = fmt::format("GPU memory of rank {}: {}", view_.rank, refused.what());
         }
     });
     no_p2p_ = first_said(why);

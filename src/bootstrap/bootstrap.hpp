@@ -4,10 +4,13 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <mpi.h>
+
+#include "util/process_watch.hpp"
 
 namespace baton::core {
 
@@ -70,8 +73,10 @@ private:
 /// The destructor frees the duplicate unless abandon() was called (a broken communicator must not wait for dead ranks)
 /// or MPI is finalized.
 ///
-/// Its waits are nonblocking collectives that are tested. MPI cannot cancel or free one that is active, so a wait that
-/// was given up leaks its requests, its buffers and the duplicate: MPI may write to the buffers until MPI_Finalize.
+/// A wait for a process that has ended throws BATON_ERR_PEER_DEAD a second later, for what it sent last may be under
+/// way. Its waits are nonblocking collectives that are tested. MPI cannot cancel or free one that is active, so a wait
+/// that was given up leaks its requests, its buffers and the duplicate: MPI may write to the buffers until
+/// MPI_Finalize.
 class MpiBootstrap final : public Bootstrap {
 public:
     explicit MpiBootstrap(MPI_Comm comm);  // `comm` must live until connect() has returned
@@ -91,15 +96,24 @@ public:
 
 private:
     struct Active;
+    struct Present;
+    /// Another rank's process, once it has come to a roll.
+    struct Watched {
+        int rank;
+        ProcessWatch watch;
+        std::optional<Clock::time_point> ended_at;
+    };
     /// Takes `active` only where the wait is given up.
     void wait(std::unique_ptr<Active> &active, const char *what);
-    void call_the_roll(std::byte number);
+    void call_the_roll(std::uint32_t number);
+    void look_for_dead(Clock::time_point now);
     void duplicate();
     void require_one_host();
 
     const MPI_Comm users_;
     MPI_Comm comm_ = MPI_COMM_NULL;
     const Active *roll_ = nullptr;  // while it is called
+    std::vector<Watched> watches_;
     int rank_ = 0;
     int size_ = 0;
     bool abandoned_ = false;

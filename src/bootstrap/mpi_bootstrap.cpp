@@ -1,6 +1,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstring>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "bootstrap/agree.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "util/failure.hpp"
 #include "util/limits.hpp"
@@ -29,9 +31,13 @@ std::string host_identity() {
     char name[MPI_MAX_PROCESSOR_NAME] = "";
     int length = 0;
     check(MPI_Get_processor_name(name, &length), "MPI_Get_processor_name");
-    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    constexpr const char *path = "/proc/sys/kernel/random/boot_id";
+    errno = 0;
+    std::ifstream file(path);
     std::string boot;
-    std::getline(file, boot);
+    // Where there is no such file there is none for the other ranks.
+    if (!std::getline(file, boot) && errno != ENOENT && errno != 0)
+        fail(BATON_ERR_SYSTEM, "{}: {}", path, errno_text(errno));
     return std::string(name, static_cast<std::size_t>(length)) + '\n' + boot;
 }
 
@@ -49,6 +55,12 @@ std::string describe_hosts(const std::vector<std::string> &identity_of_rank) {
 }
 
 }  // namespace
+
+/// What a rank says of itself in a roll.
+struct MpiBootstrap::Present {
+    std::uint32_t number = 0;  // of the roll
+    ProcessIdentity process;
+};
 
 /// Collectives in flight and the memory that MPI reads and writes meanwhile.
 struct MpiBootstrap::Active {
@@ -110,25 +122,29 @@ void MpiBootstrap::connect() {
     // Twice: a rank that comes when the others have given up hears of them in the first, and of nobody in the second.
     // So no rank waits in duplicate() for one that will not come, after which Open MPI 4 makes no communicator any
     // more on the ranks that waited.
-    call_the_roll(std::byte{1});
-    call_the_roll(std::byte{2});
+    call_the_roll(1);
+    call_the_roll(2);
     duplicate();
     require_one_host();
 }
 
 /// Each rank scatters: a scatter is complete when its root has come, so the open ones name the missing ranks. (Where
 /// MPI scatters along a tree, ranks behind a missing one count as missing, too.) What is scattered is the number of the
-/// roll: a roll that a rank has given up still meets the ones that others call later, and then the numbers differ.
-void MpiBootstrap::call_the_roll(std::byte number) {
+/// roll: a roll that a rank has given up still meets the ones that others call later, and then the numbers differ. With
+/// it goes who the rank is.
+void MpiBootstrap::call_the_roll(std::uint32_t number) {
     const auto ranks = static_cast<std::size_t>(size_);
+    const Present mine{number, own_process()};
     auto active = std::make_unique<Active>(ranks);
-    active->mine.assign(ranks, number);
-    active->all.resize(ranks);
+    active->mine.resize(ranks * sizeof(Present));
+    active->all.resize(ranks * sizeof(Present));
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+        std::memcpy(&active->mine[rank * sizeof(Present)], &mine, sizeof(Present));
     try {
         for (int root = 0; root < size_; ++root) {
             const auto index = static_cast<std::size_t>(root);
-            check(MPI_Iscatter(active->mine.data(), 1, MPI_BYTE, &active->all[index], 1, MPI_BYTE, root, users_,
-                               &active->requests[index]),
+            check(MPI_Iscatter(active->mine.data(), sizeof(Present), MPI_BYTE, &active->all[index * sizeof(Present)],
+                               sizeof(Present), MPI_BYTE, root, users_, &active->requests[index]),
                   "MPI_Iscatter");
         }
     } catch (const Failure &) {
@@ -138,13 +154,31 @@ void MpiBootstrap::call_the_roll(std::byte number) {
     roll_ = active.get();
     wait(active, "MPI_Iscatter");
     roll_ = nullptr;
-    const auto foreign =
-        std::find_if(active->all.begin(), active->all.end(), [&](std::byte theirs) { return theirs != number; });
-    if (foreign == active->all.end()) return;
-    fail(BATON_ERR_MISMATCH,
-         "rank {} of mpi_comm is in another attempt to create a communicator; after an attempt that has failed, give "
-         "another mpi_comm to the next",
-         foreign - active->all.begin());
+    watches_.clear();
+    for (int rank = 0; rank < size_; ++rank) {
+        Present theirs;
+        std::memcpy(&theirs, &active->all[static_cast<std::size_t>(rank) * sizeof(Present)], sizeof(Present));
+        if (theirs.number != number) {
+            fail(
+                BATON_ERR_MISMATCH,
+                "rank {} of mpi_comm is in another attempt to create a communicator; after an attempt that has failed, "
+                "give another mpi_comm to the next",
+                rank);
+        }
+        if (rank != rank_ && theirs.process.pid_namespace == mine.process.pid_namespace)
+            watches_.push_back({rank, {theirs.process.pid, theirs.process.start_time, ProcessWatch::Means::polling}, {}});
+    }
+}
+
+/// Throws where a process has ended and the wait has not, although what it sent last has had time to come.
+void MpiBootstrap::look_for_dead(Clock::time_point now) {
+    constexpr auto last_words = std::chrono::seconds(1);
+    for (Watched &one : watches_) {
+        if (!one.watch.ended()) continue;
+        if (!one.ended_at) one.ended_at = now;
+        if (now - *one.ended_at < last_words) continue;
+        fail(BATON_ERR_PEER_DEAD, "the process of rank {} (pid {}) has ended", one.rank, one.watch.pid());
+    }
 }
 
 std::vector<int> MpiBootstrap::missing() const {
@@ -165,7 +199,9 @@ void MpiBootstrap::duplicate() {
 }
 
 void MpiBootstrap::require_one_host() {
-    const std::vector<std::string> identities = allgather_strings(host_identity());
+    std::string mine;
+    agree(*this, [&] { mine = host_identity(); });
+    const std::vector<std::string> identities = allgather_strings(mine);
     const auto same = [&](const std::string &identity) { return identity == identities[0]; };
     if (std::all_of(identities.begin(), identities.end(), same)) return;
     fail(BATON_ERR_UNSUPPORTED,
@@ -190,11 +226,17 @@ void MpiBootstrap::wait(std::unique_ptr<Active> &active, const char *what) {
     // processor to the ranks that are waited for.
     constexpr auto short_wait = std::chrono::milliseconds(20);
     constexpr auto pause = std::chrono::microseconds(200);
+    constexpr auto between_looks_for_dead = std::chrono::milliseconds(100);
     const auto start = Clock::now();
+    auto next_look_for_dead = start + between_looks_for_dead;
     try {
         while (!active->complete(what)) {
             try {
                 look(start);
+                if (const auto now = Clock::now(); now >= next_look_for_dead) {
+                    look_for_dead(now);
+                    next_look_for_dead = now + between_looks_for_dead;
+                }
             } catch (...) {
                 // What ended the wait may have happened after the wait's end: a peer went on and died, for instance.
                 if (active->complete(what)) return;

@@ -1,30 +1,21 @@
 #include "memory/board.hpp"
 
 #include <linux/futex.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <climits>
 
-#include "memory/process_watch.hpp"
 #include "util/failure.hpp"
 #include "util/fixed_text.hpp"
 
 namespace baton::core {
 namespace {
 
-std::uint64_t namespace_inode(const char *path) {
-    struct stat status = {};
-    return ::stat(path, &status) == 0 ? static_cast<std::uint64_t>(status.st_ino) : 0;
-}
-
 Identity own_identity(const std::string &doorbell) {
     Identity identity;
-    identity.pid = ::getpid();
+    identity.process = own_process();
     identity.uid = ::getuid();  // what the kernel puts into a message's credentials
-    identity.start_time = process_start_time(::getpid());
-    identity.pid_namespace = namespace_inode("/proc/self/ns/pid");
     identity.net_namespace = namespace_inode("/proc/self/ns/net");
     copy_text(identity.doorbell, doorbell);
     return identity;
@@ -47,7 +38,7 @@ Board::Board(Bootstrap &bootstrap, const std::string &doorbell) : segment_(boots
     for (int peer = 1; peer < bootstrap.size(); ++peer) {
         const Identity &first = identity(0);
         const Identity &other = identity(peer);
-        require_same(first.pid_namespace, other.pid_namespace, 0, peer, "pid", "--pid=host");
+        require_same(first.process.pid_namespace, other.process.pid_namespace, 0, peer, "pid", "--pid=host");
         require_same(first.net_namespace, other.net_namespace, 0, peer, "network", "--network=host");
     }
 }

@@ -10,16 +10,15 @@
 #include "memory/region.hpp"
 #include "memory/shared_segment.hpp"
 #include "util/limits.hpp"
+#include "util/process_watch.hpp"
 
 namespace baton::core {
 
 /// Who a rank is. Written before the board's constructor returns, constant afterwards.
 struct Identity {
-    std::int32_t pid = 0;
+    ProcessIdentity process;
     std::uint32_t uid = 0;
-    std::uint64_t start_time = 0;     // see process_start_time()
-    std::uint64_t pid_namespace = 0;  // inode numbers, 0 if unknown: process numbers and abstract socket names mean
-    std::uint64_t net_namespace = 0;  // the same thing to two ranks only inside one namespace
+    std::uint64_t net_namespace = 0;  // as pid_namespace, for the names of abstract sockets
     char doorbell[64] = {};
 };
 

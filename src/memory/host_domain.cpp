@@ -14,6 +14,7 @@
 #include "memory/memory_domain.hpp"
 #include "memory/readable.hpp"
 #include "util/failure.hpp"
+#include "util/file_size_limit.hpp"
 #include "util/unique_fd.hpp"
 
 namespace baton::core {
@@ -90,6 +91,7 @@ UniqueFd create_memfd(std::uint64_t size) {
     }
     UniqueFd fd(::memfd_create("baton", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!fd) fail(BATON_ERR_SYSTEM, "memfd_create: {}", errno_text(errno));
+    const FileSizeLimitGuard no_signal;
     int error = ::ftruncate(fd.get(), static_cast<off_t>(size)) == 0 ? 0 : errno;
     // Pages now, so that too little memory is an error here and not a SIGBUS at the first touch.
     while (error == 0 || error == EINTR) {
@@ -187,7 +189,8 @@ public:
         }
         result.fd = ::fcntl(found->second.fd.get(), F_DUPFD_CLOEXEC, 0);
         if (result.fd < 0) {
-            result.reason = fmt::format("its file descriptor could not be duplicated: {}", errno_text(errno));
+            result.reason = fmt::format("the file descriptor of host memory: {}", errno_text(errno));
+            result.code = BATON_ERR_SYSTEM;
             return result;
         }
         result.post.kind = HandleKind::memfd;

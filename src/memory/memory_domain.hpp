@@ -7,15 +7,24 @@
 
 #include "memory/pointer_info.hpp"
 #include "memory/region.hpp"
+#include "util/failure.hpp"
 
 namespace baton::core {
 
 /// A region as its owner exports it: the post that peers read and a descriptor to send beside it (-1 if none; owned by
-/// the holder of this struct). kind none: `reason` says why in words that explain prints.
+/// the holder of this struct). kind none: `reason` says why in words that explain prints, `code` whether memory of this
+/// kind never can be, or the system has refused.
 struct Export {
     RegionPost post;
     int fd = -1;
     std::string reason;
+    baton_result code = BATON_ERR_UNSUPPORTED;
+};
+
+/// Memory that peers cannot map, for whatever reason: calls on it go through a copy.
+class NotMapped : public Failure {
+public:
+    using Failure::Failure;
 };
 
 /// A kind of memory: host or one CUDA device. All calls are thread-safe: the caller's threads and the service thread

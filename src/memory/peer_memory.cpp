@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "bootstrap/agree.hpp"
 #include "memory/board.hpp"
 #include "memory/doorbell.hpp"
 #include "memory/mapped_regions.hpp"
@@ -18,31 +19,30 @@ namespace baton::core {
 
 struct PeerMemory::Impl {
     Impl(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks callbacks, const std::vector<int> &processors)
-        : rank(bootstrap.rank()), size(bootstrap.size()), board(bootstrap, doorbell.name()), mine(board.record(rank)) {
+        : rank(bootstrap.rank()),
+          size(bootstrap.size()),
+          doorbell(make_doorbell(bootstrap)),
+          board(bootstrap, doorbell->name()),
+          mine(board.record(rank)) {
         // One rank's failure is everybody's: nobody may go on to publish to a rank that is not there.
-        baton_result code = BATON_SUCCESS;
-        std::string text;
-        try {
+        agree(bootstrap, [&] {
             mapped.emplace(domain, rank, size);
-            publisher.emplace(board, doorbell, *mapped, rank, size);
-            service.emplace(board, doorbell, *mapped, *publisher, std::move(callbacks), rank, size);
+            publisher.emplace(board, *doorbell, *mapped, rank, size);
+            service.emplace(board, *doorbell, *mapped, *publisher, std::move(callbacks), rank, size);
             service->start(!bootstrap.same_process(), processors);
-        } catch (const Failure &failure) {
-            code = failure.code();
-            text = failure.what();
-        }
-        const std::vector<baton_result> codes = bootstrap.allgather(code);
-        if (code != BATON_SUCCESS) throw Failure(code, text);
-        for (int r = 0; r < size; ++r) {
-            const baton_result theirs = codes[static_cast<std::size_t>(r)];
-            if (theirs != BATON_SUCCESS) fail(theirs, "rank {} could not set up its peer memory", r);
-        }
+        });
+    }
+
+    static std::unique_ptr<Doorbell> make_doorbell(Bootstrap &bootstrap) {
+        std::unique_ptr<Doorbell> made;
+        agree(bootstrap, [&] { made = std::make_unique<Doorbell>(); });
+        return made;
     }
 
     ~Impl() { stop(); }
 
     void stop() {
-        service->stop();
+        if (service) service->stop();
         if (std::atomic_ref(mine.closed).exchange(1, std::memory_order_release) != 0) return;
         for (int r = 0; r < size; ++r) {
             if (r != rank) board.ring_bell(r);  // a publish() there may be waiting for this rank
@@ -59,7 +59,7 @@ struct PeerMemory::Impl {
     const int rank;
     const int size;
     std::atomic<std::uint64_t> reclaimed{0};  // retirements() at the last reclaim()
-    Doorbell doorbell;
+    std::unique_ptr<Doorbell> doorbell;
     Board board;
     BoardRecord &mine;
     std::optional<MappedRegions> mapped;
@@ -75,7 +75,7 @@ PeerMemory::~PeerMemory() = default;
 
 PeerMemory::Published PeerMemory::publish(Export &&exported, std::chrono::milliseconds timeout, Slots slots) {
     const UniqueFd fd(std::exchange(exported.fd, -1));
-    if (exported.post.kind == HandleKind::none) throw Failure(BATON_ERR_UNSUPPORTED, exported.reason);
+    if (exported.post.kind == HandleKind::none) throw NotMapped(exported.code, exported.reason);
     return impl_->publisher->publish(exported.post, fd.get(), timeout, slots);
 }
 

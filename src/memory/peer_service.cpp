@@ -37,7 +37,7 @@ void PeerService::start(bool watch_processes, const std::vector<int> &processors
         if (r == rank_) continue;
         const Identity &identity = board_.identity(r);
         const ProcessWatch &watch =
-            peers_[static_cast<std::size_t>(r)].watch.emplace(identity.pid, identity.start_time);
+            peers_[static_cast<std::size_t>(r)].watch.emplace(identity.process.pid, identity.process.start_time);
         if (watch.descriptor() >= 0) watched.push_back(watch.descriptor());
     }
     thread_.start(std::move(watched),
@@ -79,7 +79,7 @@ void PeerService::take_rings() {
     while (doorbell_.take(&message)) {
         if (message.owner < 0 || message.owner >= static_cast<int>(peers_.size()) || message.owner == rank_) continue;
         const Identity &sender = board_.identity(message.owner);
-        if (message.pid != sender.pid || message.uid != sender.uid) {
+        if (message.pid != sender.process.pid || message.uid != sender.uid) {
             log(LogLevel::warn, rank_, "dropped a message of process {} (user {}), which is not rank {}", message.pid,
                 message.uid, message.owner);
             continue;
@@ -109,7 +109,8 @@ void PeerService::serve(int owner) {
     ack.code = BATON_SUCCESS;
     try {
         if (with_fd && peer.ring.fd_lost) {
-            fail(BATON_ERR_SYSTEM, "its descriptor could not be received: too many open files (ulimit -n)");
+            fail(BATON_ERR_SYSTEM,
+                 "the descriptor of rank {}'s memory could not be received: too many open files (ulimit -n)", owner);
         }
         mapped_.map(owner, post, with_fd ? peer.ring.fd.release() : -1);
     } catch (const Failure &failure) {

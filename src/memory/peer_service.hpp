@@ -9,9 +9,9 @@
 #include "memory/doorbell.hpp"
 #include "memory/mapped_regions.hpp"
 #include "memory/peer_memory.hpp"
-#include "memory/process_watch.hpp"
 #include "memory/publisher.hpp"
 #include "memory/service_thread.hpp"
+#include "util/process_watch.hpp"
 
 namespace baton::core {
 

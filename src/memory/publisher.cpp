@@ -117,7 +117,7 @@ bool Publisher::is_gone(int peer) const {
 void Publisher::fail_gone(int peer) {
     throw_if_broken();  // the service thread may know more
     const bool left = std::atomic_ref(board_.record(peer).left).load(std::memory_order_acquire) != 0;
-    fail(BATON_ERR_PEER_DEAD, "rank {} (pid {}) {}", peer, board_.identity(peer).pid,
+    fail(BATON_ERR_PEER_DEAD, "rank {} (pid {}) {}", peer, board_.identity(peer).process.pid,
          left ? "has destroyed its communicator" : "has ended");
 }
 
@@ -134,7 +134,7 @@ void Publisher::await_acks(Clock::time_point deadline, std::chrono::milliseconds
         const auto left = deadline - Clock::now();
         if (left <= left.zero()) {
             fail(BATON_ERR_TIMEOUT, "rank {} (pid {}) has not mapped a region of rank {} within {} ms; is it stopped?",
-                 peer, board_.identity(peer).pid, rank_, timeout.count());
+                 peer, board_.identity(peer).process.pid, rank_, timeout.count());
         }
         if (round < yields) {
             ::sched_yield();
@@ -149,7 +149,7 @@ void Publisher::throw_if_refused() {
     for (int r = 0; r < size_; ++r) {
         const Ack &ack = mine_.acks[r];
         if (r == rank_ || ack.code == BATON_SUCCESS) continue;
-        fail(BATON_ERR_UNSUPPORTED, "rank {} could not map it: {}", r, ack.text);
+        throw NotMapped(static_cast<baton_result>(ack.code), fmt::format("rank {} could not map it: {}", r, ack.text));
     }
 }
 

@@ -14,6 +14,7 @@ namespace baton::core {
 /// reserved, as CUDA does with the space of its unified addresses.
 inline bool readable(const void *pointer) {
     const auto aligned = reinterpret_cast<std::uintptr_t>(pointer) & ~std::uintptr_t{7};
+    if (aligned == 0) return false;  // a null set would not be read
     constexpr int no_such_operation = -1;
     return ::syscall(SYS_rt_sigprocmask, no_such_operation, aligned, nullptr, 8) == 0 || errno != EFAULT;
 }

@@ -28,7 +28,8 @@ struct RegionRegistry::Impl {
         std::uint64_t buffer_id = 0;
         bool published = false;
         PeerMemory::Published place;
-        std::string reason;      // not published: why
+        std::string reason;  // not published: why
+        baton_result code = BATON_ERR_UNSUPPORTED;
         int registered = 0;      // add() less remove()
         bool for_peers = false;  // by allocate_published(): the domain's kind that all ranks reach
         bool owned = false;      // from allocate(): freed by release() or the destructor
@@ -92,9 +93,10 @@ struct RegionRegistry::Impl {
         try {
             region.place = peers.publish(domain.export_region(info), timeout, slots);
             region.published = true;
-        } catch (const Failure &failure) {
-            if (failure.code() != BATON_ERR_UNSUPPORTED || peers.interrupted()) throw;
-            region.reason = failure.what();  // not exportable: calls on it go through a copy
+        } catch (const NotMapped &refused) {
+            if (peers.interrupted()) throw;
+            region.reason = refused.what();
+            region.code = refused.code();
         }
     }
 
@@ -229,7 +231,7 @@ void RegionRegistry::add(const void *pointer, std::size_t bytes) {
     }
     const std::lock_guard lock(impl_->mutex);
     Impl::Region &region = impl_->region_of(info, PeerMemory::Slots::callers);
-    if (!region.published) throw Failure(BATON_ERR_UNSUPPORTED, region.reason);
+    if (!region.published) throw NotMapped(region.code, region.reason);
     ++region.registered;
 }
 
@@ -269,9 +271,9 @@ RegionRegistry::Allocation RegionRegistry::allocate_published(std::size_t bytes)
     const std::lock_guard lock(impl_->mutex);
     const auto [pointer, region] = impl_->allocate(bytes, PeerMemory::Slots::own);
     if (!region->published) {
-        const std::string reason = region->reason;
+        const NotMapped refused(region->code, region->reason);
         impl_->release(impl_->regions.find(address_of(pointer)));
-        throw Failure(BATON_ERR_UNSUPPORTED, reason);
+        throw refused;
     }
     return {pointer, region->place};
 }

@@ -59,6 +59,13 @@ TEST(HostDomain, MoreThanThereIsIsAnError) {
     ::signal(SIGXFSZ, old_handler);
 }
 
+/// Also those that the kernel would take for a null set of signals (readable.hpp).
+TEST(HostDomain, LowAddressesAreInvalid) {
+    const auto domain = make_host_domain(false);
+    for (std::uintptr_t address = 1; address < 4096; address = address < 16 ? address + 1 : address * 2)
+        EXPECT_EQ(domain->classify(reinterpret_cast<const void *>(address)).kind, Kind::invalid) << address;
+}
+
 TEST(HostDomain, ReleasedMemoryIsInvalidAndItsAddressGetsANewId) {
     const auto domain = make_host_domain(false);
     void *memory = domain->allocate(1 << 16);

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -8,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -213,14 +213,8 @@ TEST(PeerMemoryProcesses, TooManyOpenFilesAtAPeerIsItsRefusal) {
     expect_all_well(run_processes(2, [](Bootstrap &bootstrap) {
         const auto domain = make_host_domain(false);
         PeerMemory peers(bootstrap, *domain, {});
-        rlimit limit = {};
-        ::getrlimit(RLIMIT_NOFILE, &limit);
-        if (bootstrap.rank() == 1) {
-            const int lowest_free = ::dup(0);
-            ::close(lowest_free);
-            const rlimit none_left{static_cast<rlim_t>(lowest_free), limit.rlim_max};
-            ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none_left), 0);
-        }
+        std::optional<NoDescriptorsLeft> limit;
+        if (bootstrap.rank() == 1) limit.emplace();
         bootstrap.barrier();
         if (bootstrap.rank() == 0) {
             void *memory = domain->allocate(1);
@@ -228,14 +222,12 @@ TEST(PeerMemoryProcesses, TooManyOpenFilesAtAPeerIsItsRefusal) {
                 peers.publish(domain->export_region(domain->classify(memory)), patience);
                 ADD_FAILURE() << "published";
             } catch (const Failure &failure) {
-                EXPECT_EQ(failure.code(), BATON_ERR_UNSUPPORTED);
+                EXPECT_EQ(failure.code(), BATON_ERR_SYSTEM);
                 EXPECT_NE(std::string(failure.what()).find("too many open files"), std::string::npos) << failure.what();
             }
         }
         bootstrap.barrier();
-        if (bootstrap.rank() == 1) {
-            ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
-        }
+        limit.reset();
         bootstrap.barrier();
         if (bootstrap.rank() == 0) {  // the communicator has survived it
             void *memory = domain->allocate(1);
@@ -244,6 +236,22 @@ TEST(PeerMemoryProcesses, TooManyOpenFilesAtAPeerIsItsRefusal) {
         bootstrap.barrier();
         peers.leave();
         bootstrap.barrier();
+    }));
+}
+
+/// Nobody waits for a rank that could not come, and all say the same.
+TEST(PeerMemoryProcesses, ARankWithoutDescriptorsFailsOnAllRanks) {
+    expect_all_well(run_processes(3, [](Bootstrap &bootstrap) {
+        const auto domain = make_host_domain(false);
+        std::optional<NoDescriptorsLeft> limit;
+        if (bootstrap.rank() == 1) limit.emplace();
+        try {
+            const PeerMemory peers(bootstrap, *domain, {});
+            ADD_FAILURE() << "made";
+        } catch (const Failure &failure) {
+            EXPECT_EQ(failure.code(), BATON_ERR_SYSTEM) << failure.what();
+            EXPECT_EQ(std::string(failure.what()).find("rank 1: socket"), 0U) << failure.what();
+        }
     }));
 }
 

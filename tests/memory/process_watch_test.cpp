@@ -1,4 +1,4 @@
-#include "memory/process_watch.hpp"
+#include "util/process_watch.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -96,4 +96,13 @@ std::vector<Ended> run_processes(int size, const std::function<void(Bootstrap &)
     return results;
 }
 
+NoDescriptorsLeft::NoDescriptorsLeft() {
+    const int lowest_free = ::dup(0);
+    ::close(lowest_free);
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const rlimit none_left{static_cast<rlim_t>(lowest_free), before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none_left), 0);
+}
+NoDescriptorsLeft::~NoDescriptorsLeft() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
+
 }  // namespace baton::core::testing

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -30,6 +31,18 @@ public:
 private:
     Shared *shared_;
     int rank_;
+};
+
+/// While it lives, this process can open no file.
+class NoDescriptorsLeft {
+public:
+    NoDescriptorsLeft();
+    ~NoDescriptorsLeft();
+    NoDescriptorsLeft(const NoDescriptorsLeft &) = delete;
+    NoDescriptorsLeft &operator=(const NoDescriptorsLeft &) = delete;
+
+private:
+    rlimit before_ = {};
 };
 
 struct Ended {

@@ -215,7 +215,7 @@ TEST(RegionRegistry, APeersRefusalIsRememberedForThatAllocation) {
         void *memory = rank.registry.allocate(10);
         EXPECT_FALSE(rank.locate(reinterpret_cast<std::uintptr_t>(memory)).direct);
         rank.registry.release(memory);
-        EXPECT_EQ(code_of([&] { rank.registry.allocate_published(10); }), BATON_ERR_UNSUPPORTED);
+        EXPECT_EQ(code_of([&] { rank.registry.allocate_published(10); }), BATON_ERR_CUDA);
         EXPECT_EQ(rank.registry.allocated_bytes(), 0U);
         peer->domain.before_import = nullptr;
     });

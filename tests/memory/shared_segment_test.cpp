@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -73,6 +74,30 @@ TEST(SharedSegment, LeavesNoName) {
         bootstrap.barrier();
     });
     for (const Ended &end : ended) EXPECT_EQ(end.exit_code, 0);
+}
+
+TEST(SharedSegment, ARankWithoutDescriptorsFailsOnAllRanksAndLeavesNoName) {
+    for (const int poor : {0, 1}) {
+        const auto ended = run_processes(2, [poor](Bootstrap &bootstrap) {
+            constexpr std::size_t bytes = 1239040;  // whole pages
+            {
+                std::optional<NoDescriptorsLeft> limit;
+                if (bootstrap.rank() == poor) limit.emplace();
+                try {
+                    const SharedSegment segment(bootstrap, bytes);
+                    ADD_FAILURE() << "no error";
+                } catch (const Failure &failure) {
+                    EXPECT_EQ(failure.code(), BATON_ERR_SYSTEM) << failure.what();
+                    EXPECT_EQ(std::string(failure.what()).find("rank " + std::to_string(poor) + ": shm_open"), 0U)
+                        << failure.what();
+                    EXPECT_EQ(std::string(failure.what()).find("ipc"), std::string::npos) << failure.what();
+                }
+            }
+            bootstrap.barrier();
+            EXPECT_FALSE(has_name_in_dev_shm(2 * bytes));
+        });
+        for (const Ended &end : ended) EXPECT_EQ(end.exit_code, 0);
+    }
 }
 
 TEST(SharedSegment, TooLargeIsAnErrorOnAllRanks) {

@@ -159,24 +159,21 @@ TEST(Communicators, CreatedAndDestroyedManyTimes) {
     EXPECT_EQ(named_segments(), "");
 }
 
-/// Files of this process may not grow beyond `bytes`: stands for a machine without that much shared memory.
+/// Files of this process may not grow beyond `bytes`: stands for a machine without that much shared memory. Growing one
+/// all the same would end the process by a signal, if Baton did not hold it back.
 class FileSizeLimit {
 public:
-    explicit FileSizeLimit(rlim_t bytes) : handler_(signal(SIGXFSZ, SIG_IGN)) {
+    explicit FileSizeLimit(rlim_t bytes) {
         EXPECT_EQ(0, getrlimit(RLIMIT_FSIZE, &before_));
         const rlimit now{bytes, before_.rlim_max};
         EXPECT_EQ(0, setrlimit(RLIMIT_FSIZE, &now));
     }
-    ~FileSizeLimit() {
-        EXPECT_EQ(0, setrlimit(RLIMIT_FSIZE, &before_));
-        signal(SIGXFSZ, handler_);
-    }
+    ~FileSizeLimit() { EXPECT_EQ(0, setrlimit(RLIMIT_FSIZE, &before_)); }
     FileSizeLimit(const FileSizeLimit &) = delete;
     FileSizeLimit &operator=(const FileSizeLimit &) = delete;
 
 private:
     rlimit before_{};
-    void (*handler_)(int);
 };
 
 /// The service thread runs by the time that memory for data is short: it must end, with all else.

@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "bootstrap/bootstrap.hpp"
 #include "support/broken.hpp"
+#include "util/failure.hpp"
 
 namespace baton::test {
 namespace {
@@ -151,6 +153,26 @@ TEST_F(PeerDeath, InTheMiddleOfManyCalls) {
             result = baton_allreduce(BATON_IN_PLACE, buffer.data(), count, BATON_INT32, BATON_SUM, *comm_, stream);
         }
         expect_peer_dead(result, &stream);
+    }
+    go_on();
+}
+
+/// Where no service thread watches: in the meetings of creation and destruction.
+TEST_F(PeerDeath, WhileOthersMeet) {
+    const MpiComm users = MpiComm::duplicate(MPI_COMM_WORLD);
+    {
+        core::MpiBootstrap bootstrap(users);
+        bootstrap.connect();
+        if (world_rank() == victim()) die();
+        try {
+            bootstrap.barrier();
+            ADD_FAILURE() << "the dead have come";
+        } catch (const core::Failure &failure) {
+            EXPECT_EQ(failure.code(), BATON_ERR_PEER_DEAD) << failure.what();
+            EXPECT_NE(std::string(failure.what()).find("rank " + std::to_string(victim())), std::string::npos)
+                << failure.what();
+        }
+        EXPECT_LT(seconds_since_death(), 2.5);
     }
     go_on();
 }

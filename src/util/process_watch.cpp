@@ -1,8 +1,10 @@
-#include "memory/process_watch.hpp"
+#include "util/process_watch.hpp"
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <fstream>
@@ -38,6 +40,15 @@ ProcessState read_state(pid_t pid) {
 }  // namespace
 
 std::uint64_t process_start_time(pid_t pid) { return read_state(pid).start_time; }
+
+std::uint64_t namespace_inode(const char *path) {
+    struct stat status = {};
+    return ::stat(path, &status) == 0 ? static_cast<std::uint64_t>(status.st_ino) : 0;
+}
+
+ProcessIdentity own_process() {
+    return {::getpid(), process_start_time(::getpid()), namespace_inode("/proc/self/ns/pid")};
+}
 
 ProcessWatch::ProcessWatch(pid_t pid, std::uint64_t start_time, Means means) : pid_(pid), start_time_(start_time) {
     if (means == Means::best) pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));

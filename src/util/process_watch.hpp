@@ -12,6 +12,16 @@ namespace baton::core {
 /// the same number.
 std::uint64_t process_start_time(pid_t pid);
 
+/// Who a process is, for others.
+struct ProcessIdentity {
+    std::int32_t pid = 0;
+    std::uint64_t start_time = 0;     // process_start_time()
+    std::uint64_t pid_namespace = 0;  // inode number, 0 if unknown: only inside one does `pid` mean the same to both
+};
+ProcessIdentity own_process();
+/// Of "/proc/self/ns/pid" and the like; 0 if it cannot be read.
+std::uint64_t namespace_inode(const char *path);
+
 /// Notices the end of one process. Through a pidfd, which becomes readable the moment it ends; where the system refuses
 /// those (old kernels, some sandboxes), by asking from time to time.
 class ProcessWatch {
