@@ -115,13 +115,12 @@ HostExecutor::~HostExecutor() { order_.drain(); }
 
 template <class Work>
 void HostExecutor::submit(void *stream, Work work) {
-    if (stream == nullptr) return order_.run(order_.issue([](std::uint64_t) {}), std::ref(work));
     const auto in_turn = [this](std::uint64_t ticket, Work &operation) {
         // All inside the turn: until it has passed, the communicator is not destroyed.
         order_.run(ticket, [&] {
             try {
                 operation();
-            } catch (const std::bad_alloc &) {  // the only exception of an operation; there is no caller to take it
+            } catch (const std::bad_alloc &) {  // the only exception of an operation, which the peers may be in
                 OperationPoint point;
                 point.peer = view_.rank;
                 give_up(view_, BATON_ERR_MEMORY, point);
@@ -129,6 +128,7 @@ void HostExecutor::submit(void *stream, Work work) {
             throw_if_broken_();
         });
     };
+    if (stream == nullptr) return in_turn(order_.issue([](std::uint64_t) {}), work);
     // If there is no memory for it in the queue, it has not been issued.
     order_.issue([&](std::uint64_t ticket) {
         static_cast<HostStream *>(stream)->enqueue(

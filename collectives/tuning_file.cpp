@@ -11,15 +11,19 @@ namespace baton::core {
 namespace {
 
 std::string read_file(const std::string &path) {
+    constexpr std::size_t most = 1 << 20;
     errno = 0;
     std::ifstream file(path);
-    std::string text;
-    std::getline(file, text, '\0');  // all of it; what is wrong with a zero byte, the parser says
+    std::string text(most + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
     // A folder opens, but does not read.
     if (!file.is_open() || file.bad()) {
         fail(BATON_ERR_ARGUMENT, "tuning file {} cannot be read: {} (BATON_TUNING names another, or none)", path,
              errno_text(errno));
     }
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (text.size() > most)
+        fail(BATON_ERR_ARGUMENT, "tuning file {}: larger than {} KiB, as no tuning file is", path, most / 1024);
     return text;
 }
 

@@ -140,11 +140,13 @@ void declare(CLI::App &app, Options &options, Texts &texts) {
                    "Comma list: malloc (cudaMalloc or malloc), baton (baton_malloc), registered, all")
         ->capture_default_str();
     app.add_option("--device", texts.device, "auto (GPUs where every rank has one), cuda, host")->capture_default_str();
-    app.add_option("--against", texts.against,
-                   "Comma list of libraries to measure in alternation with Baton: nccl (all its modes), nccl_default, "
-                   "nccl_registered, nccl_symmetric, nccl_zero_cta, mpi");
+    CLI::Option *const against =
+        app.add_option("--against", texts.against,
+                       "Comma list of libraries to measure in alternation with Baton: nccl (all its modes), "
+                       "nccl_default, nccl_registered, nccl_symmetric, nccl_zero_cta, mpi");
     app.add_option("--nccl-library", options.nccl_library,
-                   "The NCCL to load (default $BATON_NCCL_LIBRARY, then libnccl.so.2)");
+                   "The NCCL to load (default $BATON_NCCL_LIBRARY, then libnccl.so.2)")
+        ->needs(against);
     app.add_option("--mpi-max", texts.mpi_max, "Largest size for MPI (default 64M on GPUs, --max on the host)");
     app.add_flag("--check,!--no-check", options.check, "Verify every element on every rank after each round (default)");
     app.add_flag("--explain", options.explain, "Print baton_explain's whole text below each row");

@@ -6,8 +6,9 @@
 /// Broadcast by pulling: every rank copies the root's buffer, all of them at once.
 ///   1. Tell every peer what I do, the root where its buffer is.
 ///   2. Root:   copy to its own receive buffer; wait for a signal of every other rank.
-///      Others: wait for the root; copy its buffer; signal.
-/// Steps: 1. Wire: buffer bytes per rank, read. Synchronisation: arrival per pair, a signal per rank. Scratch: none.
+///      Others: wait for the root; copy its buffer; signal it.
+/// Steps: 1. Wire: buffer bytes per rank, read. Synchronisation: arrival per pair, a signal to the root per rank.
+/// Scratch: none.
 namespace baton::core {
 
 template <class Engine>
@@ -16,11 +17,10 @@ BATON_HD void broadcast_pull(Engine &engine, const CollectiveArgs &args) {
     const Range part = engine.share(args.chunk, copy_granule);
     if (engine.rank() == args.root) {
         engine.copy_own(args.recv + part.begin, args.send + part.begin, part.bytes);
-        engine.signal_all(1);
         if (!engine.wait_all(1)) return;
     } else {
         engine.copy_from(args.recv + part.begin, engine.send_of(args.root) + part.begin, part.bytes);
-        engine.signal_all(1);
+        engine.signal(args.root, 1);
     }
     engine.finish();
 }

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "sync/arena.hpp"
-#include "sync/control.hpp"
 
 namespace baton::core {
 
@@ -42,7 +41,7 @@ BATON_HD bool wait_for_buffer(Engine &engine, const Message &message) {
     for (int before = message_buffers; before <= message_slots; before += message_buffers) {
         const std::uint64_t number = message.before(static_cast<std::uint64_t>(before));
         MessageOutbox *const out = engine.own().outbox(message.peer, Message::slot_of(number));
-        if (!engine.wait_word(&out->consumed.value, number, WaitFor::consumed)) return false;
+        if (!engine.wait_until_left(&out->consumed.value, number)) return false;
     }
     return true;
 }

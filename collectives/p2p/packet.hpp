@@ -20,7 +20,7 @@ template <class Engine>
 BATON_HD bool send_packet(Engine &engine, const Message &message) {
     MessageOutbox *out = engine.own().outbox(message.peer, message.slot());
     MessageInbox *in = engine.arena(message.peer).inbox(engine.rank(), message.slot());
-    if (!engine.wait_word(&out->consumed.value, message.slot_user_before(), WaitFor::consumed)) return false;
+    if (!engine.wait_until_left(&out->consumed.value, message.slot_user_before())) return false;
     if (engine.channel() == 0) engine.post_line(&in->header);
     const Range part = engine.share(message.bytes, copy_granule);
     engine.put(message.slot(), part.begin / packet_payload, message.buffer + part.begin, part.bytes, message.number);

@@ -16,7 +16,7 @@ BATON_HD bool send_pull(Engine &engine, const Message &message, MessageProgress 
     MessageOutbox *out = engine.own().outbox(message.peer, message.slot());
     MessageInbox *in = engine.arena(message.peer).inbox(engine.rank(), message.slot());
     if (!progress.begun) {
-        if (!engine.wait_word(&out->consumed.value, message.slot_user_before(), WaitFor::consumed)) return false;
+        if (!engine.wait_until_left(&out->consumed.value, message.slot_user_before())) return false;
         engine.post_line(&in->header);
         progress.begun = true;
     }

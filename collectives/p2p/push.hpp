@@ -22,7 +22,7 @@ BATON_HD bool send_meet(Engine &engine, const Message &message, MessageProgress 
     MessageOutbox *out = engine.own().outbox(message.peer, message.slot());
     MessageInbox *in = engine.arena(message.peer).inbox(engine.rank(), message.slot());
     if (!progress.begun) {
-        if (!engine.wait_word(&out->consumed.value, message.slot_user_before(), WaitFor::consumed)) return false;
+        if (!engine.wait_until_left(&out->consumed.value, message.slot_user_before())) return false;
         if (engine.channel() == 0) engine.post_line(&in->header);
         progress.begun = true;
     }
@@ -46,7 +46,7 @@ BATON_HD bool recv_push(Engine &engine, const Message &message, MessageProgress 
     MessageInbox *in = engine.own().inbox(message.peer, message.slot());
     MessageOutbox *out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
     if (!progress.begun) {
-        if (!engine.wait_word(received, message.slot_user_before(), WaitFor::consumed)) return false;
+        if (!engine.wait_until_left(received, message.slot_user_before())) return false;
         engine.post_line(&out->reply);
         progress.begun = true;
     }

@@ -132,7 +132,7 @@ typedef enum baton_lines {
  * BATON_ERR_MISMATCH naming the field and the ranks otherwise.
  */
 typedef struct baton_config {
-    size_t struct_size;       /* set by baton_config_init(); lets later versions add fields */
+    size_t struct_size;       /* set by baton_config_init(): what the caller knows, where the library has more fields */
     int transport;            /* a baton_transport; -1 = unset. BATON_TRANSPORT=auto|host|kernel|copy_engine|zero_sm */
     double timeout_seconds;   /* how long to wait for a rank; < 0 = unset. BATON_TIMEOUT, default 60 */
     int max_channels;         /* most CTAs of a kernel, 1..64; 0 = unset. BATON_MAX_CHANNELS, default 64. Lowered to
@@ -218,7 +218,13 @@ BATON_API baton_result baton_op_from_mpi(MPI_Op mpi_op, baton_op *op);
 
 /* ---------------------------------------------------------------- communicators ----------------------------------- */
 
-BATON_API baton_result baton_config_init(baton_config *config);
+/*
+ * Makes all fields of *config unset. The program's own sizeof goes along, so that one that was compiled with an older
+ * header than the library's, which may have more fields, keeps working. Where there are no macros, call
+ * baton_config_init_sized(config, sizeof(baton_config)).
+ */
+#define baton_config_init(config) baton_config_init_sized((config), sizeof(baton_config))
+BATON_API baton_result baton_config_init_sized(baton_config *config, size_t size);
 
 /*
  * Creates a communicator over the ranks of `mpi_comm` (any intra-communicator; it is duplicated and may be freed
@@ -236,7 +242,8 @@ BATON_API baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *
  * then it returns without waiting for other ranks. What breaks it while this call waits for them (a rank that does not
  * come within the timeout, for instance) is returned; this rank's part is destroyed then as well. Windows and
  * baton_malloc() memory of the communicator that are still alive are freed. CUDA graphs that captured calls of the
- * communicator must not be launched any more.
+ * communicator must not be launched any more. Several communicators are destroyed in the same order on all ranks: in
+ * different orders the ranks would wait for each other until the timeout.
  */
 BATON_API baton_result baton_comm_destroy(baton_comm_t comm);
 
@@ -400,9 +407,10 @@ BATON_API baton_result baton_wait_signal(int source, uint64_t signals, baton_win
 /* ---------------------------------------------------------------- explain ----------------------------------------- */
 
 /*
- * Writes, as text of at most `size` bytes with the terminating zero, what plan a call would get and why: algorithm,
- * transport, channels, segment, how each buffer is reached. Starts nothing. sendbuf and recvbuf may be NULL (the plan
- * for registered memory); type counts for operations without one (put, get) as bytes with BATON_UINT8.
+ * Writes, as text of at most `size` bytes with the terminating zero ("..." before it if it is cut), what plan a call
+ * would get and why: algorithm, transport, channels, segment, how each buffer is reached. Starts nothing. sendbuf and
+ * recvbuf may be NULL (the plan for registered memory), and are not looked at where peers touch none; type counts for
+ * operations without one (put, get) as bytes with BATON_UINT8.
  */
 BATON_API baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type,
                                      baton_op op, const void *sendbuf, const void *recvbuf, char *text, size_t size);

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "api/calls.hpp"
 #include "api/error_state.hpp"
+#include "util/fixed_text.hpp"
 
 namespace baton::core {
 namespace {
@@ -296,8 +296,7 @@ baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t 
         require_type(type);
         if (operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE) require_op(type, op);
         const std::string explanation = found->explain(operation, count, type, op, sendbuf, recvbuf);
-        std::strncpy(text, explanation.c_str(), size - 1);
-        text[size - 1] = '\0';
+        text[at_most(explanation, size - 1).copy(text, size - 1)] = '\0';
     });
 }
 

@@ -82,9 +82,16 @@ baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *config, ba
 baton_result baton_comm_destroy(baton_comm_t comm) {
     return guarded("baton_comm_destroy", [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
-        communicators().remove(comm);
-        windows().remove_if([&](const WindowHandle &window) { return window.comm == found; });
-        const std::lock_guard lock(found->mutex());
+        const auto turn = found->turn_unless_destroyed();
+        // Only at the end, however it ends: until then baton_comm_abort() can end its waits.
+        struct Forget {
+            ~Forget() {
+                communicators().remove(comm);
+                windows().remove_if([&](const WindowHandle &window) { return window.comm == found; });
+            }
+            baton_comm_t comm;
+            const std::shared_ptr<Communicator> &found;
+        } const forget{comm, found};
         found->shut_down();
     });
 }
@@ -114,7 +121,7 @@ baton_result baton_comm_size(baton_comm_t comm, int *size) {
 baton_result baton_comm_info(baton_comm_t comm, baton_info *info) {
     return guarded("baton_comm_info", [&] {
         require_pointer(info, "info");
-        if (info->struct_size != sizeof(baton_info)) {
+        if (info->struct_size < sizeof(baton_info)) {
             fail(BATON_ERR_ARGUMENT, "info.struct_size is {}, expected sizeof(baton_info) = {}", info->struct_size,
                  sizeof(baton_info));
         }

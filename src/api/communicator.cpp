@@ -117,8 +117,8 @@ std::vector<DeviceIdentity> Communicator::settle_place(const baton_config &confi
         if (device_ < 0) return;
         identity_ = device_identity(device_);
         mine.generation = identity_.generation;
-        std::strncpy(mine.uuid, identity_.uuid.c_str(), sizeof(mine.uuid) - 1);
-        std::strncpy(mine.name, identity_.name.c_str(), sizeof(mine.name) - 1);
+        copy_text(mine.uuid, identity_.uuid);
+        copy_text(mine.name, identity_.name);
     });
     const std::vector<Place> all = bootstrap_->allgather(mine);
     const auto off = std::find_if(all.begin(), all.end(), [](const Place &place) { return place.p2p_off != 0; });
@@ -233,7 +233,7 @@ void Communicator::fill_info(baton_info *info) const {
     const std::shared_lock lock(teardown_mutex_);
     require_alive();
     const std::size_t size = info->struct_size;
-    std::memset(info, 0, sizeof(*info));
+    std::memset(info, 0, size);
     info->struct_size = size;
     info->rank = view_.rank;
     info->size = view_.size;

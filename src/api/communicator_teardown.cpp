@@ -18,7 +18,8 @@ void Communicator::shut_down() {
         if (!in_step) return;
         try {
             together(body);
-        } catch (const Failure &failure) {
+        } catch (const std::exception &exception) {
+            const Failure failure = as_failure(exception);
             in_step = false;
             broken_here = std::current_exception();
             break_with(failure.code(), failure.what(), true);
@@ -62,8 +63,8 @@ void Communicator::free_control() {
 }
 
 Communicator::~Communicator() {
-    if (shut_down_) return;
-    // Creation failed half-way, on all ranks: nothing is in flight.
+    if (bootstrap_ == nullptr) return;  // shut_down() has come to its end
+    // Creation failed half-way, on all ranks, and nothing is in flight; or shut_down() did, for want of memory.
     Reclaimer::of_process().leave(this);
     ready_.store(false, std::memory_order_release);
     if (peers_) {

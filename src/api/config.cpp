@@ -57,6 +57,7 @@ std::size_t size_from(const char *name, std::size_t otherwise, std::size_t least
     const int shift = unit == units.npos ? 0 : 10 * static_cast<int>(unit + 1);
     if (shift > 0) ++stop;
     if (error == std::errc::invalid_argument || *stop != '\0') {
+        if (most < 1024) fail(BATON_ERR_ARGUMENT, "{}={}: expected a whole number in {}..{}", name, value, least, most);
         fail(BATON_ERR_ARGUMENT, "{}={}: expected a number such as 4096, 64K, 16M or 1G", name, value);
     }
     if (error != std::errc() || number > (most >> shift) || number << shift < least)
@@ -144,14 +145,28 @@ baton_config unset_config() {
     return config;
 }
 
+/// A newer header's fields are not known here: they must be unset, which baton_config_init_sized() has made zero.
+void require_known_size(const baton_config &given) {
+    const std::size_t size = given.struct_size;
+    constexpr std::size_t most = 1 << 12;  // what is larger is no size
+    if (size < sizeof(baton_config) || size > most) {
+        fail(BATON_ERR_ARGUMENT, "config.struct_size is {}, expected {}: initialise it with baton_config_init()", size,
+             sizeof(baton_config));
+    }
+    const auto *const bytes = reinterpret_cast<const unsigned char *>(&given);
+    if (std::any_of(bytes + sizeof(baton_config), bytes + size, [](unsigned char byte) { return byte != 0; })) {
+        fail(BATON_ERR_UNSUPPORTED,
+             "config has {} bytes, of which this libbaton knows {}, and a field behind these is set", size,
+             sizeof(baton_config));
+    }
+}
+
 baton_config resolve_config(const baton_config *given) {
     baton_config config = unset_config();
     if (given != nullptr) {
-        if (given->struct_size != sizeof(baton_config)) {
-            fail(BATON_ERR_ARGUMENT, "config.struct_size is {}, expected {}: initialise it with baton_config_init()",
-                 given->struct_size, sizeof(baton_config));
-        }
+        require_known_size(*given);
         config = *given;
+        config.struct_size = sizeof(config);
     }
     if (config.transport == -1) config.transport = choice_from("BATON_TRANSPORT", transports, BATON_TRANSPORT_AUTO);
     if (config.timeout_seconds < 0) config.timeout_seconds = seconds_from("BATON_TIMEOUT", 60.0);
@@ -193,9 +208,14 @@ void require_equal(Bootstrap &bootstrap, const baton_config &config) {
 
 }  // namespace baton::core
 
-extern "C" baton_result baton_config_init(baton_config *config) {
+extern "C" baton_result baton_config_init_sized(baton_config *config, size_t size) {
     return baton::core::guarded("baton_config_init", [&] {
         if (config == nullptr) baton::core::fail(BATON_ERR_ARGUMENT, "config is NULL");
+        if (size < sizeof(baton_config))
+            baton::core::fail(BATON_ERR_ARGUMENT, "size is {}, expected sizeof(baton_config) = {}", size,
+                              sizeof(baton_config));
+        std::memset(config, 0, size);
         *config = baton::core::unset_config();
+        config->struct_size = size;
     });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -11,6 +12,7 @@
 
 #include "bootstrap/agree.hpp"
 #include "bootstrap/bootstrap.hpp"
+#include "util/environment.hpp"
 #include "util/failure.hpp"
 #include "util/limits.hpp"
 
@@ -113,6 +115,10 @@ MpiBootstrap::MpiBootstrap(MPI_Comm comm) : users_(comm) {
 }
 
 int MpiBootstrap::all_ranks() const {
+    // Of this node, where Open MPI says so; else those of other nodes count, too.
+    if (const char *const here = variable("OMPI_COMM_WORLD_LOCAL_SIZE"); here != nullptr) {
+        if (const int ranks = std::atoi(here); ranks > 0) return ranks;
+    }
     int world = 0;
     check(MPI_Comm_size(MPI_COMM_WORLD, &world), "MPI_Comm_size");
     return world;
@@ -166,7 +172,8 @@ void MpiBootstrap::call_the_roll(std::uint32_t number) {
                 rank);
         }
         if (rank != rank_ && theirs.process.pid_namespace == mine.process.pid_namespace)
-            watches_.push_back({rank, {theirs.process.pid, theirs.process.start_time, ProcessWatch::Means::polling}, {}});
+            watches_.push_back(
+                {rank, {theirs.process.pid, theirs.process.start_time, ProcessWatch::Means::polling}, {}});
     }
 }
 

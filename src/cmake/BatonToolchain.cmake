@@ -11,7 +11,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 set(BATON_WITH_CUDA OFF)
-set(baton_cuda_minimum 12.8)
+set(baton_cuda_minimum 13.0)
 set(baton_no_cuda "BATON_CUDA=OFF")
 if(NOT BATON_CUDA STREQUAL "OFF")
   # Debian and NVIDIA's packages put nvcc in a folder that is often not on PATH.

@@ -60,8 +60,12 @@ ProcessorBits bits_of(const std::vector<int> &processors) {
 
 bool have_one_each(int ranks, const std::vector<ProcessorBits> &some) {
     ProcessorBits all;
-    for (const ProcessorBits &rank : some) all |= rank;
-    return all.count() >= static_cast<std::size_t>(ranks);
+    bool shared = false;
+    for (const ProcessorBits &rank : some) {
+        shared = shared || (all & rank).any() || rank.none();
+        all |= rank;
+    }
+    return !shared || all.count() >= static_cast<std::size_t>(ranks);
 }
 
 int current_numa_node() {

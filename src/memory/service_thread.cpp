@@ -1,8 +1,6 @@
 #include "memory/service_thread.hpp"
 
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "memory/placement.hpp"
 #include "util/failure.hpp"
+#include "util/quiet_thread.hpp"
 
 namespace baton::core {
 
@@ -19,22 +18,10 @@ ServiceThread::ServiceThread() : stop_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONB
 
 void ServiceThread::start(std::vector<int> watched, Work work, const std::vector<int> &processors) {
     watched_ = std::move(watched);
-    // The application's signals are for its own threads.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-        thread_ = std::thread([this, work = std::move(work), processors] {
-            bind_this_thread(processors);
-            run(work);
-        });
-    } catch (const std::system_error &error) {
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        fail(BATON_ERR_SYSTEM, "cannot start the service thread: {}", error.what());
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    pthread_setname_np(thread_.native_handle(), "baton-service");
+    thread_ = start_quiet_thread("baton-service", [this, work = std::move(work), processors] {
+        bind_this_thread(processors);
+        run(work);
+    });
 }
 
 void ServiceThread::unwatch(int descriptor) {

@@ -31,6 +31,7 @@ TEST(Placement, RanksMayHaveAProcessorEach) {
     EXPECT_FALSE(have_one_each(3, {both, both, first}));
     EXPECT_FALSE(have_one_each(2, {first, first}));
     EXPECT_FALSE(have_one_each(4, {both, both})) << "the others may run there too";
+    EXPECT_TRUE(have_one_each(4, {first, second})) << "bound, as the others will be";
     EXPECT_FALSE(have_one_each(1, {ProcessorBits()})) << "the system does not say";
     EXPECT_EQ(bits_of({3, 1024 + 4, 8191}).count(), 3u);
 }

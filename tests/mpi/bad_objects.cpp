@@ -261,6 +261,18 @@ TEST_F(BadObjects, Settings) {
     };
     refuse([](baton_config &c) { c.struct_size = 0; }, "struct_size");
     refuse([](baton_config &c) { c.struct_size = 1 << 20; }, "struct_size");
+    refuse([](baton_config &c) { c.struct_size = sizeof(c) - 1; }, "struct_size");
+    struct {
+        baton_config known;
+        std::uint64_t later;
+    } newer;
+    EXPECT_REFUSED(baton_config_init_sized(&newer.known, sizeof(baton_config) - 1), "size", "expected");
+    EXPECT_OK(baton_config_init_sized(&newer.known, sizeof(newer)));
+    baton_comm_t created = nullptr;
+    EXPECT_OK(baton_comm_create(MPI_COMM_WORLD, &newer.known, &created));
+    EXPECT_OK(baton_comm_destroy(created));
+    newer.later = 1;
+    EXPECT_ERROR(BATON_ERR_UNSUPPORTED, baton_comm_create(MPI_COMM_WORLD, &newer.known, &created), "is set");
     refuse([](baton_config &c) { c.transport = 17; }, "transport");
     refuse([](baton_config &c) { c.timeout_seconds = std::nan(""); }, "timeout_seconds");
     refuse([](baton_config &c) { c.max_channels = 65; }, "max_channels");

@@ -291,5 +291,37 @@ TEST(Communicators, LastErrorIsOfTheThread) {
     EXPECT_EQ(mine, baton_last_error());
 }
 
+/// The others do not come before it has ended, which takes less than the timeout.
+TEST(Communicators, AbortEndsADestruction) {
+    if (world_size() < 2) GTEST_SKIP() << "nobody to wait for";
+    baton_config config = default_config();
+    config.timeout_seconds = 60;
+    baton_comm_t comm = nullptr;
+    EXPECT_OK(baton_comm_create(MPI_COMM_WORLD, &config, &comm));
+    if (world_rank() == 0) {
+        const auto start = std::chrono::steady_clock::now();
+        std::atomic<bool> ended{false};
+        baton_result result = BATON_SUCCESS;
+        std::thread destroying([&] {
+            result = baton_comm_destroy(comm);
+            ended.store(true);
+        });
+        // Early ones break the communicator before it is being destroyed, which then waits for nobody.
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        while (!ended.load()) {
+            const baton_result aborted = baton_comm_abort(comm);
+            EXPECT_TRUE(aborted == BATON_SUCCESS || aborted == BATON_ERR_ARGUMENT) << baton_result_name(aborted);
+            std::this_thread::yield();
+        }
+        destroying.join();
+        EXPECT_TRUE(result == BATON_SUCCESS || result == BATON_ERR_ABORTED) << baton_result_name(result);
+        EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+    }
+    barrier();
+    if (world_rank() != 0) baton_comm_destroy(comm);  // what broke it is news here, or not any more
+    const Communicator next;
+    expect_works(next);
+}
+
 }  // namespace
 }  // namespace baton::test

@@ -100,4 +100,16 @@ TEST(HostStreams, NeedNoCommunicator) {
     }
 }
 
+/// A program of a newer header with an older library.
+TEST(Config, OfANewerHeaderIsUnsetBehindWhatIsKnown) {
+    struct Newer {
+        baton_config known;
+        std::uint64_t later;
+    } newer;
+    newer.later = 1;
+    ASSERT_EQ(baton_config_init_sized(&newer.known, sizeof(newer)), BATON_SUCCESS);
+    EXPECT_EQ(newer.known.struct_size, sizeof(newer));
+    EXPECT_EQ(newer.later, 0U);
+}
+
 }  // namespace

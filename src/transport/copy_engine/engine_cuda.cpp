@@ -19,18 +19,9 @@ void copy_batch(std::vector<void *> &destinations, std::vector<const void *> &so
     attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
     attributes.flags = cudaMemcpyFlagPreferOverlapWithCompute;
     std::size_t first = 0;
-#if CUDART_VERSION >= 13000
     check_cuda(cudaMemcpyBatchAsync(destinations.data(), sources.data(), sizes.data(), sizes.size(), &attributes,
                                     &first, 1, stream),
                "cudaMemcpyBatchAsync");
-#else
-    std::vector<void *> mutable_sources;
-    for (const void *source : sources) mutable_sources.push_back(const_cast<void *>(source));
-    std::size_t failed = 0;
-    check_cuda(cudaMemcpyBatchAsync(destinations.data(), mutable_sources.data(), sizes.data(), sizes.size(),
-                                    &attributes, &first, 1, &failed, stream),
-               "cudaMemcpyBatchAsync");
-#endif
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 
 #include <utility>
 
+#include "util/quiet_thread.hpp"
+
 namespace baton::core {
 
-HostStream::HostStream() : thread_([this] { serve(); }) {}
+HostStream::HostStream() : thread_(start_quiet_thread("baton-stream", [this] { serve(); })) {}
 
 HostStream::~HostStream() {
     {
@@ -19,13 +21,15 @@ void HostStream::enqueue(std::function<void()> work) {
     {
         const std::lock_guard lock(mutex_);
         queue_.push_back(std::move(work));
+        ++queued_;
     }
     changed_.notify_all();
 }
 
 void HostStream::wait() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return queue_.empty() && !busy_; });
+    const std::uint64_t until = queued_;
+    changed_.wait(lock, [&] { return done_ >= until; });
 }
 
 void HostStream::synchronize() {
@@ -41,7 +45,6 @@ void HostStream::serve() {
         if (queue_.empty()) return;
         const std::function<void()> work = std::move(queue_.front());
         queue_.pop_front();
-        busy_ = true;
         lock.unlock();
         std::exception_ptr error;
         try {
@@ -51,7 +54,7 @@ void HostStream::serve() {
         }
         lock.lock();
         if (!first_error_) first_error_ = error;
-        busy_ = false;
+        ++done_;
         changed_.notify_all();
     }
 }

@@ -20,7 +20,7 @@ public:
     HostStream &operator=(const HostStream &) = delete;
 
     void enqueue(std::function<void()> work);
-    /// Waits until what has been queued is done.
+    /// Waits until what has been queued is done; what is queued meanwhile it does not wait for.
     void wait();
     /// The same, then throws the first thing that work has thrown since the last synchronize().
     void synchronize();
@@ -32,7 +32,8 @@ private:
     std::condition_variable changed_;
     std::deque<std::function<void()>> queue_;
     std::exception_ptr first_error_;
-    bool busy_ = false;
+    std::uint64_t queued_ = 0;
+    std::uint64_t done_ = 0;
     bool stopping_ = false;
     std::thread thread_;
 };

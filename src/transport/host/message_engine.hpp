@@ -33,6 +33,9 @@ public:
     /// Nothing more will happen: the communicator is broken.
     bool failed() const { return failed_; }
 
+    bool wait_until_left(const std::uint64_t *word, std::uint64_t number) {
+        return wait_word(word, number, WaitFor::consumed);
+    }
     bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for) {
         if (failed_) return false;
         return load_acquire(word) >= value || not_yet(wait_for, value);

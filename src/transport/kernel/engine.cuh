@@ -116,36 +116,21 @@ public:
 
     __device__ void signal_all(std::uint64_t step) {
         copy_what_waits();
-        agree();
-        for_each_peer(
-            [&](int peer) { store_release(view_.arena(peer).done(channel_, view_.rank), step_value(epoch_, step)); });
+        post_all(&Arena::done, step);
     }
     __device__ void signal(int peer, std::uint64_t step) {
         copy_what_waits();
         post(peer, &Arena::done, step);
     }
-    __device__ bool wait_all(std::uint64_t step) {
-        for_each_peer(
-            [&](int peer) { poll(view_.own().done(channel_, peer), step_value(epoch_, step), WaitFor::done, peer); });
-        return agree();
-    }
+    __device__ bool wait_all(std::uint64_t step) { return poll_all(&Arena::done, step, WaitFor::done); }
     __device__ bool wait(int peer, std::uint64_t step) { return poll_one(peer, &Arena::done, step, WaitFor::done); }
 
-    __device__ void credit_all(std::uint64_t step) {
-        agree();
-        for_each_peer(
-            [&](int peer) { store_release(view_.arena(peer).credit(channel_, view_.rank), step_value(epoch_, step)); });
-    }
+    __device__ void credit_all(std::uint64_t step) { post_all(&Arena::credit, step); }
     __device__ void credit(int peer, std::uint64_t step) { post(peer, &Arena::credit, step); }
     __device__ bool wait_credit(int peer, std::uint64_t step) {
         return poll_one(peer, &Arena::credit, step, WaitFor::credit);
     }
-    __device__ bool wait_credits(std::uint64_t step) {
-        for_each_peer([&](int peer) {
-            poll(view_.own().credit(channel_, peer), step_value(epoch_, step), WaitFor::credit, peer);
-        });
-        return agree();
-    }
+    __device__ bool wait_credits(std::uint64_t step) { return poll_all(&Arena::credit, step, WaitFor::credit); }
 
     __device__ std::uint64_t segment_bytes() const { return view_.layout.segment_bytes; }
     __device__ Remote staging_at(int peer, int slot) const { return view_.arena(peer).staging(slot, view_.rank); }
@@ -189,6 +174,17 @@ private:
     __device__ void post(int peer, Words words, std::uint64_t step) {
         if (agree() && threadIdx.x == 0)
             store_release((view_.arena(peer).*words)(channel_, view_.rank), step_value(epoch_, step));
+    }
+    __device__ void post_all(Words words, std::uint64_t step) {
+        agree();
+        for_each_peer([&](int peer) {
+            store_release((view_.arena(peer).*words)(channel_, view_.rank), step_value(epoch_, step));
+        });
+    }
+    __device__ bool poll_all(Words words, std::uint64_t step, WaitFor wait_for) {
+        for_each_peer(
+            [&](int peer) { poll((view_.own().*words)(channel_, peer), step_value(epoch_, step), wait_for, peer); });
+        return agree();
     }
     __device__ bool poll_one(int peer, Words words, std::uint64_t step, WaitFor wait_for) {
         if (threadIdx.x == 0 && going_)

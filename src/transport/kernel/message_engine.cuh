@@ -79,10 +79,15 @@ public:
         return split(bytes, granule, channels_, channel_);
     }
 
+    /// True once message `number` of the pair, of which `word` tells, has left its slot. What leaves a slot orders
+    /// nothing (post_words()): that it was seen at the start is as good, and needs no barrier. So nothing that threads
+    /// do apart, check_line(), may be under way.
+    __device__ bool wait_until_left(const std::uint64_t *word, std::uint64_t number) {
+        if (shared_.left[(number - 1) % message_slots] >= number) return going_;
+        return wait_word(word, number, WaitFor::consumed);
+    }
     /// True once a word that the peer (or this rank) raises has reached `value`.
     __device__ bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for) {
-        // What leaves a slot orders nothing (post_words()): that it was seen at the start is as good.
-        if (wait_for == WaitFor::consumed && shared_.left[(value - 1) % message_slots] >= value) return going_;
         if (threadIdx.x == 0 && going_) going_ = wait_until(view_, at(wait_for), word, value);
         return agree();
     }

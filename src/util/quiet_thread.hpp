@@ -1,0 +1,12 @@
+#pragma once
+
+#include <functional>
+#include <thread>
+
+namespace baton::core {
+
+/// A thread that takes no signals: the application's are for its own threads. Throws BATON_ERR_SYSTEM where the system
+/// gives none.
+std::thread start_quiet_thread(const char *name, std::function<void()> body);
+
+}  // namespace baton::core

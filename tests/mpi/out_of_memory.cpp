@@ -1,0 +1,66 @@
+// Host memory runs out in the middle of a call: it has started nothing then, and can be made again, or all ranks learn
+// that the communicator is broken. Nobody waits for the timeout.
+#include <functional>
+
+#include "failing_new.hpp"
+#include "support/fixture.hpp"
+
+namespace baton::test {
+namespace {
+
+class OutOfMemory : public ::testing::Test {
+protected:
+    /// Lets one allocation after the other fail in rank 0's `call`.
+    static void run(const std::function<baton_result(baton_comm_t)> &call) {
+        for (long allocation = 0, more = 1; more != 0; ++allocation) {
+            baton_config config = default_config();
+            config.transport = BATON_TRANSPORT_HOST;
+            config.timeout_seconds = 10;
+            baton_comm_t comm = nullptr;
+            ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, &config, &comm));
+            world_rank() == 0 ? fail_once(comm, call, allocation, &more) : answer(comm, call, allocation);
+            MPI_Bcast(&more, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+            EXPECT_OK(baton_comm_destroy(comm));
+        }
+    }
+
+private:
+    static void fail_once(baton_comm_t comm, const std::function<baton_result(baton_comm_t)> &call, long allocation,
+                          long *more) {
+        allocations_left = allocation;
+        baton_result result = call(comm);
+        *more = allocations_left < 0 ? 1 : 0;
+        allocations_left = -1;
+        if (result == BATON_ERR_MEMORY && baton_comm_check(comm) == BATON_SUCCESS) result = call(comm);
+        EXPECT_EQ(result, baton_comm_check(comm)) << "allocation " << allocation;
+        EXPECT_TRUE(result == BATON_SUCCESS || result == BATON_ERR_MEMORY)
+            << baton_result_name(result) << ", allocation " << allocation;
+    }
+    static void answer(baton_comm_t comm, const std::function<baton_result(baton_comm_t)> &call, long allocation) {
+        const baton_result result = call(comm);
+        EXPECT_TRUE(result == BATON_SUCCESS || result == BATON_ERR_MEMORY)
+            << baton_result_name(result) << ": " << baton_last_error() << ", allocation " << allocation;
+    }
+};
+
+TEST_F(OutOfMemory, InAMessage) {
+    std::vector<int> from(256, 5), to(256);
+    run([&](baton_comm_t comm) {
+        return world_rank() == 0 ? baton_send(from.data(), from.size(), BATON_INT32, 1, comm, nullptr)
+                                 : baton_recv(to.data(), to.size(), BATON_INT32, 0, comm, nullptr);
+    });
+    if (world_rank() == 1) {
+        EXPECT_EQ(to, std::vector<int>(256, 5));
+    }
+}
+
+TEST_F(OutOfMemory, InAReduction) {
+    std::vector<int> from(1 << 18, 5), to(1 << 18);
+    run([&](baton_comm_t comm) {
+        return baton_allreduce(from.data(), to.data(), from.size(), BATON_INT32, BATON_SUM, comm, nullptr);
+    });
+    EXPECT_EQ(to, std::vector<int>(1 << 18, 10));
+}
+
+}  // namespace
+}  // namespace baton::test
