@@ -71,7 +71,7 @@ constexpr bool goes_directly(Algorithm algorithm) {
 }
 
 /// Whether peers read or write the caller's buffers. (A window's memory is mapped by all in any case.)
-inline bool needs_reach(Algorithm algorithm) {
+constexpr bool needs_reach(Algorithm algorithm) {
     switch (algorithm) {
         case Algorithm::push:
         case Algorithm::pull:

@@ -30,6 +30,13 @@ std::span<const Way> ways_of(baton_operation operation) {
     return {};
 }
 
+const Way *way_by(baton_operation operation, Algorithm algorithm) {
+    for (const Way &way : ways_of(operation)) {
+        if (way.algorithm == algorithm) return &way;
+    }
+    return nullptr;
+}
+
 int TuningRow::channels_for(std::uint64_t bytes, int most) const {
     if (channels != 0) most = std::min(most, channels);
     if (grain == 0) return most;

@@ -7,10 +7,30 @@
 
 namespace baton::core {
 
+/// Which of the callers' buffers peers read or write themselves, so that they have to be found for them. Of a broadcast
+/// it is the root that sends and the others that receive; a send receives nothing.
+enum class Touches {
+    nothing,
+    sends,
+    recvs,
+    both
+};
+constexpr bool touches_send(Touches touches) { return touches == Touches::sends || touches == Touches::both; }
+constexpr bool touches_recv(Touches touches) { return touches == Touches::recvs || touches == Touches::both; }
+
+/// What a call in place needs.
+enum class InPlace {
+    safe,
+    result_apart,  // the result is made elsewhere and copied: peers still read what it would be written over
+    input_copied   // peers may store over it before it has been sent
+};
+
 /// A way to run an operation.
 struct Way {
     Algorithm algorithm;
     Mover mover;
+    Touches touches = Touches::nothing;
+    InPlace in_place = InPlace::safe;
     int most_channels = 0;  // that the algorithm can use; 0: any number
 };
 
@@ -20,95 +40,114 @@ struct Way {
 template <baton_operation operation>
 inline constexpr std::array<Way, 0> ways{};
 
+inline constexpr Way ways_of_barrier[] = {{Algorithm::arrive, Mover::kernel}, {Algorithm::arrive, Mover::host}};
 template <>
-inline constexpr auto ways<BATON_BARRIER> = std::to_array<Way>({{Algorithm::arrive, Mover::kernel},
-                                                                {Algorithm::arrive, Mover::host}});
+inline constexpr auto ways<BATON_BARRIER> = std::to_array(ways_of_barrier);
+inline constexpr Way ways_of_allgather[] = {{Algorithm::packet, Mover::kernel},
+                                            {Algorithm::packet, Mover::host},
+                                            {Algorithm::line, Mover::kernel},
+                                            {Algorithm::line, Mover::host},
+                                            {Algorithm::push, Mover::kernel, Touches::recvs},
+                                            {Algorithm::pull, Mover::host, Touches::sends},
+                                            {Algorithm::push, Mover::host, Touches::recvs},
+                                            {Algorithm::push, Mover::copy_engine, Touches::recvs},
+                                            {Algorithm::ring, Mover::kernel, Touches::recvs},
+                                            {Algorithm::ring, Mover::host, Touches::recvs},
+                                            {Algorithm::two_level, Mover::kernel, Touches::recvs},
+                                            {Algorithm::two_level, Mover::host, Touches::recvs},
+                                            {Algorithm::staged, Mover::kernel},
+                                            {Algorithm::staged, Mover::host, Touches::nothing, InPlace::safe, 1}};
 template <>
-inline constexpr auto ways<BATON_ALLGATHER> = std::to_array<Way>({{Algorithm::packet, Mover::kernel},
-                                                                  {Algorithm::packet, Mover::host},
-                                                                  {Algorithm::line, Mover::kernel},
-                                                                  {Algorithm::line, Mover::host},
-                                                                  {Algorithm::push, Mover::kernel},
-                                                                  {Algorithm::pull, Mover::host},
-                                                                  {Algorithm::push, Mover::host},
-                                                                  {Algorithm::push, Mover::copy_engine},
-                                                                  {Algorithm::ring, Mover::kernel},
-                                                                  {Algorithm::ring, Mover::host},
-                                                                  {Algorithm::two_level, Mover::kernel},
-                                                                  {Algorithm::two_level, Mover::host},
-                                                                  {Algorithm::staged, Mover::kernel},
-                                                                  {Algorithm::staged, Mover::host, 1}});
+inline constexpr auto ways<BATON_ALLGATHER> = std::to_array(ways_of_allgather);
+inline constexpr Way ways_of_alltoall[] = {{Algorithm::packet, Mover::kernel},
+                                           {Algorithm::packet, Mover::host},
+                                           {Algorithm::line, Mover::kernel},
+                                           {Algorithm::line, Mover::host},
+                                           {Algorithm::push, Mover::kernel, Touches::recvs, InPlace::input_copied},
+                                           {Algorithm::pull, Mover::host, Touches::sends, InPlace::result_apart},
+                                           {Algorithm::push, Mover::host, Touches::recvs, InPlace::input_copied},
+                                           {Algorithm::push, Mover::copy_engine, Touches::recvs, InPlace::input_copied},
+                                           {Algorithm::staged, Mover::kernel},
+                                           {Algorithm::staged, Mover::host, Touches::nothing, InPlace::safe, 1}};
 template <>
-inline constexpr auto ways<BATON_ALLTOALL> = std::to_array<Way>({{Algorithm::packet, Mover::kernel},
-                                                                 {Algorithm::packet, Mover::host},
-                                                                 {Algorithm::line, Mover::kernel},
-                                                                 {Algorithm::line, Mover::host},
-                                                                 {Algorithm::push, Mover::kernel},
-                                                                 {Algorithm::pull, Mover::host},
-                                                                 {Algorithm::push, Mover::host},
-                                                                 {Algorithm::push, Mover::copy_engine},
-                                                                 {Algorithm::staged, Mover::kernel},
-                                                                 {Algorithm::staged, Mover::host, 1}});
+inline constexpr auto ways<BATON_ALLTOALL> = std::to_array(ways_of_alltoall);
+inline constexpr Way ways_of_broadcast[] = {{Algorithm::packet, Mover::kernel},
+                                            {Algorithm::packet, Mover::host},
+                                            {Algorithm::line, Mover::kernel},
+                                            {Algorithm::line, Mover::host},
+                                            {Algorithm::push, Mover::kernel, Touches::recvs},
+                                            {Algorithm::pull, Mover::host, Touches::sends},
+                                            {Algorithm::push, Mover::host, Touches::recvs},
+                                            {Algorithm::push, Mover::copy_engine, Touches::recvs},
+                                            {Algorithm::staged, Mover::kernel},
+                                            {Algorithm::staged, Mover::host, Touches::nothing, InPlace::safe, 1}};
 template <>
-inline constexpr auto ways<BATON_BROADCAST> = std::to_array<Way>({{Algorithm::packet, Mover::kernel},
-                                                                  {Algorithm::packet, Mover::host},
-                                                                  {Algorithm::line, Mover::kernel},
-                                                                  {Algorithm::line, Mover::host},
-                                                                  {Algorithm::push, Mover::kernel},
-                                                                  {Algorithm::pull, Mover::host},
-                                                                  {Algorithm::push, Mover::host},
-                                                                  {Algorithm::push, Mover::copy_engine},
-                                                                  {Algorithm::staged, Mover::kernel},
-                                                                  {Algorithm::staged, Mover::host, 1}});
+inline constexpr auto ways<BATON_BROADCAST> = std::to_array(ways_of_broadcast);
+inline constexpr Way ways_of_reduce_scatter[] = {
+    {Algorithm::packet, Mover::kernel},
+    {Algorithm::packet, Mover::host},
+    {Algorithm::line, Mover::kernel},
+    {Algorithm::line, Mover::host},
+    {Algorithm::pull, Mover::kernel, Touches::sends, InPlace::result_apart},
+    {Algorithm::pull, Mover::host, Touches::sends, InPlace::result_apart},
+    {Algorithm::ring, Mover::kernel, Touches::recvs},
+    {Algorithm::ring, Mover::host, Touches::recvs},
+    {Algorithm::two_level, Mover::kernel, Touches::both},
+    {Algorithm::two_level, Mover::host, Touches::both},
+    {Algorithm::staged, Mover::copy_engine, Touches::nothing, InPlace::result_apart, 1},
+    {Algorithm::staged, Mover::kernel, Touches::nothing, InPlace::result_apart},
+    {Algorithm::staged, Mover::host, Touches::nothing, InPlace::result_apart, 1}};
 template <>
-inline constexpr auto ways<BATON_REDUCE_SCATTER> = std::to_array<Way>({{Algorithm::packet, Mover::kernel},
-                                                                       {Algorithm::packet, Mover::host},
-                                                                       {Algorithm::line, Mover::kernel},
-                                                                       {Algorithm::line, Mover::host},
-                                                                       {Algorithm::pull, Mover::kernel},
-                                                                       {Algorithm::pull, Mover::host},
-                                                                       {Algorithm::ring, Mover::kernel},
-                                                                       {Algorithm::ring, Mover::host},
-                                                                       {Algorithm::two_level, Mover::kernel},
-                                                                       {Algorithm::two_level, Mover::host},
-                                                                       {Algorithm::staged, Mover::copy_engine, 1},
-                                                                       {Algorithm::staged, Mover::kernel},
-                                                                       {Algorithm::staged, Mover::host, 1}});
+inline constexpr auto ways<BATON_REDUCE_SCATTER> = std::to_array(ways_of_reduce_scatter);
+inline constexpr Way ways_of_allreduce[] = {{Algorithm::packet, Mover::kernel},
+                                            {Algorithm::packet, Mover::host},
+                                            {Algorithm::line, Mover::kernel},
+                                            {Algorithm::line, Mover::host},
+                                            {Algorithm::two_shot, Mover::kernel, Touches::both},
+                                            {Algorithm::pull, Mover::host, Touches::both},
+                                            {Algorithm::two_shot, Mover::host, Touches::both},
+                                            {Algorithm::two_shot_line, Mover::kernel},
+                                            {Algorithm::two_shot_line, Mover::host},
+                                            {Algorithm::two_phase, Mover::kernel, Touches::both},
+                                            {Algorithm::two_phase, Mover::copy_engine, Touches::both},
+                                            {Algorithm::ring, Mover::kernel, Touches::recvs},
+                                            {Algorithm::ring, Mover::host, Touches::recvs},
+                                            {Algorithm::two_level, Mover::kernel, Touches::both},
+                                            {Algorithm::two_level, Mover::host, Touches::both},
+                                            {Algorithm::staged, Mover::kernel},
+                                            {Algorithm::staged, Mover::host, Touches::nothing, InPlace::safe, 1}};
 template <>
-inline constexpr auto ways<BATON_ALLREDUCE> = std::to_array<Way>({{Algorithm::packet, Mover::kernel},
-                                                                  {Algorithm::packet, Mover::host},
-                                                                  {Algorithm::line, Mover::kernel},
-                                                                  {Algorithm::line, Mover::host},
-                                                                  {Algorithm::two_shot, Mover::kernel},
-                                                                  {Algorithm::pull, Mover::host},
-                                                                  {Algorithm::two_shot, Mover::host},
-                                                                  {Algorithm::two_shot_line, Mover::kernel},
-                                                                  {Algorithm::two_shot_line, Mover::host},
-                                                                  {Algorithm::two_phase, Mover::kernel},
-                                                                  {Algorithm::two_phase, Mover::copy_engine},
-                                                                  {Algorithm::ring, Mover::kernel},
-                                                                  {Algorithm::ring, Mover::host},
-                                                                  {Algorithm::two_level, Mover::kernel},
-                                                                  {Algorithm::two_level, Mover::host},
-                                                                  {Algorithm::staged, Mover::kernel},
-                                                                  {Algorithm::staged, Mover::host, 1}});
+inline constexpr auto ways<BATON_ALLREDUCE> = std::to_array(ways_of_allreduce);
 // Staging comes last: a message goes that way only where a row says so, staging pays, or nothing else is possible.
+inline constexpr Way ways_of_send[] = {{Algorithm::push, Mover::kernel, Touches::recvs},
+                                       {Algorithm::pull, Mover::host, Touches::sends},
+                                       {Algorithm::push, Mover::host, Touches::recvs},
+                                       {Algorithm::push, Mover::copy_engine, Touches::recvs},
+                                       {Algorithm::line, Mover::kernel},
+                                       {Algorithm::line, Mover::host, Touches::nothing, InPlace::safe, 1},
+                                       {Algorithm::packet, Mover::kernel},
+                                       {Algorithm::packet, Mover::host, Touches::nothing, InPlace::safe, 1},
+                                       {Algorithm::staged, Mover::kernel},
+                                       {Algorithm::staged, Mover::host, Touches::nothing, InPlace::safe, 1}};
 template <>
-inline constexpr auto ways<BATON_SEND> = std::to_array<Way>({{Algorithm::push, Mover::kernel},
-                                                             {Algorithm::pull, Mover::host},
-                                                             {Algorithm::push, Mover::host},
-                                                             {Algorithm::push, Mover::copy_engine},
-                                                             {Algorithm::line, Mover::kernel},
-                                                             {Algorithm::line, Mover::host, 1},
-                                                             {Algorithm::packet, Mover::kernel},
-                                                             {Algorithm::packet, Mover::host, 1},
-                                                             {Algorithm::staged, Mover::kernel},
-                                                             {Algorithm::staged, Mover::host, 1}});
+inline constexpr auto ways<BATON_SEND> = std::to_array(ways_of_send);
+inline constexpr Way ways_of_put[] = {
+    {Algorithm::direct, Mover::kernel}, {Algorithm::direct, Mover::host}, {Algorithm::direct, Mover::copy_engine}};
 template <>
-inline constexpr auto ways<BATON_PUT> = std::to_array<Way>({{Algorithm::direct, Mover::kernel},
-                                                            {Algorithm::direct, Mover::host},
-                                                            {Algorithm::direct, Mover::copy_engine}});
+inline constexpr auto ways<BATON_PUT> = std::to_array(ways_of_put);
 template <>
 inline constexpr auto ways<BATON_GET> = ways<BATON_PUT>;
+
+template <baton_operation operation>
+constexpr bool agrees_with_algorithms() {
+    for (const Way &way : ways<operation>) {
+        if (needs_reach(way.algorithm) != (way.touches != Touches::nothing)) return false;
+    }
+    return true;
+}
+static_assert(agrees_with_algorithms<BATON_ALLGATHER>() && agrees_with_algorithms<BATON_ALLTOALL>() &&
+              agrees_with_algorithms<BATON_BROADCAST>() && agrees_with_algorithms<BATON_REDUCE_SCATTER>() &&
+              agrees_with_algorithms<BATON_ALLREDUCE>() && agrees_with_algorithms<BATON_SEND>() &&
+              agrees_with_algorithms<BATON_PUT>() && agrees_with_algorithms<BATON_GET>());
 
 }  // namespace baton::core

@@ -131,7 +131,7 @@ private:
     bool needs_send(const Request &request, const Plan &plan) const;
     bool needs_recv(const Request &request, const Plan &plan) const;
     bool skips_staging_if_mapped(const Request &request, const Plan &plan) const;
-    bool stores_over_input(const Request &request, const Plan &plan) const;
+    bool makes_result_apart(const Request &request, const Plan &plan) const;
     Arrival arrival_of(const Request &request, const Plan &plan, Buffers::Use &use, const std::byte **send,
                        std::byte **recv, void *stream);
     void use_scratch(const Request &request, const Plan &plan, CollectiveArgs &args, Buffers::Use &use, void *stream);

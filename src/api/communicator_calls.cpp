@@ -33,19 +33,16 @@ std::uint64_t Communicator::recv_bytes(const Request &request) const {
 
 /// Which of a call's buffers the peers touch themselves. Others stay unregistered.
 bool Communicator::needs_send(const Request &request, const Plan &plan) const {
-    // Within islands sources are read; along a ring they are sent on.
-    if (plan.algorithm == Algorithm::two_level) return request.operation != BATON_ALLGATHER;
     if (request.operation == BATON_RECV) return false;
     if (request.operation == BATON_BROADCAST && request.root != view_.rank) return false;
-    return plan.algorithm == Algorithm::pull || plan.algorithm == Algorithm::two_shot ||
-           plan.algorithm == Algorithm::two_phase;
+    const Way *const way = way_by(request.operation, plan.algorithm);
+    return way != nullptr && touches_send(way->touches);
 }
 bool Communicator::needs_recv(const Request &request, const Plan &plan) const {
-    if (plan.algorithm == Algorithm::two_shot || plan.algorithm == Algorithm::two_phase) return true;
-    if (is_routed(plan.algorithm)) return true;
-    if (request.operation == BATON_ALLREDUCE && plan.algorithm == Algorithm::pull) return true;
+    if (request.operation == BATON_SEND) return false;
     if (request.operation == BATON_BROADCAST && request.root == view_.rank) return false;
-    return plan.algorithm == Algorithm::push && request.operation != BATON_SEND;
+    const Way *const way = way_by(request.operation, plan.algorithm);
+    return way != nullptr && touches_recv(way->touches);
 }
 
 /// On the host staging is for memory that others reach slowly, or not at all. What they have mapped (baton_malloc,
@@ -131,24 +128,20 @@ void Communicator::run_one_sided(const std::function<void(Executor &)> &work, vo
 
 void Communicator::run_local(const std::function<void()> &work) { guard(work); }
 
-/// MPI's in place for reduce_scatter: the result goes over a block that a peer may still be reading, or that is still
-/// to be staged. Not where it comes from a peer that knows, nor where a channel has sent its shares of all blocks
-/// before it stores.
-bool Communicator::stores_over_input(const Request &request, const Plan &plan) const {
-    return request.operation == BATON_REDUCE_SCATTER && view_.rank != 0 && !is_routed(plan.algorithm) &&
-           !goes_in_packets(plan.algorithm) && !goes_in_lines(plan.algorithm);
+/// Of reduce_scatter the first rank's result goes over its own block, which nobody else reads.
+bool Communicator::makes_result_apart(const Request &request, const Plan &plan) const {
+    if (request.operation == BATON_REDUCE_SCATTER && view_.rank == 0) return false;
+    const Way *const way = way_by(request.operation, plan.algorithm);
+    return way != nullptr && way->in_place == InPlace::result_apart;
 }
 
 /// Where a call in place would write over input that is still needed, one of its buffers becomes scratch.
 void Communicator::use_scratch(const Request &request, const Plan &plan, CollectiveArgs &args, Buffers::Use &use,
                                void *stream) {
     if (request.send != request.recv || request.bytes == 0 || view_.size == 1) return;
-    if (stores_over_input(request, plan)) args.recv = buffers_->scratch(request.bytes, use);
-    // Peers still read what this rank would write over.
-    if (request.operation == BATON_ALLTOALL && plan.algorithm == Algorithm::pull)
-        args.recv = buffers_->scratch(recv_bytes(request), use);
-    // Peers push into blocks that this rank may still have to send.
-    if (request.operation == BATON_ALLTOALL && plan.algorithm == Algorithm::push && args.send == args.recv) {
+    if (makes_result_apart(request, plan)) args.recv = buffers_->scratch(recv_bytes(request), use);
+    const Way *const way = way_by(request.operation, plan.algorithm);
+    if (way != nullptr && way->in_place == InPlace::input_copied && args.send == args.recv) {
         std::byte *input = buffers_->scratch(send_bytes(request), use);
         executor_->local_copy(input, args.send, send_bytes(request), stream);
         args.send = input;
@@ -244,12 +237,14 @@ std::string Communicator::explain(baton_operation operation, std::uint64_t count
     if (needs_recv(request, how) && recv != nullptr) {
         text += "recvbuf: " + buffers_->describe(recv, recv_bytes(request), raw) + "\n";
     }
-    const bool in_place = send != nullptr && (send == BATON_IN_PLACE || send == recv);
-    if (send == BATON_IN_PLACE && stores_over_input(request, how))
-        text += "in place: received in a copy of the block\n";
-    if (operation == BATON_ALLTOALL && in_place && view_.size > 1) {
-        if (how.algorithm == Algorithm::push) text += "in place: sent from a copy of the buffer\n";
-        if (how.algorithm == Algorithm::pull) text += "in place: received in a copy of the buffer\n";
+    // Of reduce_scatter equal pointers are in place for the first rank only.
+    const bool in_place =
+        send != nullptr && (send == BATON_IN_PLACE || (send == recv && operation != BATON_REDUCE_SCATTER));
+    const Way *const way = way_by(operation, how.algorithm);
+    if (in_place && view_.size > 1 && way != nullptr) {
+        const char *const what = operation == BATON_REDUCE_SCATTER ? "block" : "buffer";
+        if (makes_result_apart(request, how)) text += fmt::format("in place: received in a copy of the {}\n", what);
+        if (way->in_place == InPlace::input_copied) text += fmt::format("in place: sent from a copy of the {}\n", what);
     }
     return text;
 }
