@@ -179,7 +179,7 @@ void MpiBootstrap::call_the_roll(std::uint32_t number) {
 
 /// Throws where a process has ended and the wait has not, although what it sent last has had time to come.
 void MpiBootstrap::look_for_dead(Clock::time_point now) {
-    constexpr auto last_words = std::chrono::seconds(1);
+    constexpr auto last_words = std::chrono::milliseconds(500);
     for (Watched &one : watches_) {
         if (!one.watch.ended()) continue;
         if (!one.ended_at) one.ended_at = now;
@@ -233,7 +233,7 @@ void MpiBootstrap::wait(std::unique_ptr<Active> &active, const char *what) {
     // processor to the ranks that are waited for.
     constexpr auto short_wait = std::chrono::milliseconds(20);
     constexpr auto pause = std::chrono::microseconds(200);
-    constexpr auto between_looks_for_dead = std::chrono::milliseconds(100);
+    constexpr auto between_looks_for_dead = std::chrono::milliseconds(50);
     const auto start = Clock::now();
     auto next_look_for_dead = start + between_looks_for_dead;
     try {

@@ -98,7 +98,10 @@ UniqueFd create_memfd(std::uint64_t size) {
         error = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(size));
         if (error == 0) break;
     }
-    if (error != 0) fail(BATON_ERR_MEMORY, "cannot allocate {} bytes of host memory: {}", size, errno_text(error));
+    if (error != 0) {
+        fail(BATON_ERR_MEMORY, "cannot allocate {} bytes of host memory: {}{}", size, errno_text(error),
+             error == EFBIG ? " (ulimit -f)" : "");
+    }
     // Peers may rely on the size. A kernel without seals for shared memory only loses that.
     ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     return fd;

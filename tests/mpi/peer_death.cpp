@@ -172,7 +172,7 @@ TEST_F(PeerDeath, WhileOthersMeet) {
             EXPECT_NE(std::string(failure.what()).find("rank " + std::to_string(victim())), std::string::npos)
                 << failure.what();
         }
-        EXPECT_LT(seconds_since_death(), 2.5);
+        EXPECT_LT(seconds_since_death(), 1.5);
     }
     go_on();
 }
