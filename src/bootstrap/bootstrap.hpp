@@ -73,9 +73,9 @@ private:
 /// The destructor frees the duplicate unless abandon() was called (a broken communicator must not wait for dead ranks)
 /// or MPI is finalized.
 ///
-/// A wait for a process that has ended throws BATON_ERR_PEER_DEAD half a second later, for what it sent last may be under
-/// way. Its waits are nonblocking collectives that are tested. MPI cannot cancel or free one that is active, so a wait
-/// that was given up leaks its requests, its buffers and the duplicate: MPI may write to the buffers until
+/// A wait for a process that has ended throws BATON_ERR_PEER_DEAD half a second later, for what it sent last may be
+/// under way. Its waits are nonblocking collectives that are tested. MPI cannot cancel or free one that is active, so a
+/// wait that was given up leaks its requests, its buffers and the duplicate: MPI may write to the buffers until
 /// MPI_Finalize.
 class MpiBootstrap final : public Bootstrap {
 public:
