@@ -2,6 +2,7 @@
 
 #include "api/calls.hpp"
 #include "api/error_state.hpp"
+#include "comm/config.hpp"
 #include "transport/host/host_stream.hpp"
 
 namespace baton::core {
@@ -68,6 +69,17 @@ std::shared_ptr<void> find_stream(const Communicator &comm, baton_stream_t strea
 using namespace baton::core;
 
 extern "C" {
+
+baton_result baton_config_init_sized(baton_config *config, size_t size) {
+    return guarded("baton_config_init", [&] {
+        require_pointer(config, "config");
+        if (size < sizeof(baton_config))
+            fail(BATON_ERR_ARGUMENT, "size is {}, expected sizeof(baton_config) = {}", size, sizeof(baton_config));
+        std::memset(config, 0, size);
+        *config = unset_config();
+        config->struct_size = size;
+    });
+}
 
 baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *config, baton_comm_t *comm) {
     return guarded("baton_comm_create", [&] {

@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "api/communicator.hpp"
 #include "api/group.hpp"
 #include "api/handle_table.hpp"
+#include "comm/communicator.hpp"
 
 namespace baton::core {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "api/communicator.hpp"
+#include "comm/communicator.hpp"
 
 namespace baton::core {
 

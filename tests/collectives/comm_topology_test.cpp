@@ -1,6 +1,6 @@
 // What rank 0 tells the others of the machine.
-#include "api/comm_topology.hpp"
-#include "api/links_of.hpp"
+#include "comm/comm_topology.hpp"
+#include "comm/links_of.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What plans are told of the links, for machines of many shapes.
-#include "api/links_of.hpp"
+#include "comm/links_of.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

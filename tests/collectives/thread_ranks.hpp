@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/calls.hpp"
-#include "api/communicator.hpp"
+#include "comm/communicator.hpp"
 
 namespace baton::test {
 

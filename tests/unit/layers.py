@@ -14,7 +14,7 @@ root = pathlib.Path(sys.argv[1])
 def read_layers():
     """From each layer's name its folder, and the names of what it links."""
     folders, links = {}, {}
-    for lists in ("src", "topology", "collectives"):
+    for lists in ("src", "topology", "collectives", "src/comm"):
         text = (root / lists / "CMakeLists.txt").read_text()
         for name, arguments in re.findall(r"^baton_layer\((\w+)([^)]*)\)", text, re.MULTILINE):
             inner = re.search(r"DIR \$\{CMAKE_CURRENT_SOURCE_DIR\}/(\S+)", arguments)

@@ -1,8 +1,8 @@
 // What a communicator asks topology/ at its creation: how its ranks are linked, and what lies near this one.
-#include "api/comm_topology.hpp"
-#include "api/communicator.hpp"
-#include "api/links_of.hpp"
-#include "api/machine.hpp"
+#include "comm/comm_topology.hpp"
+#include "comm/communicator.hpp"
+#include "comm/links_of.hpp"
+#include "comm/machine.hpp"
 #include "util/log.hpp"
 
 namespace baton::core {

@@ -1,4 +1,4 @@
-#include "api/machine.hpp"
+#include "comm/machine.hpp"
 
 #include "topology/discover.hpp"
 #include "util/log.hpp"

@@ -2,8 +2,8 @@
 #include <cstring>
 #include <exception>
 
-#include "api/communicator.hpp"
-#include "api/links_of.hpp"
+#include "comm/communicator.hpp"
+#include "comm/links_of.hpp"
 #include "memory/reclaimer.hpp"
 
 namespace baton::core {

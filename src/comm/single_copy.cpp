@@ -1,4 +1,4 @@
-#include "api/single_copy.hpp"
+#include "comm/single_copy.hpp"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "api/communicator.hpp"
+#include "comm/communicator.hpp"
 
 namespace baton::core {
 namespace {

@@ -1,7 +1,7 @@
-#include "api/communicator.hpp"
-#include "api/machine.hpp"
 #include "collectives/tuning_file.hpp"
 #include "collectives/tuning_key.hpp"
+#include "comm/communicator.hpp"
+#include "comm/machine.hpp"
 
 namespace baton::core {
 namespace {

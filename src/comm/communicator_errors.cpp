@@ -1,4 +1,4 @@
-#include "api/communicator.hpp"
+#include "comm/communicator.hpp"
 
 #include <thread>
 

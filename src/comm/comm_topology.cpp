@@ -1,11 +1,11 @@
-#include "api/comm_topology.hpp"
+#include "comm/comm_topology.hpp"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "api/links_of.hpp"
+#include "comm/links_of.hpp"
 #include "topology/advice.hpp"
 #include "topology/graph.hpp"
 #include "topology/host.hpp"

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "api/communicator.hpp"
-#include "api/single_copy.hpp"
+#include "comm/communicator.hpp"
+#include "comm/single_copy.hpp"
 #include "util/log.hpp"
 
 namespace baton::core {

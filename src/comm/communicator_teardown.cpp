@@ -1,6 +1,6 @@
 #include <exception>
 
-#include "api/communicator.hpp"
+#include "comm/communicator.hpp"
 #include "memory/reclaimer.hpp"
 
 namespace baton::core {

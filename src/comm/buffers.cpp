@@ -1,4 +1,4 @@
-#include "api/buffers.hpp"
+#include "comm/buffers.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "api/communicator.hpp"
+#include "comm/communicator.hpp"
 
 #include <unistd.h>
 
@@ -6,9 +6,9 @@
 #include <cstring>
 #include <exception>
 
-#include "api/config.hpp"
-#include "api/links_of.hpp"
 #include "collectives/host_executor.hpp"
+#include "comm/config.hpp"
+#include "comm/links_of.hpp"
 #include "memory/reclaimer.hpp"
 #include "util/fixed_text.hpp"
 #include "util/log.hpp"

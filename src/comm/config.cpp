@@ -1,4 +1,4 @@
-#include "api/config.hpp"
+#include "comm/config.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "api/error_state.hpp"
 #include "util/environment.hpp"
+#include "util/failure.hpp"
 
 namespace baton::core {
 namespace {
@@ -207,15 +207,3 @@ void require_equal(Bootstrap &bootstrap, const baton_config &config) {
 }
 
 }  // namespace baton::core
-
-extern "C" baton_result baton_config_init_sized(baton_config *config, size_t size) {
-    return baton::core::guarded("baton_config_init", [&] {
-        if (config == nullptr) baton::core::fail(BATON_ERR_ARGUMENT, "config is NULL");
-        if (size < sizeof(baton_config))
-            baton::core::fail(BATON_ERR_ARGUMENT, "size is {}, expected sizeof(baton_config) = {}", size,
-                              sizeof(baton_config));
-        std::memset(config, 0, size);
-        *config = baton::core::unset_config();
-        config->struct_size = size;
-    });
-}

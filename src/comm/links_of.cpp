@@ -1,4 +1,4 @@
-#include "api/links_of.hpp"
+#include "comm/links_of.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "api/buffers.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "collectives/executor.hpp"
 #include "collectives/gpu_executor.hpp"
 #include "collectives/selection.hpp"
+#include "comm/buffers.hpp"
 #include "memory/peer_memory.hpp"
 #include "memory/placement.hpp"
 #include "memory/region_registry.hpp"
