@@ -54,9 +54,9 @@ baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stre
         const Request request = check(*found);
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
-        if (!group.open()) return found->run(request, on.get());
+        if (!group.open()) return found->issuer().run(request, on.get());
         group.add_call(once_more(name, comm, stream, check, request), found,
-                       [found, request, on] { found->run(request, on.get()); });
+                       [found, request, on] { found->issuer().run(request, on.get()); });
     });
 }
 
@@ -68,7 +68,7 @@ baton_result messages(const char *name, baton_comm_t comm, baton_stream_t stream
         const auto requests = check(*found);
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
-        if (!group.open()) return found->run_messages(requests, on.get());
+        if (!group.open()) return found->issuer().run_messages(requests, on.get());
         group.add_messages(once_more(name, comm, stream, check, requests), found, requests, on);
     });
 }
@@ -104,7 +104,7 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         find_window(window);  // another thread may have destroyed it meanwhile
         const std::shared_ptr<void> on = find_stream(*found->comm, stream);
         const OneSided call = make(*found->comm, *found->window, on.get());
-        const auto run = [comm = found->comm, work = call.work, on] { comm->run_one_sided(work, on.get()); };
+        const auto run = [comm = found->comm, work = call.work, on] { comm->issuer().run_one_sided(work, on.get()); };
         Group &group = Group::of_this_thread();
         if (!group.open()) return run();
         const auto look = [=] {
@@ -132,7 +132,7 @@ Plan transfer_plan(const Communicator &comm, baton_operation operation, std::siz
     request.operation = operation;
     request.count = bytes;
     request.bytes = bytes;
-    return comm.plan(request);
+    return comm.issuer().plan(request);
 }
 
 }  // namespace
@@ -213,7 +213,7 @@ baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t
     return guarded("baton_window_create", [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const auto turn = found->turn();
-        const std::shared_ptr<Window> created = found->create_window(bytes, [&] {
+        const std::shared_ptr<Window> created = found->windows().create(bytes, [&] {
             if (window == nullptr) fail(BATON_ERR_ARGUMENT, "window is NULL");
             if (base == nullptr) fail(BATON_ERR_ARGUMENT, "base is NULL");
         });
@@ -228,7 +228,7 @@ baton_result baton_window_destroy(baton_window_t window) {
         const auto turn = found->comm->turn_unless_destroyed();
         find_window(window);  // another thread may have destroyed it meanwhile
         windows().remove(window);
-        found->comm->destroy_window(found->window);
+        found->comm->windows().destroy(found->window);
     });
 }
 
@@ -295,7 +295,7 @@ baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t 
         }
         require_type(type);
         if (operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE) require_op(type, op);
-        const std::string explanation = found->explain(operation, count, type, op, sendbuf, recvbuf);
+        const std::string explanation = found->issuer().explain(operation, count, type, op, sendbuf, recvbuf);
         text[at_most(explanation, size - 1).copy(text, size - 1)] = '\0';
     });
 }

@@ -172,7 +172,7 @@ baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer) {
         const auto found = find_comm(comm);
         const auto turn = found->turn();
         void *memory = nullptr;
-        if (bytes != 0) found->run_local([&] { memory = found->registry().allocate(bytes); });
+        if (bytes != 0) found->issuer().run_local([&] { memory = found->registry().allocate(bytes); });
         *pointer = memory;
     });
 }
@@ -192,7 +192,7 @@ baton_result baton_register(baton_comm_t comm, void *pointer, size_t bytes) {
         if (bytes == 0) fail(BATON_ERR_ARGUMENT, "bytes is 0");
         require_pointer(pointer, "pointer");
         found->buffers().check(pointer, bytes, "pointer");
-        found->run_local([&] { found->registry().add(pointer, bytes); });
+        found->issuer().run_local([&] { found->registry().add(pointer, bytes); });
     });
 }
 

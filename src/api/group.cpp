@@ -41,7 +41,7 @@ void Group::end() {
     for (const Check &check : collected.checks) check();
     std::vector<Step> steps;
     for (const Messages &one : collected.messages)
-        steps.push_back({one.comm, [&one] { one.comm->run_messages(one.requests, one.stream.get()); }});
+        steps.push_back({one.comm, [&one] { one.comm->issuer().run_messages(one.requests, one.stream.get()); }});
     steps.insert(steps.end(), collected.calls.begin(), collected.calls.end());
     issue(steps);
 }

@@ -186,6 +186,10 @@ baton_config resolve_config(const baton_config *given) {
     return config;
 }
 
+std::chrono::milliseconds timeout_of(const baton_config &config) {
+    return std::chrono::milliseconds(static_cast<std::int64_t>(std::max(1.0, config.timeout_seconds * 1e3)));
+}
+
 const char *transport_name(int transport) {
     const auto *const found = std::find_if(std::begin(transports), std::end(transports),
                                            [&](const Choice &choice) { return choice.value == transport; });

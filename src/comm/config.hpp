@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <limits>
 
@@ -18,6 +19,9 @@ baton_config unset_config();
 /// the limits and the tuning may stay unset.
 /// Throws BATON_ERR_ARGUMENT naming the field or variable and its value.
 baton_config resolve_config(const baton_config *given);
+
+/// Of a resolved one; 1 ms at least.
+std::chrono::milliseconds timeout_of(const baton_config &config);
 
 /// As BATON_TRANSPORT has it.
 const char *transport_name(int transport);

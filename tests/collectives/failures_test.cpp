@@ -120,7 +120,7 @@ TEST(ThreadFailures, AbortEndsTheOthersWaits) {
 TEST(ThreadFailures, AbortEndsACollectiveWait) {
     with_ranks({.size = 4}, [](Communicator &comm) {
         if (comm.rank() == 3) comm.abort();
-        const Failure failure = error_of(comm, [&] { comm.create_window(100, [] {}); });
+        const Failure failure = error_of(comm, [&] { comm.windows().create(100, [] {}); });
         EXPECT_EQ(failure.code(), BATON_ERR_ABORTED);
         EXPECT_NE(std::string(failure.what()).find("rank 3"), std::string::npos) << failure.what();
     });
@@ -166,14 +166,14 @@ TEST(ThreadFailures, OneRanksWrongArgumentsAreAllRanksError) {
             if (comm.rank() == 2) throw Failure(BATON_ERR_ARGUMENT, "window is NULL");
         };
         try {
-            comm.create_window(100, refuse);
+            comm.windows().create(100, refuse);
             ADD_FAILURE() << "no error";
         } catch (const Failure &failure) {
             EXPECT_EQ(failure.code(), BATON_ERR_ARGUMENT);
             EXPECT_NE(std::string(failure.what()).find("window is NULL"), std::string::npos) << failure.what();
         }
         barrier(comm);
-        comm.destroy_window(comm.create_window(100, [] {}));
+        comm.windows().destroy(comm.windows().create(100, [] {}));
     });
 }
 

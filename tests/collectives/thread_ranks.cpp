@@ -101,26 +101,26 @@ std::uint64_t test_seed() {
 }
 
 void allgather(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type) {
-    comm.run(core::check_allgather(comm, send, recv, count, type), nullptr);
+    comm.issuer().run(core::check_allgather(comm, send, recv, count, type), nullptr);
 }
 void alltoall(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type) {
-    comm.run(core::check_alltoall(comm, send, recv, count, type), nullptr);
+    comm.issuer().run(core::check_alltoall(comm, send, recv, count, type), nullptr);
 }
 void broadcast(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type, int root) {
-    comm.run(core::check_broadcast(comm, send, recv, count, type, root), nullptr);
+    comm.issuer().run(core::check_broadcast(comm, send, recv, count, type, root), nullptr);
 }
 void reduce_scatter(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type,
                     baton_op op) {
-    comm.run(core::check_reduce_scatter(comm, send, recv, count, type, op), nullptr);
+    comm.issuer().run(core::check_reduce_scatter(comm, send, recv, count, type, op), nullptr);
 }
 void allreduce(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type,
                baton_op op) {
-    comm.run(core::check_allreduce(comm, send, recv, count, type, op), nullptr);
+    comm.issuer().run(core::check_allreduce(comm, send, recv, count, type, op), nullptr);
 }
 void barrier(core::Communicator &comm) {
     core::Request request;
     request.operation = BATON_BARRIER;
-    comm.run(request, nullptr);
+    comm.issuer().run(request, nullptr);
 }
 core::Request send_request(core::Communicator &comm, const void *buffer, std::size_t bytes, int peer) {
     return core::check_message(comm, BATON_SEND, buffer, bytes, BATON_UINT8, peer, {});
@@ -128,6 +128,8 @@ core::Request send_request(core::Communicator &comm, const void *buffer, std::si
 core::Request recv_request(core::Communicator &comm, void *buffer, std::size_t bytes, int peer) {
     return core::check_message(comm, BATON_RECV, buffer, bytes, BATON_UINT8, peer, {});
 }
-void run(core::Communicator &comm, const std::vector<core::Request> &messages) { comm.run_messages(messages, nullptr); }
+void run(core::Communicator &comm, const std::vector<core::Request> &messages) {
+    comm.issuer().run_messages(messages, nullptr);
+}
 
 }  // namespace baton::test

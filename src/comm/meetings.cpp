@@ -1,7 +1,7 @@
+#include "comm/meetings.hpp"
+
 #include <algorithm>
 #include <exception>
-
-#include "comm/communicator.hpp"
 
 namespace baton::core {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 /// least this long.
 constexpr auto creation_patience = std::chrono::seconds(60);
 
-const char *call_name(std::int32_t call) {
+const char *name_of(std::int32_t call) {
     constexpr const char *names[] = {"baton_comm_create", "baton_window_create", "baton_window_destroy",
                                      "baton_comm_destroy"};
     return names[call];
@@ -23,7 +23,11 @@ std::string list_of(const std::vector<int> &ranks) {
 
 }  // namespace
 
-std::vector<std::uint64_t> Communicator::together(const std::function<void()> &body, std::uint64_t argument) {
+Meetings::Meetings(Bootstrap &bootstrap, Breakage &breakage) : bootstrap_(bootstrap), breakage_(breakage) {
+    bootstrap_.set_watch([this](std::chrono::nanoseconds waited) { watch(waited); });
+}
+
+std::vector<std::uint64_t> Meetings::together(const std::function<void()> &body, std::uint64_t argument) {
     struct Status {
         std::int32_t code = BATON_SUCCESS;
         std::int32_t call = 0;
@@ -39,17 +43,17 @@ std::vector<std::uint64_t> Communicator::together(const std::function<void()> &b
         mine.code = failure.code();
         text = failure.what();
     }
-    if (peers_) peers_->come_to_meeting();
-    const std::vector<Status> all = bootstrap_->allgather(mine);
+    if (board_ != nullptr) board_->come_to_meeting();
+    const std::vector<Status> all = bootstrap_.allgather(mine);
     for (std::size_t rank = 1; rank < all.size(); ++rank) {
         if (all[rank].call == all[0].call) continue;
-        disagree(fmt::format("rank 0 called {}, rank {} called {}", call_name(all[0].call), rank,
-                             call_name(all[rank].call)));
+        disagree(
+            fmt::format("rank 0 called {}, rank {} called {}", name_of(all[0].call), rank, name_of(all[rank].call)));
     }
     const auto failed =
         std::find_if(all.begin(), all.end(), [](const Status &status) { return status.code != BATON_SUCCESS; });
     if (failed != all.end()) {
-        const std::vector<std::string> texts = bootstrap_->allgather_strings(text);
+        const std::vector<std::string> texts = bootstrap_.allgather_strings(text);
         const auto rank = static_cast<std::size_t>(failed - all.begin());
         if (mine.code != BATON_SUCCESS) throw Failure(static_cast<baton_result>(mine.code), text);
         throw Failure(static_cast<baton_result>(failed->code), fmt::format("rank {}: {}", rank, texts[rank]));
@@ -59,32 +63,39 @@ std::vector<std::uint64_t> Communicator::together(const std::function<void()> &b
     return arguments;
 }
 
-void Communicator::disagree(const std::string &text) {
-    break_with(BATON_ERR_MISMATCH, "ranks disagree: " + text, true);
-    throw_breakage();
+std::string Meetings::first_said(const std::string &mine) {
+    for (const std::string &text : bootstrap_.allgather_strings(mine)) {
+        if (!text.empty()) return text;
+    }
+    return "";
 }
 
-/// The bootstrap's watch. While the communicator is being created, others' errors and the control words are not there
-/// yet; while it is being destroyed, they still are.
-void Communicator::look_while_waiting(std::chrono::nanoseconds waited) {
-    const bool created = ready_.load(std::memory_order_acquire) || shut_down_;
+void Meetings::disagree(const std::string &text) {
+    breakage_.break_with(BATON_ERR_MISMATCH, "ranks disagree: " + text);
+    breakage_.throw_it();
+}
+
+/// While the communicator is being created, others' errors are not there to be seen yet; while it is being destroyed,
+/// they still are.
+void Meetings::watch(std::chrono::nanoseconds waited) {
+    const bool created = call_ != Call::comm_create;
     if (created) {
-        throw_breakage_if_any(Turn::taken);
-    } else if (broken_.load()) {
-        throw_breakage();
+        breakage_.throw_if_broken(Breakage::Turn::taken);
+    } else if (breakage_.broken()) {
+        breakage_.throw_it();
     }
     const std::chrono::nanoseconds patience =
         created ? timeout_ : std::max<std::chrono::nanoseconds>(timeout_, creation_patience);
     if (waited < patience) return;
-    break_with(BATON_ERR_TIMEOUT,
-               fmt::format("rank {} waited {:g} s for {} in {}{}; a rank that is only slow needs a larger timeout "
-                           "(BATON_TIMEOUT)",
-                           view_.rank, std::chrono::duration<double>(patience).count(),
-                           list_of(peers_ ? peers_->missing() : bootstrap_->missing()),
-                           call_name(static_cast<std::int32_t>(call_)),
-                           created ? "" : ", which waits for 60 s at least, whatever the timeout"),
-               true);
-    throw_breakage();
+    breakage_.break_with(
+        BATON_ERR_TIMEOUT,
+        fmt::format("rank {} waited {:g} s for {} in {}{}; a rank that is only slow needs a larger timeout "
+                    "(BATON_TIMEOUT)",
+                    bootstrap_.rank(), std::chrono::duration<double>(patience).count(),
+                    list_of(board_ != nullptr ? board_->missing() : bootstrap_.missing()),
+                    name_of(static_cast<std::int32_t>(call_)),
+                    created ? "" : ", which waits for 60 s at least, whatever the timeout"));
+    breakage_.throw_it();
 }
 
 }  // namespace baton::core

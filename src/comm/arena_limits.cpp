@@ -1,0 +1,69 @@
+#include "comm/arena_limits.hpp"
+
+#include <algorithm>
+
+#include "comm/config.hpp"
+#include "comm/links_of.hpp"
+
+namespace baton::core {
+namespace {
+
+constexpr std::uint64_t KiB = 1 << 10;
+constexpr std::uint64_t MiB = 1 << 20;
+
+/// Of packets, of lines and of staging each.
+std::uint64_t for_messages_of_a_peer(int size) { return 8 * MiB / static_cast<std::uint64_t>(size); }
+
+/// Packets are for latency: more would only cost memory.
+std::uint64_t packet_limit(const baton_config &config, const Capabilities &capabilities) {
+    const std::uint64_t most = capabilities.on_gpu ? MiB : 8 * KiB;
+    if (config.packet_limit != unset_size) return std::min<std::uint64_t>(config.packet_limit, most);
+    return buffer_capacity(capabilities.tuning, goes_in_packets, capabilities.size, capabilities.channels, most);
+}
+
+std::uint64_t line_limit(const Capabilities &capabilities) {
+    const std::uint64_t for_all_peers = capabilities.on_gpu ? 16 * MiB : MiB;
+    return buffer_capacity(capabilities.tuning, goes_in_lines, capabilities.size, capabilities.channels,
+                           for_all_peers / static_cast<std::uint64_t>(capabilities.size));
+}
+
+/// The host's tables have no lines of messages; a user's may.
+std::uint64_t message_line_limit(const Capabilities &capabilities) {
+    const std::uint64_t most = capabilities.on_gpu ? MiB : 64 * KiB;
+    return longest_message(capabilities.tuning, goes_in_lines,
+                           std::min(for_messages_of_a_peer(capabilities.size), most));
+}
+
+/// On the host two pieces of 32 KiB (docs/experiments.md has other sizes).
+std::uint64_t staged_message_limit(const Capabilities &capabilities) {
+    return std::min(for_messages_of_a_peer(capabilities.size), capabilities.on_gpu ? 2 * MiB : 64 * KiB);
+}
+
+/// The longest message that a slot is to hold in packets: on a GPU all that lines and staging cannot carry.
+std::uint64_t slot_limit(const Capabilities &capabilities, bool others_have_buffers) {
+    const std::uint64_t most =
+        std::min(for_messages_of_a_peer(capabilities.size) / message_slots, capabilities.on_gpu ? 256 * KiB : 64 * KiB);
+    const bool as_measured = capabilities.on_gpu && others_have_buffers;
+    return std::max<std::uint64_t>(BATON_EAGER_BYTES,
+                                   as_measured ? longest_message(capabilities.tuning, goes_in_packets, most) : most);
+}
+
+}  // namespace
+
+ArenaLayout::Limits arena_limits(const baton_config &config, const Capabilities &capabilities, bool reach_each_other,
+                                 const std::vector<int> &generations) {
+    const bool lines =
+        config.lines == BATON_LINES_AUTO && reach_each_other && lines_arrive_whole(capabilities.links, generations);
+    const bool stages = !capabilities.on_gpu || !reach_each_other;
+    ArenaLayout::Limits limits;
+    limits.packets = packet_limit(config, capabilities);
+    limits.host_packets = !capabilities.on_gpu;
+    limits.lines = lines ? line_limit(capabilities) : 0;
+    limits.message_lines = lines ? message_line_limit(capabilities) : 0;
+    limits.message_staged = stages ? staged_message_limit(capabilities) : 0;
+    limits.messages = slot_limit(capabilities, limits.message_lines != 0 || stages);
+    limits.segment = std::min<std::uint64_t>(config.segment_bytes, capabilities.on_gpu ? 1024 * MiB : 128 * KiB);
+    return limits;
+}
+
+}  // namespace baton::core

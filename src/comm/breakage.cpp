@@ -1,0 +1,136 @@
+#include "comm/breakage.hpp"
+
+#include <thread>
+
+#include "comm/error_text.hpp"
+#include "util/log.hpp"
+
+namespace baton::core {
+namespace {
+
+/// How long a caller waits for the words of the rank that found an error, before it reports the bare fact.
+constexpr auto patience_for_text = std::chrono::milliseconds(500);
+
+}  // namespace
+
+void Breakage::open(Control &control, PeerMemory &peers, Executor &executor, std::chrono::nanoseconds timeout) {
+    const std::lock_guard lock(teardown_);
+    control_ = &control;
+    peers_ = &peers;
+    executor_ = &executor;
+    timeout_ = timeout;
+    open_.store(true, std::memory_order_release);
+}
+
+void Breakage::close() {
+    const std::lock_guard lock(teardown_);
+    open_.store(false, std::memory_order_release);
+    executor_ = nullptr;
+}
+
+void Breakage::forget() {
+    const std::lock_guard lock(teardown_);
+    control_ = nullptr;
+    peers_ = nullptr;
+}
+
+std::shared_lock<std::shared_mutex> Breakage::hold_open() const {
+    std::shared_lock lock(teardown_);
+    require_open();
+    return lock;
+}
+
+void Breakage::require_open() const {
+    if (!open_.load(std::memory_order_acquire)) fail(BATON_ERR_ARGUMENT, "comm has been destroyed");
+}
+
+void Breakage::break_with(baton_result code, const std::string &text, bool tell_others) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (code_ != BATON_SUCCESS) return;
+        code_ = code;
+        text_ = text;
+        broken_.store(true);
+    }
+    log(LogLevel::info, rank_, "{}: {}", baton_result_name(code), text);
+    const std::shared_lock lock(teardown_);
+    if (peers_ == nullptr) return;
+    if (tell_others) peers_->post_error(code, text);
+    if (executor_ == nullptr) return;
+    store_relaxed(&control_->abort, AbortWord::make(code, rank_, rank_));
+    peers_->interrupt(code, text);
+    executor_->interrupt();
+}
+
+std::shared_lock<std::shared_mutex> Breakage::against_teardown(Turn turn) const {
+    return turn == Turn::taken ? std::shared_lock<std::shared_mutex>() : std::shared_lock(teardown_);
+}
+
+/// What this rank's waiters have recorded, or else another rank has posted. Nothing before open() and after forget().
+std::optional<Breakage::News> Breakage::find(Turn turn) const {
+    const std::shared_lock lock = against_teardown(turn);
+    if (control_ == nullptr) return std::nullopt;
+    if (load_acquire(&control_->recorded) != 0) {
+        const ErrorRecord &record = control_->record;
+        return News{static_cast<baton_result>(record.code), error_text(record, rank_, timeout_), true};
+    }
+    News news;
+    for (int rank = 0; rank < size_; ++rank) {
+        if (rank != rank_ && peers_->error_of(rank, &news.code, &news.text)) return news;
+    }
+    return std::nullopt;
+}
+
+/// Control::seen; 0 as find() finds nothing.
+std::uint64_t Breakage::seen_abort(Turn turn) const {
+    const std::shared_lock lock = against_teardown(turn);
+    return control_ == nullptr ? 0 : load_relaxed(&control_->seen);
+}
+
+void Breakage::look(Turn turn) {
+    if (broken_.load(std::memory_order_relaxed)) return;
+    if (const std::optional<News> news = find(turn)) break_with(news->code, news->text, news->tell_others);
+}
+
+void Breakage::throw_if_broken(Turn turn) {
+    look(turn);
+    const std::uint64_t seen = seen_abort(turn);
+    if (seen != 0 && !broken_.load()) {
+        const auto until = std::chrono::steady_clock::now() + patience_for_text;
+        while (!broken_.load() && std::chrono::steady_clock::now() < until) {
+            look(turn);
+            std::this_thread::yield();
+        }
+        const auto code = static_cast<baton_result>(AbortWord::code(seen));
+        break_with(code,
+                   fmt::format("rank {} gave up in an operation with rank {}", AbortWord::reporter(seen),
+                               AbortWord::culprit(seen)),
+                   false);
+    }
+    if (broken_.load()) throw_it();
+}
+
+void Breakage::throw_it() const {
+    const std::lock_guard lock(mutex_);
+    throw Failure(code_, text_);
+}
+
+void Breakage::tick() {
+    if (!open_.load(std::memory_order_acquire)) return;
+    look(Turn::none);
+    std::optional<Executor::OverdueWait> wait;
+    {
+        const std::shared_lock lock(teardown_);
+        if (executor_ == nullptr) return;
+        if (broken_.load()) return executor_->interrupt();
+        wait = executor_->overdue();
+    }
+    if (!wait) return;
+    break_with(
+        BATON_ERR_TIMEOUT,
+        fmt::format("rank {} waited {:g} s for rank {} in a zero-SM operation, for {}; a rank that is only slow "
+                    "needs a larger timeout (BATON_TIMEOUT)",
+                    rank_, std::chrono::duration<double>(timeout_).count(), wait->peer, text_of(wait->wait_for)));
+}
+
+}  // namespace baton::core

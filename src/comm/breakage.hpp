@@ -1,0 +1,91 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+
+#include "collectives/executor.hpp"
+#include "memory/peer_memory.hpp"
+#include "sync/control.hpp"
+#include "util/failure.hpp"
+
+namespace baton::core {
+
+/// What has broken a communicator, if anything has: the first failure that this rank finds, or hears of from another
+/// one. It is what all later calls throw. Whoever finds one tells the others, and ends what waits on this rank.
+///
+/// A communicator is being created, then open, then closed (it is being destroyed), then forgotten. Any thread, unless
+/// said otherwise.
+class Breakage {
+public:
+    /// Whether the caller has the communicator's turn, without which nobody closes it: then a look takes no lock.
+    enum class Turn {
+        taken,
+        none
+    };
+
+    Breakage(int rank, int size) : rank_(rank), size_(size) {}
+    Breakage(const Breakage &) = delete;
+    Breakage &operator=(const Breakage &) = delete;
+
+    /// From here on failures show in `control` and at `peers`, and are told there and to `executor`. `timeout` is the
+    /// communicator's, for the words. The executor must live until close(), the others until forget().
+    void open(Control &control, PeerMemory &peers, Executor &executor, std::chrono::nanoseconds timeout);
+    /// When it returns nobody uses what hold_open() keeps, nor the executor.
+    void close();
+    /// When it returns nobody uses control and peers either.
+    void forget();
+
+    /// Keeps close() waiting while the result lives. Throws as require_open().
+    [[nodiscard]] std::shared_lock<std::shared_mutex> hold_open() const;
+    /// Throws BATON_ERR_ARGUMENT once it is closed.
+    void require_open() const;
+
+    bool broken() const { return broken_.load(); }
+    /// The first one counts, whoever calls later. `tell_others`: this rank has found it. During creation nobody is
+    /// told: the ranks meet anyway.
+    void break_with(baton_result code, const std::string &text, bool tell_others = true);
+    void break_with(const Failure &failure) { break_with(failure.code(), failure.what()); }
+
+    /// Takes over what this rank's waiters or other ranks have found since. From calls, state queries and tick().
+    void look(Turn turn);
+    /// Throws what broke the communicator, if anything did; require_open() is the caller's. Where this rank only knows
+    /// that another one gave up, waits a moment for that rank's words.
+    void throw_if_broken(Turn turn);
+    /// REQUIRES: broken().
+    [[noreturn]] void throw_it() const;
+
+    /// From the service thread, ten times a second: looks, and ends waits that have no clock of their own.
+    void tick();
+
+private:
+    struct News {
+        baton_result code = BATON_SUCCESS;
+        std::string text;
+        bool tell_others = false;
+    };
+    std::shared_lock<std::shared_mutex> against_teardown(Turn turn) const;
+    std::optional<News> find(Turn turn) const;
+    std::uint64_t seen_abort(Turn turn) const;
+
+    const int rank_;
+    const int size_;
+    std::chrono::nanoseconds timeout_{};
+
+    // Held alone to change the four below; shared by who uses them, unless it has the turn.
+    mutable std::shared_mutex teardown_;
+    std::atomic<bool> open_{false};
+    Control *control_ = nullptr;
+    PeerMemory *peers_ = nullptr;
+    Executor *executor_ = nullptr;
+
+    mutable std::mutex mutex_;  // guards the next two
+    baton_result code_ = BATON_SUCCESS;
+    std::string text_;
+    std::atomic<bool> broken_{false};  // set after them
+};
+
+}  // namespace baton::core

@@ -1,0 +1,75 @@
+#include "comm/error_text.hpp"
+
+#include "util/failure.hpp"
+
+namespace baton::core {
+namespace {
+
+std::string signature_text(const Signature &signature) {
+    const auto operation = static_cast<baton_operation>(signature.operation());
+    const char *name = baton_operation_name(signature.receives() ? BATON_RECV : operation);
+    if (operation == BATON_BARRIER) return name;
+    std::string text = fmt::format("{}(count {}, {}", name, signature.count,
+                                   baton_type_name(static_cast<baton_type>(signature.type())));
+    if (operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE) {
+        text += fmt::format(", {}", baton_op_name(static_cast<baton_op>(signature.op())));
+    }
+    if (operation == BATON_BROADCAST) text += fmt::format(", root {}", signature.root());
+    return text + ")";
+}
+
+}  // namespace
+
+const char *text_of(WaitFor wait_for) {
+    switch (wait_for) {
+        case WaitFor::arrival:
+            return "its arrival";
+        case WaitFor::data:
+            return "its data";
+        case WaitFor::done:
+            return "its part";
+        case WaitFor::credit:
+            return "it to take staged data";
+        case WaitFor::reply:
+            return "its matching call";
+        case WaitFor::header:
+            return "its message";
+        case WaitFor::taken:
+            return "it to take a message's pieces";
+        case WaitFor::consumed:
+            return "it to receive earlier messages (the queue is full)";
+        case WaitFor::signal:
+            return "its signal";
+    }
+    return "it";
+}
+
+std::string error_text(const ErrorRecord &record, int rank, std::chrono::nanoseconds timeout) {
+    const std::string mine = signature_text(record.point.mine);
+    switch (static_cast<baton_result>(record.code)) {
+        case BATON_ERR_MISMATCH:
+            return fmt::format("ranks {} and {} disagree: rank {} called {}, rank {} called {} (operation {})", rank,
+                               record.point.peer, rank, mine, record.point.peer, signature_text(record.theirs),
+                               record.point.epoch);
+        case BATON_ERR_TIMEOUT:
+            return fmt::format(
+                "rank {} waited {:g} s for rank {} in {}, for {} (operation {}, channel {}); a rank that is only "
+                "slow needs a larger timeout (BATON_TIMEOUT)",
+                rank, std::chrono::duration<double>(timeout).count(), record.point.peer, mine,
+                text_of(record.point.wait_for), record.point.epoch, record.point.channel);
+        case BATON_ERR_PEER_DEAD:
+            return fmt::format("rank {} has died: its memory is gone (rank {} in {})", record.point.peer, rank, mine);
+        case BATON_ERR_SYSTEM:
+            return fmt::format("rank {} could not reach the buffer of rank {} in {}: it has been freed or is protected",
+                               rank, record.point.peer, mine);
+        case BATON_ERR_MEMORY:
+            return fmt::format("rank {} ran out of host memory in an operation on a host stream", rank);
+        default:
+            return fmt::format(
+                "rank {} found the region of rank {} gone in {} (operation {}): a graph was replayed after its buffer "
+                "had been freed, or this is a defect of Baton",
+                rank, record.point.peer, mine, record.point.epoch);
+    }
+}
+
+}  // namespace baton::core

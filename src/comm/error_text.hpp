@@ -1,0 +1,16 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "sync/control.hpp"
+
+namespace baton::core {
+
+/// What a wait was for, as the end of "waited for rank 1 in allgather, for ".
+const char *text_of(WaitFor wait_for);
+
+/// What the waiters of `rank` have recorded, for the user who reads it. `timeout`: the communicator's.
+std::string error_text(const ErrorRecord &record, int rank, std::chrono::nanoseconds timeout);
+
+}  // namespace baton::core

@@ -1,0 +1,72 @@
+#include "comm/issuer.hpp"
+#include "comm/links_of.hpp"
+
+namespace baton::core {
+namespace {
+
+/// A call as far as it is told: what holds for ranks that are not the root.
+Request request_of(baton_operation operation, std::uint64_t count, baton_type type, baton_op op, int size) {
+    Request request;
+    request.operation = operation;
+    request.type = type;
+    request.op = op;
+    request.count = count;
+    request.bytes = bytes_of(count, type, 1);
+    request.root = -1;
+    // The call itself would refuse blocks that overflow together.
+    if (operation == BATON_ALLGATHER || operation == BATON_REDUCE_SCATTER || operation == BATON_ALLTOALL)
+        bytes_of(count, type, size);
+    return request;
+}
+
+}  // namespace
+
+std::string Issuer::explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op,
+                            const void *send, const void *recv) const {
+    const Capabilities &capabilities = parts_.capabilities;
+    const int size = parts_.view.size;
+    const Request request = request_of(operation, count, type, op, size);
+    if (operation == BATON_SIGNAL || operation == BATON_WAIT_SIGNAL) {
+        return fmt::format("{} by {}: one word in the peer's memory\n", baton_operation_name(operation),
+                           capabilities.on_gpu ? "kernel" : "host");
+    }
+    const Plan how = plan(request);
+    std::string text = describe(how, request, capabilities) + "\n" + baton_operation_name(operation);
+    if (operation != BATON_BARRIER)
+        text += fmt::format(" of {} {} ({} bytes)", count, baton_type_name(type), request.bytes);
+    text += fmt::format(", {} rank{}\n", size, size == 1 ? "" : "s");
+    if (how.algorithm == Algorithm::staged && is_collective(operation))
+        text += fmt::format("segments of {} bytes\n", how.segment_bytes);
+    const bool goes_elsewhere = capabilities.on_gpu || how.algorithm == Algorithm::staged;
+    if (!capabilities.reaches_buffers && how.reason != Reason::reach && goes_elsewhere)
+        text += parts_.reach_text + "\n";
+    if (size > 1 && skips_staging_if_mapped(request, how))
+        text += "memory of baton_malloc and windows is copied straight\n";
+    if (size > 1) text += fmt::format("links are {}\n", core::describe(capabilities.links));
+    const PlannedCall call = planned(request, how);
+    return text + buffers_text(call, send, recv) + in_place_text(call, send, recv);
+}
+
+std::string Issuer::buffers_text(const PlannedCall &call, const void *send, const void *recv) const {
+    const bool raw = !parts_.capabilities.on_gpu;
+    std::string text;
+    if (call.needs_send() && send != nullptr)
+        text += "sendbuf: " + parts_.buffers->describe(send, call.send_bytes(), raw) + "\n";
+    if (call.needs_recv() && recv != nullptr)
+        text += "recvbuf: " + parts_.buffers->describe(recv, call.recv_bytes(), raw) + "\n";
+    return text;
+}
+
+std::string Issuer::in_place_text(const PlannedCall &call, const void *send, const void *recv) const {
+    const bool reduce_scatter = call.request.operation == BATON_REDUCE_SCATTER;
+    // Of reduce_scatter equal pointers are in place for the first rank only.
+    const bool in_place = send != nullptr && (send == BATON_IN_PLACE || (send == recv && !reduce_scatter));
+    if (!in_place || call.size == 1) return "";
+    const char *const what = reduce_scatter ? "block" : "buffer";
+    std::string text;
+    if (call.makes_result_apart()) text += fmt::format("in place: received in a copy of the {}\n", what);
+    if (call.copies_input()) text += fmt::format("in place: sent from a copy of the {}\n", what);
+    return text;
+}
+
+}  // namespace baton::core

@@ -1,0 +1,181 @@
+#include "comm/issuer.hpp"
+
+#include <exception>
+
+#include "memory/reclaimer.hpp"
+
+namespace baton::core {
+namespace {
+
+/// What a call has to do behind its operation, of which the peers have their part by now.
+template <class Rest>
+void follow(const Rest &rest) {
+    try {
+        rest();
+    } catch (const std::exception &failure) {
+        throw PartlyEnqueued(as_failure(failure));
+    }
+}
+
+Signature signature_of(const Request &request) {
+    const bool message = is_message(request.operation);
+    // Both sides of a message sign alike.
+    Signature signature = Signature::make(message ? BATON_SEND : request.operation, request.type,
+                                          message ? 0 : request.op, request.count, request.root);
+    if (request.operation == BATON_RECV) signature.what |= Signature::receiving;
+    return signature;
+}
+
+}  // namespace
+
+PlannedCall Issuer::planned(const Request &request, const Plan &plan) const {
+    return {request, plan, parts_.view.rank, parts_.view.size};
+}
+
+/// On the host staging is for memory that others reach slowly, or not at all. What they have mapped (baton_malloc,
+/// windows) they copy straight: collectives where that is so of all ranks, as their arrivals tell, long messages where
+/// it is of the sender.
+bool Issuer::skips_staging_if_mapped(const Request &request, const Plan &plan) const {
+    if (parts_.capabilities.on_gpu || parts_.stages_mapped) return false;
+    // In place an alltoall would be read while it is written, and ranks need not agree on that.
+    return plan.algorithm == Algorithm::staged && request.operation != BATON_ALLTOALL;
+}
+
+/// The arrival of a call, with the addresses that it works on: those of the user, or of staging. Copies staged input.
+Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std::byte **send, std::byte **recv,
+                           void *stream) {
+    const Request &request = call.request;
+    Arrival arrival;
+    arrival.signature = signature_of(request);
+    *send = request.send;
+    *recv = request.recv;
+    if (call.size == 1 && !is_message(request.operation)) return arrival;
+    Buffers &buffers = *parts_.buffers;
+    const bool raw = !parts_.capabilities.on_gpu;
+    if (call.needs_send()) {
+        const Buffers::Reached reached = buffers.reach(request.send, request.send_info, call.send_bytes(), raw, use);
+        arrival.send = reached.ref;
+        if (reached.staged) {
+            parts_.executor->local_copy(reached.pointer, request.send, call.send_bytes(), stream);
+            *send = reached.pointer;
+        }
+    }
+    if (call.needs_recv()) {
+        const Buffers::Reached reached = buffers.reach(request.recv, request.recv_info, call.recv_bytes(), raw, use);
+        arrival.recv = reached.ref;
+        *recv = reached.pointer;
+    }
+    if (skips_staging_if_mapped(request, call.plan)) {
+        Plan straight = call.plan;
+        straight.algorithm = straight_algorithm(request.operation);
+        const PlannedCall instead = planned(request, straight);
+        if (instead.needs_send()) arrival.send = buffers.mapped(request.send, request.send_info, call.send_bytes());
+        if (instead.needs_recv()) arrival.recv = buffers.mapped(request.recv, request.recv_info, call.recv_bytes());
+    }
+    return arrival;
+}
+
+template <class Body>
+void Issuer::guard(const Body &body) {
+    if (parts_.peers->has_retired()) Reclaimer::of_process().unmap_if_idle();
+    const auto issuing = Reclaimer::of_process().issue();
+    try {
+        body();
+    } catch (const PartlyEnqueued &failure) {
+        breakage_.break_with(failure);
+        throw;
+    } catch (const Failure &failure) {
+        const baton_result code = failure.code();
+        if (code == BATON_ERR_MISMATCH || code == BATON_ERR_TIMEOUT || code == BATON_ERR_PEER_DEAD)
+            breakage_.break_with(failure);
+        throw;
+    }
+}
+
+void Issuer::run(const Request &request, void *stream) {
+    guard([&] { issue(request, stream); });
+}
+
+void Issuer::run_messages(std::span<const Request> requests, void *stream) {
+    guard([&] { issue_messages(requests, stream); });
+}
+
+void Issuer::run_one_sided(const std::function<void(Executor &)> &work, void *stream) {
+    guard([&] {
+        work(*parts_.executor);
+        after_call(stream);
+    });
+}
+
+void Issuer::run_local(const std::function<void()> &work) { guard(work); }
+
+/// Where a call in place would write over input that is still needed, one of its buffers becomes scratch.
+void Issuer::use_scratch(const PlannedCall &call, CollectiveArgs &args, Buffers::Use &use, void *stream) {
+    const Request &request = call.request;
+    if (request.send != request.recv || request.bytes == 0 || call.size == 1) return;
+    if (call.makes_result_apart()) args.recv = parts_.buffers->scratch(call.recv_bytes(), use);
+    if (call.copies_input() && args.send == args.recv) {
+        std::byte *input = parts_.buffers->scratch(call.send_bytes(), use);
+        parts_.executor->local_copy(input, args.send, call.send_bytes(), stream);
+        args.send = input;
+    }
+}
+
+void Issuer::issue(const Request &request, void *stream) {
+    const Plan how = plan(request);
+    const PlannedCall call = planned(request, how);
+    Buffers::Use use(*parts_.buffers);
+    CollectiveArgs args;
+    args.arrival = arrival_of(call, use, &args.send, &args.recv, stream);
+    args.chunk = request.bytes;
+    args.op = request.op;
+    args.root = request.root;
+    use_scratch(call, args, use, stream);
+    parts_.executor->collective(request, how, args, stream);
+    follow([&] {
+        if (args.recv != request.recv) parts_.executor->local_copy(request.recv, args.recv, call.recv_bytes(), stream);
+    });
+    after_call(stream);
+}
+
+void Issuer::issue_messages(std::span<const Request> requests, void *stream) {
+    Buffers::Use use(*parts_.buffers);
+    std::vector<MessageCall> calls;
+    struct CopyOut {
+        std::byte *destination;
+        const std::byte *source;
+        std::uint64_t bytes;
+    };
+    std::vector<CopyOut> copies;
+    calls.reserve(requests.size());
+    for (const Request &request : requests) {
+        MessageCall call;
+        call.plan = plan(request);
+        const std::byte *send = nullptr;
+        std::byte *recv = nullptr;
+        call.message.arrival = arrival_of(planned(request, call.plan), use, &send, &recv, stream);
+        call.message.is_send = request.operation == BATON_SEND;
+        if (call.message.is_send && call.message.arrival.send.is_in_region() &&
+            call.plan.algorithm == Algorithm::staged)
+            call.plan.algorithm = straight_algorithm(BATON_SEND);  // the header says so
+        call.message.buffer = call.message.is_send ? const_cast<std::byte *>(send) : recv;
+        call.message.bytes = request.bytes;
+        call.message.peer = request.peer;
+        if (!call.message.is_send && recv != request.recv) copies.push_back({request.recv, recv, request.bytes});
+        calls.push_back(std::move(call));
+    }
+    parts_.executor->messages(std::move(calls), stream);
+    follow([&] {
+        for (const CopyOut &copy : copies)
+            parts_.executor->local_copy(copy.destination, copy.source, copy.bytes, stream);
+    });
+    after_call(stream);
+}
+
+/// On the host without a stream the operation is over, and its failure is this call's.
+void Issuer::after_call(void *stream) {
+    if (parts_.capabilities.on_gpu || stream != nullptr) return;
+    breakage_.throw_if_broken(Breakage::Turn::taken);
+}
+
+}  // namespace baton::core

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bootstrap/bootstrap.hpp"
+#include "comm/breakage.hpp"
+#include "memory/peer_memory.hpp"
+
+namespace baton::core {
+
+/// Where all ranks of a communicator meet in its collective calls (creation, windows, destruction; operations meet in
+/// memory), over the bootstrap: those succeed on all ranks or fail on all, and a wait ends when the communicator breaks
+/// or its timeout is over. Not thread-safe: the caller has the communicator's turn.
+class Meetings {
+public:
+    enum class Call : std::int32_t {
+        comm_create,
+        window_create,
+        window_destroy,
+        comm_destroy
+    };
+
+    /// Becomes the bootstrap's watch; in comm_create.
+    Meetings(Bootstrap &bootstrap, Breakage &breakage);
+    Meetings(const Meetings &) = delete;
+    Meetings &operator=(const Meetings &) = delete;
+
+    void set_timeout(std::chrono::nanoseconds timeout) { timeout_ = timeout; }
+    /// Who has come is written there from now on; null: no longer. All ranks do so between the same meetings.
+    void use_board(PeerMemory *board) { board_ = board; }
+    /// The call that this rank is in from now on. Ranks in different ones learn it when they meet.
+    void enter(Call call) { call_ = call; }
+
+    /// Collective: runs `body` and throws on every rank if it threw on any. Returns the arguments of all ranks. A rank
+    /// in another call breaks the communicator with MISMATCH.
+    std::vector<std::uint64_t> together(const std::function<void()> &body, std::uint64_t argument = 0);
+    /// Collective: the text of the first rank that has one; empty if none has.
+    std::string first_said(const std::string &mine);
+    /// Breaks the communicator with MISMATCH.
+    [[noreturn]] void disagree(const std::string &text);
+
+private:
+    void watch(std::chrono::nanoseconds waited);
+
+    Bootstrap &bootstrap_;
+    Breakage &breakage_;
+    PeerMemory *board_ = nullptr;
+    std::chrono::nanoseconds timeout_{};
+    Call call_ = Call::comm_create;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/capabilities.hpp"
+#include "collectives/executor.hpp"
+#include "collectives/gpu_executor.hpp"
+#include "comm/buffers.hpp"
+#include "memory/memory_domain.hpp"
+#include "memory/peer_memory.hpp"
+#include "memory/placement.hpp"
+#include "memory/region_registry.hpp"
+#include "memory/rendezvous.hpp"
+#include "sync/comm_view.hpp"
+#include "sync/idle_words.hpp"
+
+namespace baton::core {
+
+/// What a rank's communicator is made of. Setup fills it at creation, and nothing is replaced afterwards.
+struct CommParts {
+    CommParts() = default;
+    /// Tidies up what a creation leaves that failed half-way, on all ranks, with nothing in flight.
+    ~CommParts();
+    CommParts(const CommParts &) = delete;  // what it holds points at its members
+    CommParts &operator=(const CommParts &) = delete;
+
+    /// Where this process sees what each rank has allocated and published; `own` is what this rank has.
+    std::vector<std::byte *> addresses_of(const std::vector<PeerMemory::Published> &all, void *own) const;
+
+    int device = -1;  // -1: on the host
+    DeviceIdentity identity;
+    int ranks_on_device = 1;
+    Capabilities capabilities;
+    std::string reach_text;      // Capabilities::reach_reason
+    std::string staging_text;    // Capabilities::staging_reason
+    bool stages_mapped = false;  // host: even what all ranks have mapped, since the user has said so
+    bool single_copy = false;
+    Placement placement;
+    CommView view;
+
+    // Each is used by those below it.
+    using ControlPointer = std::unique_ptr<Control, void (*)(Control *)>;
+    ControlPointer control{nullptr, nullptr};
+    std::unique_ptr<MemoryDomain> domain;
+    std::unique_ptr<PeerMemory> peers;
+    std::unique_ptr<RegionRegistry> registry;
+    std::unique_ptr<Buffers> buffers;
+    std::unique_ptr<Rendezvous> rendezvous;
+    std::unique_ptr<IdleWords> idle_words;
+    std::unique_ptr<Executor> executor;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,46 @@
+#include "comm/planned_call.hpp"
+
+#include "collectives/tuning.hpp"
+
+namespace baton::core {
+namespace {
+
+bool reads_blocks(baton_operation operation) {
+    return operation == BATON_REDUCE_SCATTER || operation == BATON_ALLTOALL;
+}
+bool writes_blocks(baton_operation operation) { return operation == BATON_ALLGATHER || operation == BATON_ALLTOALL; }
+
+}  // namespace
+
+std::uint64_t PlannedCall::send_bytes() const {
+    return reads_blocks(request.operation) ? request.bytes * static_cast<std::uint64_t>(size) : request.bytes;
+}
+std::uint64_t PlannedCall::recv_bytes() const {
+    return writes_blocks(request.operation) ? request.bytes * static_cast<std::uint64_t>(size) : request.bytes;
+}
+
+bool PlannedCall::needs_send() const {
+    if (request.operation == BATON_RECV) return false;
+    if (request.operation == BATON_BROADCAST && request.root != rank) return false;
+    const Way *const way = way_by(request.operation, plan.algorithm);
+    return way != nullptr && touches_send(way->touches);
+}
+bool PlannedCall::needs_recv() const {
+    if (request.operation == BATON_SEND) return false;
+    if (request.operation == BATON_BROADCAST && request.root == rank) return false;
+    const Way *const way = way_by(request.operation, plan.algorithm);
+    return way != nullptr && touches_recv(way->touches);
+}
+
+/// Of reduce_scatter the first rank's result goes over its own block, which nobody else reads.
+bool PlannedCall::makes_result_apart() const {
+    if (request.operation == BATON_REDUCE_SCATTER && rank == 0) return false;
+    const Way *const way = way_by(request.operation, plan.algorithm);
+    return way != nullptr && way->in_place == InPlace::result_apart;
+}
+bool PlannedCall::copies_input() const {
+    const Way *const way = way_by(request.operation, plan.algorithm);
+    return way != nullptr && way->in_place == InPlace::input_copied;
+}
+
+}  // namespace baton::core

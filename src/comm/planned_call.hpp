@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "collectives/capabilities.hpp"
+#include "collectives/plan.hpp"
+#include "collectives/request.hpp"
+#include "sync/comm_view.hpp"
+
+/// What a planned call does with its buffers on a rank. Pure.
+namespace baton::core {
+
+/// A call on one rank, with what decides about its buffers.
+struct PlannedCall {
+    const Request &request;
+    const Plan &plan;
+    int rank;
+    int size;
+
+    /// What it reads and writes on this rank.
+    std::uint64_t send_bytes() const;
+    std::uint64_t recv_bytes() const;
+    /// Which of its buffers the peers touch themselves. Others stay unregistered.
+    bool needs_send() const;
+    bool needs_recv() const;
+    /// Whether in place its result has to be made elsewhere, or its input copied away before.
+    bool makes_result_apart() const;
+    bool copies_input() const;
+};
+
+}  // namespace baton::core

@@ -1,0 +1,160 @@
+#include "comm/setup.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "collectives/host_executor.hpp"
+#include "comm/config.hpp"
+#include "util/fixed_text.hpp"
+
+namespace baton::core {
+namespace {
+
+/// Blocks of kernels that wait for each other must be resident together, on all ranks of a GPU and for all
+/// communicators that have operations in flight at once. The widest kernels leave room for two blocks per
+/// multiprocessor (132 on H200), and room is made for the operations of four communicators.
+constexpr int resident_blocks = 256;
+constexpr int communicators_in_flight = 4;
+
+/// What the ranks tell each other of where they are.
+struct Place {
+    std::int32_t has_gpu = 0;
+    std::int32_t p2p_off = 0;
+    std::int32_t generation = 0;
+    char uuid[48] = {};
+    char name[80] = {};
+    ProcessorBits processors;
+};
+
+/// GPU or host; throws, on all ranks, where they are not alike, or not what was asked for.
+bool agree_on_gpus(const std::vector<Place> &all, baton_transport transport) {
+    const auto without = std::find_if(all.begin(), all.end(), [](const Place &place) { return place.has_gpu == 0; });
+    const bool any = std::any_of(all.begin(), all.end(), [](const Place &place) { return place.has_gpu != 0; });
+    if (any && without != all.end()) {
+        fail(BATON_ERR_UNSUPPORTED,
+             "rank {} has no usable GPU but others have one: give every rank a GPU, or set transport to host "
+             "(BATON_TRANSPORT=host)",
+             without - all.begin());
+    }
+    if (!any && transport != BATON_TRANSPORT_AUTO && transport != BATON_TRANSPORT_HOST) {
+        fail(BATON_ERR_UNSUPPORTED,
+             "config.transport (BATON_TRANSPORT) is {}, which needs GPUs, but no rank has a usable one",
+             transport_name(transport));
+    }
+    return any;
+}
+
+}  // namespace
+
+Setup::Setup(CommParts &parts, Bootstrap &bootstrap, Meetings &meetings, Breakage &breakage, const baton_config &config)
+    : parts_(parts),
+      view_(parts.view),
+      capabilities_(parts.capabilities),
+      bootstrap_(bootstrap),
+      meetings_(meetings),
+      breakage_(breakage),
+      config_(config) {}
+
+void Setup::run(Phases &phases) {
+    view_.timeout_ns = static_cast<std::uint64_t>(config_.timeout_seconds * 1e9);
+    phases.begin("place");
+    settle_place();
+    phases.begin("topology");
+    settle_topology();
+    // What is pinned or shared from here on, by the driver too, lies near the GPU.
+    const NumaNodeGuard near(parts_.placement.numa_node);
+    if (capabilities_.on_gpu && no_p2p_.empty()) ask_for_access();
+    phases.begin("tuning");
+    settle_tuning();
+    settle_capabilities();
+    phases.begin("memory");
+    settle_memory();
+    phases.begin("kernels");
+    meetings_.together([&] {
+        if (capabilities_.on_gpu) preload_kernels();
+    });
+    phases.begin("executor");
+    set_up_executor();
+}
+
+/// Where each rank is, and whether one of them refuses P2P: agreed by all.
+void Setup::settle_place() {
+    Place mine;
+    mine.processors = bits_of(allowed_processors());
+    mine.p2p_off = config_.p2p == BATON_P2P_OFF ? 1 : 0;
+    const auto transport = static_cast<baton_transport>(config_.transport);
+    meetings_.together([&] {
+        parts_.device = transport == BATON_TRANSPORT_HOST ? -1 : current_gpu();
+        mine.has_gpu = parts_.device >= 0 ? 1 : 0;
+        if (parts_.device < 0) return;
+        parts_.identity = device_identity(parts_.device);
+        mine.generation = parts_.identity.generation;
+        copy_text(mine.uuid, parts_.identity.uuid);
+        copy_text(mine.name, parts_.identity.name);
+    });
+    const std::vector<Place> all = bootstrap_.allgather(mine);
+    const auto off = std::find_if(all.begin(), all.end(), [](const Place &place) { return place.p2p_off != 0; });
+    if (off != all.end()) no_p2p_ = fmt::format("p2p is off on rank {} (BATON_P2P)", off - all.begin());
+    capabilities_.on_gpu = agree_on_gpus(all, transport);
+    capabilities_.size = view_.size;
+    capabilities_.transport = transport;
+    if (capabilities_.on_gpu) {
+        for (const Place &place : all) gpus_.push_back({place.name, place.uuid, place.generation});
+        share_gpus();
+    } else {
+        std::vector<ProcessorBits> processors;
+        for (const Place &place : all) processors.push_back(place.processors);
+        share_processors(processors);
+    }
+}
+
+/// Each rank gets a part of its GPU's multiprocessors, and all as many channels as the one with the smallest.
+void Setup::share_gpus() {
+    int most_sharing = 1;
+    for (const DeviceIdentity &gpu : gpus_) {
+        const auto same = static_cast<int>(std::count_if(
+            gpus_.begin(), gpus_.end(), [&](const DeviceIdentity &other) { return other.uuid == gpu.uuid; }));
+        most_sharing = std::max(most_sharing, same);
+        if (gpu.uuid == parts_.identity.uuid) parts_.ranks_on_device = same;
+    }
+    capabilities_.channels =
+        std::clamp(resident_blocks / communicators_in_flight / most_sharing, 1, config_.max_channels);
+}
+
+void Setup::share_processors(const std::vector<ProcessorBits> &processors) {
+    parts_.ranks_on_device = view_.size;
+    capabilities_.channels = 1;
+    if (!have_one_each(bootstrap_.all_ranks(), processors))
+        polls_between_yields.store(often, std::memory_order_relaxed);
+}
+
+void Setup::set_up_executor() {
+    const std::function<void()> check = [&breakage = breakage_] {
+        breakage.require_open();
+        breakage.throw_if_broken(Breakage::Turn::taken);
+    };
+    // What is collective comes before: in together() a rank that has thrown would meet the others in another call.
+    HostReach reach;
+    const bool direct = capabilities_.on_gpu && capabilities_.reaches_buffers && view_.size > 1;
+    if (direct)
+        parts_.rendezvous = std::make_unique<Rendezvous>(bootstrap_, view_.rank, view_.size,
+                                                         [&control = *parts_.control] { return is_broken(control); });
+    if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && direct)
+        parts_.idle_words = std::make_unique<IdleWords>(bootstrap_, std::chrono::nanoseconds(view_.timeout_ns));
+    if (!capabilities_.on_gpu) reach.pids = bootstrap_.allgather(static_cast<std::int32_t>(getpid()));
+    meetings_.together([&] {
+        if (capabilities_.on_gpu) {
+            parts_.executor = make_gpu_executor(view_, parts_.device, capabilities_, *parts_.peers,
+                                                parts_.rendezvous.get(), parts_.idle_words.get(), check);
+            return;
+        }
+        reach.same_process = bootstrap_.same_process();
+        reach.single_copy = parts_.single_copy;
+        parts_.executor =
+            std::make_unique<HostExecutor>(view_, std::move(reach), make_route(capabilities_.links, view_.rank), check);
+    });
+}
+
+}  // namespace baton::core

@@ -1,0 +1,172 @@
+// Creation of a communicator: what memory its ranks meet in.
+#include <algorithm>
+#include <bit>
+
+#include "comm/config.hpp"
+#include "comm/setup.hpp"
+#include "comm/single_copy.hpp"
+#include "util/log.hpp"
+
+namespace baton::core {
+
+/// What CUDA says about the pairs of GPUs that the ranks see. A pair that it refuses is not tried.
+void Setup::ask_for_access() {
+    std::vector<std::string> uuids;
+    for (const DeviceIdentity &gpu : gpus_) uuids.push_back(gpu.uuid);
+    std::string refused;
+    meetings_.together([&] {
+        const int other = first_out_of_reach(parts_.device, uuids);
+        if (other < 0) return;
+        refused = fmt::format("the GPU of rank {} does not access that of rank {} (cudaDeviceCanAccessPeer)",
+                              view_.rank, other);
+    });
+    no_p2p_ = meetings_.first_said(refused);
+}
+
+/// GPUs meet in device memory if every pair of them reaches the other's, which is tried; else in host memory that all
+/// of them reach.
+void Setup::settle_memory() {
+    meetings_.together([&] {
+        parts_.control = capabilities_.on_gpu
+                             ? CommParts::ControlPointer(allocate_control(), release_control)
+                             : CommParts::ControlPointer(new Control{}, [](Control *it) { delete it; });
+        view_.control = parts_.control.get();
+    });
+    if (!capabilities_.on_gpu) {
+        set_up_memory();
+        map_arenas();
+        settle_single_copy();
+    } else if (!no_p2p_.empty()) {
+        meet_in_host_memory();
+    } else if (meet_in_device_memory()) {
+        parts_.reach_text = "peers' buffers are mapped over CUDA IPC";
+        capabilities_.reaches_buffers = true;
+    } else {
+        settle_tuning();
+        settle_capabilities();
+        meet_in_host_memory();
+    }
+    capabilities_.reach_reason = parts_.reach_text.c_str();
+    if (view_.rank == 0 && !capabilities_.reaches_buffers) log(LogLevel::info, view_.rank, "{}", parts_.reach_text);
+}
+
+void Setup::set_up_memory() {
+    meetings_.together([&] {
+        parts_.domain = !capabilities_.on_gpu ? make_host_domain(bootstrap_.same_process())
+                        : no_p2p_.empty()     ? make_cuda_domain()
+                                              : make_mapped_domain(no_p2p_);
+    });
+    PeerMemory::Callbacks callbacks;
+    callbacks.peer_dead = [&breakage = breakage_](int peer, const std::string &how) {
+        breakage.break_with(BATON_ERR_PEER_DEAD, fmt::format("rank {} has died: {}", peer, how));
+    };
+    callbacks.tick = [&breakage = breakage_] { breakage.tick(); };
+    parts_.peers =
+        std::make_unique<PeerMemory>(bootstrap_, *parts_.domain, std::move(callbacks), parts_.placement.processors);
+    meetings_.use_board(parts_.peers.get());
+    parts_.registry = std::make_unique<RegionRegistry>(*parts_.domain, *parts_.peers, timeout_of(config_));
+    parts_.buffers = std::make_unique<Buffers>(*parts_.domain, *parts_.registry, parts_.device);
+    view_.regions = parts_.peers->table();
+}
+
+/// Undoes set_up_memory() before anything has run in it.
+void Setup::give_up_memory() {
+    parts_.peers->leave();
+    parts_.peers->stop();
+    parts_.buffers.reset();
+    meetings_.together([this] { parts_.peers->unmap_peers(); });  // importers close before owners free
+    meetings_.use_board(nullptr);
+    parts_.registry.reset();
+    parts_.peers.reset();
+    parts_.domain.reset();
+}
+
+/// True if it works between all pairs of ranks. Otherwise no_p2p_ says why, and the memory is given up.
+bool Setup::meet_in_device_memory() {
+    set_up_memory();
+    RegionRegistry::Allocation arena;
+    std::string why;
+    meetings_.together([&] {
+        try {
+            arena = parts_.registry->allocate_published(view_.layout.total_bytes);
+        } catch (const NotMapped &refused) {
+            why = fmt::format("GPU memory of rank {}: {}", view_.rank, refused.what());
+        }
+    });
+    no_p2p_ = meetings_.first_said(why);
+    if (no_p2p_.empty()) {
+        share_arenas(arena);
+        no_p2p_ = meetings_.first_said(probe_arenas());
+    }
+    if (no_p2p_.empty()) return true;
+    // CUDA has said that it should work, so this may be a fault of the machine that costs most of its speed.
+    if (view_.rank == 0) log(LogLevel::warn, view_.rank, "{}", no_p2p_);
+    give_up_memory();
+    return false;
+}
+
+void Setup::meet_in_host_memory() {
+    parts_.reach_text = no_p2p_ + ": data goes through host memory";
+    capabilities_.links = {};
+    capabilities_.links.why = "data goes through host memory between all ranks alike";
+    view_.arenas_on_host = true;
+    set_up_memory();
+    map_arenas();
+    meetings_.together([&] {
+        view_.own_memory = static_cast<std::byte *>(parts_.registry->allocate_scratch(view_.layout.own_bytes));
+    });
+    const std::string failed = meetings_.first_said(probe_arenas());
+    if (!failed.empty()) fail(BATON_ERR_UNSUPPORTED, "{}, and through host memory {}", no_p2p_, failed);
+}
+
+void Setup::map_arenas() {
+    RegionRegistry::Allocation arena;
+    meetings_.together([&] { arena = parts_.registry->allocate_published(view_.layout.total_bytes); });
+    share_arenas(arena);
+}
+
+void Setup::share_arenas(const RegionRegistry::Allocation &arena) {
+    const std::vector<PeerMemory::Published> all = bootstrap_.allgather(arena.published);
+    meetings_.together([&] {
+        const std::vector<std::byte *> addresses = parts_.addresses_of(all, arena.pointer);
+        std::copy(addresses.begin(), addresses.end(), view_.arenas);
+        view_.own_memory = view_.own().base;
+    });
+}
+
+/// What really works between each pair is tried (decision 10). Which pair does not, if one of this rank's does not.
+std::string Setup::probe_arenas() {
+    std::uint64_t unreached = 0;
+    meetings_.together([&] { unreached = probe_peers(view_, parts_.device, [&] { bootstrap_.barrier(); }); });
+    if (unreached == 0) return "";
+    return fmt::format("the GPU of rank {} does not reach the memory of rank {} (written and verified words)",
+                       view_.rank, std::countr_zero(unreached));
+}
+
+/// The host's direct way into other processes.
+void Setup::settle_single_copy() {
+    const bool wanted = no_p2p_.empty();
+    const bool same_process = bootstrap_.same_process();
+    parts_.stages_mapped = !wanted;
+    parts_.single_copy = wanted && (same_process || single_copies_work(view_, bootstrap_));
+    if (wanted && !parts_.single_copy) no_p2p_ = "the system refuses process_vm_readv between the ranks";
+    parts_.reach_text =
+        parts_.single_copy ? "peers' buffers are reached by a single copy" : no_p2p_ + ": data is staged";
+    capabilities_.reaches_buffers = parts_.single_copy;
+    if (parts_.single_copy && !same_process && view_.size > 1) settle_staging();
+}
+
+/// Whether to stage data although it could be reached. Segments that the user wants smaller are not measured.
+void Setup::settle_staging() {
+    if (view_.layout.segment_bytes < measured_copy) return;
+    const CopyTimes times = time_copies(view_, bootstrap_);
+    const std::string text =
+        fmt::format("a single copy of {} KiB takes {:.1f} us here, two through shared memory {:.1f}",
+                    measured_copy / 1024, times.single_us, times.staged_us);
+    if (view_.rank == 0) log(LogLevel::debug, view_.rank, "{}", text);
+    if (!times.staging_pays()) return;
+    parts_.staging_text = text;
+    capabilities_.staging_reason = parts_.staging_text.c_str();
+}
+
+}  // namespace baton::core

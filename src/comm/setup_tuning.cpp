@@ -1,0 +1,66 @@
+// Creation of a communicator: how its operations are to run, and the arenas that follow from it.
+#include "collectives/tuning_file.hpp"
+#include "collectives/tuning_key.hpp"
+#include "comm/arena_limits.hpp"
+#include "comm/config.hpp"
+#include "comm/machine.hpp"
+#include "comm/setup.hpp"
+
+namespace baton::core {
+namespace {
+
+TuningKey key_of(const std::vector<DeviceIdentity> &gpus, int ranks, bool reach_each_other) {
+    if (gpus.empty()) return host_tuning_key(ranks);
+    std::vector<std::string> names;
+    std::vector<std::string> uuids;
+    for (const DeviceIdentity &gpu : gpus) {
+        names.push_back(gpu.name);
+        uuids.push_back(gpu.uuid);
+    }
+    return reach_each_other ? gpu_tuning_key(names, uuids, machine()) : staging_tuning_key(names);
+}
+
+}  // namespace
+
+/// Rank 0 reads the file and looks at the machine; the others get its table, so that ranks cannot disagree. For
+/// operations that the file leaves out there are the tables that are compiled in.
+void Setup::settle_tuning() {
+    std::string text;
+    std::string origin;
+    meetings_.together([&] {
+        if (view_.rank != 0) return;
+        TuningTable own;
+        own.key = key_of(gpus_, view_.size, no_p2p_.empty());
+        const std::vector<TuningTable> tables = read_tuning(config_.tuning);
+        if (const TuningTable *found = find_table(tables, own.key)) own = *found;
+        text = format_tuning({own});
+        origin = own.origin;
+    });
+    text = bootstrap_.allgather_strings(text)[0];
+    origin = bootstrap_.allgather_strings(origin)[0];
+    meetings_.together([&] {
+        Tuning &tuning = capabilities_.tuning;
+        tuning = parse_tuning(text, origin);
+        const TuningKey key = tuning.front().key;
+        tuning.push_back(nearest_table(built_in_tables(), key));
+    });
+}
+
+void Setup::settle_capabilities() {
+    std::vector<int> generations;
+    for (const DeviceIdentity &gpu : gpus_) generations.push_back(gpu.generation);
+    const ArenaLayout::Limits limits = arena_limits(config_, capabilities_, no_p2p_.empty(), generations);
+    const ArenaLayout layout = ArenaLayout::make(view_.size, capabilities_.channels, limits);
+    capabilities_.message_bytes = layout.message_bytes();
+    capabilities_.message_line_bytes = limits.message_lines;
+    capabilities_.packet_channel_bytes = layout.packets_per_channel * 8 / 16 * 16;
+    capabilities_.packet_bytes = limits.packets / 16 * 16;
+    capabilities_.line_bytes = limits.lines / 16 * 16;
+    capabilities_.line_channel_bytes = ArenaLayout::share_in_lines(layout.lines_per_channel);
+    capabilities_.segment_bytes = layout.segment_bytes;
+    capabilities_.packet_limit_set = config_.packet_limit != unset_size;
+    if (config_.copy_engine_limit != unset_size) capabilities_.copy_engine_limit = config_.copy_engine_limit;
+    view_.layout = layout;
+}
+
+}  // namespace baton::core

@@ -1,0 +1,91 @@
+#include "comm/windows.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+namespace baton::core {
+
+int Windows::free_index() const {
+    const auto free = std::find(windows_.begin(), windows_.end(), nullptr);
+    const auto index = static_cast<int>(free - windows_.begin());
+    if (index >= max_windows)
+        fail(BATON_ERR_UNSUPPORTED, "{} windows are alive already, the most there can be", max_windows);
+    return index;
+}
+
+RegionRegistry::Allocation Windows::allocate(std::size_t bytes) {
+    RegionRegistry::Allocation allocation;
+    const NumaNodeGuard near(parts_.placement.numa_node);
+    try {
+        meetings_.together(
+            [&] { issuer_.run_local([&] { allocation = parts_.registry->allocate_published(bytes); }); });
+    } catch (const Failure &) {
+        if (allocation.pointer != nullptr) parts_.registry->release_published(allocation.pointer);
+        throw;
+    }
+    return allocation;
+}
+
+std::shared_ptr<Window> Windows::create(std::size_t bytes, const std::function<void()> &check) {
+    meetings_.enter(Meetings::Call::window_create);
+    auto window = std::make_shared<Window>();
+    const std::vector<std::uint64_t> sizes = meetings_.together(
+        [&] {
+            check();
+            window->index = free_index();
+        },
+        bytes);
+    for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
+        if (sizes[rank] != sizes[0])
+            fail(BATON_ERR_MISMATCH, "bytes differ: {} on rank 0, {} on rank {}", sizes[0], sizes[rank], rank);
+    }
+    window->bytes = bytes;
+    const RegionRegistry::Allocation allocation = allocate(bytes);
+    const std::vector<PeerMemory::Published> all = bootstrap_.allgather(allocation.published);
+    // Nothing below fails on one rank alone but for a device error, which breaks more than this window.
+    meetings_.together([&] {
+        window->pointers = parts_.addresses_of(all, allocation.pointer);
+        for (const std::byte *address : window->pointers) parts_.domain->hand_out(address);
+        clear_signals(window->index);
+    });
+    if (window->index == static_cast<int>(windows_.size())) windows_.emplace_back();
+    windows_[static_cast<std::size_t>(window->index)] = window;
+    meetings_.together([] {});  // nobody signals before all have cleared
+    return window;
+}
+
+/// A window number that was used before starts again without signals.
+void Windows::clear_signals(int index) {
+    const OwnWords own = parts_.view.own_words();
+    const auto n = static_cast<std::size_t>(parts_.view.size);
+    const auto clear = [&](void *memory, std::size_t bytes) {
+        parts_.capabilities.on_gpu ? clear_device(parts_.device, memory, bytes)
+                                   : static_cast<void>(std::memset(memory, 0, bytes));
+    };
+    clear(own.signals_given(index, 0), n * sizeof(std::uint64_t));
+    clear(own.signals_taken(index, 0), n * sizeof(std::uint64_t));
+    clear(parts_.view.own().signal_word(index, 0), n * sizeof(SemaphoreWord));
+}
+
+void Windows::destroy(const std::shared_ptr<Window> &window) {
+    parts_.executor->drain();
+    breakage_.look(Breakage::Turn::taken);
+    std::exception_ptr broken_here;
+    if (!breakage_.broken()) {
+        try {
+            meetings_.enter(Meetings::Call::window_destroy);
+            const auto index = static_cast<std::uint64_t>(window->index);
+            const std::vector<std::uint64_t> all = meetings_.together([] {}, index);
+            if (std::any_of(all.begin(), all.end(), [&](std::uint64_t other) { return other != all[0]; }))
+                meetings_.disagree(fmt::format("baton_window_destroy got window numbers {}", fmt::join(all, ", ")));
+        } catch (...) {
+            broken_here = std::current_exception();
+        }
+    }
+    parts_.registry->release_published(window->pointers[static_cast<std::size_t>(parts_.view.rank)]);
+    windows_[static_cast<std::size_t>(window->index)].reset();
+    if (broken_here) std::rethrow_exception(broken_here);
+}
+
+}  // namespace baton::core

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "bootstrap/bootstrap.hpp"
+#include "comm/breakage.hpp"
+#include "comm/issuer.hpp"
+#include "comm/meetings.hpp"
+#include "comm/parts.hpp"
+
+namespace baton::core {
+
+/// A window: the same bytes of every rank's memory, mapped by all.
+struct Window {
+    int index = 0;  // the same on all ranks
+    std::uint64_t bytes = 0;
+    std::vector<std::byte *> pointers;  // by rank; this rank's own among them
+};
+
+/// The windows of a communicator. The caller has its turn.
+class Windows {
+public:
+    Windows(CommParts &parts, Bootstrap &bootstrap, Meetings &meetings, Breakage &breakage, Issuer &issuer)
+        : parts_(parts), bootstrap_(bootstrap), meetings_(meetings), breakage_(breakage), issuer_(issuer) {}
+
+    /// Collective. `check` throws where this rank's arguments are wrong; then no rank gets a window.
+    std::shared_ptr<Window> create(std::size_t bytes, const std::function<void()> &check);
+    /// Collective unless the communicator is broken. Throws what broke it while this rank waited for the others; the
+    /// window is gone then as well.
+    void destroy(const std::shared_ptr<Window> &window);
+
+private:
+    int free_index() const;
+    RegionRegistry::Allocation allocate(std::size_t bytes);
+    void clear_signals(int index);
+
+    CommParts &parts_;
+    Bootstrap &bootstrap_;
+    Meetings &meetings_;
+    Breakage &breakage_;
+    Issuer &issuer_;
+    std::vector<std::shared_ptr<Window>> windows_;  // by index
+};
+
+}  // namespace baton::core

@@ -1,0 +1,83 @@
+// How large arenas are by the tables that are compiled in.
+#include "comm/arena_limits.hpp"
+
+#include <gtest/gtest.h>
+
+#include "collectives/tuning_file.hpp"
+#include "comm/config.hpp"
+
+namespace baton::core {
+namespace {
+
+constexpr std::uint64_t MiB = 1 << 20;
+
+Capabilities capabilities_of(const TuningTable &table, int size) {
+    Capabilities capabilities;
+    capabilities.size = size;
+    capabilities.on_gpu = !table.key.on_host();
+    capabilities.channels = capabilities.on_gpu ? 64 : 1;  // the most that a rank alone on an H200 gets
+    capabilities.links.all_nvlink = capabilities.on_gpu && !table.key.is_apart();
+    capabilities.tuning = {table};
+    return capabilities;
+}
+
+struct Arenas {
+    ArenaLayout::Limits limits;
+    ArenaLayout layout;
+};
+
+Arenas arenas(const baton_config &config, const Capabilities &capabilities, bool reach_each_other = true,
+              std::vector<int> generations = {}) {
+    if (generations.empty() && capabilities.on_gpu) generations.assign(static_cast<std::size_t>(capabilities.size), 9);
+    const ArenaLayout::Limits limits = arena_limits(config, capabilities, reach_each_other, generations);
+    return {limits, ArenaLayout::make(capabilities.size, capabilities.channels, limits)};
+}
+
+TEST(ArenaLimits, UpToEightRanksHaveSmallArenas) {
+    const baton_config config = resolve_config(nullptr);
+    for (TuningKey key : {TuningKey{"NVIDIA H200", "NVSwitch", 1}, TuningKey{"NVIDIA H200", TuningKey::apart, 1},
+                          TuningKey{"host", "shared memory", 1}}) {
+        for (key.ranks = 1; key.ranks <= 8; ++key.ranks) {
+            const TuningTable table = nearest_table(built_in_tables(), key);
+            const Arenas made = arenas(config, capabilities_of(table, key.ranks), !key.is_apart());
+            EXPECT_LE(made.layout.total_bytes, key.on_host() ? 16 * MiB : 64 * MiB) << to_string(key);
+            EXPECT_GE(made.layout.message_bytes(), std::uint64_t{BATON_EAGER_BYTES}) << to_string(key);
+        }
+    }
+}
+
+TEST(ArenaLimits, LinesAreForWhoReachesEachOther) {
+    for (const TuningTable &table : built_in_tables()) {
+        if (table.key.on_host() || table.key.is_apart() || table.key.ranks != 2) continue;
+        const Capabilities capabilities = capabilities_of(table, 2);
+        baton_config config = resolve_config(nullptr);
+        EXPECT_GT(arenas(config, capabilities).limits.lines, 0U);
+        EXPECT_GT(arenas(config, capabilities).limits.message_lines, 0U);
+        EXPECT_EQ(arenas(config, capabilities).limits.message_staged, 0U);
+        EXPECT_EQ(arenas(config, capabilities, true, {9, 8}).limits.lines, 0U);  // not Hopper's
+        EXPECT_EQ(arenas(config, capabilities, false).limits.lines, 0U);
+        EXPECT_GT(arenas(config, capabilities, false).limits.message_staged, 0U);
+        config.lines = BATON_LINES_OFF;
+        EXPECT_EQ(arenas(config, capabilities).limits.lines, 0U);
+        EXPECT_EQ(arenas(config, capabilities).limits.message_lines, 0U);
+        // Then slots hold what lines would have carried, as far as they may.
+        EXPECT_GT(arenas(config, capabilities).limits.messages, std::uint64_t{BATON_EAGER_BYTES});
+        return;
+    }
+    FAIL() << "no table of two GPUs";
+}
+
+TEST(ArenaLimits, TheUsersPacketLimitStands) {
+    baton_config config = resolve_config(nullptr);
+    const Capabilities capabilities = capabilities_of(built_in_tables().front(), 2);
+    ASSERT_TRUE(capabilities.on_gpu);
+    for (const std::size_t asked : {std::size_t{0}, std::size_t{4096}, std::size_t{1} << 20}) {
+        config.packet_limit = asked;
+        EXPECT_EQ(arenas(config, capabilities).limits.packets, asked);
+    }
+    config.packet_limit = std::size_t{1} << 30;  // more than packets are good for
+    EXPECT_EQ(arenas(config, capabilities).limits.packets, MiB);
+}
+
+}  // namespace
+}  // namespace baton::core
