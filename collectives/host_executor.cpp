@@ -17,7 +17,7 @@ namespace baton::core {
 namespace {
 
 /// Whether every rank has named its buffers for straight_algorithm(), in memory that all have mapped: all ranks find
-/// the same, from the same arrivals. (communicator_calls.cpp says when they do.)
+/// the same, from the same arrivals. (comm/issuer.cpp says when they do.)
 bool all_are_mapped(const HostEngine &engine, baton_operation operation, const CollectiveArgs &args) {
     const auto is_mapped = [&](int rank) {
         if (rank == engine.rank()) {
@@ -36,7 +36,7 @@ bool all_are_mapped(const HostEngine &engine, baton_operation operation, const C
 
 /// What stages copies straight where it can.
 void run_staged(HostEngine &engine, baton_operation operation, baton_type type, const RoutedArgs &args) {
-    if (!engine.begin(args.arrival) || !engine.await_all()) return;
+    if (!engine.meet(args.arrival)) return;
     const Algorithm algorithm =
         all_are_mapped(engine, operation, args) ? straight_algorithm(operation) : Algorithm::staged;
     run_collective<Mover::host>(engine, operation, algorithm, type, args);

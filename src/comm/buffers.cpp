@@ -1,8 +1,5 @@
 #include "comm/buffers.hpp"
 
-#include <algorithm>
-#include <bit>
-
 #include "util/failure.hpp"
 
 namespace baton::core {
@@ -77,41 +74,8 @@ void Buffers::check_end(const PointerInfo &info, const void *pointer, std::uint6
          from_base + bytes - end);
 }
 
-Buffers::Use::~Use() {
-    for (const std::size_t index : held_) buffers_.staging_[index].in_use = false;
-}
-
-Buffers::Staging &Buffers::acquire(std::uint64_t bytes, bool for_peers, Use &use) {
-    std::size_t best = staging_.size();
-    for (std::size_t index = 0; index < staging_.size(); ++index) {
-        const Staging &staging = staging_[index];
-        if (!staging.in_use && staging.bytes >= bytes && staging.for_peers == for_peers &&
-            (best == staging_.size() || staging.bytes < staging_[best].bytes)) {
-            best = index;
-        }
-    }
-    if (best == staging_.size()) {
-        Staging staging;
-        staging.bytes = std::bit_ceil(std::max<std::uint64_t>(bytes, 65536));
-        staging.for_peers = for_peers;
-        if (for_peers) {
-            staging.allocation = registry_.allocate_published(staging.bytes);
-        } else {
-            staging.allocation.pointer = registry_.allocate_scratch(staging.bytes);
-        }
-        staging_.push_back(staging);
-    }
-    staging_[best].in_use = true;
-    use.held_.push_back(best);
-    return staging_[best];
-}
-
-std::byte *Buffers::scratch(std::uint64_t bytes, Use &use) {
-    return static_cast<std::byte *>(acquire(bytes, false, use).allocation.pointer);
-}
-
 Buffers::Reached Buffers::reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool raw,
-                                Use &use) {
+                                Use & /*use*/) {
     auto *address = static_cast<std::byte *>(const_cast<void *>(pointer));
     if (bytes == 0) return {{}, address, false};
     const PointerInfo info = checked.kind != PointerInfo::Kind::invalid ? checked : domain_.classify(pointer);
@@ -120,9 +84,8 @@ Buffers::Reached Buffers::reach(const void *pointer, const PointerInfo &checked,
     if (location.direct) {
         return {BufferRef::in_region(location.slot, location.generation, location.offset), address, false};
     }
-    const Staging &staging = acquire(bytes, true, use);
-    return {BufferRef::in_region(staging.allocation.published.slot, staging.allocation.published.generation, 0),
-            static_cast<std::byte *>(staging.allocation.pointer), true};
+    const StagingPool::Piece piece = for_peers_.take(bytes);
+    return {BufferRef::in_region(piece.published.slot, piece.published.generation, piece.offset), piece.pointer, true};
 }
 
 BufferRef Buffers::mapped(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const {

@@ -2,10 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "collectives/request.hpp"
 #include "memory/region_registry.hpp"
+#include "memory/staging_pool.hpp"
 #include "sync/arrival.hpp"
 
 namespace baton::core {
@@ -19,7 +19,11 @@ std::uint64_t bytes_of(std::uint64_t count, baton_type type, int blocks, const c
 class Buffers {
 public:
     Buffers(MemoryDomain &domain, RegionRegistry &registry, int device)
-        : domain_(domain), registry_(registry), device_(device) {}
+        : domain_(domain),
+          registry_(registry),
+          device_(device),
+          for_peers_(registry, StagingPool::For::peers),
+          for_this_rank_(registry, StagingPool::For::own) {}
 
     /// Throws BATON_ERR_ARGUMENT unless [pointer, pointer + bytes) may be used on this communicator. `name` is the
     /// argument's. Zero bytes: any pointer will do, and the info is empty.
@@ -29,14 +33,12 @@ public:
     class Use {
     public:
         explicit Use(Buffers &buffers) : buffers_(buffers) {}
-        ~Use();
+        ~Use() { buffers_.give_back(); }
         Use(const Use &) = delete;
         Use &operator=(const Use &) = delete;
 
     private:
-        friend class Buffers;
         Buffers &buffers_;
-        std::vector<std::size_t> held_;
     };
 
     struct Reached {
@@ -46,31 +48,29 @@ public:
     };
     /// Makes a checked buffer reachable for peers. `checked`: what check() has found of it, or invalid to look. `raw`
     /// allows host memory to be named by its address.
-    Reached reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool raw, Use &use);
+    Reached reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool raw, Use &);
 
     /// Where a checked buffer lies in memory that all ranks have mapped already; no region if it does not.
     BufferRef mapped(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const;
 
     /// Memory of the communicator's kind for the length of a call.
-    std::byte *scratch(std::uint64_t bytes, Use &use);
+    std::byte *scratch(std::uint64_t bytes, Use &) { return for_this_rank_.take(bytes).pointer; }
 
     /// "zero copy (registered)", "staged: reason", for explain.
     std::string describe(const void *pointer, std::uint64_t bytes, bool raw) const;
 
 private:
-    struct Staging {
-        RegionRegistry::Allocation allocation;
-        std::uint64_t bytes = 0;
-        bool for_peers = false;  // they reach it
-        bool in_use = false;
-    };
-    Staging &acquire(std::uint64_t bytes, bool for_peers, Use &use);
+    void give_back() {
+        for_peers_.give_back_all();
+        for_this_rank_.give_back_all();
+    }
     void check_end(const PointerInfo &info, const void *pointer, std::uint64_t bytes, const char *name) const;
 
     MemoryDomain &domain_;
     RegionRegistry &registry_;
     const int device_;
-    std::vector<Staging> staging_;  // grows to the most that a call has needed; freed with the communicator
+    StagingPool for_peers_;
+    StagingPool for_this_rank_;
 };
 
 }  // namespace baton::core

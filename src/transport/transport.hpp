@@ -142,7 +142,7 @@
 ///
 /// ## What an engine leaves out
 ///
-/// Kernel and host engine: nothing.
+/// Kernel and host engine: nothing. The host engine has a meet(arrival) besides, which may come before begin().
 /// Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines, staging_of, what signals or
 /// credits one peer or waits for its credit, accumulate and complete; reduce() has one destination, local, and the
 /// constructor's type. It enqueues, which makes it a narrower contract:

@@ -32,8 +32,12 @@ public:
     Remote recv_of(int peer) const { return recv_of_[static_cast<std::size_t>(peer)]; }
     static Remote local(const std::byte *pointer) { return {const_cast<std::byte *>(pointer), 0}; }
 
+    /// begin() and await_all(), before it is settled which algorithm runs. Its own begin(), which comes with the same
+    /// arrival, and awaits find them done.
+    bool meet(const Arrival &mine) { return begin(mine) && await_all(); }
+
     bool begin(const Arrival &mine) {
-        if (epoch_ != 0) return !failed_;  // has begun, to see what the others have
+        if (met_all_) return !failed_;
         mine_ = mine.signature;
         epoch_ = *view_.own().epoch(channel) + 1;
         failed_ = is_broken(view_);

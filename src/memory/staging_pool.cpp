@@ -1,0 +1,55 @@
+#include "memory/staging_pool.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace baton::core {
+namespace {
+
+constexpr std::uint64_t alignment = 256;        // as cudaMalloc's
+constexpr std::uint64_t least_chunk = 1 << 16;  // for small pieces
+constexpr std::uint64_t most_ahead = 64 << 20;  // that a chunk is as large as all before it
+
+/// To 4, 5, 6 or 7 times a power of two.
+std::uint64_t rounded_up(std::uint64_t bytes) {
+    const std::uint64_t step = std::max<std::uint64_t>(std::bit_floor(bytes) / 4, 1);
+    return (bytes + step - 1) / step * step;
+}
+
+}  // namespace
+
+StagingPool::Piece StagingPool::take(std::uint64_t bytes) {
+    const std::uint64_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    Chunk &chunk = chunk_with(rounded);
+    const std::uint64_t offset = chunk.used;
+    chunk.used += rounded;
+    return {static_cast<std::byte *>(chunk.allocation.pointer) + offset, chunk.allocation.published, offset};
+}
+
+void StagingPool::give_back_all() {
+    for (Chunk &chunk : chunks_) chunk.used = 0;
+}
+
+/// The one where the least room is left over, so that large pieces find some.
+StagingPool::Chunk &StagingPool::chunk_with(std::uint64_t bytes) {
+    Chunk *best = nullptr;
+    for (Chunk &chunk : chunks_) {
+        const std::uint64_t room = chunk.bytes - chunk.used;
+        if (room >= bytes && (best == nullptr || room < best->bytes - best->used)) best = &chunk;
+    }
+    return best != nullptr ? *best : add_chunk(bytes);
+}
+
+StagingPool::Chunk &StagingPool::add_chunk(std::uint64_t bytes) {
+    Chunk chunk;
+    chunk.bytes = std::max({rounded_up(bytes), least_chunk, std::min(all_bytes_, most_ahead)});
+    if (for_ == For::peers) {
+        chunk.allocation = registry_.allocate_published(chunk.bytes);
+    } else {
+        chunk.allocation.pointer = registry_.allocate_scratch(chunk.bytes);
+    }
+    all_bytes_ += chunk.bytes;
+    return chunks_.emplace_back(chunk);
+}
+
+}  // namespace baton::core

@@ -1,0 +1,113 @@
+#include "memory/staging_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "fake_domain.hpp"
+#include "ranks.hpp"
+
+namespace baton::core::testing {
+namespace {
+
+constexpr std::uint64_t MiB = 1 << 20;
+
+struct Rank {
+    explicit Rank(Bootstrap &bootstrap)
+        : domain(true), peers(bootstrap, domain, {}), registry(domain, peers, std::chrono::milliseconds(30000)) {}
+    FakeDomain domain;
+    PeerMemory peers;
+    RegionRegistry registry;
+};
+
+/// Rank 0 runs `body`; rank 1 is there to answer.
+void with_a_peer(const std::function<void(Rank &)> &body) {
+    run_threads(2, [&](Bootstrap &bootstrap) {
+        Rank rank(bootstrap);
+        bootstrap.barrier();
+        if (bootstrap.rank() == 0) body(rank);
+        bootstrap.barrier();
+    });
+}
+
+TEST(StagingPool, PiecesOfACallAreApartAndAligned) {
+    with_a_peer([](Rank &rank) {
+        StagingPool pool(rank.registry, StagingPool::For::peers);
+        std::vector<std::pair<std::byte *, std::byte *>> taken;
+        for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{255}, std::uint64_t{256}, std::uint64_t{257},
+                                          MiB, std::uint64_t{3}, 5 * MiB + 1, std::uint64_t{70000}}) {
+            const StagingPool::Piece piece = pool.take(bytes);
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(piece.pointer) % 256, 0U) << bytes;
+            std::fill_n(piece.pointer, bytes, std::byte{1});  // it is there
+            taken.emplace_back(piece.pointer, piece.pointer + bytes);
+        }
+        std::sort(taken.begin(), taken.end());
+        for (std::size_t i = 1; i < taken.size(); ++i) EXPECT_LE(taken[i - 1].second, taken[i].first) << i;
+    });
+}
+
+TEST(StagingPool, APieceIsWhereItsRegionAndOffsetSay) {
+    with_a_peer([](Rank &rank) {
+        StagingPool pool(rank.registry, StagingPool::For::peers);
+        const StagingPool::Piece first = pool.take(1000);
+        const StagingPool::Piece second = pool.take(1000);
+        EXPECT_EQ(first.offset, 0U);
+        EXPECT_EQ(second.published.slot, first.published.slot);
+        EXPECT_EQ(second.published.generation, first.published.generation);
+        EXPECT_EQ(second.pointer, first.pointer + second.offset);
+    });
+}
+
+TEST(StagingPool, CallsHaveTheSameMemoryOneAfterAnother) {
+    with_a_peer([](Rank &rank) {
+        StagingPool pool(rank.registry, StagingPool::For::peers);
+        const auto call = [&] {
+            std::vector<std::byte *> pieces;
+            for (int piece = 0; piece < 20; ++piece) pieces.push_back(pool.take(100000).pointer);
+            pool.give_back_all();
+            return pieces;
+        };
+        call();
+        const std::size_t after_one = rank.registry.allocated_bytes();
+        call();
+        EXPECT_EQ(rank.registry.allocated_bytes(), after_one);
+        EXPECT_EQ(pool.take(1).pointer, call().front()) << "the first one's room, after all was given back";
+    });
+}
+
+/// A group of messages that all have to be staged: slots are few, and its bytes are what memory it should take.
+TEST(StagingPool, ManyPiecesTakeFewRegions) {
+    with_a_peer([](Rank &rank) {
+        StagingPool pool(rank.registry, StagingPool::For::peers);
+        for (int piece = 0; piece < 4 * BATON_GROUP_LIMIT; ++piece) pool.take(3000);
+        EXPECT_LT(rank.registry.count(), 16U);
+        EXPECT_LE(rank.registry.allocated_bytes(), std::size_t{4} * BATON_GROUP_LIMIT * 3072 * 2);
+    });
+}
+
+TEST(StagingPool, LargePiecesTakeLittleMoreThanTheyAre) {
+    with_a_peer([](Rank &rank) {
+        StagingPool pool(rank.registry, StagingPool::For::own);
+        pool.take(70 * MiB);
+        EXPECT_LE(rank.registry.allocated_bytes(), 80 * MiB);
+        EXPECT_EQ(rank.registry.count(), 0U) << "no peer is told of it";
+        pool.take(70 * MiB);
+        EXPECT_LE(rank.registry.allocated_bytes(), 160 * MiB);
+    });
+}
+
+/// Each of these calls needs a little more than the one before.
+TEST(StagingPool, SizesThatGrowDoNotTakeAChunkEach) {
+    with_a_peer([](Rank &rank) {
+        StagingPool pool(rank.registry, StagingPool::For::own);
+        for (std::uint64_t bytes = MiB; bytes < 16 * MiB; bytes += 64 << 10) {
+            pool.take(bytes);
+            pool.give_back_all();
+        }
+        EXPECT_LE(rank.registry.allocated_bytes(), 7 * 16 * MiB);
+    });
+}
+
+}  // namespace
+}  // namespace baton::core::testing
