@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <array>
 #include <string_view>
-#include <utility>
 
 #include "collectives/gpu_messages.hpp"
+#include "collectives/message_launch.hpp"
 #include "cuda/check.hpp"
 #include "transport/kernel/launch.hpp"
 #include "util/environment.hpp"
@@ -12,11 +11,6 @@ namespace baton::core {
 
 namespace {
 
-/// The place of a message's count: sends or recvs, and the peer.
-std::pair<std::size_t, std::size_t> count_of(const Message &message) {
-    return {message.is_send ? 0 : 1, static_cast<std::size_t>(message.peer)};
-}
-
 /// Launches return when their kernels have ended: one that waits for a peer's copy would keep the peer's wait for its
 /// own from ever ending, since that is enqueued behind it.
 bool launches_block() {
@@ -24,70 +18,15 @@ bool launches_block() {
     return set != nullptr && std::string_view(set) != "0";
 }
 
-/// What the blocks of a message work through. The parts of a push are what its receiver waits for, and those of what is
-/// staged have a place each, so both sides must have the same; packets and lines are found wherever the parts begin.
-/// But for a push each has bytes, and so something to wait for: one that had not would count itself as done before the
-/// slot is this message's.
-int parts_of(const MessageCall &call, int blocks) {
-    const std::uint64_t bytes = call.message.bytes;
-    switch (call.plan.algorithm) {
-        case Algorithm::push:
-            return call.plan.channels;
-        case Algorithm::staged:
-            return shares_of(bytes, copy_granule, call.plan.channels);
-        case Algorithm::line:
-            return shares_of(bytes, DataLine::payload, blocks);
-        default:
-            return shares_of(bytes, copy_granule, blocks);
-    }
-}
-
 }  // namespace
 
-/// `direct`: the send of which the calls have the head, if there is one; it learns who counts with it.
+/// `direct`: the send of which the calls have the head, if there is one.
 template <int capacity>
 void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, DirectSend *direct, cudaStream_t stream) {
-    MessageBatch<capacity> batch;
-    // All blocks must be resident together, since they wait for each other across ranks. So many messages share the
-    // blocks (a block works through several parts of its message), and blocks of many messages are small.
-    const auto blocks_wanted = [](const MessageCall &call) {
-        return call.message.is_send || call.plan.algorithm != Algorithm::push ? call.plan.channels : 1;
-    };
-    const auto wide = static_cast<int>(
-        std::count_if(calls.begin(), calls.end(), [&](const MessageCall &call) { return blocks_wanted(call) > 1; }));
-    const int narrow = static_cast<int>(calls.size()) - wide;
-    const int most_of_one = std::max(1, (channels_ - narrow) / std::max(1, wide));
-    std::array<std::array<std::uint64_t, max_ranks>, 2> numbers{};  // of sends and recvs, by peer
-    std::array<std::array<std::uint32_t, max_ranks>, 2> readers{};
-    int blocks = 0;
-    for (const MessageCall &call : calls) {
-        LaunchedMessage &launched = batch.messages[batch.count++];
-        launched.message = call.message;
-        const auto [way, peer] = count_of(call.message);
-        launched.message.number = ++numbers[way][peer];
-        launched.first_block = blocks;
-        launched.algorithm = call.plan.algorithm;
-        launched.blocks = std::min(blocks_wanted(call), most_of_one);
-        launched.parts = parts_of(call, launched.blocks);
-        launched.blocks = std::min(launched.blocks, launched.parts);
-        blocks += launched.blocks;
-        readers[way][peer] += static_cast<std::uint32_t>(launched.blocks);
-    }
-    if (direct != nullptr) {
-        const auto [way, peer] = count_of(direct->message);
-        readers[way][peer] += direct->readers;
-        direct->readers = readers[way][peer];
-    }
-    for (int index = 0; index < batch.count; ++index) {
-        const auto [way, peer] = count_of(batch.messages[index].message);
-        batch.messages[index].count = {readers[way][peer], static_cast<std::uint32_t>(numbers[way][peer])};
-    }
-    const Algorithm first = calls.front().plan.algorithm;
-    const bool alike =
-        std::all_of(calls.begin(), calls.end(), [&](const MessageCall &call) { return call.plan.algorithm == first; });
-    const KernelChoice choice = message_kernel(capacity > 4, alike ? std::optional(first) : std::nullopt);
-    void *arguments[] = {const_cast<CommView *>(&view_), &batch};
-    launch(choice.kernel, blocks, choice.threads, arguments, stream, "launching sends and recvs");
+    MessageLaunch<capacity> planned = plan_launch<capacity>(calls, channels_, direct);
+    const KernelChoice choice = message_kernel(capacity > 4, planned.only);
+    void *arguments[] = {const_cast<CommView *>(&view_), &planned.batch};
+    launch(choice.kernel, planned.blocks, choice.threads, arguments, stream, "launching sends and recvs");
 }
 
 /// Takes out of the calls the send that a copy engine carries, and leaves its head: one, whose destination is known and

@@ -19,12 +19,21 @@ namespace {
 
 constexpr std::size_t mebibyte = 1 << 20;
 
-void refuse_settings_that_win() {
-    for (const char *name : {"BATON_TRANSPORT", "BATON_PACKET_LIMIT", "BATON_COPY_ENGINE_LIMIT"}) {
+void refuse(std::initializer_list<const char *> settings, const char *why) {
+    for (const char *name : settings) {
         const char *value = std::getenv(name);
         if (value != nullptr && *value != '\0') {
-            throw Error(fmt::format("{} is set: it is stronger than any table, so nothing could be measured", name));
+            throw Error(fmt::format("{} is set: {}", name, why));
         }
+    }
+}
+
+/// What candidates would not be measured under, although the table is for everybody who has this machine.
+void refuse_settings_that_win(Place place) {
+    refuse({"BATON_TRANSPORT", "BATON_PACKET_LIMIT", "BATON_LINES", "BATON_COPY_ENGINE_LIMIT"},
+           "it is stronger than any table, so nothing could be measured");
+    if (place == Place::host) {  // GPUs that do not reach each other have tables of their own
+        refuse({"BATON_P2P", "BATON_TOPOLOGY"}, "a table for host memory is measured without it");
     }
 }
 
@@ -52,7 +61,7 @@ core::TuningKey key_of(const Communicator &communicator, const topology::Snapsho
 class Tuner {
 public:
     Tuner(const World &world, const Options &options, Place place)
-        : world_(world), options_(options), communicator_(world, place), verifier_(communicator_) {
+        : world_(world), options_(options), communicator_(world, place, tuning_in_force()), verifier_(communicator_) {
         topology::Snapshot machine;
         world.on_rank_0([&] {
             path_ = file_to_write(options_.file);
@@ -131,6 +140,9 @@ private:
         const std::vector<core::TuningTable> after = merged(before, table_);
         file_->write(core::format_tuning(after));
         line("# written: {}, with tables for", path_);
+        if (!is_read(path_)) {
+            line("# (BATON_TUNING says something else, so that programs do not read it here)");
+        }
         for (const core::TuningTable &table : after) {
             line("#   {}", to_string(table.key));
         }
@@ -154,8 +166,8 @@ int run(const World &world, int argc, char **argv) {
     if (!options) {
         return exit_code;
     }
-    world.on_rank_0(refuse_settings_that_win);
     const Place place = choose_place(world, *options);
+    world.on_rank_0([&] { refuse_settings_that_win(place); });
     if (options->max_bytes == 0) {
         options->max_bytes = (place == Place::gpu ? 256 : 4) * mebibyte;
     }

@@ -27,6 +27,23 @@ std::string file_to_write(const std::string &asked_for) {
     return *path;
 }
 
+const char *tuning_in_force() {
+    const char *setting = std::getenv("BATON_TUNING");
+    if (setting == nullptr || *setting == '\0' || *setting == '{') {
+        return setting;
+    }
+    return std::filesystem::exists(setting) ? setting : "none";
+}
+
+bool is_read(const std::string &path) {
+    const char *setting = std::getenv("BATON_TUNING");
+    if (setting == nullptr || *setting == '\0') {
+        return path == core::user_tuning_path();
+    }
+    std::error_code error;
+    return *setting != '{' && std::filesystem::equivalent(setting, path, error);
+}
+
 void make_user_folder(const std::string &path) {
     if (path != core::user_tuning_path()) {
         return;
@@ -46,7 +63,7 @@ std::vector<core::TuningTable> tables_of(const std::string &path) {
 
 core::Tuning tuning_before(const std::string &path, const core::TuningKey &key) {
     core::Tuning tuning;
-    for (const auto &tables : {tables_of(path), core::read_tuning(std::getenv("BATON_TUNING"))}) {
+    for (const auto &tables : {tables_of(path), core::read_tuning(tuning_in_force())}) {
         if (const core::TuningTable *found = core::find_table(tables, key)) {
             tuning.push_back(*found);
         }

@@ -11,6 +11,11 @@ namespace baton::bench::tune {
 /// is none.
 std::string file_to_write(const std::string &asked_for);
 
+/// BATON_TUNING; "none" where it names a file that is yet to be written.
+const char *tuning_in_force();
+/// Whether Baton reads the file at `path` here.
+bool is_read(const std::string &path);
+
 /// Makes the folder of the user's tuning file, where `path` is that file; other folders are the caller's to make.
 void make_user_folder(const std::string &path);
 

@@ -8,6 +8,7 @@
 
 #include "perf/comparison.hpp"
 #include "perf/side.hpp"
+#include "tune/file.hpp"
 
 namespace baton::bench::tune {
 
@@ -108,7 +109,7 @@ public:
         for (const Candidate &candidate : measured_.candidates) {
             enter(tuning_with(setting.key, tuned.operation, candidate).c_str(), name_of(candidate));
         }
-        enter(nullptr, "what is in force");
+        enter(tuning_in_force(), "what is in force");
     }
 
     Measured run() {

@@ -4,7 +4,8 @@
 #include "transport/transport.hpp"
 
 /// Send and recv through one of the receiver's staging buffers for the sender, which the pair's messages take in turns.
-/// For memory that the other side cannot reach, or only by a copy that costs more than two.
+/// For memory that the other side cannot reach, or only by a copy that costs more than two. A message has bytes, or
+/// there would be no piece to wait for: short ones are buffered.
 ///   Both have the same channels. Each has a part of the message, and of the buffer, in whose halves its pieces go.
 ///   Sender:   1. Channel 0 waits until the buffer is free (wait_for_buffer()), posts the signature, and tells the
 ///   others.

@@ -88,7 +88,9 @@ typedef enum baton_type {
 /*
  * Reductions take the ranks in the order 0, 1, ..., n-1 for every element. fp16, bf16 and fp8 are accumulated in fp32
  * and rounded once (to nearest even; fp8 saturates to the largest finite value). Integers wrap. MIN and MAX keep the
- * earlier rank's element where neither is less (so a NaN stays if rank 0 has it, and is passed over elsewhere).
+ * earlier rank's element where neither is less (so a NaN stays if rank 0 has it, and is passed over elsewhere). Of
+ * fp16, bf16 and fp8 a result is made from fp32 also there: its NaNs are the canonical one, and an fp8 infinity has
+ * become the largest finite value.
  * AVG is the sum divided by the number of ranks, for floating-point types only. The result is the same bits on every
  * rank, in every run, with every algorithm and transport.
  */

@@ -68,9 +68,10 @@ std::size_t size_from(const char *name, std::size_t otherwise, std::size_t least
 double seconds_from(const char *name, double otherwise) {
     const char *value = variable(name);
     if (value == nullptr) return otherwise;
-    char *end = nullptr;
-    const double number = std::strtod(value, &end);
-    if (*end != '\0' || !(number > 0 && number <= most_seconds)) {
+    const char *const end = value + std::strlen(value);
+    double number = 0;
+    const auto [stop, error] = std::from_chars(value, end, number);  // the same in every locale
+    if (stop != end || error != std::errc() || !(number > 0 && number <= most_seconds)) {
         fail(BATON_ERR_ARGUMENT, "{}={}: expected seconds, more than 0 and at most {}", name, value, most_seconds);
     }
     return number;

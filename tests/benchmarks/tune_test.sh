@@ -6,7 +6,7 @@ mpirun=$1 ranks=$2 tune=$3/baton_tune perf=$3/baton_perf folder=$4
 file=$folder/tuning.json
 rm -rf -- "$folder"
 mkdir -p "$folder"
-unset BATON_TUNING BATON_TRANSPORT BATON_PACKET_LIMIT BATON_COPY_ENGINE_LIMIT
+unset BATON_TUNING BATON_TRANSPORT BATON_PACKET_LIMIT BATON_COPY_ENGINE_LIMIT BATON_LINES BATON_P2P BATON_TOPOLOGY
 export XDG_CONFIG_HOME=$folder/config
 
 fail() { printf 'tune test: %s\n' "$*" >&2; exit 1; }
@@ -69,6 +69,11 @@ done
 [ ! -e "$folder/nowhere" ] || fail "a folder was made for --json"
 expect 2 "cannot write /proc/nowhere" run "$tune" --device host --op put --max 1K --file /proc/nowhere/tuning.json
 BATON_PACKET_LIMIT=0 expect 1 "BATON_PACKET_LIMIT is set" run "$tune" --device host --op put --max 1K --file "$file"
+BATON_LINES=off expect 1 "BATON_LINES is set" run "$tune" --device host --op put --max 1K --file "$file"
+BATON_P2P=off expect 1 "BATON_P2P is set" run "$tune" --device host --op put --max 1K --file "$file"
+BATON_TUNING=$folder/new.json expect 0 "# written: $folder/new.json" run "$tune" --device host --op put --max 1K
+BATON_TUNING=none expect 0 "BATON_TUNING says something else" run "$tune" --device host --op put --max 1K --file "$folder/new.json"
+rm "$folder/new.json"
 expect 2 "nonsense" run "$tune" --op nonsense
 expect 2 "--max" run "$tune" --max 12
 [ "$(find "$folder" -type f | wc -l)" -eq 3 ] || fail "something was left behind: $(find "$folder" -type f)"

@@ -16,6 +16,8 @@
 #
 # baton_bytewise_code(FILES...): sources of the current folder's tests that make and compare every byte, optimised.
 #
+# baton_emulated_code(FILES...): sources of the current folder's tests that include kernels' sources (emulation/cuda.hpp).
+#
 # baton_unit_test(NAME SOURCES files... [LIBRARIES targets...] [LABELS labels...]): a binary without MPI ranks
 # and GPUs on GoogleTest's main. The target is unit_NAME.
 include_guard()
@@ -40,6 +42,12 @@ endfunction()
 function(baton_bytewise_code)
   set_source_files_properties(${ARGN} PROPERTIES
     COMPILE_OPTIONS $<IF:$<CONFIG:Debug>,-O1,-O2> SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
+function(baton_emulated_code)
+  set_source_files_properties(${ARGN} PROPERTIES
+    COMPILE_OPTIONS "$<IF:$<CONFIG:Debug>,-O1,-O2>;-Wno-unknown-pragmas;-Wno-sign-compare;-Wno-maybe-uninitialized"
+    INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/tests/emulation/cuda SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 function(baton_add_mpi_runs prefix binary)

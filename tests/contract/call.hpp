@@ -49,10 +49,15 @@ struct Call {
     Observed *observed = nullptr;      // [channels]
 };
 
+#if defined(__CUDA_ARCH__) || defined(BATON_EMULATED)
+inline namespace on_device {
+#else
+inline namespace on_host {
+#endif
 /// Every thread of the channel calls it with what a method returned to it. It brings the threads together, so it stands
 /// behind everything that a program is about, or where an engine has failed already.
 BATON_HD inline void observe(Said &said, bool answer) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) || defined(BATON_EMULATED)
     const bool all = __syncthreads_and(answer ? 1 : 0) != 0;
     const bool any = __syncthreads_or(answer ? 1 : 0) != 0;
     if (threadIdx.x == 0) said = all ? Said::yes : any ? Said::both : Said::no;
@@ -60,6 +65,8 @@ BATON_HD inline void observe(Said &said, bool answer) {
     said = answer ? Said::yes : Said::no;
 #endif
 }
+
+}  // namespace
 
 /// Release: what the channel has stored before has left it. Any thread will do.
 BATON_HD inline void tell_started(const Call &call) {

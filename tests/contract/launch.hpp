@@ -7,7 +7,7 @@
 #include "bootstrap/bootstrap.hpp"
 #include "runner.hpp"
 
-/// Where the ranks of a test program come from: threads.cpp or processes.cpp.
+/// Where the ranks of a test program come from, threads.cpp or processes.cpp, and what they run on.
 namespace baton::core::contract {
 
 /// The numbers of ranks that this program can run.

@@ -48,7 +48,7 @@ Rank::Rank(Bootstrap &bootstrap, const Transport &transport, const Settings &set
     map_arenas();
     reach_.same_process = bootstrap.same_process();
     reach_.pids = bootstrap.allgather(static_cast<std::int32_t>(::getpid()));
-    by_address_ = !transport.on_gpu && addresses_reach();
+    by_address_ = !transport.on_gpu && !transport.emulated && addresses_reach();
     memory_ = std::make_unique<Memory>(allocate(2, settings.area_bytes), settings.area_bytes,
                                        test::mix(settings.seed + static_cast<std::uint64_t>(view_.rank) + 1));
     runner_ = transport.make(view_, reach_);
@@ -106,7 +106,7 @@ bool Rank::addresses_reach() {
 }
 
 int Rank::rounds(int many) const {
-    const bool slow = size() > 4 || std::getenv("BATON_TEST_QUICK") != nullptr;
+    const bool slow = size() > 4 || transport_.emulated || std::getenv("BATON_TEST_QUICK") != nullptr;
     return slow ? std::max(1, many / 5) : transport_.on_gpu ? many : 2 * many;
 }
 

@@ -40,6 +40,7 @@ struct Transport {
     Offers offers;  // on every rank
     std::unique_ptr<Runner> (*make)(const CommView &view, const HostReach &reach);
     bool through_host = false;  // GPUs whose ranks meet in host memory
+    bool emulated = false;      // on the host: slow, and peers know buffers by their regions only
 };
 
 Transport host_transport();

@@ -7,10 +7,6 @@
 
 namespace baton::core::contract {
 
-std::vector<int> rank_counts() { return {1, 2, 3, 4, 8}; }
-
-std::vector<Transport> transports() { return {host_transport()}; }
-
 void with_ranks(int ranks, const std::function<void(Bootstrap &)> &body) {
     auto ends = ThreadBootstrap::make(ranks);
     std::vector<std::thread> threads;

@@ -297,6 +297,9 @@ TEST_F(BadObjects, EnvironmentVariables) {
     refuse("BATON_P2P", "on", "auto, off");
     refuse("BATON_TIMEOUT", "soon", "seconds");
     refuse("BATON_TIMEOUT", "1e300", "seconds");
+    refuse("BATON_TIMEOUT", "0x10", "seconds");
+    refuse("BATON_TIMEOUT", "0,5", "seconds");  // in no locale
+    refuse("BATON_TIMEOUT", " 5", "seconds");
     refuse("BATON_MAX_CHANNELS", "1000", "1..64");
     refuse("BATON_PACKET_LIMIT", "12x", "64K");
     refuse("BATON_PACKET_LIMIT", " -5", "64K");

@@ -65,7 +65,7 @@ std::string text_of(const Machine &machine, const std::vector<std::string> &show
     // Who asks for one thing is told why there is nothing; among others it goes without saying.
     if (show.size() == 1 && all.empty())
         parts[0] = fmt::format("Nothing to show: {} takes {}\n", show[0],
-                               show[0] == "ranks" ? "several ranks under mpirun" : "two GPUs or more");
+                               show[0] == "ranks" ? "several ranks under mpirun, on this machine" : "two GPUs or more");
     if (!parts.empty()) parts.insert(parts.begin() + 1, legend_text(all));
     parts.push_back(gaps_text(machine));
     std::string text = header_text(machine);

@@ -13,7 +13,8 @@
 ///    On the device they are the _rn intrinsics, which the compiler may not contract into an FMA; the host is compiled
 ///    as ISO C++ (CMAKE_CXX_EXTENSIONS OFF), for which gcc and clang contract at most within one expression.
 ///  - an invalid operation gives NaNs of different bits on different processors, so a NaN is made canonical at the end.
-///  - MIN and MAX are a compare and a select, which moves bits and rounds nothing.
+///  - MIN and MAX are a compare and a select, which moves bits and rounds nothing; of narrow types the accumulator's
+///    bits, so that NaNs come out canonical and fp8 saturates there too.
 namespace baton::core {
 
 /// How values of T are accumulated: floating-point types no wider than fp32 in fp32, the others in themselves.

@@ -2,6 +2,7 @@
 
 #include "sync/comm_view.hpp"
 #include "transport/kernel/grid.cuh"
+#include "transport/kernel/ptx.cuh"
 #include "transport/transport.hpp"
 
 namespace baton::core {
@@ -17,7 +18,7 @@ public:
     __device__ KernelBlock(const CommView &view, int channel, int channels)
         : view_(view), channel_(channel), channels_(channels) {
         const Packet *const at = view.own().start(channel);
-        const Packet start = view.arenas_on_host ? load_by_one(at) : load_start(at);
+        const Packet start = view.arenas_on_host ? load_by_one(at) : load_two_words(at);
         abort_ = start.payload;
         epoch_ = start.epoch;
     }
@@ -37,18 +38,9 @@ public:
     }
 
 private:
-    /// Two words, not one of 16 bytes: peers may store one of them meanwhile.
-    __device__ static Packet load_start(const Packet *at) {
-        Packet start;
-        asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
-                     : "=l"(start.payload), "=l"(start.epoch)
-                     : "l"(at)
-                     : "memory");
-        return start;
-    }
     __device__ __noinline__ static Packet load_by_one(const Packet *at) {
         __shared__ Packet loaded;
-        if (threadIdx.x == 0) loaded = load_start(at);
+        if (threadIdx.x == 0) loaded = load_two_words(at);
         __syncthreads();
         return loaded;
     }

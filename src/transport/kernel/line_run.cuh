@@ -20,12 +20,6 @@ inline namespace on_device {
 inline constexpr unsigned whole_warp = 0xFFFFFFFF;
 inline constexpr unsigned line_threads = 8;
 
-/// What a thread holds of a line. The high word of the last of the eight threads is the epoch.
-struct alignas(16) LineWords {
-    std::uint64_t low;
-    std::uint64_t high;
-};
-
 __device__ inline unsigned place_in_line() { return threadIdx.x % line_threads; }
 __device__ inline bool ends_line() { return place_in_line() == line_threads - 1; }
 
@@ -37,79 +31,13 @@ __device__ inline void together() {
 /// This thread's part of a line. The eight threads agree on `when`.
 __device__ inline void store_line_words(DataLine *line, const LineWords &words, bool when) {
     together();
-    asm volatile(
-        "{\n\t"
-        ".reg .pred when;\n\t"
-        ".reg .b128 word;\n\t"
-        "setp.ne.u32 when, %3, 0;\n\t"
-        "mov.b128 word, {%1, %2};\n\t"
-        "@when st.relaxed.sys.global.b128 [%0], word;\n\t"
-        "}" ::"l"(line->data + place_in_line() * sizeof(LineWords)),
-        "l"(words.low), "l"(words.high), "r"(static_cast<unsigned>(when))
-        : "memory");
+    store_line_part(line->data + place_in_line() * sizeof(LineWords), words, when);
 }
 
 /// Zeros if not `when`, so that no epoch is seen.
 __device__ inline LineWords load_line_words(const DataLine *line, bool when) {
-    LineWords words;
     together();
-    asm volatile(
-        "{\n\t"
-        ".reg .pred when;\n\t"
-        ".reg .b128 word;\n\t"
-        "setp.ne.u32 when, %3, 0;\n\t"
-        "mov.b64 %0, 0;\n\t"
-        "mov.b64 %1, 0;\n\t"
-        "mov.b128 word, {%0, %1};\n\t"
-        "@when ld.relaxed.sys.global.b128 word, [%2];\n\t"
-        "mov.b128 {%0, %1}, word;\n\t"
-        "}"
-        : "=&l"(words.low), "=&l"(words.high)
-        : "l"(line->data + place_in_line() * sizeof(LineWords)), "r"(static_cast<unsigned>(when))
-        : "memory");
-    return words;
-}
-
-// One instruction each, which does nothing if not `when`: a load gives zero then. Why loads bypass L1 is said in
-// word.cuh.
-__device__ inline std::uint64_t load_when(const std::uint64_t *at, bool when) {
-    std::uint64_t word;
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; mov.b64 %0, 0; @p ld.global.cg.u64 %0, [%1];}"
-                 : "=&l"(word)
-                 : "l"(at), "r"(static_cast<unsigned>(when))
-                 : "memory");
-    return word;
-}
-__device__ inline std::uint32_t load_when(const std::uint32_t *at, bool when) {
-    std::uint32_t word;
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; mov.b32 %0, 0; @p ld.global.cg.u32 %0, [%1];}"
-                 : "=&r"(word)
-                 : "l"(at), "r"(static_cast<unsigned>(when))
-                 : "memory");
-    return word;
-}
-__device__ inline std::uint32_t load_when(const std::uint8_t *at, bool when) {
-    std::uint32_t word;
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; mov.b32 %0, 0; @p ld.global.cg.u8 %0, [%1];}"
-                 : "=&r"(word)
-                 : "l"(at), "r"(static_cast<unsigned>(when))
-                 : "memory");
-    return word;
-}
-__device__ inline void store_when(std::uint64_t *at, std::uint64_t word, bool when) {
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u64 [%0], %1;}" ::"l"(at), "l"(word),
-                 "r"(static_cast<unsigned>(when))
-                 : "memory");
-}
-__device__ inline void store_when(std::uint32_t *at, std::uint64_t word, bool when) {
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u32 [%0], %1;}" ::"l"(at),
-                 "r"(static_cast<std::uint32_t>(word)), "r"(static_cast<unsigned>(when))
-                 : "memory");
-}
-__device__ inline void store_when(std::uint8_t *at, std::uint64_t word, bool when) {
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u8 [%0], %1;}" ::"l"(at),
-                 "r"(static_cast<std::uint32_t>(word)), "r"(static_cast<unsigned>(when))
-                 : "memory");
+    return load_line_part(line->data + place_in_line() * sizeof(LineWords), when);
 }
 
 /// The first `bytes` of a thread's 16, piece by piece. Not inlined: rare, and long.

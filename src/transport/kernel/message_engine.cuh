@@ -102,7 +102,7 @@ public:
     /// later message of the same launch may raise this rank's before this block does: it only grows.
     __device__ void post_words(std::uint64_t *own, std::uint64_t *peers, std::uint64_t value) {
         if (!going_ || threadIdx.x != 0) return;
-        store_relaxed(peers, value);
+        store_after_reads(peers, value);
         atomicMax(reinterpret_cast<unsigned long long *>(own), static_cast<unsigned long long>(value));
     }
     __device__ void post_line(ArrivalLine *line) {

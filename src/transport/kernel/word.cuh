@@ -3,15 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Loads and stores of the kernels that move data, one instruction each.
-///
-/// Loads are `ld.global.cg` in volatile asm with a memory clobber, for three reasons. Peers write this memory while the
-/// kernel runs, so the read-only path (ld.global.nc), which the compiler would choose by itself for const __restrict__
-/// pointers, is wrong. What makes the data of a peer visible is the acquire of the wait before and the block barrier
-/// after it, which the compiler must not move loads across: hence volatile and the clobber. And a line that L1 kept
-/// from an earlier use of the same staging is of no value: .cg reads from L2, the point where writes of peers arrive;
-/// data that is read once has nothing to gain from L1. Stores are plain weak ones, local or to a peer: the release that
-/// follows them orders them.
+#include "transport/kernel/ptx.cuh"
+
+/// Loads and stores of up to 16 bytes at any address, by the instructions of ptx.cuh.
 namespace baton::core {
 inline namespace on_device {
 
@@ -37,53 +31,6 @@ template <>
 struct WordOf<1> {
     using Type = std::uint8_t;
 };
-
-__device__ inline uint4 load_word(const uint4 *at) {
-    uint4 word;
-    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
-                 : "l"(at)
-                 : "memory");
-    return word;
-}
-__device__ inline std::uint64_t load_word(const std::uint64_t *at) {
-    std::uint64_t word;
-    asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
-    return word;
-}
-__device__ inline std::uint32_t load_word(const std::uint32_t *at) {
-    std::uint32_t word;
-    asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
-    return word;
-}
-__device__ inline std::uint16_t load_word(const std::uint16_t *at) {
-    std::uint16_t word;
-    asm volatile("ld.global.cg.u16 %0, [%1];" : "=h"(word) : "l"(at) : "memory");
-    return word;
-}
-__device__ inline std::uint8_t load_word(const std::uint8_t *at) {
-    std::uint32_t word;
-    asm volatile("ld.global.cg.u8 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
-    return static_cast<std::uint8_t>(word);
-}
-
-__device__ inline void store_word(uint4 *at, uint4 word) {
-    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(word.x), "r"(word.y), "r"(word.z),
-                 "r"(word.w)
-                 : "memory");
-}
-__device__ inline void store_word(std::uint64_t *at, std::uint64_t word) {
-    asm volatile("st.global.u64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
-}
-__device__ inline void store_word(std::uint32_t *at, std::uint32_t word) {
-    asm volatile("st.global.u32 [%0], %1;" ::"l"(at), "r"(word) : "memory");
-}
-__device__ inline void store_word(std::uint16_t *at, std::uint16_t word) {
-    asm volatile("st.global.u16 [%0], %1;" ::"l"(at), "h"(word) : "memory");
-}
-__device__ inline void store_word(std::uint8_t *at, std::uint8_t word) {
-    asm volatile("st.global.u8 [%0], %1;" ::"l"(at), "r"(static_cast<std::uint32_t>(word)) : "memory");
-}
 
 __device__ inline std::uintptr_t address_of(const void *pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 

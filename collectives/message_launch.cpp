@@ -1,0 +1,82 @@
+#include "collectives/message_launch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "transport/transport.hpp"
+
+namespace baton::core {
+namespace {
+
+/// The place of a message's count: sends or recvs, and the peer.
+std::pair<std::size_t, std::size_t> count_of(const Message &message) {
+    return {message.is_send ? 0 : 1, static_cast<std::size_t>(message.peer)};
+}
+
+/// What the blocks of a message work through. The parts of a push are what its receiver waits for, and those of what is
+/// staged have a place each, so both sides must have the same; packets and lines are found wherever the parts begin.
+/// But for a push each has bytes, and so something to wait for: one that had not would count itself as done before the
+/// slot is this message's.
+int parts_of(const MessageCall &call, int blocks) {
+    const std::uint64_t bytes = call.message.bytes;
+    switch (call.plan.algorithm) {
+        case Algorithm::push:
+            return call.plan.channels;
+        case Algorithm::staged:
+            return shares_of(bytes, copy_granule, call.plan.channels);
+        case Algorithm::line:
+            return shares_of(bytes, DataLine::payload, blocks);
+        default:
+            return shares_of(bytes, copy_granule, blocks);
+    }
+}
+
+}  // namespace
+
+template <int capacity>
+MessageLaunch<capacity> plan_launch(const std::vector<MessageCall> &calls, int channels, DirectSend *direct) {
+    MessageLaunch<capacity> launch;
+    // All blocks must be resident together, since they wait for each other across ranks. So many messages share the
+    // blocks (a block works through several parts of its message), and blocks of many messages are small.
+    const auto blocks_wanted = [](const MessageCall &call) {
+        return call.message.is_send || call.plan.algorithm != Algorithm::push ? call.plan.channels : 1;
+    };
+    const auto wide = static_cast<int>(
+        std::count_if(calls.begin(), calls.end(), [&](const MessageCall &call) { return blocks_wanted(call) > 1; }));
+    const int narrow = static_cast<int>(calls.size()) - wide;
+    const int most_of_one = std::max(1, (channels - narrow) / std::max(1, wide));
+    std::array<std::array<std::uint64_t, max_ranks>, 2> numbers{};  // of sends and recvs, by peer
+    std::array<std::array<std::uint32_t, max_ranks>, 2> readers{};
+    for (const MessageCall &call : calls) {
+        LaunchedMessage &launched = launch.batch.messages[launch.batch.count++];
+        launched.message = call.message;
+        const auto [way, peer] = count_of(call.message);
+        launched.message.number = ++numbers[way][peer];
+        launched.first_block = launch.blocks;
+        launched.algorithm = call.plan.algorithm;
+        launched.blocks = std::min(blocks_wanted(call), most_of_one);
+        launched.parts = parts_of(call, launched.blocks);
+        launched.blocks = std::min(launched.blocks, launched.parts);
+        launch.blocks += launched.blocks;
+        readers[way][peer] += static_cast<std::uint32_t>(launched.blocks);
+    }
+    if (direct != nullptr) {
+        const auto [way, peer] = count_of(direct->message);
+        readers[way][peer] += direct->readers;
+        direct->readers = readers[way][peer];
+    }
+    for (int index = 0; index < launch.batch.count; ++index) {
+        const auto [way, peer] = count_of(launch.batch.messages[index].message);
+        launch.batch.messages[index].count = {readers[way][peer], static_cast<std::uint32_t>(numbers[way][peer])};
+    }
+    const Algorithm first = calls.front().plan.algorithm;
+    if (std::all_of(calls.begin(), calls.end(), [&](const MessageCall &call) { return call.plan.algorithm == first; }))
+        launch.only = first;
+    return launch;
+}
+
+template MessageLaunch<4> plan_launch(const std::vector<MessageCall> &, int, DirectSend *);
+template MessageLaunch<BATON_GROUP_LIMIT> plan_launch(const std::vector<MessageCall> &, int, DirectSend *);
+
+}  // namespace baton::core

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sync/packet.hpp"
+
+/// What a thread of a kernel does in one instruction that C++ has no word for. The tests have a file of this name that
+/// does the same by threads of the host (tests/emulation).
+///
+/// Loads are `ld.global.cg` in volatile asm with a memory clobber, for three reasons. Peers write this memory while the
+/// kernel runs, so the read-only path (ld.global.nc), which the compiler would choose by itself for const __restrict__
+/// pointers, is wrong. What makes the data of a peer visible is the acquire of the wait before and the block barrier
+/// after it, which the compiler must not move loads across: hence volatile and the clobber. And a line that L1 kept
+/// from an earlier use of the same staging is of no value: .cg reads from L2, the point where writes of peers arrive;
+/// data that is read once has nothing to gain from L1. Stores are plain weak ones, local or to a peer: the release that
+/// follows them orders them.
+namespace baton::core {
+inline namespace on_device {
+
+__device__ inline uint4 load_word(const uint4 *at) {
+    uint4 word;
+    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+                 : "l"(at)
+                 : "memory");
+    return word;
+}
+__device__ inline std::uint64_t load_word(const std::uint64_t *at) {
+    std::uint64_t word;
+    asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
+    return word;
+}
+__device__ inline std::uint32_t load_word(const std::uint32_t *at) {
+    std::uint32_t word;
+    asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
+    return word;
+}
+__device__ inline std::uint16_t load_word(const std::uint16_t *at) {
+    std::uint16_t word;
+    asm volatile("ld.global.cg.u16 %0, [%1];" : "=h"(word) : "l"(at) : "memory");
+    return word;
+}
+__device__ inline std::uint8_t load_word(const std::uint8_t *at) {
+    std::uint32_t word;
+    asm volatile("ld.global.cg.u8 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
+    return static_cast<std::uint8_t>(word);
+}
+
+__device__ inline void store_word(uint4 *at, uint4 word) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(word.x), "r"(word.y), "r"(word.z),
+                 "r"(word.w)
+                 : "memory");
+}
+__device__ inline void store_word(std::uint64_t *at, std::uint64_t word) {
+    asm volatile("st.global.u64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
+}
+__device__ inline void store_word(std::uint32_t *at, std::uint32_t word) {
+    asm volatile("st.global.u32 [%0], %1;" ::"l"(at), "r"(word) : "memory");
+}
+__device__ inline void store_word(std::uint16_t *at, std::uint16_t word) {
+    asm volatile("st.global.u16 [%0], %1;" ::"l"(at), "h"(word) : "memory");
+}
+__device__ inline void store_word(std::uint8_t *at, std::uint8_t word) {
+    asm volatile("st.global.u8 [%0], %1;" ::"l"(at), "r"(static_cast<std::uint32_t>(word)) : "memory");
+}
+
+// Does nothing if not `when`: a load gives zero then.
+__device__ inline std::uint64_t load_when(const std::uint64_t *at, bool when) {
+    std::uint64_t word;
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; mov.b64 %0, 0; @p ld.global.cg.u64 %0, [%1];}"
+                 : "=&l"(word)
+                 : "l"(at), "r"(static_cast<unsigned>(when))
+                 : "memory");
+    return word;
+}
+__device__ inline std::uint32_t load_when(const std::uint32_t *at, bool when) {
+    std::uint32_t word;
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; mov.b32 %0, 0; @p ld.global.cg.u32 %0, [%1];}"
+                 : "=&r"(word)
+                 : "l"(at), "r"(static_cast<unsigned>(when))
+                 : "memory");
+    return word;
+}
+__device__ inline std::uint32_t load_when(const std::uint8_t *at, bool when) {
+    std::uint32_t word;
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; mov.b32 %0, 0; @p ld.global.cg.u8 %0, [%1];}"
+                 : "=&r"(word)
+                 : "l"(at), "r"(static_cast<unsigned>(when))
+                 : "memory");
+    return word;
+}
+__device__ inline void store_when(std::uint64_t *at, std::uint64_t word, bool when) {
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u64 [%0], %1;}" ::"l"(at), "l"(word),
+                 "r"(static_cast<unsigned>(when))
+                 : "memory");
+}
+__device__ inline void store_when(std::uint32_t *at, std::uint64_t word, bool when) {
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u32 [%0], %1;}" ::"l"(at),
+                 "r"(static_cast<std::uint32_t>(word)), "r"(static_cast<unsigned>(when))
+                 : "memory");
+}
+__device__ inline void store_when(std::uint8_t *at, std::uint64_t word, bool when) {
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u8 [%0], %1;}" ::"l"(at),
+                 "r"(static_cast<std::uint32_t>(word)), "r"(static_cast<unsigned>(when))
+                 : "memory");
+}
+
+/// What a thread holds of a line. The high word of the last of the eight threads is the epoch.
+struct alignas(16) LineWords {
+    std::uint64_t low;
+    std::uint64_t high;
+};
+
+/// Its part of a line (sync/data_line.hpp): all threads of the warp call it together.
+__device__ inline void store_line_part(std::byte *at, const LineWords &words, bool when) {
+    asm volatile(
+        "{\n\t"
+        ".reg .pred when;\n\t"
+        ".reg .b128 word;\n\t"
+        "setp.ne.u32 when, %3, 0;\n\t"
+        "mov.b128 word, {%1, %2};\n\t"
+        "@when st.relaxed.sys.global.b128 [%0], word;\n\t"
+        "}" ::"l"(at),
+        "l"(words.low), "l"(words.high), "r"(static_cast<unsigned>(when))
+        : "memory");
+}
+/// The same; zeros if not `when`.
+__device__ inline LineWords load_line_part(const std::byte *at, bool when) {
+    LineWords words;
+    asm volatile(
+        "{\n\t"
+        ".reg .pred when;\n\t"
+        ".reg .b128 word;\n\t"
+        "setp.ne.u32 when, %3, 0;\n\t"
+        "mov.b64 %0, 0;\n\t"
+        "mov.b64 %1, 0;\n\t"
+        "mov.b128 word, {%0, %1};\n\t"
+        "@when ld.relaxed.sys.global.b128 word, [%2];\n\t"
+        "mov.b128 {%0, %1}, word;\n\t"
+        "}"
+        : "=&l"(words.low), "=&l"(words.high)
+        : "l"(at), "r"(static_cast<unsigned>(when))
+        : "memory");
+    return words;
+}
+
+/// What lies there now: two words, not one of 16 bytes, since peers may store one of them meanwhile.
+__device__ inline Packet load_two_words(const Packet *at) {
+    Packet words;
+    asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(words.payload), "=l"(words.epoch)
+                 : "l"(at)
+                 : "memory");
+    return words;
+}
+
+/// What the block has read before a barrier has been read when the peer sees this word: a load that something has been
+/// done with is over, and a barrier comes after that. Of what it has stored nothing is said, which is what a release
+/// would cost a flight for.
+__device__ inline void store_after_reads(std::uint64_t *word, std::uint64_t value) { store_relaxed(word, value); }
+
+}  // namespace on_device
+}  // namespace baton::core

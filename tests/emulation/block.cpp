@@ -1,0 +1,281 @@
+#include "emulation/block.hpp"
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+constinit thread_local baton::emulation::Index threadIdx;
+constinit thread_local baton::emulation::Index blockIdx;
+constinit thread_local baton::emulation::Index blockDim;
+constinit thread_local baton::emulation::Index gridDim;
+
+namespace baton::emulation {
+namespace {
+
+// The scheduler's own words are shared by fibers that nothing orders, as far as ThreadSanitizer knows; only barriers
+// are to.
+#define BATON_UNSEEN __attribute__((no_sanitize("thread")))
+
+constexpr std::size_t stack_bytes = 256 << 10;
+constexpr unsigned warp_threads = 32;
+
+/// What the sanitizers are told of a switch from one stack to another.
+class Stack {
+public:
+    BATON_UNSEEN void describe([[maybe_unused]] void *bottom, [[maybe_unused]] std::size_t bytes) {
+        bottom_ = bottom;
+        bytes_ = bytes;
+    }
+#if defined(__SANITIZE_THREAD__)
+    void create() { thread_ = __tsan_create_fiber(0); }
+    void adopt() { thread_ = __tsan_get_current_fiber(); }
+    void destroy() { __tsan_destroy_fiber(thread_); }
+    BATON_UNSEEN void leave_for(const Stack &next) {
+        __tsan_switch_to_fiber(next.thread_, __tsan_switch_to_fiber_no_sync);
+    }
+    BATON_UNSEEN void arrive() {}
+#else
+    void create() {}
+    void adopt() {}
+    void destroy() {}
+#if defined(__SANITIZE_ADDRESS__)
+    void leave_for(const Stack &next) { __sanitizer_start_switch_fiber(&fake_, next.bottom_, next.bytes_); }
+    void arrive() { __sanitizer_finish_switch_fiber(fake_, nullptr, nullptr); }
+#else
+    void leave_for(const Stack & /*next*/) {}
+    void arrive() {}
+#endif
+#endif
+
+private:
+    void *bottom_ = nullptr;
+    std::size_t bytes_ = 0;
+    [[maybe_unused]] void *fake_ = nullptr;
+    [[maybe_unused]] void *thread_ = nullptr;
+};
+
+BATON_UNSEEN void released([[maybe_unused]] void *here) {
+#if defined(__SANITIZE_THREAD__)
+    __tsan_release(here);
+#endif
+}
+BATON_UNSEEN void acquired([[maybe_unused]] void *here) {
+#if defined(__SANITIZE_THREAD__)
+    __tsan_acquire(here);
+#endif
+}
+
+struct Fiber {
+    enum class State {
+        ready,
+        at_block_barrier,
+        at_warp_barrier,
+        ended
+    };
+    ucontext_t context{};
+    Stack stack;
+    State state = State::ready;
+    Votes votes{};  // its own, then those of all that have met
+};
+
+class Block {
+public:
+    Block(unsigned threads, std::uint64_t seed, const std::function<void()> &kernel)
+        : threads_(threads),
+          draw_(seed * 2 + 1),
+          kernel_(kernel),
+          fibers_(std::make_unique<Fiber[]>(threads)),
+          stacks_(std::make_unique_for_overwrite<std::byte[]>(threads * stack_bytes)),
+          warps_(std::make_unique<char[]>((threads + warp_threads - 1) / warp_threads)) {}
+
+    void run();
+    Votes meet(Gather who, bool vote);
+    void give_way();
+
+private:
+    static void begin();
+    void start(Fiber &fiber, std::byte *stack);
+    void let_run(unsigned thread);
+    void come_back();
+    bool release_if_all_here(unsigned first, unsigned count, Fiber::State waiting);
+    unsigned next_ready();
+    [[noreturn]] void report_parted();
+
+    const unsigned threads_;
+    std::uint64_t draw_;
+    const std::function<void()> &kernel_;
+    std::unique_ptr<Fiber[]> fibers_;
+    std::unique_ptr<std::byte[]> stacks_;
+    std::unique_ptr<char[]> warps_;  // where the barriers of each warp order, for ThreadSanitizer
+    char all_ = 0;                   // where the block's do
+    ucontext_t scheduler_{};
+    Stack scheduler_stack_;
+    unsigned current_ = 0;
+    unsigned ended_ = 0;
+    unsigned gave_way_ = 0;
+};
+
+thread_local Block *running = nullptr;
+
+void Block::begin() {
+    Block &block = *running;
+    Fiber &self = block.fibers_[block.current_];
+    self.stack.arrive();
+    acquired(&block.all_);
+    block.kernel_();
+    self.state = Fiber::State::ended;
+    released(&block.all_);
+    block.come_back();
+}
+
+void Block::start(Fiber &fiber, std::byte *stack) {
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = stack;
+    fiber.context.uc_stack.ss_size = stack_bytes;
+    fiber.context.uc_link = nullptr;
+    makecontext(&fiber.context, &Block::begin, 0);
+    fiber.stack.describe(stack, stack_bytes);
+    fiber.stack.create();
+}
+
+BATON_UNSEEN void Block::let_run(unsigned thread) {
+    current_ = thread;
+    threadIdx.x = thread;
+    Fiber &fiber = fibers_[thread];
+    scheduler_stack_.leave_for(fiber.stack);
+    swapcontext(&scheduler_, &fiber.context);
+    scheduler_stack_.arrive();
+}
+
+BATON_UNSEEN void Block::come_back() {
+    Fiber &fiber = fibers_[current_];
+    fiber.stack.leave_for(scheduler_stack_);
+    swapcontext(&fiber.context, &scheduler_);
+    fiber.stack.arrive();
+}
+
+BATON_UNSEEN Votes Block::meet(Gather who, bool vote) {
+    Fiber &self = fibers_[current_];
+    char *const order = who == Gather::block ? &all_ : &warps_[current_ / warp_threads];
+    self.votes = {vote, vote};
+    self.state = who == Gather::block ? Fiber::State::at_block_barrier : Fiber::State::at_warp_barrier;
+    released(order);
+    come_back();
+    acquired(order);
+    return self.votes;
+}
+
+/// When every thread has had a turn to wait for something else, so have the other blocks and ranks.
+BATON_UNSEEN void Block::give_way() {
+    come_back();
+    if (++gave_way_ % threads_ == 0) syscall(SYS_sched_yield);
+}
+
+/// The barrier of `count` threads from the `first` on.
+BATON_UNSEEN bool Block::release_if_all_here(unsigned first, unsigned count, Fiber::State waiting) {
+    Votes votes{false, true};
+    for (unsigned thread = first; thread < first + count; ++thread) {
+        if (fibers_[thread].state != waiting) return false;
+        votes.any = votes.any || fibers_[thread].votes.any;
+        votes.all = votes.all && fibers_[thread].votes.all;
+    }
+    for (unsigned thread = first; thread < first + count; ++thread) {
+        fibers_[thread].votes = votes;
+        fibers_[thread].state = Fiber::State::ready;
+    }
+    return true;
+}
+
+/// A ready thread, at random; threads_ if there is none.
+BATON_UNSEEN unsigned Block::next_ready() {
+    draw_ = draw_ * 6364136223846793005ULL + 1442695040888963407ULL;
+    const auto first = static_cast<unsigned>(draw_ >> 33) % threads_;
+    for (unsigned step = 0; step < threads_; ++step) {
+        const unsigned thread = (first + step) % threads_;
+        if (fibers_[thread].state == Fiber::State::ready) return thread;
+    }
+    return threads_;
+}
+
+BATON_UNSEEN void Block::report_parted() {
+    std::fprintf(stderr, "block %u: its threads wait for each other at different barriers:", blockIdx.x);
+    for (unsigned thread = 0; thread < threads_; ++thread) {
+        constexpr const char *states[] = {"ready", "block's", "warp's", "ended"};
+        std::fprintf(stderr, " %s", states[static_cast<int>(fibers_[thread].state)]);
+    }
+    std::fprintf(stderr, "\n");
+    std::abort();
+}
+
+BATON_UNSEEN void Block::run() {
+    running = this;
+    scheduler_stack_.adopt();
+    for (unsigned thread = 0; thread < threads_; ++thread) start(fibers_[thread], &stacks_[thread * stack_bytes]);
+    released(&all_);
+    while (ended_ < threads_) {
+        const unsigned thread = next_ready();
+        if (thread == threads_) report_parted();
+        let_run(thread);
+        const unsigned warp = thread / warp_threads * warp_threads;
+        switch (fibers_[thread].state) {
+            case Fiber::State::at_block_barrier:
+                release_if_all_here(0, threads_, Fiber::State::at_block_barrier);
+                break;
+            case Fiber::State::at_warp_barrier:
+                release_if_all_here(warp, warp_threads, Fiber::State::at_warp_barrier);
+                break;
+            case Fiber::State::ended:
+                ++ended_;
+                break;
+            case Fiber::State::ready:
+                break;
+        }
+    }
+    acquired(&all_);
+    for (unsigned thread = 0; thread < threads_; ++thread) fibers_[thread].stack.destroy();
+    running = nullptr;
+}
+
+}  // namespace
+
+void run_grid(unsigned blocks, unsigned threads, std::uint64_t seed, const std::function<void()> &kernel) {
+    std::vector<std::thread> hosts;
+    for (unsigned block = 0; block < blocks; ++block) {
+        hosts.emplace_back([&, block] {
+            blockIdx.x = block;
+            blockDim.x = threads;
+            gridDim.x = blocks;
+            Block(threads, seed + block, kernel).run();
+        });
+    }
+    for (std::thread &host : hosts) host.join();
+}
+
+Votes barrier(Gather who, bool vote) { return running->meet(who, vote); }
+void yield() { running->give_way(); }
+
+}  // namespace baton::emulation
+
+/// Waits of the library's give way with it (sync/platform.hpp).
+extern "C" int sched_yield() noexcept {
+    if (baton::emulation::running != nullptr) {
+        baton::emulation::yield();
+        return 0;
+    }
+    return static_cast<int>(syscall(SYS_sched_yield));
+}

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+/// Thread blocks of kernels on a machine without a GPU: the kernels' own source, compiled for the host (cuda.hpp), runs
+/// here. A block is a thread of the host, its threads are fibers of that. One of them runs until it comes to a barrier
+/// or to a poll that has failed; who is next is drawn. So a wait that only another thread of the block could end shows
+/// as one that lasts, threads that part at a barrier are told, and ThreadSanitizer, for which each fiber is a thread,
+/// sees what no barrier orders. What it does not show: how a GPU orders memory, speed, and what needs more registers or
+/// blocks than there are.
+namespace baton::emulation {
+
+struct Index {
+    unsigned x = 0;
+};
+
+/// Runs `blocks` blocks of `threads` threads side by side, and returns when all have ended. The order of the threads
+/// follows from `seed`. Ends the process, with a message, where threads of a block wait for each other at different
+/// barriers.
+void run_grid(unsigned blocks, unsigned threads, std::uint64_t seed, const std::function<void()> &kernel);
+
+/// For threads of a kernel; a warp's are 32.
+enum class Gather {
+    block,
+    warp
+};
+struct Votes {
+    bool any;
+    bool all;
+};
+Votes barrier(Gather who, bool vote);
+/// Another thread's turn.
+void yield();
+
+}  // namespace baton::emulation
+
+extern constinit thread_local baton::emulation::Index threadIdx;
+extern constinit thread_local baton::emulation::Index blockIdx;
+extern constinit thread_local baton::emulation::Index blockDim;
+extern constinit thread_local baton::emulation::Index gridDim;

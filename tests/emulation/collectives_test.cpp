@@ -1,0 +1,234 @@
+// Every way of every collective by kernels: their own source, on threads of the host (block.hpp). Random programs of
+// them, one after the other on the same arenas, against what MPI would give.
+#include "emulation/cuda.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "collectives/algorithms.hpp"
+#include "collectives/expected.hpp"
+#include "collectives/links.hpp"
+#include "emulation/node.hpp"
+#include "support/seed.hpp"
+#include "transport/kernel/engine.cuh"
+#include "transport/kernel/grid.cuh"
+
+namespace baton::emulation {
+namespace {
+
+using core::Algorithm;
+using core::CommView;
+using test::Buffers;
+
+constexpr unsigned threads = 64;  // one warp takes what comes while the other verifies arrivals
+constexpr std::size_t most_bytes = 6000;
+
+/// collectives/kernel_body.cuh has the same for a GPU.
+template <baton_operation operation, Algorithm algorithm, class T>
+void collective_kernel(const CommView &view, const core::RoutedArgs &args) {
+    core::wait_for_kernel_before();
+    __shared__ core::KernelShared shared;
+    core::KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    core::run_algorithm<operation, algorithm, T>(engine, args);
+}
+
+struct Kernel {
+    baton_operation operation;
+    core::Way way;
+    baton_type type;
+    void (*run)(const CommView &, const core::RoutedArgs &);
+};
+
+template <baton_operation operation, std::size_t index, class T>
+void add_kernel(std::vector<Kernel> &kernels, baton_type type) {
+    constexpr core::Way way = core::ways<operation>[index];
+    if constexpr (way.mover == core::Mover::kernel)
+        kernels.push_back({operation, way, type, &collective_kernel<operation, way.algorithm, T>});
+}
+
+template <baton_operation operation, class T>
+void add_kernels(std::vector<Kernel> &kernels, baton_type type) {
+    [&]<std::size_t... index>(std::index_sequence<index...>) { (add_kernel<operation, index, T>(kernels, type), ...); }
+    (std::make_index_sequence<core::ways<operation>.size()>{});
+}
+
+std::vector<Kernel> all_kernels() {
+    std::vector<Kernel> kernels;
+    add_kernels<BATON_BARRIER, std::uint8_t>(kernels, BATON_UINT8);
+    add_kernels<BATON_ALLGATHER, std::uint8_t>(kernels, BATON_UINT8);
+    add_kernels<BATON_ALLTOALL, std::uint8_t>(kernels, BATON_UINT8);
+    add_kernels<BATON_BROADCAST, std::uint8_t>(kernels, BATON_UINT8);
+    add_kernels<BATON_REDUCE_SCATTER, float>(kernels, BATON_FLOAT32);
+    add_kernels<BATON_ALLREDUCE, float>(kernels, BATON_FLOAT32);
+    add_kernels<BATON_REDUCE_SCATTER, core::BFloat16>(kernels, BATON_BFLOAT16);
+    add_kernels<BATON_ALLREDUCE, core::BFloat16>(kernels, BATON_BFLOAT16);
+    return kernels;
+}
+
+/// One call of all ranks: what it is given and what it must give, by rank.
+struct Call {
+    Kernel kernel;
+    std::size_t count = 0;
+    baton_op op = BATON_SUM;
+    int root = 0;
+    int channels = 1;
+    bool in_place = false;
+    std::size_t send_at = 0, recv_at = 0;  // in the ranks' memory
+    Buffers inputs, expected;
+
+    std::size_t chunk() const { return count * baton_type_size(kernel.type); }
+    std::string text() const {
+        return fmt::format("{} {} of {} {}, {}, root {}, {} channels, send at {}, recv at {}",
+                           baton_operation_name(kernel.operation), core::algorithm_name(kernel.way.algorithm), count,
+                           baton_type_name(kernel.type), baton_op_name(op), root, channels, send_at, recv_at);
+    }
+};
+
+std::vector<std::byte> part(const std::vector<std::byte> &of, std::size_t from, std::size_t bytes) {
+    const auto begin = of.begin() + static_cast<std::ptrdiff_t>(from);
+    return {begin, begin + static_cast<std::ptrdiff_t>(bytes)};
+}
+
+/// A rank's input has `blocks` chunks.
+void make_data(Call &call, int size, std::uint64_t seed) {
+    const auto ranks = static_cast<std::size_t>(size);
+    const std::size_t chunk = call.chunk();
+    const baton_operation operation = call.kernel.operation;
+    const bool blocks = operation == BATON_REDUCE_SCATTER || operation == BATON_ALLTOALL;
+    call.inputs = test::all_patterns(seed, size, blocks ? ranks * chunk : chunk);
+    std::vector<std::byte> all;
+    for (const auto &input : call.inputs) all.insert(all.end(), input.begin(), input.end());
+    const std::vector<std::byte> sums =
+        core::reduces(operation)
+            ? test::expected_reduction(call.inputs, blocks ? ranks * call.count : call.count, call.kernel.type, call.op)
+            : std::vector<std::byte>();
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        std::vector<std::byte> expected;
+        switch (operation) {
+            case BATON_ALLGATHER:
+                expected = all;
+                break;
+            case BATON_ALLTOALL:
+                for (const auto &input : call.inputs) {
+                    const auto block = part(input, rank * chunk, chunk);
+                    expected.insert(expected.end(), block.begin(), block.end());
+                }
+                break;
+            case BATON_BROADCAST:
+                expected = call.inputs[static_cast<std::size_t>(call.root)];
+                break;
+            case BATON_REDUCE_SCATTER:
+                expected = part(sums, rank * chunk, chunk);
+                break;
+            case BATON_ALLREDUCE:
+                expected = sums;
+                break;
+            default:
+                break;
+        }
+        call.expected.push_back(expected);
+    }
+}
+
+/// Slow code (sanitizers).
+bool quick() { return std::getenv("BATON_TEST_QUICK") != nullptr; }
+
+/// Links that an algorithm needs, in rank order.
+core::Links links_for(Algorithm algorithm, int size) {
+    core::Links links;
+    for (int rank = 0; rank < size; ++rank) {
+        if (algorithm == Algorithm::ring) links.ring.push_back(rank);
+        if (algorithm == Algorithm::two_level) links.island.push_back(2 * rank / size);
+    }
+    if (algorithm == Algorithm::ring) links.shape = core::Links::Shape::ring;
+    if (algorithm == Algorithm::two_level) links.shape = core::Links::Shape::islands;
+    return links;
+}
+
+class EmulatedKernels : public testing::TestWithParam<std::tuple<int, bool>> {
+protected:
+    int size() const { return std::get<0>(GetParam()); }
+    bool through_host() const { return std::get<1>(GetParam()); }
+
+    Node node() const {
+        Node::Settings settings;
+        settings.through_host = through_host();
+        settings.limits = {.packets = 2 * most_bytes, .lines = through_host() ? 0 : 2 * most_bytes, .segment = 2048};
+        return Node(size(), settings);
+    }
+    bool possible(const Kernel &kernel) const {
+        if (through_host()) return kernel.way.touches == core::Touches::nothing && !goes_in_lines(kernel.way.algorithm);
+        return !core::is_routed(kernel.way.algorithm) || size() > 1;
+    }
+    Call draw(const Kernel &kernel, std::mt19937_64 &random) const {
+        Call call;
+        call.kernel = kernel;
+        const std::size_t most = most_bytes / baton_type_size(kernel.type);
+        const std::size_t counts[] = {0, 1, 2, 7, 8, 30, 129, most / 3, most};
+        call.count = counts[random() % std::size(counts)];
+        if (kernel.operation == BATON_BARRIER) call.count = 0;
+        call.op = core::reduces(kernel.operation) ? static_cast<baton_op>(random() % BATON_OP_COUNT) : BATON_SUM;
+        call.root = static_cast<int>(random()) & 0xFF;
+        call.root = kernel.operation == BATON_BROADCAST ? call.root % size() : 0;
+        call.channels = 1 + static_cast<int>(random() % 2);
+        call.in_place =
+            random() % 3 == 0 && kernel.way.in_place == core::InPlace::safe && kernel.operation != BATON_REDUCE_SCATTER;
+        const std::size_t element = baton_type_size(kernel.type);
+        call.send_at = random() % 40 * element;
+        call.recv_at = (1 << 17) + random() % 40 * element;
+        make_data(call, size(), random());
+        return call;
+    }
+    void run(const Node &node, const Call &call, std::uint64_t seed);
+};
+
+/// One rank's part of a call. The kernel ends where its blocks do; what it has sent may be taken later.
+void launch(Node &node, const CommView &view, const Call &call, std::uint64_t seed) {
+    const auto rank = static_cast<std::size_t>(view.rank);
+    std::byte *const recv = node.memory(view.rank) + call.recv_at;
+    std::byte *send = node.memory(view.rank) + call.send_at;
+    if (call.in_place) send = call.kernel.operation == BATON_ALLGATHER ? recv + rank * call.chunk() : recv;
+    const std::vector<std::byte> &input = call.inputs[rank];
+    if (!input.empty()) std::memcpy(send, input.data(), input.size());
+    core::RoutedArgs args;
+    args.arrival = {core::Signature::make(call.kernel.operation, call.kernel.type, call.op, call.count, call.root),
+                    node.name(view.rank, send), node.name(view.rank, recv)};
+    args.send = send;
+    args.recv = recv;
+    args.chunk = call.chunk();
+    args.op = call.op;
+    args.root = call.root;
+    args.route = core::make_route(links_for(call.kernel.way.algorithm, view.size), view.rank);
+    run_grid(static_cast<unsigned>(call.channels), threads, seed + rank * 16, [&] { call.kernel.run(view, args); });
+    const std::vector<std::byte> &expected = call.expected[rank];
+    EXPECT_TRUE(test::equal_bytes(expected, {recv, expected.size()})) << call.text() << ", rank " << rank;
+}
+
+TEST_P(EmulatedKernels, GiveWhatMpiGives) {
+    const std::uint64_t seed = test::draw_seed();
+    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    Node node = this->node();
+    std::vector<Call> program;
+    for (const Kernel &kernel : all_kernels()) {
+        for (int times = 0; possible(kernel) && times < (quick() ? 2 : 20); ++times)
+            program.push_back(draw(kernel, random));
+    }
+    std::shuffle(program.begin(), program.end(), random);
+    node.with_ranks([&](const CommView &view) {
+        for (std::size_t k = 0; k < program.size() && !HasFailure(); ++k)
+            launch(node, view, program[k], seed + k * 999);
+    });
+    EXPECT_TRUE(node.errors().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernels, testing::Combine(testing::Values(1, 2, 3, 5), testing::Bool()),
+                         [](const auto &of) {
+                             return fmt::format("{}{}", std::get<0>(of.param),
+                                                std::get<1>(of.param) ? "ThroughHost" : "");
+                         });
+
+}  // namespace
+}  // namespace baton::emulation

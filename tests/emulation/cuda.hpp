@@ -1,0 +1,65 @@
+#pragma once
+
+// What nvcc knows by itself, for the kernels' sources on the host (block.hpp). Stands before all other headers of a
+// file that includes such a source; they find ptx.cuh and what is CUDA's own in the folder cuda beside this file.
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emulation/block.hpp"
+
+#define BATON_EMULATED 1
+#define __device__
+#define __global__
+#define __noinline__
+#define __grid_constant__
+#define __launch_bounds__(...)
+// A block is a thread of the host.
+#define __shared__ static thread_local
+
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+
+inline void __syncthreads() { baton::emulation::barrier(baton::emulation::Gather::block, true); }
+inline int __syncthreads_or(int vote) {
+    return baton::emulation::barrier(baton::emulation::Gather::block, vote != 0).any ? 1 : 0;
+}
+inline int __syncthreads_and(int vote) {
+    return baton::emulation::barrier(baton::emulation::Gather::block, vote != 0).all ? 1 : 0;
+}
+inline void __syncwarp() { baton::emulation::barrier(baton::emulation::Gather::warp, true); }
+inline int __any_sync(unsigned /*mask*/, int vote) {
+    return baton::emulation::barrier(baton::emulation::Gather::warp, vote != 0).any ? 1 : 0;
+}
+inline int __all_sync(unsigned /*mask*/, int vote) {
+    return baton::emulation::barrier(baton::emulation::Gather::warp, vote != 0).all ? 1 : 0;
+}
+/// What needs a whole warp is done behind a barrier of it (cuda/transport/kernel/ptx.cuh): threads that have parted
+/// show there.
+inline unsigned __activemask() { return 0xFFFFFFFF; }
+[[noreturn]] inline void __trap() { std::abort(); }
+inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+// The threads of a rank that count what they have read (store_after_reads() in ptx.cuh) do it by these.
+inline unsigned long long atomicMax(unsigned long long *word, unsigned long long value) {
+    const std::atomic_ref<unsigned long long> at(*word);
+    unsigned long long old = at.load(std::memory_order_relaxed);
+    while (old < value && !at.compare_exchange_weak(old, value, std::memory_order_acq_rel)) {
+    }
+    return old;
+}
+inline unsigned long long atomicAdd(unsigned long long *word, unsigned long long value) {
+    return std::atomic_ref<unsigned long long>(*word).fetch_add(value, std::memory_order_acq_rel);
+}
+inline unsigned atomicInc(unsigned *word, unsigned last) {
+    const std::atomic_ref<unsigned> at(*word);
+    unsigned old = at.load(std::memory_order_relaxed);
+    while (!at.compare_exchange_weak(old, old >= last ? 0 : old + 1, std::memory_order_acq_rel)) {
+    }
+    return old;
+}

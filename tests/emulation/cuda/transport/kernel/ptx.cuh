@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+
+#include "emulation/block.hpp"
+#include "sync/packet.hpp"
+
+/// What src/transport/kernel/ptx.cuh says, for threads of the host. Data are loaded and stored by plain accesses, so
+/// that ThreadSanitizer sees what no word has ordered.
+namespace baton::core {
+inline namespace on_device {
+
+template <class Word>
+Word load_word(const Word *at) {
+    return *at;
+}
+template <class Word>
+void store_word(Word *at, Word word) {
+    *at = word;
+}
+
+inline std::uint64_t load_when(const std::uint64_t *at, bool when) { return when ? *at : 0; }
+inline std::uint32_t load_when(const std::uint32_t *at, bool when) { return when ? *at : 0; }
+inline std::uint32_t load_when(const std::uint8_t *at, bool when) { return when ? *at : 0U; }
+template <class Word>
+void store_when(Word *at, std::uint64_t word, bool when) {
+    if (when) *at = static_cast<Word>(word);
+}
+
+struct alignas(16) LineWords {
+    std::uint64_t low;
+    std::uint64_t high;
+};
+
+/// The eight threads of a line, of which the last has the epoch, store it after the data and load it before them. A
+/// warp's barrier stands for the one instruction.
+inline bool has_epoch() { return threadIdx.x % 8 == 7; }
+inline void store_line_part(std::byte *at, const LineWords &words, bool when) {
+    auto *const place = reinterpret_cast<std::uint64_t *>(at);
+    if (when) store_relaxed(place, words.low);
+    if (when && !has_epoch()) store_relaxed(place + 1, words.high);
+    emulation::barrier(emulation::Gather::warp, true);
+    if (when && has_epoch()) store_release(place + 1, words.high);
+}
+inline LineWords load_line_part(const std::byte *at, bool when) {
+    const auto *const place = reinterpret_cast<const std::uint64_t *>(at);
+    LineWords words{0, 0};
+    if (when && has_epoch()) words.high = load_acquire(place + 1);
+    emulation::barrier(emulation::Gather::warp, true);
+    if (when) words.low = load_relaxed(place);
+    if (when && !has_epoch()) words.high = load_relaxed(place + 1);
+    return words;
+}
+
+inline Packet load_two_words(const Packet *at) {
+    return {.payload = load_relaxed(&at->payload), .epoch = load_relaxed(&at->epoch)};
+}
+
+inline void store_after_reads(std::uint64_t *word, std::uint64_t value) { store_release(word, value); }
+
+}  // namespace on_device
+}  // namespace baton::core

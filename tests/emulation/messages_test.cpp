@@ -1,0 +1,185 @@
+// Sends and recvs by kernels: their own source, on threads of the host (block.hpp). Random groups of them between all
+// pairs of ranks, by all ways, as GpuMessages launches them.
+#include "emulation/cuda.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <queue>
+#include <random>
+#include <tuple>
+
+#include "collectives/expected.hpp"
+#include "collectives/message_kernels.cu"
+#include "collectives/message_launch.hpp"
+#include "emulation/node.hpp"
+#include "support/seed.hpp"
+
+namespace baton::emulation {
+namespace {
+
+using core::Algorithm;
+using core::CommView;
+
+constexpr int channels = 4;
+constexpr std::uint64_t most_packets = 4096, most_lines = 6000, most_staged = 4096;
+constexpr std::size_t memory_bytes = std::size_t{8} << 20;
+
+/// One message, as both sides know it.
+struct Sent {
+    int from = 0, to = 0;
+    Algorithm algorithm = Algorithm::packet;
+    int channels = 1;
+    std::size_t send_at = 0, recv_at = 0;
+    std::vector<std::byte> data;
+};
+/// What is launched together, on every rank: each rank's messages in its own order.
+struct Group {
+    std::vector<Sent> messages;
+    std::vector<std::vector<std::pair<std::size_t, bool>>> order;  // by rank: index, is it the send
+};
+
+class EmulatedMessages : public testing::TestWithParam<std::tuple<int, bool>> {
+protected:
+    int size() const { return std::get<0>(GetParam()); }
+    bool through_host() const { return std::get<1>(GetParam()); }
+
+    Node node() const {
+        Node::Settings settings;
+        settings.channels = channels;
+        settings.memory_bytes = memory_bytes;
+        settings.through_host = through_host();
+        settings.limits = {.packets = 512,
+                           .messages = most_packets,
+                           .message_lines = through_host() ? 0 : most_lines,
+                           .message_staged = through_host() ? most_staged : 0,
+                           .segment = 1024};
+        return Node(size(), settings);
+    }
+
+    Sent draw_message(int from, int to) {
+        Sent sent;
+        sent.from = from;
+        sent.to = to;
+        const std::array<Algorithm, 3> ways = through_host()
+                                                  ? std::array{Algorithm::packet, Algorithm::staged, Algorithm::staged}
+                                                  : std::array{Algorithm::packet, Algorithm::line, Algorithm::push};
+        sent.algorithm = ways[random_() % ways.size()];
+        sent.channels = 1 + static_cast<int>(random_() % channels);
+        const std::size_t most = sent.algorithm == Algorithm::packet ? most_packets
+                                 : sent.algorithm == Algorithm::line ? most_lines
+                                                                     : 3 * most_staged + 100;
+        const std::size_t sizes[] = {0, 1, 7, 8, 100, most / 3, most / 2 + random_() % (most / 2), most};
+        const bool may_be_empty = sent.algorithm != Algorithm::staged;  // there is no such plan: staged.hpp
+        const std::size_t bytes = sizes[(may_be_empty ? 0 : 1) + random_() % (std::size(sizes) - 1)];
+        sent.data = test::pattern(random_(), from, bytes);
+        sent.send_at = used_ + random_() % 16;
+        sent.recv_at = sent.send_at + bytes + random_() % 32;
+        used_ = sent.recv_at + bytes + 16;
+        return sent;
+    }
+
+    Group draw_group() {
+        Group group;
+        used_ = 0;
+        group.order.resize(static_cast<std::size_t>(size()));
+        const bool few = random_() % 2 == 0;  // a launch of four at most where it can be
+        for (int from = 0; from < size(); ++from) {
+            for (int to = 0; to < size(); ++to) {
+                const std::size_t many = few ? (to == (from + 1) % size() ? 1 + random_() % 2 : 0) : random_() % 4;
+                for (std::size_t message = 0; message < many; ++message) {
+                    const std::size_t index = group.messages.size();
+                    group.messages.push_back(draw_message(from, to));
+                    group.order[static_cast<std::size_t>(from)].emplace_back(index, true);
+                    group.order[static_cast<std::size_t>(to)].emplace_back(index, false);
+                }
+            }
+        }
+        for (auto &of_rank : group.order) shuffle_between_pairs(of_rank, group);
+        return group;
+    }
+
+    /// The k-th send of a pair meets the k-th recv: of each pair the order stays, for sends and for recvs.
+    void shuffle_between_pairs(std::vector<std::pair<std::size_t, bool>> &calls, const Group &group) {
+        const auto kind_of = [&](const std::pair<std::size_t, bool> &call) {
+            const Sent &sent = group.messages[call.first];
+            return std::tuple(sent.from, sent.to, call.second);
+        };
+        std::map<std::tuple<int, int, bool>, std::queue<std::pair<std::size_t, bool>>> in_order;
+        for (const auto &call : calls) in_order[kind_of(call)].push(call);
+        std::shuffle(calls.begin(), calls.end(), random_);
+        for (auto &call : calls) {
+            auto &next = in_order[kind_of(call)];
+            call = next.front();
+            next.pop();
+        }
+    }
+
+    void launch(Node &node, const CommView &view, const Group &group, std::uint64_t seed) const;
+
+    std::uint64_t seed_ = test::draw_seed();
+    std::mt19937_64 random_{seed_};
+    std::size_t used_ = 0;
+};
+
+template <int capacity>
+void launch_kernel(const CommView &view, const std::vector<core::MessageCall> &calls, std::uint64_t seed) {
+    using Kernel = void (*)(CommView, core::MessageBatch<capacity>);
+    const core::MessageLaunch<capacity> planned = core::plan_launch<capacity>(calls, channels);
+    const core::KernelChoice choice = core::message_kernel(capacity > 4, planned.only);
+    const auto kernel = reinterpret_cast<Kernel>(const_cast<void *>(choice.kernel));
+    // Three warps where there are eight: the last compares headers while the others take.
+    const unsigned threads = choice.threads == core::group_block_threads ? 64 : 96;
+    run_grid(static_cast<unsigned>(planned.blocks), threads, seed, [&] { kernel(view, planned.batch); });
+}
+
+void EmulatedMessages::launch(Node &node, const CommView &view, const Group &group, std::uint64_t seed) const {
+    std::vector<core::MessageCall> calls;
+    for (const auto &[index, is_send] : group.order[static_cast<std::size_t>(view.rank)]) {
+        const Sent &sent = group.messages[index];
+        core::MessageCall call;
+        call.plan.algorithm = sent.algorithm;
+        call.plan.channels = sent.channels;
+        call.message.buffer = node.memory(view.rank) + (is_send ? sent.send_at : sent.recv_at);
+        call.message.bytes = sent.data.size();
+        call.message.peer = is_send ? sent.to : sent.from;
+        call.message.is_send = is_send;
+        call.message.arrival.signature = core::Signature::make(BATON_SEND, BATON_UINT8, 0, sent.data.size());
+        if (is_send && !sent.data.empty()) std::memcpy(call.message.buffer, sent.data.data(), sent.data.size());
+        if (!is_send) call.message.arrival.recv = node.name(view.rank, call.message.buffer);
+        calls.push_back(call);
+    }
+    if (calls.empty()) return;
+    calls.size() <= 4 ? launch_kernel<4>(view, calls, seed) : launch_kernel<BATON_GROUP_LIMIT>(view, calls, seed);
+    for (const Sent &sent : group.messages) {
+        if (sent.to != view.rank) continue;
+        const std::byte *const recv = node.memory(view.rank) + sent.recv_at;
+        EXPECT_TRUE(test::equal_bytes(sent.data, {recv, sent.data.size()}))
+            << core::algorithm_name(sent.algorithm) << " of " << sent.data.size() << " bytes from " << sent.from
+            << " to " << sent.to << ", " << sent.channels << " channels";
+    }
+}
+
+TEST_P(EmulatedMessages, ArriveInOrder) {
+    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed_));
+    Node node = this->node();
+    std::vector<Group> groups;
+    const int many = std::getenv("BATON_TEST_QUICK") != nullptr ? 6 : 60;
+    for (int group = 0; group < many; ++group) groups.push_back(draw_group());
+    node.with_ranks([&](const CommView &view) {
+        for (std::size_t k = 0; k < groups.size() && !HasFailure(); ++k)
+            launch(node, view, groups[k], seed_ + k * 999 + static_cast<std::uint64_t>(view.rank));
+    });
+    EXPECT_TRUE(node.errors().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedMessages, testing::Combine(testing::Values(1, 2, 3), testing::Bool()),
+                         [](const auto &of) {
+                             return std::to_string(std::get<0>(of.param)) +
+                                    (std::get<1>(of.param) ? "ThroughHost" : "");
+                         });
+
+}  // namespace
+}  // namespace baton::emulation

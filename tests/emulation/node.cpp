@@ -1,0 +1,51 @@
+#include "emulation/node.hpp"
+
+namespace baton::emulation {
+namespace {
+
+template <class Line>
+std::vector<Line> lines(std::size_t bytes) {
+    return std::vector<Line>(bytes / sizeof(Line) + 1);
+}
+
+}  // namespace
+
+Node::Node(int size, const Settings &settings)
+    : size_(static_cast<std::size_t>(size)), regions_(size_ * core::region_slots), controls_(size_), views_(size_) {
+    const auto layout = core::ArenaLayout::make(size, settings.channels, settings.limits);
+    for (std::size_t rank = 0; rank < size_; ++rank) {
+        arenas_.push_back(lines<Line>(layout.total_bytes));
+        own_.push_back(lines<Line>(layout.own_bytes));
+        memories_.push_back(lines<Line>(settings.memory_bytes));
+        regions_[rank * core::region_slots] = {reinterpret_cast<std::uint64_t>(memories_[rank][0].bytes), 1};
+    }
+    for (std::size_t rank = 0; rank < size_; ++rank) {
+        core::CommView &view = views_[rank];
+        view.rank = static_cast<std::int32_t>(rank);
+        view.size = size;
+        view.arenas_on_host = settings.through_host;
+        view.timeout_ns = static_cast<std::uint64_t>(settings.timeout_seconds * 1e9);
+        view.control = &controls_[rank];
+        view.regions = regions_.data();
+        view.layout = layout;
+        for (std::size_t of = 0; of < size_; ++of) view.arenas[of] = arenas_[of][0].bytes;
+        view.own_memory = settings.through_host ? own_[rank][0].bytes : view.arenas[rank];
+    }
+    core::polls_between_yields.store(1, std::memory_order_relaxed);  // a poll that failed is a turn
+}
+
+std::vector<core::ErrorRecord> Node::errors() const {
+    std::vector<core::ErrorRecord> found;
+    for (const core::Control &control : controls_) {
+        if (core::load_acquire(&control.recorded) != 0) found.push_back(control.record);
+    }
+    return found;
+}
+
+void Node::with_ranks(const std::function<void(const core::CommView &view)> &body) {
+    std::vector<std::thread> threads;
+    for (const core::CommView &view : views_) threads.emplace_back([&] { body(view); });
+    for (std::thread &thread : threads) thread.join();
+}
+
+}  // namespace baton::emulation
