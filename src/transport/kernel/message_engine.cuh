@@ -38,9 +38,9 @@ public:
         if (threadIdx.x >= message_slots) return;
         const int slot = static_cast<int>(threadIdx.x);
         if (!is_send) {
-            left_ = load_relaxed(&own.message_slot(peer, slot)->received);
+            left_ = load_before_writes(&own.message_slot(peer, slot)->received);
         } else if (channel == 0 || !view.arenas_on_host) {  // blocks would wait for each other there (ChannelStart)
-            left_ = load_relaxed(&view.own().outbox(peer, slot)->consumed.value);
+            left_ = load_before_writes(&view.own().outbox(peer, slot)->consumed.value);
         }
     }
 

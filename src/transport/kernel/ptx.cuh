@@ -158,6 +158,9 @@ __device__ inline Packet load_two_words(const Packet *at) {
 /// done with is over, and a barrier comes after that. Of what it has stored nothing is said, which is what a release
 /// would cost a flight for.
 __device__ inline void store_after_reads(std::uint64_t *word, std::uint64_t value) { store_relaxed(word, value); }
+/// Such a word: what has been read before it was stored may be written now, since a store does not reach back to loads
+/// that are over.
+__device__ inline std::uint64_t load_before_writes(const std::uint64_t *word) { return load_relaxed(word); }
 
 }  // namespace on_device
 }  // namespace baton::core

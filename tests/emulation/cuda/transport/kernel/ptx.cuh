@@ -57,6 +57,7 @@ inline Packet load_two_words(const Packet *at) {
 }
 
 inline void store_after_reads(std::uint64_t *word, std::uint64_t value) { store_release(word, value); }
+inline std::uint64_t load_before_writes(const std::uint64_t *word) { return load_acquire(word); }
 
 }  // namespace on_device
 }  // namespace baton::core
