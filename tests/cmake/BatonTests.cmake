@@ -45,8 +45,13 @@ function(baton_bytewise_code)
 endfunction()
 
 function(baton_emulated_code)
+  set(options $<IF:$<CONFIG:Debug>,-O1,-O2> -Wno-unknown-pragmas -Wno-sign-compare -Wno-maybe-uninitialized)
+  if(BATON_SANITIZE MATCHES "undefined")
+    # An address whose predicate is false is never used, and may come from a null pointer: a branch would part the warp.
+    list(APPEND options -fno-sanitize=null,pointer-overflow)
+  endif()
   set_source_files_properties(${ARGN} PROPERTIES
-    COMPILE_OPTIONS "$<IF:$<CONFIG:Debug>,-O1,-O2>;-Wno-unknown-pragmas;-Wno-sign-compare;-Wno-maybe-uninitialized"
+    COMPILE_OPTIONS "${options}"
     INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/tests/emulation/cuda SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
