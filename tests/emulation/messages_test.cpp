@@ -27,6 +27,20 @@ constexpr int channels = 4;
 constexpr std::uint64_t most_packets = 4096, most_lines = 6000, most_staged = 4096;
 constexpr std::size_t memory_bytes = std::size_t{8} << 20;
 
+Node::Settings settings_of(bool through_host, double timeout_seconds) {
+    Node::Settings settings;
+    settings.channels = channels;
+    settings.memory_bytes = memory_bytes;
+    settings.through_host = through_host;
+    settings.limits = {.packets = 512,
+                       .messages = most_packets,
+                       .message_lines = through_host ? 0 : most_lines,
+                       .message_staged = through_host ? most_staged : 0,
+                       .segment = 1024};
+    settings.timeout_seconds = timeout_seconds;
+    return settings;
+}
+
 /// One message, as both sides know it.
 struct Sent {
     int from = 0, to = 0;
@@ -45,19 +59,6 @@ class EmulatedMessages : public testing::TestWithParam<std::tuple<int, bool>> {
 protected:
     int size() const { return std::get<0>(GetParam()); }
     bool through_host() const { return std::get<1>(GetParam()); }
-
-    Node node() const {
-        Node::Settings settings;
-        settings.channels = channels;
-        settings.memory_bytes = memory_bytes;
-        settings.through_host = through_host();
-        settings.limits = {.packets = 512,
-                           .messages = most_packets,
-                           .message_lines = through_host() ? 0 : most_lines,
-                           .message_staged = through_host() ? most_staged : 0,
-                           .segment = 1024};
-        return Node(size(), settings);
-    }
 
     Sent draw_message(int from, int to) {
         Sent sent;
@@ -164,7 +165,7 @@ void EmulatedMessages::launch(Node &node, const CommView &view, const Group &gro
 
 TEST_P(EmulatedMessages, ArriveInOrder) {
     std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed_));
-    Node node = this->node();
+    Node node(size(), settings_of(through_host(), 60));
     std::vector<Group> groups;
     const int many = std::getenv("BATON_TEST_QUICK") != nullptr ? 6 : 60;
     for (int group = 0; group < many; ++group) groups.push_back(draw_group());
@@ -174,6 +175,67 @@ TEST_P(EmulatedMessages, ArriveInOrder) {
     });
     EXPECT_TRUE(node.errors().empty());
 }
+
+/// One message of two ranks that does not come to its end, by every way.
+class EmulatedMessagesThatFail : public testing::TestWithParam<Algorithm> {
+protected:
+    static constexpr std::size_t bytes = 3000;
+
+    static Node::Settings settings(double timeout_seconds) {
+        return settings_of(GetParam() == Algorithm::staged, timeout_seconds);
+    }
+    static core::MessageCall call(Node &node, const CommView &view, bool is_send, std::uint64_t count) {
+        core::MessageCall call;
+        call.plan.algorithm = GetParam();
+        call.plan.channels = 2;
+        call.message.buffer = node.memory(view.rank) + (is_send ? 0 : 2 * bytes);
+        call.message.bytes = bytes;
+        call.message.peer = 1 - view.rank;
+        call.message.is_send = is_send;
+        call.message.arrival.signature = core::Signature::make(BATON_SEND, BATON_UINT8, 0, count);
+        if (!is_send) call.message.arrival.recv = node.name(view.rank, call.message.buffer);
+        return call;
+    }
+    static void expect_code(const Node &node, baton_result code) {
+        EXPECT_FALSE(node.errors().empty());
+        for (const core::ErrorRecord &record : node.errors()) EXPECT_EQ(record.code, static_cast<std::uint64_t>(code));
+    }
+};
+
+TEST_P(EmulatedMessagesThatFail, BySignaturesThatDiffer) {
+    Node node(2, settings(30));
+    node.with_ranks([&](const CommView &view) {
+        const bool sends = view.rank == 0;
+        launch_kernel<4>(view, {call(node, view, sends, sends ? bytes : bytes + 1)}, 1);
+        // The next one does nothing, and does not wait for anybody.
+        launch_kernel<4>(view, {call(node, view, false, bytes)}, 2);
+    });
+    expect_code(node, BATON_ERR_MISMATCH);
+}
+
+TEST_P(EmulatedMessagesThatFail, ByATimeout) {
+    Node node(2, settings(0.5));
+    node.with_ranks([&](const CommView &view) {
+        if (view.rank == 1) launch_kernel<4>(view, {call(node, view, false, bytes)}, 1);
+    });
+    expect_code(node, BATON_ERR_TIMEOUT);
+}
+
+TEST_P(EmulatedMessagesThatFail, WhenTheHostSaysSo) {
+    Node node(2, settings(30));
+    node.with_ranks([&](const CommView &view) {
+        if (view.rank == 0) {
+            core::store_relaxed(&node.view(1).control->abort, core::AbortWord::make(BATON_ERR_ABORTED, 1, 1));
+        } else {
+            launch_kernel<4>(view, {call(node, view, false, bytes)}, 1);
+        }
+    });
+    EXPECT_TRUE(node.errors().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, EmulatedMessagesThatFail,
+                         testing::Values(Algorithm::packet, Algorithm::line, Algorithm::push, Algorithm::staged),
+                         [](const auto &of) { return std::string(core::algorithm_name(of.param)); });
 
 INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedMessages, testing::Combine(testing::Values(1, 2, 3), testing::Bool()),
                          [](const auto &of) {
