@@ -41,7 +41,10 @@ KernelChoice kernel_among(baton_operation operation, Algorithm algorithm, baton_
     KernelChoice choice;
     const auto look = [&]<baton_operation one>() {
         dispatch_way<one, Mover::kernel, wanted>(algorithm, type, [&]<Algorithm way, class T>() {
-            choice = {reinterpret_cast<const void *>(&collective_kernel<one, way, T>), threads_of(way)};
+            // A chain goes through islands as it goes round a ring: the same kernel.
+            constexpr bool chain = one == BATON_ALLREDUCE && way == Algorithm::two_level;
+            constexpr Algorithm as = chain ? Algorithm::ring : way;
+            choice = {reinterpret_cast<const void *>(&collective_kernel<one, as, T>), threads_of(as)};
         });
     };
     ((operation == operations ? look.template operator()<operations>() : void()), ...);

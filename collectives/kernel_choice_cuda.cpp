@@ -1,8 +1,11 @@
 // Which kernel runs a plan, and which ones there are: see kernels.hpp.
+#include <algorithm>
+
 #include "collectives/kernels.hpp"
 #include "collectives/request.hpp"
 #include "collectives/tuning.hpp"
 #include "transport/kernel/launch.hpp"
+#include "util/failure.hpp"
 
 namespace baton::core {
 
@@ -33,6 +36,9 @@ std::vector<const void *> all_kernels() {
                 kernels.push_back(kernel_for(entry.operation, way.algorithm, static_cast<baton_type>(type)).kernel);
         }
     }
+    // A file of kernels that kernel_for() does not ask for what it has.
+    if (std::count(kernels.begin(), kernels.end(), nullptr) != 0)
+        fail(BATON_ERR_INTERNAL, "a way of ways.hpp has no kernel");
     return kernels;
 }
 

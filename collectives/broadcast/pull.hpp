@@ -16,7 +16,8 @@ BATON_HD void broadcast_pull(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
     const Range part = engine.share(args.chunk, copy_granule);
     if (engine.rank() == args.root) {
-        engine.copy_own(args.recv + part.begin, args.send + part.begin, part.bytes);
+        // copy_own() is for those who signal.
+        engine.copy(engine.local(args.recv + part.begin), args.send + part.begin, part.bytes);
         if (!engine.wait_all(1)) return;
     } else {
         engine.copy_from(args.recv + part.begin, engine.send_of(args.root) + part.begin, part.bytes);

@@ -19,7 +19,7 @@
 /// one from the relays. Scratch: none.
 ///
 /// What is relayed has been written during this operation: an engine's copy() reads it as data of a peer
-/// (kernel/word.cuh).
+/// (kernel/ptx.cuh).
 namespace baton::core {
 
 /// Bytes that the links carry while a signal flies: a step costs as much, and the relays of the last step come on top

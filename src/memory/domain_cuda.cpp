@@ -89,6 +89,7 @@ public:
             }
         } catch (const Failure &failure) {
             result.post.kind = HandleKind::none;
+            result.code = failure.code();
             result.reason = failure.what();
         }
         return result;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "util/failure.hpp"
+
 namespace baton::core {
 namespace {
 
@@ -40,13 +42,25 @@ StagingPool::Chunk &StagingPool::chunk_with(std::uint64_t bytes) {
     return best != nullptr ? *best : add_chunk(bytes);
 }
 
-StagingPool::Chunk &StagingPool::add_chunk(std::uint64_t bytes) {
+StagingPool::Chunk StagingPool::allocate(std::uint64_t bytes) {
     Chunk chunk;
-    chunk.bytes = std::max({rounded_up(bytes), least_chunk, std::min(all_bytes_, most_ahead)});
+    chunk.bytes = bytes;
     if (for_ == For::peers) {
-        chunk.allocation = registry_.allocate_published(chunk.bytes);
+        chunk.allocation = registry_.allocate_published(bytes);
     } else {
-        chunk.allocation.pointer = registry_.allocate_scratch(chunk.bytes);
+        chunk.allocation.pointer = registry_.allocate_scratch(bytes);
+    }
+    return chunk;
+}
+
+StagingPool::Chunk &StagingPool::add_chunk(std::uint64_t bytes) {
+    const std::uint64_t wanted = std::max({rounded_up(bytes), least_chunk, std::min(all_bytes_, most_ahead)});
+    Chunk chunk;
+    try {
+        chunk = allocate(wanted);
+    } catch (const Failure &failure) {
+        if (failure.code() != BATON_ERR_MEMORY || wanted == bytes) throw;
+        chunk = allocate(bytes);  // there may be memory for what is needed
     }
     all_bytes_ += chunk.bytes;
     return chunks_.emplace_back(chunk);

@@ -38,6 +38,7 @@ private:
         std::uint64_t used = 0;
     };
     Chunk &chunk_with(std::uint64_t bytes);
+    Chunk allocate(std::uint64_t bytes);
     Chunk &add_chunk(std::uint64_t bytes);
 
     RegionRegistry &registry_;

@@ -22,8 +22,11 @@ using core::Algorithm;
 using core::CommView;
 using test::Buffers;
 
-constexpr unsigned threads = 64;  // one warp takes what comes while the other verifies arrivals
-constexpr std::size_t most_bytes = 6000;
+constexpr unsigned threads = 64;             // one warp takes what comes while the other verifies arrivals
+constexpr std::size_t most_buffered = 6000;  // in packets or lines
+constexpr std::size_t most_bytes = 40000;    // more than an engine copies at once beside others, for two channels
+constexpr std::size_t relayed_bytes = 3 << 19;
+constexpr std::size_t recv_area = 2 << 20, memory_bytes = 4 << 20;
 
 /// collectives/kernel_body.cuh has the same for a GPU.
 template <baton_operation operation, Algorithm algorithm, class T>
@@ -155,7 +158,9 @@ protected:
     Node node() const {
         Node::Settings settings;
         settings.through_host = through_host();
-        settings.limits = {.packets = 2 * most_bytes, .lines = through_host() ? 0 : 2 * most_bytes, .segment = 2048};
+        settings.memory_bytes = memory_bytes;
+        settings.limits = {
+            .packets = 2 * most_buffered, .lines = through_host() ? 0 : 2 * most_buffered, .segment = 2048};
         return Node(size(), settings);
     }
     bool possible(const Kernel &kernel) const {
@@ -165,10 +170,14 @@ protected:
     Call draw(const Kernel &kernel, std::mt19937_64 &random) const {
         Call call;
         call.kernel = kernel;
-        const std::size_t most = most_bytes / baton_type_size(kernel.type);
+        const Algorithm algorithm = kernel.way.algorithm;
+        const bool buffered = core::goes_in_packets(algorithm) || core::goes_in_lines(algorithm);
+        const std::size_t most = (buffered ? most_buffered : most_bytes) / baton_type_size(kernel.type);
         const std::size_t counts[] = {0, 1, 2, 7, 8, 30, 129, most / 3, most};
         call.count = counts[random() % std::size(counts)];
         if (kernel.operation == BATON_BARRIER) call.count = 0;
+        if (kernel.operation == BATON_BROADCAST && algorithm == Algorithm::push && random() % 4 == 0)
+            call.count = relayed_bytes;
         call.op = core::reduces(kernel.operation) ? static_cast<baton_op>(random() % BATON_OP_COUNT) : BATON_SUM;
         call.root = static_cast<int>(random()) & 0xFF;
         call.root = kernel.operation == BATON_BROADCAST ? call.root % size() : 0;
@@ -177,7 +186,7 @@ protected:
             random() % 3 == 0 && kernel.way.in_place == core::InPlace::safe && kernel.operation != BATON_REDUCE_SCATTER;
         const std::size_t element = baton_type_size(kernel.type);
         call.send_at = random() % 40 * element;
-        call.recv_at = (1 << 17) + random() % 40 * element;
+        call.recv_at = recv_area + random() % 40 * element;
         make_data(call, size(), random());
         return call;
     }

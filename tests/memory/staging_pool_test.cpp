@@ -97,6 +97,18 @@ TEST(StagingPool, LargePiecesTakeLittleMoreThanTheyAre) {
     });
 }
 
+/// What is ahead of need is not worth a call.
+TEST(StagingPool, WhereMemoryIsShortTakesWhatIsNeeded) {
+    with_a_peer([](Rank &rank) {
+        StagingPool pool(rank.registry, StagingPool::For::peers);
+        rank.domain.most_bytes = MiB;
+        for (int piece = 0; piece < 4; ++piece) pool.take(MiB);
+        EXPECT_EQ(rank.registry.allocated_bytes(), 4 * MiB);
+        rank.domain.most_bytes = 0;
+        EXPECT_THROW(pool.take(MiB), Failure);
+    });
+}
+
 /// Each of these calls needs a little more than the one before.
 TEST(StagingPool, SizesThatGrowDoNotTakeAChunkEach) {
     with_a_peer([](Rank &rank) {

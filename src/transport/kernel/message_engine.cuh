@@ -80,8 +80,8 @@ public:
     }
 
     /// True once message `number` of the pair, of which `word` tells, has left its slot. What leaves a slot orders
-    /// nothing (post_words()): that it was seen at the start is as good, and needs no barrier. So nothing that threads
-    /// do apart, check_line(), may be under way.
+    /// nothing (post_words()): that it was seen at the start is as good, and needs no barrier. REQUIRES: nothing that
+    /// threads do apart, check_line(), is under way.
     __device__ bool wait_until_left(const std::uint64_t *word, std::uint64_t number) {
         if (shared_.left[(number - 1) % message_slots] >= number) return going_;
         return wait_word(word, number, WaitFor::consumed);

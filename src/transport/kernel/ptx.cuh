@@ -154,12 +154,10 @@ __device__ inline Packet load_two_words(const Packet *at) {
     return words;
 }
 
-/// What the block has read before a barrier has been read when the peer sees this word: a load that something has been
-/// done with is over, and a barrier comes after that. Of what it has stored nothing is said, which is what a release
-/// would cost a flight for.
+/// What the block has read before a barrier has been read when the peer sees this word. Of what it has stored nothing
+/// is said: that would take a release. docs/memory_model.md argues why this does.
 __device__ inline void store_after_reads(std::uint64_t *word, std::uint64_t value) { store_relaxed(word, value); }
-/// Such a word: what has been read before it was stored may be written now, since a store does not reach back to loads
-/// that are over.
+/// Such a word: what was read before it was stored may be written now.
 __device__ inline std::uint64_t load_before_writes(const std::uint64_t *word) { return load_relaxed(word); }
 
 }  // namespace on_device
