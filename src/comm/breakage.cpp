@@ -44,31 +44,34 @@ void Breakage::require_open() const {
     if (!open_.load(std::memory_order_acquire)) fail(BATON_ERR_ARGUMENT, "comm has been destroyed");
 }
 
-void Breakage::break_with(baton_result code, const std::string &text, bool tell_others) {
+void Breakage::take_over(News news) {
+    const std::string text = news.text;  // what throws comes before anything has changed
     {
         const std::lock_guard lock(mutex_);
         if (code_ != BATON_SUCCESS) return;
-        code_ = code;
-        text_ = text;
+        code_ = news.code;
+        text_ = std::move(news.text);
         broken_.store(true);
     }
-    log(LogLevel::info, rank_, "{}: {}", baton_result_name(code), text);
-    const std::shared_lock lock(teardown_);
-    if (peers_ == nullptr) return;
-    if (tell_others) peers_->post_error(code, text);
-    if (executor_ == nullptr) return;
-    store_relaxed(&control_->abort, AbortWord::make(code, rank_, rank_));
-    peers_->interrupt(code, text);
-    executor_->interrupt();
+    {
+        const std::shared_lock lock(teardown_);
+        if (peers_ != nullptr && news.found_here) peers_->post_error(news.code, text);
+        if (executor_ != nullptr) {
+            store_relaxed(&control_->abort, AbortWord::make(news.code, rank_, rank_));
+            peers_->interrupt(news.code, text);
+            executor_->interrupt();
+        }
+    }
+    log(LogLevel::info, rank_, "{}: {}", baton_result_name(news.code), text);
 }
 
-std::shared_lock<std::shared_mutex> Breakage::against_teardown(Turn turn) const {
-    return turn == Turn::taken ? std::shared_lock<std::shared_mutex>() : std::shared_lock(teardown_);
+std::shared_lock<std::shared_mutex> Breakage::against_teardown(Closing closing) const {
+    return closing == Closing::impossible ? std::shared_lock<std::shared_mutex>() : std::shared_lock(teardown_);
 }
 
 /// What this rank's waiters have recorded, or else another rank has posted. Nothing before open() and after forget().
-std::optional<Breakage::News> Breakage::find(Turn turn) const {
-    const std::shared_lock lock = against_teardown(turn);
+std::optional<Breakage::News> Breakage::find(Closing closing) const {
+    const std::shared_lock lock = against_teardown(closing);
     if (control_ == nullptr) return std::nullopt;
     if (load_acquire(&control_->recorded) != 0) {
         const ErrorRecord &record = control_->record;
@@ -82,42 +85,47 @@ std::optional<Breakage::News> Breakage::find(Turn turn) const {
 }
 
 /// Control::seen; 0 as find() finds nothing.
-std::uint64_t Breakage::seen_abort(Turn turn) const {
-    const std::shared_lock lock = against_teardown(turn);
+std::uint64_t Breakage::seen_abort(Closing closing) const {
+    const std::shared_lock lock = against_teardown(closing);
     return control_ == nullptr ? 0 : load_relaxed(&control_->seen);
 }
 
-void Breakage::look(Turn turn) {
+void Breakage::look(Closing closing) {
     if (broken_.load(std::memory_order_relaxed)) return;
-    if (const std::optional<News> news = find(turn)) break_with(news->code, news->text, news->tell_others);
+    if (std::optional<News> news = find(closing)) take_over(std::move(*news));
 }
 
-void Breakage::throw_if_broken(Turn turn) {
-    look(turn);
-    const std::uint64_t seen = seen_abort(turn);
+void Breakage::throw_if_broken(Closing closing) {
+    look(closing);
+    const std::uint64_t seen = seen_abort(closing);
     if (seen != 0 && !broken_.load()) {
         const auto until = std::chrono::steady_clock::now() + patience_for_text;
         while (!broken_.load() && std::chrono::steady_clock::now() < until) {
-            look(turn);
+            look(closing);
             std::this_thread::yield();
         }
         const auto code = static_cast<baton_result>(AbortWord::code(seen));
-        break_with(code,
+        take_over({code,
                    fmt::format("rank {} gave up in an operation with rank {}", AbortWord::reporter(seen),
                                AbortWord::culprit(seen)),
-                   false);
+                   false});
     }
-    if (broken_.load()) throw_it();
+    if (broken_.load()) throw_reason();
 }
 
-void Breakage::throw_it() const {
+void Breakage::require_working(Closing closing) {
+    require_open();
+    throw_if_broken(closing);
+}
+
+void Breakage::throw_reason() const {
     const std::lock_guard lock(mutex_);
     throw Failure(code_, text_);
 }
 
 void Breakage::tick() {
     if (!open_.load(std::memory_order_acquire)) return;
-    look(Turn::none);
+    look(Closing::possible);
     std::optional<Executor::OverdueWait> wait;
     {
         const std::shared_lock lock(teardown_);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 
 #include "collectives/executor.hpp"
 #include "memory/peer_memory.hpp"
@@ -21,10 +22,11 @@ namespace baton::core {
 /// said otherwise.
 class Breakage {
 public:
-    /// Whether the caller has the communicator's turn, without which nobody closes it: then a look takes no lock.
-    enum class Turn {
-        taken,
-        none
+    /// Whether close() and forget() may come while the caller looks. They do not in a call, which has the
+    /// communicator's turn, nor in an operation, which shut_down() waits for: then a look takes no lock.
+    enum class Closing {
+        impossible,
+        possible
     };
 
     Breakage(int rank, int size) : rank_(rank), size_(size) {}
@@ -45,18 +47,20 @@ public:
     void require_open() const;
 
     bool broken() const { return broken_.load(); }
-    /// The first one counts, whoever calls later. `tell_others`: this rank has found it. During creation nobody is
-    /// told: the ranks meet anyway.
-    void break_with(baton_result code, const std::string &text, bool tell_others = true);
+    /// This rank has found a reason. The first one counts, whoever calls later. During creation nobody is told: the
+    /// ranks meet anyway.
+    void break_with(baton_result code, std::string text) { take_over({code, std::move(text), true}); }
     void break_with(const Failure &failure) { break_with(failure.code(), failure.what()); }
 
     /// Takes over what this rank's waiters or other ranks have found since. From calls, state queries and tick().
-    void look(Turn turn);
-    /// Throws what broke the communicator, if anything did; require_open() is the caller's. Where this rank only knows
-    /// that another one gave up, waits a moment for that rank's words.
-    void throw_if_broken(Turn turn);
+    void look(Closing closing);
+    /// Throws what broke the communicator, if anything did, also while it is closed. Where this rank only knows that
+    /// another one gave up, waits a moment for that rank's words.
+    void throw_if_broken(Closing closing);
+    /// Both: what every call asks first.
+    void require_working(Closing closing);
     /// REQUIRES: broken().
-    [[noreturn]] void throw_it() const;
+    [[noreturn]] void throw_reason() const;
 
     /// From the service thread, ten times a second: looks, and ends waits that have no clock of their own.
     void tick();
@@ -65,17 +69,18 @@ private:
     struct News {
         baton_result code = BATON_SUCCESS;
         std::string text;
-        bool tell_others = false;
+        bool found_here = false;  // and so told to the others
     };
-    std::shared_lock<std::shared_mutex> against_teardown(Turn turn) const;
-    std::optional<News> find(Turn turn) const;
-    std::uint64_t seen_abort(Turn turn) const;
+    void take_over(News news);
+    std::shared_lock<std::shared_mutex> against_teardown(Closing closing) const;
+    std::optional<News> find(Closing closing) const;
+    std::uint64_t seen_abort(Closing closing) const;
 
     const int rank_;
     const int size_;
     std::chrono::nanoseconds timeout_{};
 
-    // Held alone to change the four below; shared by who uses them, unless it has the turn.
+    // Held alone to change the four below; shared by who uses them, unless Closing::impossible.
     mutable std::shared_mutex teardown_;
     std::atomic<bool> open_{false};
     Control *control_ = nullptr;

@@ -74,17 +74,15 @@ void Buffers::check_end(const PointerInfo &info, const void *pointer, std::uint6
          from_base + bytes - end);
 }
 
-Buffers::Reached Buffers::reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool raw,
-                                Use & /*use*/) {
+Buffers::Reached Buffers::Use::reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool raw) {
     auto *address = static_cast<std::byte *>(const_cast<void *>(pointer));
     if (bytes == 0) return {{}, address, false};
-    const PointerInfo info = checked.kind != PointerInfo::Kind::invalid ? checked : domain_.classify(pointer);
+    const PointerInfo info = checked.kind != PointerInfo::Kind::invalid ? checked : buffers_.domain_.classify(pointer);
     if (raw && info.size == 0) return {BufferRef::at_address(pointer), address, false};
-    const RegionRegistry::Location location = registry_.locate(info, pointer, bytes);
-    if (location.direct) {
+    const RegionRegistry::Location location = buffers_.registry_.locate(info, pointer, bytes);
+    if (location.direct)
         return {BufferRef::in_region(location.slot, location.generation, location.offset), address, false};
-    }
-    const StagingPool::Piece piece = for_peers_.take(bytes);
+    const StagingPool::Piece piece = buffers_.for_peers_.take(bytes);
     return {BufferRef::in_region(piece.published.slot, piece.published.generation, piece.offset), piece.pointer, true};
 }
 

@@ -22,48 +22,47 @@ public:
         : domain_(domain),
           registry_(registry),
           device_(device),
-          for_peers_(registry, StagingPool::For::peers),
-          for_this_rank_(registry, StagingPool::For::own) {}
+          for_peers_(registry, StagingPool::Audience::peers),
+          for_this_rank_(registry, StagingPool::Audience::own) {}
 
     /// Throws BATON_ERR_ARGUMENT unless [pointer, pointer + bytes) may be used on this communicator. `name` is the
     /// argument's. Zero bytes: any pointer will do, and the info is empty.
     PointerInfo check(const void *pointer, std::uint64_t bytes, const char *name) const;
-
-    /// Staging that one call holds; given back at its end, since the communicator's calls run one after another.
-    class Use {
-    public:
-        explicit Use(Buffers &buffers) : buffers_(buffers) {}
-        ~Use() { buffers_.give_back(); }
-        Use(const Use &) = delete;
-        Use &operator=(const Use &) = delete;
-
-    private:
-        Buffers &buffers_;
-    };
 
     struct Reached {
         BufferRef ref;
         std::byte *pointer = nullptr;  // where the operation works: the buffer, or staging
         bool staged = false;
     };
-    /// Makes a checked buffer reachable for peers. `checked`: what check() has found of it, or invalid to look. `raw`
-    /// allows host memory to be named by its address.
-    Reached reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool raw, Use &);
+    /// What a call needs of its buffers; staging is given back at its end. One at a time, since the communicator's
+    /// calls run one after another.
+    class Use {
+    public:
+        explicit Use(Buffers &buffers) : buffers_(buffers) {}
+        ~Use() {
+            buffers_.for_peers_.give_back_all();
+            buffers_.for_this_rank_.give_back_all();
+        }
+        Use(const Use &) = delete;
+        Use &operator=(const Use &) = delete;
+
+        /// Makes a checked buffer reachable for peers. `checked`: what check() has found of it, or invalid to look.
+        /// `raw` allows host memory to be named by its address.
+        Reached reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool raw);
+        /// Memory of the communicator's kind.
+        std::byte *scratch(std::uint64_t bytes) { return buffers_.for_this_rank_.take(bytes).pointer; }
+
+    private:
+        Buffers &buffers_;
+    };
 
     /// Where a checked buffer lies in memory that all ranks have mapped already; no region if it does not.
     BufferRef mapped(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const;
-
-    /// Memory of the communicator's kind for the length of a call.
-    std::byte *scratch(std::uint64_t bytes, Use &) { return for_this_rank_.take(bytes).pointer; }
 
     /// "zero copy (registered)", "staged: reason", for explain.
     std::string describe(const void *pointer, std::uint64_t bytes, bool raw) const;
 
 private:
-    void give_back() {
-        for_peers_.give_back_all();
-        for_this_rank_.give_back_all();
-    }
     void check_end(const PointerInfo &info, const void *pointer, std::uint64_t bytes, const char *name) const;
 
     MemoryDomain &domain_;

@@ -6,7 +6,6 @@
 #include "comm/config.hpp"
 #include "comm/links_of.hpp"
 #include "comm/setup.hpp"
-#include "memory/reclaimer.hpp"
 #include "util/fixed_text.hpp"
 #include "util/log.hpp"
 
@@ -36,25 +35,22 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     });
     require_equal(*bootstrap_, config);
     Setup(parts_, *bootstrap_, meetings_, breakage_, config).run(creation_);
-    // A rank that has created may break the communicator already: that is not the failure of another's creation, so
-    // nobody looks at others' errors before.
-    bootstrap_->barrier();
-    breakage_.open(*parts_.control, *parts_.peers, *parts_.executor, std::chrono::nanoseconds(parts_.view.timeout_ns));
-    Reclaimer::of_process().join(this,
-                                 {[this] { return parts_.executor->idle(); }, [this] { parts_.peers->reclaim(); }});
+    membership_ =
+        Reclaimer::of_process().join({[this] { return parts_.executor->idle(); }, [this] { parts_.peers->reclaim(); }});
     creation_.end();
     log(LogLevel::debug, rank(), "created in {}", creation_.text());
+    // A rank that has created may break the communicator already: that is not the failure of another's creation, so
+    // nobody looks at others' errors before. Nothing throws behind it: the others have theirs.
+    bootstrap_->barrier();
+    breakage_.open(*parts_.control, *parts_.peers, *parts_.executor, std::chrono::nanoseconds(parts_.view.timeout_ns));
 }
-
-/// Where shut_down() has not come to its end, for want of memory, the parts' members end what is left.
-Communicator::~Communicator() { Reclaimer::of_process().leave(this); }
 
 void Communicator::shut_down() {
     if (shut_down_) return;
     shut_down_ = true;
     parts_.executor->drain();
-    Reclaimer::of_process().leave(this);
-    breakage_.look(Breakage::Turn::taken);
+    membership_.leave();
+    breakage_.look(Breakage::Closing::impossible);
     // A broken communicator waits for nobody. One that breaks while it waits goes on alone.
     bool in_step = !breakage_.broken();
     std::exception_ptr broken_here;
@@ -90,8 +86,7 @@ void Communicator::shut_down() {
 
 std::unique_lock<std::mutex> Communicator::turn() {
     std::unique_lock lock(mutex_);
-    breakage_.require_open();
-    breakage_.throw_if_broken(Breakage::Turn::taken);
+    breakage_.require_working(Breakage::Closing::impossible);
     return lock;
 }
 
@@ -101,10 +96,7 @@ std::unique_lock<std::mutex> Communicator::turn_unless_destroyed() {
     return lock;
 }
 
-void Communicator::throw_if_broken() {
-    breakage_.require_open();
-    breakage_.throw_if_broken(Breakage::Turn::none);
-}
+void Communicator::throw_if_broken() { breakage_.require_working(Breakage::Closing::possible); }
 
 void Communicator::abort() {
     breakage_.break_with(BATON_ERR_ABORTED, fmt::format("rank {} called baton_comm_abort()", rank()));

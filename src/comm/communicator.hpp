@@ -11,6 +11,7 @@
 #include "comm/meetings.hpp"
 #include "comm/parts.hpp"
 #include "comm/windows.hpp"
+#include "memory/reclaimer.hpp"
 #include "util/phases.hpp"
 
 namespace baton::core {
@@ -21,7 +22,6 @@ class Communicator {
 public:
     /// Collective. Throws on all ranks if it fails on one.
     Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_config *config);
-    ~Communicator();
     Communicator(const Communicator &) = delete;
     Communicator &operator=(const Communicator &) = delete;
 
@@ -63,6 +63,7 @@ private:
     Breakage breakage_;
     Meetings meetings_;
     CommParts parts_;  // its service thread uses breakage_
+    Reclaimer::Membership membership_;
     Issuer issuer_;
     Windows windows_;
     std::mutex mutex_;  // the turn

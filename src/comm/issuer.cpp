@@ -50,10 +50,10 @@ Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std
     *send = request.send;
     *recv = request.recv;
     if (call.size == 1 && !is_message(request.operation)) return arrival;
-    Buffers &buffers = *parts_.buffers;
+    const Buffers &buffers = *parts_.buffers;
     const bool raw = !parts_.capabilities.on_gpu;
     if (call.needs_send()) {
-        const Buffers::Reached reached = buffers.reach(request.send, request.send_info, call.send_bytes(), raw, use);
+        const Buffers::Reached reached = use.reach(request.send, request.send_info, call.send_bytes(), raw);
         arrival.send = reached.ref;
         if (reached.staged) {
             parts_.executor->local_copy(reached.pointer, request.send, call.send_bytes(), stream);
@@ -61,7 +61,7 @@ Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std
         }
     }
     if (call.needs_recv()) {
-        const Buffers::Reached reached = buffers.reach(request.recv, request.recv_info, call.recv_bytes(), raw, use);
+        const Buffers::Reached reached = use.reach(request.recv, request.recv_info, call.recv_bytes(), raw);
         arrival.recv = reached.ref;
         *recv = reached.pointer;
     }
@@ -113,9 +113,9 @@ void Issuer::run_local(const std::function<void()> &work) { guard(work); }
 void Issuer::use_scratch(const PlannedCall &call, CollectiveArgs &args, Buffers::Use &use, void *stream) {
     const Request &request = call.request;
     if (request.send != request.recv || request.bytes == 0 || call.size == 1) return;
-    if (call.makes_result_apart()) args.recv = parts_.buffers->scratch(call.recv_bytes(), use);
+    if (call.makes_result_apart()) args.recv = use.scratch(call.recv_bytes());
     if (call.copies_input() && args.send == args.recv) {
-        std::byte *input = parts_.buffers->scratch(call.send_bytes(), use);
+        std::byte *input = use.scratch(call.send_bytes());
         parts_.executor->local_copy(input, args.send, call.send_bytes(), stream);
         args.send = input;
     }
@@ -175,7 +175,7 @@ void Issuer::issue_messages(std::span<const Request> requests, void *stream) {
 /// On the host without a stream the operation is over, and its failure is this call's.
 void Issuer::after_call(void *stream) {
     if (parts_.capabilities.on_gpu || stream != nullptr) return;
-    breakage_.throw_if_broken(Breakage::Turn::taken);
+    breakage_.throw_if_broken(Breakage::Closing::impossible);
 }
 
 }  // namespace baton::core

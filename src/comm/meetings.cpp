@@ -72,20 +72,20 @@ std::string Meetings::first_said(const std::string &mine) {
 
 void Meetings::disagree(const std::string &text) {
     breakage_.break_with(BATON_ERR_MISMATCH, "ranks disagree: " + text);
-    breakage_.throw_it();
+    breakage_.throw_reason();
 }
 
 /// While the communicator is being created, others' errors are not there to be seen yet; while it is being destroyed,
 /// they still are.
 void Meetings::watch(std::chrono::nanoseconds waited) {
-    const bool created = call_ != Call::comm_create;
-    if (created) {
-        breakage_.throw_if_broken(Breakage::Turn::taken);
+    const bool creating = call_ == Call::comm_create;
+    if (!creating) {
+        breakage_.throw_if_broken(Breakage::Closing::impossible);
     } else if (breakage_.broken()) {
-        breakage_.throw_it();
+        breakage_.throw_reason();
     }
     const std::chrono::nanoseconds patience =
-        created ? timeout_ : std::max<std::chrono::nanoseconds>(timeout_, creation_patience);
+        creating ? std::max<std::chrono::nanoseconds>(timeout_, creation_patience) : timeout_;
     if (waited < patience) return;
     breakage_.break_with(
         BATON_ERR_TIMEOUT,
@@ -94,8 +94,8 @@ void Meetings::watch(std::chrono::nanoseconds waited) {
                     bootstrap_.rank(), std::chrono::duration<double>(patience).count(),
                     list_of(board_ != nullptr ? board_->missing() : bootstrap_.missing()),
                     name_of(static_cast<std::int32_t>(call_)),
-                    created ? "" : ", which waits for 60 s at least, whatever the timeout"));
-    breakage_.throw_it();
+                    creating ? ", which waits for 60 s at least, whatever the timeout" : ""));
+    breakage_.throw_reason();
 }
 
 }  // namespace baton::core

@@ -18,7 +18,7 @@
 
 namespace baton::core {
 
-/// What a rank's communicator is made of. Setup fills it at creation, and nothing is replaced afterwards.
+/// What a rank's communicator is made of. Setup fills it at creation; shut_down() takes the layers away again.
 struct CommParts {
     CommParts() = default;
     /// Tidies up what a creation leaves that failed half-way, on all ranks, with nothing in flight.

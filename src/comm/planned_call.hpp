@@ -2,15 +2,12 @@
 
 #include <cstdint>
 
-#include "collectives/capabilities.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/request.hpp"
-#include "sync/comm_view.hpp"
 
-/// What a planned call does with its buffers on a rank. Pure.
 namespace baton::core {
 
-/// A call on one rank, with what decides about its buffers.
+/// A call on one rank, and what it does with its buffers. Pure.
 struct PlannedCall {
     const Request &request;
     const Plan &plan;

@@ -149,9 +149,9 @@ void Setup::settle_single_copy() {
     const bool same_process = bootstrap_.same_process();
     parts_.stages_mapped = !wanted;
     parts_.single_copy = wanted && (same_process || single_copies_work(view_, bootstrap_));
-    if (wanted && !parts_.single_copy) no_p2p_ = "the system refuses process_vm_readv between the ranks";
+    const std::string why_not = wanted ? "the system refuses process_vm_readv between the ranks" : no_p2p_;
     parts_.reach_text =
-        parts_.single_copy ? "peers' buffers are reached by a single copy" : no_p2p_ + ": data is staged";
+        parts_.single_copy ? "peers' buffers are reached by a single copy" : why_not + ": data is staged";
     capabilities_.reaches_buffers = parts_.single_copy;
     if (parts_.single_copy && !same_process && view_.size > 1) settle_staging();
 }

@@ -70,7 +70,7 @@ void Windows::clear_signals(int index) {
 
 void Windows::destroy(const std::shared_ptr<Window> &window) {
     parts_.executor->drain();
-    breakage_.look(Breakage::Turn::taken);
+    breakage_.look(Breakage::Closing::impossible);
     std::exception_ptr broken_here;
     if (!breakage_.broken()) {
         try {

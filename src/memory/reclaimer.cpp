@@ -11,14 +11,17 @@ Reclaimer &Reclaimer::of_process() {
     return *reclaimer;
 }
 
-void Reclaimer::join(const void *who, Member member) {
+Reclaimer::Membership Reclaimer::join(Member member) {
     const std::lock_guard lock(mutex_);
-    members_[who] = std::move(member);
+    members_.emplace(++last_number_, std::move(member));
+    return {*this, last_number_};
 }
 
-void Reclaimer::leave(const void *who) {
-    const std::lock_guard lock(mutex_);
-    members_.erase(who);
+void Reclaimer::Membership::leave() {
+    if (of_ == nullptr) return;
+    const std::lock_guard lock(of_->mutex_);
+    of_->members_.erase(number_);
+    of_ = nullptr;
 }
 
 void Reclaimer::unmap_if_idle() {
@@ -26,7 +29,7 @@ void Reclaimer::unmap_if_idle() {
     if (!nothing_issued) return;
     const std::lock_guard lock(mutex_);
     if (!std::all_of(members_.begin(), members_.end(), [](const auto &one) { return one.second.idle(); })) return;
-    for (const auto &[who, member] : members_) member.unmap();
+    for (const auto &[number, member] : members_) member.unmap();
 }
 
 }  // namespace baton::core

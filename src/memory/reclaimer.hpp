@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
+#include <utility>
 
 namespace baton::core {
 
@@ -22,9 +24,27 @@ public:
         std::function<bool()> idle;   // everything that it has issued is done
         std::function<void()> unmap;  // PeerMemory::reclaim()
     };
-    void join(const void *who, Member member);
-    /// When `who` has nothing in flight any more; no function of it runs after this.
-    void leave(const void *who);
+    /// Its functions may run until the result has left, which is when nothing of it is in flight any more.
+    class Membership {
+    public:
+        Membership() = default;
+        Membership(Membership &&other) noexcept : of_(std::exchange(other.of_, nullptr)), number_(other.number_) {}
+        Membership &operator=(Membership &&other) noexcept {
+            std::swap(of_, other.of_);
+            std::swap(number_, other.number_);
+            return *this;
+        }
+        ~Membership() { leave(); }
+        /// No function of the member runs after this.
+        void leave();
+
+    private:
+        friend class Reclaimer;
+        Membership(Reclaimer &of, std::uint64_t number) : of_(&of), number_(number) {}
+        Reclaimer *of_ = nullptr;
+        std::uint64_t number_ = 0;
+    };
+    [[nodiscard]] Membership join(Member member);
 
     /// Held while a call issues operations.
     [[nodiscard]] std::shared_lock<std::shared_mutex> issue() { return std::shared_lock(issuing_); }
@@ -36,7 +56,8 @@ public:
 private:
     std::shared_mutex issuing_;  // shared: calls that issue; exclusive: unmapping
     std::mutex mutex_;           // guards what follows
-    std::map<const void *, Member> members_;
+    std::uint64_t last_number_ = 0;
+    std::map<std::uint64_t, Member> members_;
 };
 
 }  // namespace baton::core

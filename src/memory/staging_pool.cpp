@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t alignment = 256;        // as cudaMalloc's
 constexpr std::uint64_t least_chunk = 1 << 16;  // for small pieces
-constexpr std::uint64_t most_ahead = 64 << 20;  // that a chunk is as large as all before it
+constexpr std::uint64_t most_ahead = 64 << 20;  // of need, where no piece is larger
 
 /// To 4, 5, 6 or 7 times a power of two.
 std::uint64_t rounded_up(std::uint64_t bytes) {
@@ -22,7 +22,7 @@ std::uint64_t rounded_up(std::uint64_t bytes) {
 
 StagingPool::Piece StagingPool::take(std::uint64_t bytes) {
     const std::uint64_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    Chunk &chunk = chunk_with(rounded);
+    Chunk &chunk = chunk_for(rounded);
     const std::uint64_t offset = chunk.used;
     chunk.used += rounded;
     return {static_cast<std::byte *>(chunk.allocation.pointer) + offset, chunk.allocation.published, offset};
@@ -33,7 +33,7 @@ void StagingPool::give_back_all() {
 }
 
 /// The one where the least room is left over, so that large pieces find some.
-StagingPool::Chunk &StagingPool::chunk_with(std::uint64_t bytes) {
+StagingPool::Chunk &StagingPool::chunk_for(std::uint64_t bytes) {
     Chunk *best = nullptr;
     for (Chunk &chunk : chunks_) {
         const std::uint64_t room = chunk.bytes - chunk.used;
@@ -45,7 +45,7 @@ StagingPool::Chunk &StagingPool::chunk_with(std::uint64_t bytes) {
 StagingPool::Chunk StagingPool::allocate(std::uint64_t bytes) {
     Chunk chunk;
     chunk.bytes = bytes;
-    if (for_ == For::peers) {
+    if (audience_ == Audience::peers) {
         chunk.allocation = registry_.allocate_published(bytes);
     } else {
         chunk.allocation.pointer = registry_.allocate_scratch(bytes);
@@ -54,7 +54,8 @@ StagingPool::Chunk StagingPool::allocate(std::uint64_t bytes) {
 }
 
 StagingPool::Chunk &StagingPool::add_chunk(std::uint64_t bytes) {
-    const std::uint64_t wanted = std::max({rounded_up(bytes), least_chunk, std::min(all_bytes_, most_ahead)});
+    const std::uint64_t ahead = std::max(most_ahead, std::bit_ceil(bytes));
+    const std::uint64_t wanted = std::max({rounded_up(bytes), least_chunk, std::min(all_bytes_, ahead)});
     Chunk chunk;
     try {
         chunk = allocate(wanted);

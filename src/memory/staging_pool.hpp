@@ -10,15 +10,15 @@ namespace baton::core {
 
 /// Memory of Baton's own for the length of a call, in pieces of chunks. Calls run one after another on a communicator,
 /// so chunks stay, and the next call has all of them again. A new one is what is asked for, rounded up by a quarter at
-/// most, so that sizes that grow little by little do not take one each; or, up to 64 MiB, as large as all before it, so
-/// that many small pieces take few. Not thread-safe.
+/// most; or as large as all before it, up to 64 MiB or the next power of two: so many small pieces take few chunks, and
+/// sizes that grow little by little keep about twice the largest. Not thread-safe.
 class StagingPool {
 public:
-    enum class For {
+    enum class Audience {
         peers,  // who have it mapped, each chunk a region
         own     // this rank
     };
-    StagingPool(RegionRegistry &registry, For who) : registry_(registry), for_(who) {}
+    StagingPool(RegionRegistry &registry, Audience audience) : registry_(registry), audience_(audience) {}
     StagingPool(const StagingPool &) = delete;
     StagingPool &operator=(const StagingPool &) = delete;
 
@@ -37,12 +37,12 @@ private:
         std::uint64_t bytes = 0;
         std::uint64_t used = 0;
     };
-    Chunk &chunk_with(std::uint64_t bytes);
+    Chunk &chunk_for(std::uint64_t bytes);
     Chunk allocate(std::uint64_t bytes);
     Chunk &add_chunk(std::uint64_t bytes);
 
     RegionRegistry &registry_;
-    const For for_;
+    const Audience audience_;
     std::vector<Chunk> chunks_;  // freed with the registry
     std::uint64_t all_bytes_ = 0;
 };

@@ -14,7 +14,7 @@ namespace baton::core {
 inline constexpr int max_channels = 64;
 inline constexpr int max_windows = 64;
 static_assert(1 + max_windows + 3 * BATON_GROUP_LIMIT < own_slots,
-              "an arena, windows, and staging for groups of messages, which is kept, of three sizes");
+              "an arena, windows, and chunks of staging, of which the messages of a group take one each at most");
 /// Messages of one ordered pair that may be under way.
 inline constexpr int message_slots = BATON_QUEUE_DEPTH;
 /// Of them, those that may be in lines, or go through staging: message k uses buffer (k - 1) % message_buffers.

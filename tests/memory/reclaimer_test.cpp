@@ -16,9 +16,8 @@ namespace {
 struct FakeCommunicator {
     FakeCommunicator(Bootstrap &bootstrap, Reclaimer &the_reclaimer)
         : domain(bootstrap.same_process()), peers(bootstrap, domain, {}), reclaimer(the_reclaimer) {
-        reclaimer.join(this, {[this] { return idle.load(); }, [this] { peers.reclaim(); }});
+        membership = reclaimer.join({[this] { return idle.load(); }, [this] { peers.reclaim(); }});
     }
-    ~FakeCommunicator() { reclaimer.leave(this); }
 
     /// Publishes memory that the peers map, and gives it up.
     void publish_and_retire(Bootstrap &bootstrap) {
@@ -34,6 +33,7 @@ struct FakeCommunicator {
     PeerMemory peers;
     Reclaimer &reclaimer;
     std::atomic<bool> idle{true};
+    Reclaimer::Membership membership;
 };
 
 TEST(Reclaimer, UnmapsForAllCommunicatorsOnceAllAreIdle) {
@@ -86,7 +86,7 @@ TEST(Reclaimer, NothingIsIssuedWhileItUnmaps) {
         for (int i = 0; i < 1000; ++i) std::this_thread::yield();
         EXPECT_FALSE(issued);
     };
-    reclaimer.join(&reclaimer, {[] { return true; }, unmap});
+    const auto member = reclaimer.join({[] { return true; }, unmap});
     reclaimer.unmap_if_idle();
     issuer.join();
     EXPECT_TRUE(issued);
@@ -95,15 +95,21 @@ TEST(Reclaimer, NothingIsIssuedWhileItUnmaps) {
 TEST(Reclaimer, WhoHasLeftIsNotAsked) {
     Reclaimer reclaimer;
     int asked = 0, unmapped = 0;
-    reclaimer.join(&asked, {[&] { return ++asked == 0; }, [] {}});
-    reclaimer.join(&unmapped, {[] { return true; }, [&] { ++unmapped; }});
+    auto busy = reclaimer.join({[&] { return ++asked == 0; }, [] {}});
+    const auto idle = reclaimer.join({[] { return true; }, [&] { ++unmapped; }});
     reclaimer.unmap_if_idle();
     EXPECT_EQ(asked, 1);
     EXPECT_EQ(unmapped, 0);
-    reclaimer.leave(&asked);
+    busy.leave();
     reclaimer.unmap_if_idle();
     EXPECT_EQ(asked, 1);
     EXPECT_EQ(unmapped, 1);
+    {
+        const auto short_lived = reclaimer.join({[&] { return ++asked == 0; }, [] {}});
+    }
+    reclaimer.unmap_if_idle();
+    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(unmapped, 2);
 }
 
 }  // namespace

@@ -62,5 +62,42 @@ TEST_F(OutOfMemory, InAReduction) {
     EXPECT_EQ(to, std::vector<int>(1 << 18, 10));
 }
 
+/// The last steps of creation on rank 0: what fails there leaves nothing that other communicators would stumble over.
+TEST_F(OutOfMemory, AtTheEndOfCreation) {
+    baton_config config = default_config();
+    config.transport = BATON_TRANSPORT_HOST;
+    const auto create = [&](long allocations, baton_comm_t *comm) {
+        allocations_left = allocations;
+        const baton_result result = baton_comm_create(MPI_COMM_SELF, &config, comm);
+        const long left = allocations_left;
+        allocations_left = -1;
+        return std::pair(result, left);
+    };
+    constexpr long plenty = 1 << 30;
+    baton_comm_t comm = nullptr;
+    const auto [first, left] = create(plenty, &comm);
+    ASSERT_EQ(first, BATON_SUCCESS);
+    EXPECT_OK(baton_comm_destroy(comm));
+    baton_comm_t other = nullptr;
+    ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, &config, &other));
+    for (long missing = 1; missing <= 6; ++missing) {
+        const baton_result result = create(plenty - left - missing, &comm).first;
+        EXPECT_TRUE(result == BATON_SUCCESS || result == BATON_ERR_MEMORY) << baton_last_error();
+        if (result == BATON_SUCCESS) {
+            EXPECT_OK(baton_comm_destroy(comm));
+        }
+        // A window that is gone is something to unmap, when all communicators of the process are asked.
+        baton_window_t window = nullptr;
+        void *base = nullptr;
+        ASSERT_OK(baton_window_create(other, 4096, &window, &base));
+        ASSERT_OK(baton_window_destroy(window));
+        ASSERT_OK(baton_barrier(other, nullptr));
+        void *memory = nullptr;
+        ASSERT_OK(baton_malloc(other, 4096, &memory));
+        ASSERT_OK(baton_free(other, memory));
+    }
+    EXPECT_OK(baton_comm_destroy(other));
+}
+
 }  // namespace
 }  // namespace baton::test

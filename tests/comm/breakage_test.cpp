@@ -1,0 +1,159 @@
+#include "comm/breakage.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+
+#include "bootstrap/bootstrap.hpp"
+
+namespace baton::core {
+namespace {
+
+using Closing = Breakage::Closing;
+
+class FakeExecutor final : public Executor {
+public:
+    void collective(const Request &, const Plan &, const CollectiveArgs &, void *) override {}
+    void messages(std::vector<MessageCall>, void *) override {}
+    void transfer(std::byte *, const std::byte *, std::uint64_t, const Plan &, void *) override {}
+    void signal(int, int, void *) override {}
+    void wait_signal(int, int, std::uint64_t, void *) override {}
+    void local_copy(std::byte *, const std::byte *, std::uint64_t, void *) override {}
+    void drain() override {}
+    bool idle() override { return true; }
+    void interrupt() override { ++interrupted; }
+    std::optional<OverdueWait> overdue() override { return late; }
+
+    int interrupted = 0;
+    std::optional<OverdueWait> late;
+};
+
+/// What a communicator of one rank has of it.
+struct Rank {
+    explicit Rank(Bootstrap &bootstrap)
+        : domain(make_host_domain(true)), peers(bootstrap, *domain, {}), breakage(bootstrap.rank(), bootstrap.size()) {}
+    ~Rank() {
+        peers.leave();
+        peers.stop();
+    }
+    void open() { breakage.open(control, peers, executor, std::chrono::seconds(5)); }
+    /// What another rank finds on the board; empty if nothing.
+    static std::string said_by(const Rank &other, int rank) {
+        baton_result code = BATON_SUCCESS;
+        std::string text;
+        return other.peers.error_of(rank, &code, &text) ? text : "";
+    }
+
+    std::unique_ptr<MemoryDomain> domain;
+    PeerMemory peers;
+    Control control{};
+    FakeExecutor executor;
+    Breakage breakage;
+};
+
+/// `body` with both ranks of a communicator, on one thread.
+void with_two(const std::function<void(Rank &mine, Rank &theirs)> &body) {
+    auto ends = ThreadBootstrap::make(2);
+    std::unique_ptr<Rank> theirs;
+    std::thread other([&] { theirs = std::make_unique<Rank>(*ends[1]); });
+    Rank mine(*ends[0]);
+    other.join();
+    body(mine, *theirs);
+}
+
+Failure thrown_by(const std::function<void()> &call) {
+    try {
+        call();
+    } catch (const Failure &failure) {
+        return failure;
+    }
+    return {BATON_SUCCESS, ""};
+}
+
+TEST(Breakage, IsClosedUntilItIsOpened) {
+    with_two([](Rank &mine, Rank &theirs) {
+        EXPECT_EQ(thrown_by([&] { mine.breakage.require_open(); }).code(), BATON_ERR_ARGUMENT);
+        mine.breakage.tick();
+        mine.breakage.break_with(BATON_ERR_PEER_DEAD, "in creation");
+        EXPECT_TRUE(mine.breakage.broken());
+        EXPECT_EQ(mine.executor.interrupted, 0);
+        EXPECT_EQ(Rank::said_by(theirs, 0), "") << "the ranks meet anyway";
+        EXPECT_STREQ(thrown_by([&] { mine.breakage.throw_reason(); }).what(), "in creation");
+    });
+}
+
+TEST(Breakage, TheFirstReasonCountsAndAllHearOfIt) {
+    with_two([](Rank &mine, Rank &theirs) {
+        mine.open();
+        theirs.open();
+        EXPECT_NO_THROW(mine.breakage.require_working(Closing::possible));
+        mine.breakage.break_with(BATON_ERR_ABORTED, "first");
+        mine.breakage.break_with(BATON_ERR_TIMEOUT, "second");
+        for (Rank *rank : {&mine, &theirs}) {
+            const Failure failure = thrown_by([&] { rank->breakage.require_working(Closing::possible); });
+            EXPECT_EQ(failure.code(), BATON_ERR_ABORTED);
+            EXPECT_STREQ(failure.what(), "first");
+            EXPECT_NE(rank->control.abort, 0U);
+            EXPECT_EQ(rank->executor.interrupted, 1);
+        }
+        EXPECT_EQ(Rank::said_by(mine, 1), "") << "who hears of it does not repeat it";
+    });
+}
+
+TEST(Breakage, WaitersRecordsBecomeWords) {
+    with_two([](Rank &mine, Rank &) {
+        mine.open();
+        mine.control.record.code = BATON_ERR_TIMEOUT;
+        mine.control.record.point.peer = 1;
+        mine.control.record.point.mine = Signature::make(BATON_ALLREDUCE, BATON_FLOAT32, BATON_MAX, 7);
+        store_release(&mine.control.recorded, 1);
+        mine.breakage.tick();
+        const Failure failure = thrown_by([&] { mine.breakage.throw_reason(); });
+        EXPECT_EQ(failure.code(), BATON_ERR_TIMEOUT);
+        EXPECT_NE(std::string(failure.what()).find("waited 5 s for rank 1 in allreduce(count 7, float32, max)"),
+                  std::string::npos)
+            << failure.what();
+    });
+}
+
+TEST(Breakage, WhoIsToldWithoutWordsSaysWhatItKnows) {
+    with_two([](Rank &mine, Rank &theirs) {
+        mine.open();
+        store_relaxed(&mine.control.seen, AbortWord::make(BATON_ERR_MISMATCH, 1, 0));
+        const Failure failure = thrown_by([&] { mine.breakage.require_working(Closing::impossible); });
+        EXPECT_EQ(failure.code(), BATON_ERR_MISMATCH);
+        EXPECT_STREQ(failure.what(), "rank 1 gave up in an operation with rank 0");
+        EXPECT_EQ(Rank::said_by(theirs, 0), "");
+    });
+}
+
+TEST(Breakage, WaitsWithoutAClockEnd) {
+    with_two([](Rank &mine, Rank &) {
+        mine.open();
+        mine.breakage.tick();
+        EXPECT_FALSE(mine.breakage.broken());
+        mine.executor.late = Executor::OverdueWait{1, WaitFor::done};
+        mine.breakage.tick();
+        EXPECT_EQ(thrown_by([&] { mine.breakage.throw_reason(); }).code(), BATON_ERR_TIMEOUT);
+        mine.breakage.tick();
+        EXPECT_EQ(mine.executor.interrupted, 2) << "what is queued behind is ended too";
+    });
+}
+
+TEST(Breakage, WhenClosedPeersStillHearButNothingIsInterrupted) {
+    with_two([](Rank &mine, Rank &theirs) {
+        mine.open();
+        mine.breakage.close();
+        EXPECT_EQ(thrown_by([&] { const auto held = mine.breakage.hold_open(); }).code(), BATON_ERR_ARGUMENT);
+        mine.breakage.break_with(BATON_ERR_ABORTED, "while it is destroyed");
+        EXPECT_EQ(mine.executor.interrupted, 0);
+        EXPECT_EQ(Rank::said_by(theirs, 0), "while it is destroyed");
+        mine.breakage.forget();
+        mine.breakage.tick();
+        EXPECT_EQ(thrown_by([&] { mine.breakage.throw_if_broken(Closing::possible); }).code(), BATON_ERR_ABORTED);
+    });
+}
+
+}  // namespace
+}  // namespace baton::core
