@@ -216,7 +216,7 @@ void launch(Node &node, const CommView &view, const Call &call, std::uint64_t se
 }
 
 TEST_P(EmulatedKernels, GiveWhatMpiGives) {
-    if (quick() && size() > 5) GTEST_SKIP() << "takes long";
+    if (quick() && size() > 3) GTEST_SKIP() << "takes long";
     const std::uint64_t seed = test::draw_seed();
     std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
     std::mt19937_64 random(seed);
