@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t alignment = 256;        // as cudaMalloc's
 constexpr std::uint64_t least_chunk = 1 << 16;  // for small pieces
-constexpr std::uint64_t most_ahead = 64 << 20;  // of need, where no piece is larger
+constexpr std::uint64_t most_ahead = 64 << 20;  // of a chunk for pieces that are smaller
 
 /// To 4, 5, 6 or 7 times a power of two.
 std::uint64_t rounded_up(std::uint64_t bytes) {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "bootstrap/bootstrap.hpp"
+#include "thrown_by.hpp"
 
 namespace baton::core {
 namespace {
@@ -60,15 +61,6 @@ void with_two(const std::function<void(Rank &mine, Rank &theirs)> &body) {
     Rank mine(*ends[0]);
     other.join();
     body(mine, *theirs);
-}
-
-Failure thrown_by(const std::function<void()> &call) {
-    try {
-        call();
-    } catch (const Failure &failure) {
-        return failure;
-    }
-    return {BATON_SUCCESS, ""};
 }
 
 TEST(Breakage, IsClosedUntilItIsOpened) {

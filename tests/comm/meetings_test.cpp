@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "thrown_by.hpp"
+
 namespace baton::core {
 namespace {
 
@@ -28,15 +30,6 @@ void with_three(const std::function<void(Rank &)> &body) {
         });
     }
     for (std::thread &thread : threads) thread.join();
-}
-
-Failure thrown_by(const std::function<void()> &call) {
-    try {
-        call();
-    } catch (const Failure &failure) {
-        return failure;
-    }
-    return {BATON_SUCCESS, ""};
 }
 
 TEST(Meetings, GiveTheArgumentsOfAllRanksInOrder) {

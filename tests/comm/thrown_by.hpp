@@ -1,0 +1,19 @@
+#pragma once
+
+#include <functional>
+
+#include "util/failure.hpp"
+
+namespace baton::core {
+
+/// What a call throws; BATON_SUCCESS and no words if it returns.
+inline Failure thrown_by(const std::function<void()> &call) {
+    try {
+        call();
+    } catch (const Failure &failure) {
+        return failure;
+    }
+    return {BATON_SUCCESS, ""};
+}
+
+}  // namespace baton::core
