@@ -3,6 +3,7 @@
 
 #include "collective_case.hpp"
 #include "gpu_fixture.hpp"
+#include "support/arena.hpp"
 
 namespace baton::test {
 namespace {
@@ -81,7 +82,8 @@ TEST_P(CudaGraphs, EagerCallsBesideACapture) {
     int concurrent = 0;
     EXPECT_CUDA(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, environment().device));
     void *managed = nullptr;
-    if (concurrent != 0) {
+    // Peers map the copy's memory while kernels wait for it: what an arena is there to keep from memcheck.
+    if (concurrent != 0 && Arena::get() == nullptr) {
         ASSERT_CUDA(cudaMallocManaged(&managed, 2 * bytes()));
     }
     void *const far_input = managed, *const far_result = static_cast<std::byte *>(managed) + bytes();
