@@ -3,15 +3,18 @@
 #include <cstddef>
 
 /// What no machine has more of: bounds for descriptions that come from outside, so that no file makes Baton run out of
-/// memory or stack. Tables of pairs grow with the square of the first two.
+/// memory or stack. Tables of pairs grow with the square of the first three.
 namespace baton::topology {
 
 constexpr std::size_t max_gpus = 256;
 constexpr std::size_t max_nics = 256;
+constexpr std::size_t max_nvswitches = 256;
 constexpr std::size_t max_pci_nodes = 16384;
 constexpr int max_depth = 64;
 constexpr std::size_t max_pus = 8192;
 constexpr std::size_t max_numa_nodes = 256;  ///< and packages
 constexpr std::size_t max_links = 64;        ///< of one GPU
+constexpr int max_link_mbps = 10'000'000;    ///< of one link
+constexpr int max_mbps = 1'000'000'000;      ///< of all links between two devices
 
 }  // namespace baton::topology

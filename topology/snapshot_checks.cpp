@@ -1,5 +1,8 @@
 #include "topology/snapshot_checks.hpp"
 
+#include <limits>
+#include <utility>
+
 #include "topology/index_set.hpp"
 #include "topology/limits.hpp"
 #include "util/failure.hpp"
@@ -14,6 +17,7 @@ public:
     void run() const {
         at_most("gpus", snapshot_.gpus.size(), max_gpus);
         at_most("nics", snapshot_.nics.size(), max_nics);
+        at_most("nvswitches", snapshot_.nvswitches.size(), max_nvswitches);
         at_most("pci", snapshot_.pci.size(), max_pci_nodes);
         if (snapshot_.pairs.size() != snapshot_.gpus.size() * snapshot_.gpus.size())
             refuse("pairs", "{} entries, but {} GPUs have {} pairs", snapshot_.pairs.size(), snapshot_.gpus.size(),
@@ -24,8 +28,12 @@ public:
         for (std::size_t index = 0; index < snapshot_.nvswitches.size(); ++index)
             below(fmt::format("nvswitches[{}].pci_node", index), snapshot_.nvswitches[index].pci_node,
                   snapshot_.pci.size());
-        for (std::size_t index = 0; index < snapshot_.nics.size(); ++index)
-            below(fmt::format("nics[{}].pci_node", index), snapshot_.nics[index].pci_node, snapshot_.pci.size());
+        for (std::size_t index = 0; index < snapshot_.nics.size(); ++index) {
+            const std::string path = fmt::format("nics[{}]", index);
+            below(path + ".pci_node", snapshot_.nics[index].pci_node, snapshot_.pci.size());
+            known_from_0_to(path + ".numa_node", snapshot_.nics[index].numa_node, static_cast<int>(max_pus) - 1);
+        }
+        for (std::size_t index = 0; index < snapshot_.pairs.size(); ++index) pair(index);
         host();
     }
 
@@ -40,6 +48,12 @@ private:
     void below(const std::string &path, int index, std::size_t size) const {
         if (index < -1 || index >= static_cast<int>(size)) refuse(path, "{} is no index among {} entries", index, size);
     }
+    void from_0_to(const std::string &path, int number, int most) const {
+        if (number < 0 || number > most) refuse(path, "{} is not from 0 to {}", number, most);
+    }
+    void known_from_0_to(const std::string &path, const Known<int> &number, int most) const {
+        if (number.known()) from_0_to(path, number.value, most);
+    }
     void list(const std::string &path, const std::string &text) const {
         if (!IndexSet::from_list(text)) refuse(path, "\"{}\" is no list of processors, such as \"0-3,8\"", text);
     }
@@ -52,6 +66,11 @@ private:
             if (parent >= 0) depth[index] = depth[static_cast<std::size_t>(parent)] + 1;
             if (depth[index] > max_depth) refuse(path, "more than {} levels deep", max_depth);
             list(fmt::format("pci[{}].cpuset", index), snapshot_.pci[index].cpuset);
+            const std::vector<int> &nodes = snapshot_.pci[index].numa_nodes;
+            at_most(fmt::format("pci[{}].numa_nodes", index), nodes.size(), max_numa_nodes);
+            for (const int node : nodes)
+                from_0_to(fmt::format("pci[{}].numa_nodes", index), node, static_cast<int>(max_pus) - 1);
+            known_from_0_to(fmt::format("pci[{}].mbps", index), snapshot_.pci[index].mbps, max_mbps);
         }
     }
     void gpu(std::size_t index) const {
@@ -59,11 +78,23 @@ private:
         const std::string path = fmt::format("gpus[{}]", index);
         below(path + ".pci_node", gpu.pci_node, snapshot_.pci.size());
         list(path + ".cpuset", gpu.cpuset.value);
+        known_from_0_to(path + ".numa_node", gpu.numa_node, static_cast<int>(max_pus) - 1);
+        known_from_0_to(path + ".c2c_links", gpu.c2c_links, static_cast<int>(max_links));
+        known_from_0_to(path + ".c2c_mbps", gpu.c2c_mbps, max_mbps);
         at_most(path + ".nvlinks", gpu.nvlinks.size(), max_links);
         for (const NvLink &link : gpu.nvlinks) {
             below(path + ".nvlinks: peer_gpu", link.peer_gpu, snapshot_.gpus.size());
             below(path + ".nvlinks: peer_switch", link.peer_switch, snapshot_.nvswitches.size());
+            from_0_to(path + ".nvlinks: index", link.index, static_cast<int>(max_links) - 1);
+            from_0_to(path + ".nvlinks: reported_mbps", link.reported_mbps, max_link_mbps);
         }
+    }
+    void pair(std::size_t index) const {
+        const PairFacts &said = snapshot_.pairs[index];
+        const std::string path = fmt::format("pairs[{}]", index);
+        known_from_0_to(path + ".links", said.links, static_cast<int>(max_links));
+        known_from_0_to(path + ".mbps", said.mbps, max_mbps);
+        known_from_0_to(path + ".measured_mbps", said.measured_mbps, max_mbps);
     }
     /// Slices of one GPU share its address.
     void identities() const {
@@ -80,13 +111,20 @@ private:
         }
     }
     void host() const {
+        for (const auto &[name, count] :
+             {std::pair("host.packages", snapshot_.host.packages),
+              std::pair("host.numa_nodes", snapshot_.host.numa_nodes), std::pair("host.cores", snapshot_.host.cores),
+              std::pair("host.pus", snapshot_.host.pus),
+              std::pair("cuda_driver_version", snapshot_.cuda_driver_version),
+              std::pair("cuda_runtime_version", snapshot_.cuda_runtime_version)})
+            from_0_to(name, count, std::numeric_limits<int>::max());
         at_most("host.package_list", snapshot_.host.package_list.size(), max_numa_nodes);
         at_most("host.numa_list", snapshot_.host.numa_list.size(), max_numa_nodes);
         at_most("host.core_list", snapshot_.host.core_list.size(), max_pus);
         for (const Package &package : snapshot_.host.package_list) list("host.package_list: cpuset", package.cpuset);
         for (const NumaNode &node : snapshot_.host.numa_list) {
             list("host.numa_list: cpuset", node.cpuset);
-            below("host.numa_list: os_index", node.os_index, max_pus);
+            from_0_to("host.numa_list: os_index", node.os_index, static_cast<int>(max_pus) - 1);
         }
         for (const std::string &core : snapshot_.host.core_list) list("host.core_list", core);
     }

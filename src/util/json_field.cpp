@@ -29,6 +29,17 @@ private:
     std::vector<std::set<std::string>> seen_;
 };
 
+/// Of a number that no double holds, nlohmann gives the text, but not the place, as it does of all else.
+std::string line_of_overflow(std::string_view text, const json::exception &error) {
+    constexpr int number_overflow = 406;
+    const std::string what = error.what();
+    const std::size_t quote = what.find('\'');
+    if (error.id != number_overflow || quote == std::string::npos) return {};
+    const std::string number = what.substr(quote + 1, what.rfind('\'') - quote - 1);
+    const std::string_view before = text.substr(0, text.find(number));
+    return fmt::format("line {}: ", std::count(before.begin(), before.end(), '\n') + 1);
+}
+
 }  // namespace
 
 JsonField JsonField::at(const std::string &key) const {
@@ -99,7 +110,8 @@ json parse_json(std::string_view text, const std::string &origin) {
         // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
         const std::string what = error.what();
         const std::size_t words = what.find("] ");
-        fail(BATON_ERR_ARGUMENT, "{}: {}", origin, words == std::string::npos ? what : what.substr(words + 2));
+        fail(BATON_ERR_ARGUMENT, "{}: {}{}", origin, line_of_overflow(text, error),
+             words == std::string::npos ? what : what.substr(words + 2));
     } catch (const Failure &) {
         fail(BATON_ERR_ARGUMENT, "{}: nested deeper than {} levels", origin, deepest_nesting);
     }

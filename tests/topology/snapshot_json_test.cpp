@@ -79,6 +79,40 @@ TEST(SnapshotJson, RefusalsNameTheField) {
     EXPECT_EQ(why_not(std::string(100'000, '[')), "s.json: nested deeper than 64 levels");
 }
 
+TEST(SnapshotJson, NumbersThatNoMachineHasAreRefused) {
+    const auto refused = [](const auto &change) {
+        Snapshot snapshot = builders::hidden_switches(2);
+        builders::add_pci(snapshot, PciKind::host_bridge, -1);
+        builders::add_nic(snapshot, "nic", 0);
+        change(snapshot);
+        return why_not(snapshot_to_json(snapshot));
+    };
+    const auto known = [](int value) { return Known<int>{value, Source::nvml}; };
+    EXPECT_EQ(refused([](Snapshot &s) { s.gpus[0].nvlinks[0].reported_mbps = 2'000'000'000; }),
+              "s.json: gpus[0].nvlinks: reported_mbps: 2000000000 is not from 0 to 10000000");
+    EXPECT_EQ(refused([](Snapshot &s) { s.gpus[1].nvlinks[0].index = 64; }),
+              "s.json: gpus[1].nvlinks: index: 64 is not from 0 to 63");
+    EXPECT_EQ(refused([&](Snapshot &s) { s.pair(0, 1).links = known(2147483647); }),
+              "s.json: pairs[1].links: 2147483647 is not from 0 to 64");
+    EXPECT_EQ(refused([&](Snapshot &s) { s.pair(1, 0).mbps = known(-1); }),
+              "s.json: pairs[2].mbps: -1 is not from 0 to 1000000000");
+    EXPECT_EQ(refused([&](Snapshot &s) { s.pair(1, 0).measured_mbps = known(-1); }),
+              "s.json: pairs[2].measured_mbps: -1 is not from 0 to 1000000000");
+    EXPECT_EQ(refused([&](Snapshot &s) { s.gpus[0].numa_node = known(-1); }),
+              "s.json: gpus[0].numa_node: -1 is not from 0 to 8191");
+    EXPECT_EQ(refused([&](Snapshot &s) { s.gpus[0].c2c_links = known(65); }),
+              "s.json: gpus[0].c2c_links: 65 is not from 0 to 64");
+    EXPECT_EQ(refused([&](Snapshot &s) { s.nics[0].numa_node = known(9000); }),
+              "s.json: nics[0].numa_node: 9000 is not from 0 to 8191");
+    EXPECT_EQ(refused([](Snapshot &s) { s.pci[0].numa_nodes.assign(257, 0); }),
+              "s.json: pci[0].numa_nodes: 257 entries, more than 256");
+    EXPECT_EQ(refused([](Snapshot &s) { s.pci[0].numa_nodes = {-1}; }),
+              "s.json: pci[0].numa_nodes: -1 is not from 0 to 8191");
+    EXPECT_EQ(refused([](Snapshot &s) { s.nvswitches.resize(257); }), "s.json: nvswitches: 257 entries, more than 256");
+    EXPECT_EQ(refused([](Snapshot &s) { s.host.pus = -1; }), "s.json: host.pus: -1 is not from 0 to 2147483647");
+    EXPECT_EQ(why_not("{\n\"baton_snapshot\":\n1e400}"), "s.json: line 3: number overflow parsing '1e400'");
+}
+
 TEST(SnapshotJson, TreesThatAreNoneAreRefused) {
     Snapshot snapshot;
     for (int node = 0; node < 3; ++node) builders::add_pci(snapshot, PciKind::bridge, node - 1);
