@@ -44,8 +44,8 @@ struct Override {
     std::string origin;
     int ranks = 0;  ///< 0: it is about GPUs
     std::optional<bool> p2p;
-    std::size_t rows = 0;           ///< of the matrices; 0: there are none
-    std::vector<std::string> gpus;  ///< of the rows; empty: the snapshot's order
+    std::optional<std::size_t> rows;  ///< of the matrices; empty: there are none
+    std::vector<std::string> gpus;    ///< of the rows; empty: the snapshot's order
     std::vector<PairEntry> pairs;
     std::vector<DeadLink> dead_links;
 };
@@ -55,7 +55,8 @@ struct Override {
 Override read_override(std::string_view text, const std::string &origin);
 
 /// The snapshot with the user's word in place of the machine's. Refuses, naming the entry, GPUs and links that the
-/// machine does not have, and matrices of another size.
+/// machine does not have, a name that several slices of a GPU have, matrices of another size, and entries that
+/// contradict each other.
 Snapshot apply_override(const Override &override_file, Snapshot snapshot);
 
 /// The entry that refuses P2P between two GPUs of the snapshot that it was applied to, with the file's name; empty

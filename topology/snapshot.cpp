@@ -52,18 +52,24 @@ bool same_uuid(std::string_view a, std::string_view b) {
     return body(a) == body(b);
 }
 
-int find_gpu(const Snapshot &snapshot, std::string_view name) {
-    const auto address = parse_pci_address(name);
+bool is_named(const Gpu &gpu, std::size_t index, std::string_view name) {
     std::size_t number = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
     const bool is_number = error == std::errc() && end == name.data() + name.size();
-    for (std::size_t index = 0; index < snapshot.gpus.size(); ++index) {
-        const Gpu &gpu = snapshot.gpus[index];
-        if ((is_number && number == index) || (gpu.uuid.known() && same_uuid(gpu.uuid.value, name)) ||
-            (address && gpu.pci.known() && gpu.pci.value == *address))
-            return static_cast<int>(index);
-    }
-    return -1;
+    return (is_number && number == index) || (gpu.uuid.known() && same_uuid(gpu.uuid.value, name)) ||
+           (gpu.pci.known() && parse_pci_address(name) == gpu.pci.value);
+}
+
+std::vector<int> find_gpus(const Snapshot &snapshot, std::string_view name) {
+    std::vector<int> gpus;
+    for (std::size_t index = 0; index < snapshot.gpus.size(); ++index)
+        if (is_named(snapshot.gpus[index], index, name)) gpus.push_back(static_cast<int>(index));
+    return gpus;
+}
+
+int find_gpu(const Snapshot &snapshot, std::string_view name) {
+    const std::vector<int> gpus = find_gpus(snapshot, name);
+    return gpus.empty() ? -1 : gpus[0];
 }
 
 std::vector<int> pci_children(const Snapshot &snapshot, int node) {

@@ -103,7 +103,7 @@ struct PciNode {
 
     /// Of a root: the processors and NUMA nodes that are near it. Empty: not known, as in most virtual machines.
     std::string cpuset;
-    std::vector<int> numa_nodes;  ///< os_index
+    std::vector<int> numa_nodes;  ///< os_index, ascending; of several memories beside the same processors the first
 
     bool operator==(const PciNode &) const = default;
 };
@@ -173,7 +173,7 @@ struct Nic {
 
 // ---- pairs of GPUs -------------------------------------------------------------------------------------------------
 
-/// nvmlGpuP2PStatus_t. Any value but `ok` and `unknown` means no.
+/// nvmlGpuP2PStatus_t. Any of these but `ok` and `unknown` means no; what newer drivers add counts as `unknown`.
 enum class P2pStatus : int {
     ok = 0,
     chipset_not_supported = 1,
@@ -249,7 +249,13 @@ struct Snapshot {
 /// Whether two texts name one GPU, or slice of one.
 bool same_uuid(std::string_view a, std::string_view b);
 
-/// Index in Snapshot::gpus; -1 where there is none. `name`: a UUID, a PCI address, or an index as text.
+/// Whether `name` is this GPU's: a UUID, a PCI address, or as text its index in Snapshot::gpus.
+bool is_named(const Gpu &gpu, std::size_t index, std::string_view name);
+
+/// Indices in Snapshot::gpus: several only where slices of a GPU share its address.
+std::vector<int> find_gpus(const Snapshot &snapshot, std::string_view name);
+
+/// The first of them; -1 where there is none.
 int find_gpu(const Snapshot &snapshot, std::string_view name);
 
 /// Indices in Snapshot::pci of the direct children of `node`, or of the roots for -1.

@@ -9,23 +9,39 @@
 namespace baton::topology {
 namespace {
 
-Snapshot apply(const std::string &text, const Snapshot &snapshot) {
+Snapshot with_override(const std::string &text, const Snapshot &snapshot) {
     return apply_override(read_override(text, "o.json"), snapshot);
 }
 std::string why_not(const std::string &text, const Snapshot &snapshot = builders::hidden_switches(3)) {
-    return refusal([&] { apply(text, snapshot); });
+    return refusal([&] { with_override(text, snapshot); });
 }
 
-TEST(Override, NothingSaidChangesNothingButTheGap) {
+TEST(Override, NothingSaidChangesNothing) {
     const Snapshot before = builders::hidden_switches(3);
-    Snapshot after = apply("{}", before);
-    EXPECT_EQ(after.gaps, (std::vector<std::string>{"topology override o.json changed what the machine says"}));
-    after.gaps.clear();
-    EXPECT_EQ(after, before);
+    EXPECT_EQ(with_override("{}", before), before);
+    EXPECT_EQ(with_override(R"({"gpus": ["0", "2"]})", before), before);
+}
+
+TEST(Override, WhoChangedTheMachineIsNoted) {
+    for (const char *text : {R"({"p2p": "off"})", R"({"pairs": [{"gpus": ["0", "1"], "links": 2}]})",
+                             R"({"dead_links": [{"gpu": "0", "links": [1]}]})", R"({"ranks": 3})"})
+        EXPECT_EQ(with_override(text, builders::hidden_switches(3)).gaps,
+                  (std::vector<std::string>{"topology override o.json changed what the machine says"}));
+}
+
+TEST(Override, NamesOfSeveralSlicesAreRefused) {
+    Snapshot snapshot = builders::hidden_switches(3);
+    for (Gpu &gpu : snapshot.gpus) gpu.mig = true;
+    snapshot.gpus[2].pci = snapshot.gpus[1].pci;
+    const std::string text = R"({"pairs": [{"gpus": ["0", ")" + to_string(snapshot.gpus[1].pci.value) + R"("]}]})";
+    EXPECT_EQ(why_not(text, snapshot),
+              "topology override o.json: pairs[0]: \"0000:11:00.0\" may be any of GPUs 1, 2; their indices and UUIDs "
+              "tell them apart");
 }
 
 TEST(Override, P2pOffForAllPairs) {
-    const Snapshot snapshot = apply(R"({"p2p": "off"})", builders::with_p2p(builders::hidden_switches(3), true));
+    const Snapshot snapshot =
+        with_override(R"({"p2p": "off"})", builders::with_p2p(builders::hidden_switches(3), true));
     const Graph graph = make_graph(snapshot);
     for (std::size_t a = 0; a < 3; ++a)
         for (std::size_t b = 0; b < 3; ++b) {
@@ -36,13 +52,13 @@ TEST(Override, P2pOffForAllPairs) {
 }
 
 TEST(Override, MatricesAndPairs) {
-    const Snapshot snapshot = apply(R"({
+    const Snapshot snapshot = with_override(R"({
       "kind":  [["SELF", "SYS", null], ["SYS", null, null], [null, null, null]],
       "links": [[0, 0, 9], [0, 0, 18], [9, 18, 0]],
       "gbps":  [[0, 12.5, null], [12.5, 0, null], [null, null, 0]],
       "p2p":   [[null, false, true], [false, null, true], [true, true, null]],
       "pairs": [{"gpus": ["1", "0000:12:00.0"], "gbps": 300, "p2p": "off"}]})",
-                                    builders::hidden_switches(3));
+                                            builders::hidden_switches(3));
     const Graph graph = make_graph(snapshot);
     EXPECT_EQ(graph.pair(1, 0).kind, (Known<LinkKind>{LinkKind::SYS, Source::override_file}));
     EXPECT_EQ(graph.pair(1, 0).nominal_mbps, (Known<int>{12'500, Source::override_file}));
@@ -56,7 +72,8 @@ TEST(Override, MatricesAndPairs) {
 /// The table of docs/topology.md: 18 links of 25 GB/s on the machine, and what is said of pair (0, 1).
 TEST(Override, LinksAndBandwidthGoTogether) {
     const auto pair_of = [](const std::string &said, const Snapshot &machine) {
-        return make_graph(apply((R"({"pairs": [{"gpus": ["0", "1"], )" + said + "}]}").c_str(), machine)).pair(1, 0);
+        return make_graph(with_override((R"({"pairs": [{"gpus": ["0", "1"], )" + said + "}]}").c_str(), machine))
+            .pair(1, 0);
     };
     const auto expect = [](const Pair &pair, int links, int mbps) {
         EXPECT_EQ(pair.links, links);
@@ -80,33 +97,47 @@ TEST(Override, LinksAndBandwidthGoTogether) {
 
 TEST(Override, NamedRowsSpeakOfSomeGpus) {
     const Snapshot snapshot =
-        apply(R"({"gpus": ["GPU-2", "0000:10:00.0"], "gbps": [[0, 7], [7, 0]]})", builders::hidden_switches(3));
+        with_override(R"({"gpus": ["GPU-2", "0000:10:00.0"], "gbps": [[0, 7], [7, 0]]})", builders::hidden_switches(3));
     EXPECT_EQ(snapshot.pair(0, 2).mbps, (Known<int>{7'000, Source::override_file}));
     EXPECT_EQ(snapshot.pair(2, 0).mbps.value, 7'000);
     EXPECT_FALSE(snapshot.pair(0, 1).mbps.known());
 }
 
 TEST(Override, DeadLinks) {
-    const Snapshot snapshot = apply(R"({"dead_links": [{"gpu": "1", "links": [3, 4]}]})", builders::hidden_switches(3));
+    const Snapshot snapshot =
+        with_override(R"({"dead_links": [{"gpu": "1", "links": [3, 4]}]})", builders::hidden_switches(3));
     EXPECT_EQ(make_graph(snapshot).pair(0, 1).links, 16);
     EXPECT_EQ(make_graph(snapshot).pair(0, 2).links, 18);
 }
 
+TEST(Override, LinksThatDeadLinksDoNotLeaveAreRefused) {
+    const std::string dead = R"({"dead_links": [{"gpu": "1", "links": [3]}], )";
+    EXPECT_EQ(why_not(dead + R"("pairs": [{"gpus": ["0", "1"], "links": 18}]})"),
+              "topology override o.json: pairs[0]: 18 links, but \"dead_links\" leave GPU 1 only 17");
+    const Snapshot fewer =
+        with_override(dead + R"("pairs": [{"gpus": ["0", "1"], "links": 17}]})", builders::hidden_switches(3));
+    EXPECT_EQ(make_graph(fewer).pair(0, 1).links, 17);
+    // Of what is not dead, the user may say what the machine does not show.
+    const Snapshot more =
+        with_override(dead + R"("pairs": [{"gpus": ["0", "2"], "links": 24}]})", builders::hidden_switches(3));
+    EXPECT_EQ(make_graph(more).pair(0, 2).links, 24);
+}
+
 TEST(Override, RanksOnHostMemory) {
-    const Snapshot snapshot = apply(R"({"ranks": 4,
+    const Snapshot snapshot = with_override(R"({"ranks": 4,
       "pairs": [{"gpus": ["0", "2"], "kind": "NVLINK", "gbps": 50}, {"gpus": ["1", "3"], "kind": "NVLINK", "gbps": 50},
                 {"gpus": ["0", "1"], "kind": "SYS", "gbps": 5}, {"gpus": ["2", "3"], "kind": "SYS", "gbps": 5}]})",
-                                    {});
+                                            {});
     const CommAdvice advice = advise_communicator(snapshot, make_graph(snapshot), {0, 1, 2, 3});
     EXPECT_EQ(advice.islands, (std::vector<std::vector<int>>{{0, 2}, {1, 3}}));
     EXPECT_EQ(advice.ring.order, (std::vector<int>{0, 1, 3, 2}));
-    EXPECT_EQ(apply(R"({"ranks": 2})", builders::hidden_switches(3)).gpus.size(), 2u);
+    EXPECT_EQ(with_override(R"({"ranks": 2})", builders::hidden_switches(3)).gpus.size(), 2u);
 }
 
 TEST(Override, NamesTheEntryThatRefusesP2p) {
     const Snapshot machine = builders::hidden_switches(3);
     const auto entry = [&](const std::string &text, int a, int b) {
-        return p2p_refusal(read_override(text, "o.json"), apply(text, machine), a, b);
+        return p2p_refusal(read_override(text, "o.json"), with_override(text, machine), a, b);
     };
     const std::string matrix = R"("p2p": [[null, false, true], [false, null, null], [true, null, null]])";
     EXPECT_EQ(entry("{" + matrix + "}", 1, 0), "topology override o.json: p2p[0][1]");
@@ -140,7 +171,7 @@ TEST(Override, PairsThatCannotBeAreRefused) {
               "topology override o.json: pairs[1]: p2p contradicts an entry before it (the last of this pair is "
               "pairs[0])");
     const Snapshot agreed =
-        apply((twice + R"("off"}]})").c_str(), builders::with_p2p(builders::hidden_switches(3), true));
+        with_override(twice + R"("off"}]})", builders::with_p2p(builders::hidden_switches(3), true));
     EXPECT_FALSE(agreed.pair(0, 1).p2p_write.value);
 }
 
