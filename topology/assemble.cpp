@@ -76,8 +76,11 @@ void add_cuda_device(const CudaDevice &device, std::vector<Gpu> &gpus) {
     if (!gpu.numa_node.known() && device.host_numa) gpu.numa_node = {*device.host_numa, Source::cuda};
 }
 
+/// NVML's word, as far as our list knows it: newer drivers may have newer ones.
+P2pStatus in_our_list(P2pStatus status) { return *from_name<P2pStatus>(name_of(status)); }
+
 Known<bool> permission(std::optional<P2pStatus> status) {
-    if (!status || *status == P2pStatus::unknown) return {};
+    if (!status || in_our_list(*status) == P2pStatus::unknown) return {};
     return {*status == P2pStatus::ok, Source::nvml};
 }
 
@@ -91,7 +94,7 @@ PairFacts facts_from(const NvmlPair &answers) {
     facts.p2p_read = permission(answers.read);
     facts.p2p_write = permission(answers.write);
     facts.p2p_atomics = permission(answers.atomics);
-    if (answers.nvlink) facts.nvlink = {*from_name<P2pStatus>(name_of(*answers.nvlink)), Source::nvml};
+    if (answers.nvlink) facts.nvlink = {in_our_list(*answers.nvlink), Source::nvml};
     if (answers.ancestor &&
         from_name<CommonAncestor>(name_of(*answers.ancestor)))  // none that is younger than our list
         facts.ancestor = {*answers.ancestor, Source::nvml};
@@ -118,18 +121,26 @@ void add_pairs(const NvmlFacts &nvml, const CudaFacts &cuda, Snapshot &snapshot)
     }
 }
 
-void note_dead_links(Snapshot &snapshot) {
-    for (std::size_t index = 0; index < snapshot.gpus.size(); ++index) {
-        const auto &links = snapshot.gpus[index].nvlinks;
-        auto active = std::count_if(links.begin(), links.end(), [](const NvLink &link) { return link.active; });
-        if (active > 0 && static_cast<std::size_t>(active) < links.size())
-            snapshot.gaps.push_back(
-                fmt::format("only {} of the {} NVLinks of GPU {} are up", active, links.size(), index));
-    }
-}
-
 bool any_active(const Gpu &gpu) {
     return std::any_of(gpu.nvlinks.begin(), gpu.nvlinks.end(), [](const NvLink &link) { return link.active; });
+}
+
+/// Cards that can be bridged have no link up where none is: that is no fault, unless others like it have some.
+void note_dead_links(Snapshot &snapshot) {
+    for (std::size_t index = 0; index < snapshot.gpus.size(); ++index) {
+        const Gpu &gpu = snapshot.gpus[index];
+        const auto active =
+            std::count_if(gpu.nvlinks.begin(), gpu.nvlinks.end(), [](const NvLink &link) { return link.active; });
+        const bool others_have = std::any_of(snapshot.gpus.begin(), snapshot.gpus.end(), [&](const Gpu &other) {
+            return other.name == gpu.name && any_active(other);
+        });
+        if (!others_have || static_cast<std::size_t>(active) == gpu.nvlinks.size()) continue;
+        if (active == 0)
+            snapshot.gaps.push_back(fmt::format("none of the {} NVLinks of GPU {} is up", gpu.nvlinks.size(), index));
+        else
+            snapshot.gaps.push_back(
+                fmt::format("only {} of the {} NVLinks of GPU {} are up", active, gpu.nvlinks.size(), index));
+    }
 }
 
 /// Links to switches that lead nowhere; bridges between other pairs are no fault.

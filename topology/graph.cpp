@@ -118,8 +118,11 @@ Pair make_pair(const Snapshot &snapshot, std::size_t from, std::size_t to) {
 }
 
 NicPath make_nic_path(const Snapshot &snapshot, int node, const Known<int> &numa, const Nic &nic) {
-    if (const auto path = find_pci_path(snapshot, node, nic.pci_node))
-        return {{path->kind, path->source}, {path->hops, path->source}};
+    if (const auto path = find_pci_path(snapshot, node, nic.pci_node)) {
+        // Two devices at one place are ports of one card.
+        const LinkKind kind = path->kind == LinkKind::SELF ? LinkKind::PIX : path->kind;
+        return {{kind, path->source}, {path->hops, path->source}};
+    }
     if (!numa.known() || !nic.numa_node.known()) return {};
     return {{numa.value == nic.numa_node.value ? LinkKind::NODE : LinkKind::SYS, numa.source}, {}};
 }

@@ -109,6 +109,7 @@ private:
         for (const ProcessorPart &child : part.children) add_processors(object, child, above);
         // The machine takes what no smaller part has taken.
         for (const NumaNode &node : part.memory) add_pci_roots(object, {node.os_index});
+        if (const auto own = numa_nodes_of(part).members(); own.size() > 1) add_pci_roots(object, own);
         if (part.type == "Machine") add_pci_roots(object, {});
     }
 
@@ -146,6 +147,7 @@ private:
 
     void add_pci(xml_node parent, int index, int bridges_above) {
         const PciNode &node = snapshot_.pci[static_cast<std::size_t>(index)];
+        if (node.kind == PciKind::nic && !node.address) return;  // a virtual one of NCCL's, no PCI device
         xml_node result = parent.append_child("object");
         result.append_attribute("type") = is_bridge(node) ? "Bridge" : "PCIDev";
         gp_of_pci_[static_cast<std::size_t>(index)] = next_gp_;

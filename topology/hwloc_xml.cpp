@@ -2,11 +2,13 @@
 #include <charconv>
 
 #include "topology/hwloc_export.hpp"
+#include "topology/hwloc_pci.hpp"
 #include "topology/limits.hpp"
 #include "topology/machine_builder.hpp"
 #include "topology/nvlink_matrix.hpp"
 #include "topology/pci_ids.hpp"
 #include "topology/readers.hpp"
+#include "topology/snapshot_checks.hpp"
 #include "topology/snapshot_json.hpp"
 #include "topology/xml_file.hpp"
 
@@ -19,12 +21,6 @@ using pugi::xml_node;
 
 bool is_any(std::string_view text, std::initializer_list<std::string_view> names) {
     return std::find(names.begin(), names.end(), text) != names.end();
-}
-
-const char *info(xml_node object, const char *name) {
-    for (const xml_node child : object.children("info"))
-        if (std::string_view(child.attribute("name").value()) == name) return child.attribute("value").value();
-    return "";
 }
 
 class HwlocReader {
@@ -54,11 +50,6 @@ public:
     }
 
 private:
-    struct Locality {
-        std::string cpuset;
-        std::vector<int> numa_nodes;
-    };
-
     void read_version(xml_node root) {
         const std::string_view version = root.attribute("version").value();
         if (version.empty()) return;  // version 1 has none
@@ -84,15 +75,13 @@ private:
         return *set;
     }
 
-    Locality locality_of(xml_node object) const {
-        Locality locality;
-        locality.cpuset = mask(object, "cpuset").to_list();
-        locality.numa_nodes = mask(object, "nodeset").members();
-        return locality;
-    }
-
     void check_depth(xml_node object, int depth) const {
         if (depth > max_depth) file_.refuse(object, "objects are nested deeper than {} levels", max_depth);
+    }
+
+    template <class T>
+    void at_most(xml_node object, const std::vector<T> &full, std::size_t most, const char *what) const {
+        if (full.size() >= most) file_.refuse(object, "more than {} {}", most, what);
     }
 
     void remember(xml_node object, HwlocObjects::Entry entry) {
@@ -104,15 +93,14 @@ private:
         const std::string_view type = object.attribute("type").value();
         if (type.empty()) file_.refuse(object, "an <object> without a type");
         Host &host = builder_.snapshot.host;
-        if (host.package_list.size() > max_numa_nodes || host.numa_list.size() > max_numa_nodes)
-            file_.refuse(object, "more than {} packages or NUMA nodes", max_numa_nodes);
-        if (host.core_list.size() > max_pus) file_.refuse(object, "more than {} cores", max_pus);
         if (is_any(type, {"Package", "Socket"})) {
+            at_most(object, host.package_list, max_numa_nodes, "packages");
             host.package_list.push_back({mask(object, "cpuset").to_list()});
             remember(object, {-1, true});
         } else if (is_any(type, {"NUMANode", "Node"})) {
             add_numa_node(object);
         } else if (type == "Core") {
+            at_most(object, host.core_list, max_pus, "cores");
             host.core_list.push_back(mask(object, "cpuset").to_list());
         } else if (type == "PU") {
             ++host.pus;
@@ -132,66 +120,42 @@ private:
         if (os_index >= max_pus) file_.refuse(object, "os_index=\"{}\" is no NUMA node", os_index);
         node.os_index = static_cast<int>(os_index);
         node.cpuset = mask(object, "cpuset").to_list();
+        at_most(object, builder_.snapshot.host.numa_list, max_numa_nodes, "NUMA nodes");
         if (object.attribute("local_memory")) node.memory_bytes = number(object, "local_memory");
         builder_.snapshot.host.numa_list.push_back(node);
     }
 
-    /// "0302 [10de:2335] [10de:18be] a1"
-    void read_type(xml_node object, PciNode &node) const {
-        const std::string_view text = object.attribute("pci_type").value();
-        const auto hex = [&](std::size_t at, std::uint32_t &value) {
-            if (text.size() < at + 4) return false;
-            const auto [end, error] = std::from_chars(text.data() + at, text.data() + at + 4, value, 16);
-            return error == std::errc() && end == text.data() + at + 4;
-        };
-        if (!hex(0, node.class_id) || !hex(6, node.vendor) || !hex(11, node.device))
-            file_.refuse(object, "pci_type=\"{}\" is not of the form \"0302 [10de:2335] ...\"", text.substr(0, 80));
-    }
-
-    void read_device(xml_node object, PciNode &node) const {
-        const std::string_view address = object.attribute("pci_busid").value();
-        node.address = parse_pci_address(address);
-        if (!node.address) file_.refuse(object, "pci_busid=\"{}\" is no PCI address", address.substr(0, 80));
-        if (object.attribute("pci_type")) read_type(object, node);
-        // GB/s. Virtual ports tell 0, or the speed of a single lane.
-        const double speed = object.attribute("pci_link_speed").as_double();
-        const double least = std::string_view(object.attribute("type").value()) == "Bridge" ? 2.0 : 0.1;
-        if (speed >= least && speed < 10'000) node.mbps = {static_cast<int>(speed * 1000 + 0.5), source_};
-        node.name = object.attribute("name") ? object.attribute("name").value() : info(object, "PCIDevice");
-    }
-
-    PciKind kind_of(xml_node object, const PciNode &node) const {
-        if (std::string_view(object.attribute("subtype").value()) == "NVSwitch" ||
-            (node.vendor == vendor_nvidia && node.class_id == class_other_bridge))
-            return PciKind::nvswitch;
-        if (node.vendor == vendor_nvidia && is_gpu_class(node.class_id)) return PciKind::gpu;
-        return is_network_class(node.class_id) ? PciKind::nic : PciKind::other;
+    /// Thousands of virtual functions look like devices; one more than there is room for is nothing that we know.
+    PciKind with_room(PciKind kind) {
+        const Snapshot &machine = builder_.snapshot;
+        if (kind == PciKind::gpu && machine.gpus.size() >= max_gpus) {
+            builder_.pass_over("GPUs", max_gpus);
+        } else if (kind == PciKind::nic && machine.nics.size() >= max_nics) {
+            builder_.pass_over("NICs", max_nics);
+        } else if (kind == PciKind::nvswitch && machine.nvswitches.size() >= max_nvswitches) {
+            builder_.pass_over("NVSwitches", max_nvswitches);
+        } else {
+            return kind;
+        }
+        return PciKind::other;
     }
 
     /// `holder`: the object that is no I/O object and holds the tree.
     void io_object(xml_node object, int parent, xml_node holder, int depth) {
         check_depth(object, depth);
-        PciNode node;
+        PciNode node = read_hwloc_pci(file_, object, source_);
         node.parent = parent;
         if (parent < 0) {
-            const Locality locality = locality_of(holder);
-            node.cpuset = locality.cpuset;
-            node.numa_nodes = locality.numa_nodes;
+            node.cpuset = mask(holder, "cpuset").to_list();
+            node.numa_nodes = mask(holder, "nodeset").members();
         }
-        const bool bridge = std::string_view(object.attribute("type").value()) == "Bridge";
-        if (bridge && std::string_view(object.attribute("bridge_type").value()).starts_with("0-")) {
-            node.kind = PciKind::host_bridge;
-        } else {
-            read_device(object, node);
-            node.kind = bridge ? PciKind::bridge : kind_of(object, node);
-        }
-        const PciKind kind = node.kind;
+        const PciKind kind = node.kind = with_room(node.kind);
         const auto index = builder_.add_pci(std::move(node));
         if (!index) file_.refuse(object, "more than {} PCI objects", max_pci_nodes);
         remember(object, {*index, false});
         if (kind == PciKind::gpu) add_gpu(object, *index);
         if (kind == PciKind::nic) add_nic(object, *index);
-        if (kind == PciKind::nvswitch) add_switch(object, *index);
+        if (kind == PciKind::nvswitch) builder_.add_switch(*index);
         for (const xml_node child : object.children("object")) {
             const std::string_view type = child.attribute("type").value();
             if (is_any(type, {"Bridge", "PCIDev"})) io_object(child, *index, holder, depth + 1);
@@ -200,17 +164,16 @@ private:
     }
 
     void add_gpu(xml_node object, int index) {
-        if (builder_.gpu_count() >= max_gpus) file_.refuse(object, "more than {} GPUs", max_gpus);
         const PciNode &node = builder_.snapshot.pci[static_cast<std::size_t>(index)];
         const std::string fallback =
             node.name.empty() ? fmt::format("NVIDIA {:04x}:{:04x}", node.vendor, node.device) : node.name;
         Gpu &gpu = builder_.add_gpu(index);
-        if (*info(object, hidden_switches_info)) objects_.hidden_switch_nodes.push_back(index);
-        std::string uuid = info(object, "NVIDIAUUID");
-        gpu.name = info(object, "GPUModel");
+        if (*hwloc_info(object, hidden_switches_info)) objects_.hidden_switch_nodes.push_back(index);
+        std::string uuid = hwloc_info(object, "NVIDIAUUID");
+        gpu.name = hwloc_info(object, "GPUModel");
         for (const xml_node child : object.children("object")) {
-            if (uuid.empty()) uuid = info(child, "NVIDIAUUID");
-            if (gpu.name.empty()) gpu.name = info(child, "GPUModel");
+            if (uuid.empty()) uuid = hwloc_info(child, "NVIDIAUUID");
+            if (gpu.name.empty()) gpu.name = hwloc_info(child, "GPUModel");
         }
         if (gpu.name.empty()) gpu.name = fallback;
         if (!uuid.empty()) gpu.uuid = {uuid.starts_with("GPU-") ? uuid : "GPU-" + uuid, source_};
@@ -223,7 +186,6 @@ private:
     }
 
     void add_nic(xml_node object, int index) {
-        if (builder_.snapshot.nics.size() >= max_nics) file_.refuse(object, "more than {} NICs", max_nics);
         const PciNode &node = builder_.snapshot.pci[static_cast<std::size_t>(index)];
         Nic &nic = builder_.add_nic(index);
         nic.kind = node.class_id == class_infiniband ? NicKind::infiniband
@@ -238,18 +200,13 @@ private:
         if (nic.name.empty()) nic.name = to_string(*node.address);
     }
 
-    void add_switch(xml_node object, int index) {
-        if (builder_.snapshot.nvswitches.size() >= max_gpus) file_.refuse(object, "more than {} NVSwitches", max_gpus);
-        builder_.add_switch(index);
-    }
-
     void read_host(xml_node machine) {
         Host &host = builder_.snapshot.host;
         host.cores = static_cast<int>(host.core_list.size());
-        host.cpu_model = info(machine, "CPUModel");
+        host.cpu_model = hwloc_info(machine, "CPUModel");
         for (const xml_node child : machine.children("object"))
             if (host.cpu_model.empty()) host.cpu_model = cpu_model(child, 0);
-        objects_.hwloc_version = info(machine, "hwlocVersion");
+        objects_.hwloc_version = hwloc_info(machine, "hwlocVersion");
         for (const xml_node child : machine.parent().children("info"))  // where version 3 has it
             if (std::string_view(child.attribute("name").value()) == "hwlocVersion")
                 objects_.hwloc_version = child.attribute("value").value();
@@ -259,7 +216,7 @@ private:
     }
 
     std::string cpu_model(xml_node object, int depth) const {
-        std::string model = info(object, "CPUModel");
+        std::string model = hwloc_info(object, "CPUModel");
         for (const xml_node child : object.children("object"))
             if (model.empty() && depth < 3) model = cpu_model(child, depth + 1);
         return model;
@@ -293,6 +250,7 @@ bool equal_objects(Snapshot a, Snapshot b) {
 Snapshot read_hwloc_xml(std::string_view text, const std::string &origin, Source source) {
     HwlocReader reader(text, origin, source);
     Snapshot objects = reader.read();
+    check_snapshot(objects, origin);
     if (source != Source::hwloc_xml || reader.facts().empty()) return objects;
     Snapshot facts = snapshot_from_json(reader.facts(), fmt::format("{}: userdata {}", origin, facts_userdata));
     // The objects are what other tools change, and then they count.

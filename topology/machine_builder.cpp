@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <tuple>
 
 #include "topology/limits.hpp"
@@ -27,6 +29,52 @@ int index_at(const std::vector<Device> &devices, int node) {
         if (devices[index].pci_node == node) return static_cast<int>(index);
     return -1;
 }
+
+/// Where on a machine devices can be: NUMA nodes with processors of their own. Memory without processors (a GPU's) is
+/// no such place, and of several memories beside the same processors (HBM beside DRAM) the first stands for all.
+class Sites {
+public:
+    explicit Sites(const std::vector<NumaNode> &nodes) {
+        for (const NumaNode &node : nodes) {
+            const IndexSet processors = IndexSet::from_list(node.cpuset).value_or(IndexSet());
+            const auto same = std::find_if(sites_.begin(), sites_.end(), [&](const Site &site) {
+                return !processors.empty() && site.processors == processors;
+            });
+            site_of_[node.os_index] = same != sites_.end() ? same->os_index : node.os_index;
+            if (processors.empty())
+                memory_only_.insert(node.os_index);
+            else if (same == sites_.end())
+                sites_.push_back({node.os_index, processors});
+        }
+    }
+
+    std::size_t count() const { return sites_.size(); }
+
+    std::vector<int> near(const IndexSet &processors) const {
+        std::vector<int> result;
+        for (const Site &site : sites_)
+            if (processors.intersects(site.processors)) result.push_back(site.os_index);
+        return result;
+    }
+
+    /// Of what a file states; where it states nothing but memory, that.
+    std::vector<int> of_nodes(const std::vector<int> &stated) const {
+        std::set<int> result;
+        for (const int os_index : stated)
+            if (!memory_only_.contains(os_index))
+                result.insert(site_of_.contains(os_index) ? site_of_.at(os_index) : os_index);
+        return result.empty() ? stated : std::vector<int>(result.begin(), result.end());
+    }
+
+private:
+    struct Site {
+        int os_index = 0;
+        IndexSet processors;
+    };
+    std::vector<Site> sites_;
+    std::map<int, int> site_of_;
+    std::set<int> memory_only_;
+};
 
 }  // namespace
 
@@ -63,6 +111,11 @@ void MachineBuilder::add_switch(int pci_node) {
     snapshot.nvswitches.push_back(nvswitch);
 }
 
+void MachineBuilder::pass_over(const char *devices, std::size_t most) {
+    const std::string gap = fmt::format("more than {} {}: the others are passed over", most, devices);
+    if (std::find(snapshot.gaps.begin(), snapshot.gaps.end(), gap) == snapshot.gaps.end()) snapshot.gaps.push_back(gap);
+}
+
 int MachineBuilder::root_of(int node) const {
     while (node >= 0 && snapshot.pci[static_cast<std::size_t>(node)].parent >= 0)
         node = snapshot.pci[static_cast<std::size_t>(node)].parent;
@@ -75,25 +128,12 @@ void MachineBuilder::place_roots() {
     std::vector<NumaNode> &nodes = snapshot.host.numa_list;
     std::stable_sort(nodes.begin(), nodes.end(),
                      [](const NumaNode &a, const NumaNode &b) { return a.os_index < b.os_index; });
-    std::vector<IndexSet> near;
-    std::size_t with_processors = 0;
-    for (const NumaNode &node : nodes) {
-        near.push_back(IndexSet::from_list(node.cpuset).value_or(IndexSet()));
-        with_processors += near.back().empty() ? 0 : 1;
-    }
+    const Sites sites(nodes);
     for (PciNode &root : snapshot.pci) {
         if (root.parent >= 0) continue;
-        const IndexSet processors = IndexSet::from_list(root.cpuset).value_or(IndexSet());
-        if (root.numa_nodes.empty())
-            for (std::size_t index = 0; index < nodes.size(); ++index)
-                if (processors.intersects(near[index])) root.numa_nodes.push_back(nodes[index].os_index);
-        // Memory without processors (a GPU's own) lies below no device.
-        const auto count = std::count_if(root.numa_nodes.begin(), root.numa_nodes.end(), [&](int os_index) {
-            for (std::size_t index = 0; index < nodes.size(); ++index)
-                if (nodes[index].os_index == os_index) return !near[index].empty();
-            return true;
-        });
-        if (with_processors > 1 && static_cast<std::size_t>(count) >= with_processors) {
+        root.numa_nodes = root.numa_nodes.empty() ? sites.near(IndexSet::from_list(root.cpuset).value_or(IndexSet()))
+                                                  : sites.of_nodes(root.numa_nodes);
+        if (sites.count() > 1 && root.numa_nodes.size() >= sites.count()) {
             root.numa_nodes.clear();
             root.cpuset.clear();
         }

@@ -34,8 +34,10 @@ public:
     };
     void add_links(const Links &links) { links_.push_back(links); }
 
-    /// Sorts, sets NUMA nodes and processors from the trees' roots, makes the table of pairs, and notes what is
-    /// missing.
+    /// One of more devices than the Snapshot has room for: it is passed over, and a gap says so once.
+    void pass_over(const char *devices, std::size_t most);
+
+    /// Sorts, sets NUMA nodes and processors from the trees' roots, and makes the table of pairs.
     Snapshot finish();
 
     Snapshot snapshot;

@@ -6,12 +6,14 @@
 #include "topology/machine_builder.hpp"
 #include "topology/pci_ids.hpp"
 #include "topology/readers.hpp"
+#include "topology/snapshot_checks.hpp"
 #include "topology/xml_file.hpp"
 
 // NCCL's format: <system><cpu numaid affinity><pci busid class link_speed link_width>..<gpu><nvlink target count
 // tclass/>
-// </gpu>, <nic><net name/></nic>. A <cpu> is a NUMA node, the <pci> right below it lie behind host bridges of their
-// own, and a <pci> of class 0604 is a switch with all its ports.
+// </gpu>, <nic><net name/></nic>. A <cpu> is a NUMA node with all its host bridges, which the format does not tell
+// apart (what is NODE elsewhere is PHB here), a <pci> of class 0604 a switch with all its ports, a <nic> a card, which
+// lies right below the <cpu> where it is no PCI device, and a <net> one of its ports.
 namespace baton::topology {
 namespace {
 
@@ -73,7 +75,12 @@ private:
         if (numa >= 0) bridge.numa_nodes.push_back(numa);
         const int root = add_node(cpu, bridge);
         for (const xml_node child : cpu.children("pci")) add_pci(child, root, 1);
-        for (const xml_node nic : cpu.children("nic")) add_nic(nic, root, root);
+        for (const xml_node nic : cpu.children("nic")) {
+            PciNode device;
+            device.kind = PciKind::nic;
+            device.parent = root;
+            add_nics(nic, add_node(nic, device));
+        }
     }
 
     int add_node(xml_node element, PciNode node) {
@@ -105,12 +112,12 @@ private:
                                                                                           : PciKind::other;
         const int index = add_node(pci, node);
         if (gpu) add_gpu(pci, index);
-        if (nic) add_nic(pci.child("nic"), index, index);
+        if (nic) add_nics(pci.child("nic"), index);
         for (const xml_node child : pci.children("pci")) add_pci(child, index, depth + 1);
     }
 
     void add_gpu(xml_node pci, int index) {
-        if (builder_.gpu_count() >= max_gpus) file_.refuse(pci, "more than {} GPUs", max_gpus);
+        if (builder_.gpu_count() >= max_gpus) return builder_.pass_over("GPUs", max_gpus);
         const xml_node element = pci.child("gpu");
         Gpu &gpu = builder_.add_gpu(index);
         const int sm = number_or<int>(0, element, "sm", 0, 1000);
@@ -129,16 +136,20 @@ private:
         }
     }
 
-    void add_nic(xml_node element, int index, int where) {
-        if (builder_.snapshot.nics.size() >= max_nics) file_.refuse(element, "more than {} NICs", max_nics);
+    void add_nics(xml_node element, int index) {
+        const auto nets = element.children("net");
+        if (nets.begin() == nets.end()) add_nic("", index);
+        for (const xml_node net : nets) add_nic(net.attribute("name").value(), index);
+    }
+
+    void add_nic(const std::string &name, int index) {
+        if (builder_.snapshot.nics.size() >= max_nics) return builder_.pass_over("NICs", max_nics);
         const PciNode &node = builder_.snapshot.pci[static_cast<std::size_t>(index)];
-        Nic &nic = builder_.add_nic(where);
-        const xml_node net = element.child("net");
+        Nic &nic = builder_.add_nic(index);
         nic.kind = node.class_id == class_infiniband ? NicKind::infiniband
                    : node.class_id == class_ethernet ? NicKind::ethernet
                                                      : NicKind::other;
-        nic.name = net ? net.attribute("name").value() : "";
-        if (nic.name.empty()) nic.name = node.address ? to_string(*node.address) : "virtual";
+        nic.name = !name.empty() ? name : node.address ? to_string(*node.address) : "virtual";
     }
 
     static int nvlink_version_of_sm(int sm) {
@@ -197,6 +208,7 @@ private:
             node.class_id = class_other_bridge;
             index = add_node(nvlink, node);
         }
+        if (switches_.size() >= max_nvswitches) file_.refuse(nvlink, "more than {} NVSwitches", max_nvswitches);
         builder_.add_switch(index);
         switches_.emplace_back(*address, index);
         return index;
@@ -211,6 +223,10 @@ private:
 
 }  // namespace
 
-Snapshot read_nccl_xml(std::string_view text, const std::string &origin) { return NcclReader(text, origin).read(); }
+Snapshot read_nccl_xml(std::string_view text, const std::string &origin) {
+    Snapshot machine = NcclReader(text, origin).read();
+    check_snapshot(machine, origin);
+    return machine;
+}
 
 }  // namespace baton::topology

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 namespace baton::topology {
 namespace {
@@ -36,13 +35,11 @@ PciPath within_a_tree(const Snapshot &snapshot, int ancestor, const std::vector<
 
 PciPath between_trees(const Snapshot &snapshot, const PciNode &a, const PciNode &b) {
     PciPath path;
-    std::set<int> nodes(a.numa_nodes.begin(), a.numa_nodes.end());
-    nodes.insert(b.numa_nodes.begin(), b.numa_nodes.end());
-    const bool one_node = nodes.size() == 1 && !a.numa_nodes.empty() && !b.numa_nodes.empty();
     const bool placed = !a.numa_nodes.empty() && !b.numa_nodes.empty();
-    if (one_node) {
+    if (placed && a.numa_nodes == b.numa_nodes) {
         path.kind = LinkKind::NODE;
-        path.why = "PCIe host bridges of one NUMA node";
+        path.why = a.numa_nodes.size() == 1 ? "PCIe host bridges of one NUMA node"
+                                            : "PCIe host bridges near the same NUMA nodes";
     } else if (snapshot.host.numa_list.size() <= 1 || (!placed && !a.cpuset.empty() && a.cpuset == b.cpuset)) {
         path.kind = LinkKind::NODE;
         path.why = "PCIe host bridges near the same processors";

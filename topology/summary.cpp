@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "topology/discover.hpp"
 #include "topology/graph.hpp"
 
 namespace baton::topology {
@@ -167,7 +166,5 @@ std::string gaps_lines(const Snapshot &snapshot) {
 std::string summarize(const Snapshot &snapshot) {
     return gpus_line(snapshot) + links_line(snapshot) + host_line(snapshot) + gaps_lines(snapshot);
 }
-
-std::string machine_summary() { return summarize(discover()); }
 
 }  // namespace baton::topology

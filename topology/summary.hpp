@@ -10,7 +10,4 @@ namespace baton::topology {
 /// Contains no host name.
 std::string summarize(const Snapshot &snapshot);
 
-/// summarize(discover()); costs what discover() costs, so only the rank that prints it should call it.
-std::string machine_summary();
-
 }  // namespace baton::topology

@@ -52,6 +52,13 @@ TEST(Assemble, DeadLinkIsCountedOutAndNamed) {
     EXPECT_TRUE(any_gap_with(snapshot, "17 of the 18 NVLinks of GPU 1"));
 }
 
+TEST(Assemble, LinksThatAreAllDownBesideOthersThatAreUpAreNamed) {
+    NvmlFacts nvml = machines::h200_hidden_switches(3);
+    for (NvmlLink &link : nvml.gpus[1].links) link.active = false;
+    const Snapshot snapshot = assemble(nvml, {});
+    EXPECT_TRUE(any_gap_with(snapshot, "none of the 18 NVLinks of GPU 1 is up"));
+}
+
 TEST(Assemble, LinksThatAreAllDownAreNoFault) {  // a PCIe board whose bridge is not fitted
     NvmlFacts nvml = machines::two_pcie(P2pStatus::ok);
     for (NvmlGpu &gpu : nvml.gpus) gpu.links.resize(12);

@@ -68,6 +68,8 @@ TEST(Graph, HostBridgesOfOneNumaNode) {
     EXPECT_EQ(tree.pair(0, 4).kind.value, LinkKind::NODE);
     tree.place(1, {0, 1}, "");
     EXPECT_EQ(tree.pair(0, 4).kind.value, LinkKind::SYS);
+    tree.place(0, {0, 1}, "");
+    EXPECT_EQ(tree.pair(0, 4).kind.value, LinkKind::NODE);
 }
 
 TEST(Graph, HostBridgesWithoutNumaNodes) {

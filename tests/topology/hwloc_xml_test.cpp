@@ -1,4 +1,7 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "tests/topology/refusal.hpp"
 #include "tests/topology/texts.hpp"
@@ -107,6 +110,49 @@ TEST(HwlocXml, RootsAtTheWholeMachineSayNothing) {  // as where the firmware tel
     EXPECT_EQ(with_memory.gpus[0].cpuset.value, "0-1");
 }
 
+TEST(HwlocXml, OfSeveralMemoriesBesideTheSameProcessorsTheFirstIsTheDevices) {  // HBM beside DRAM, a GPU's own memory
+    for (const char *processors : {"0x0000000f", "0x0"}) {
+        const std::string more = fmt::format(R"(nodeset="0x00000005" gp_index="2">
+          <object type="NUMANode" os_index="2" cpuset="{}" nodeset="0x4" gp_index="99"/>)",
+                                             processors);
+        const Snapshot snapshot = read(texts::changed(texts::hwloc, R"(nodeset="0x00000001" gp_index="2">)", more));
+        EXPECT_EQ(snapshot.host.numa_nodes, 3);
+        for (const Gpu &gpu : snapshot.gpus) EXPECT_EQ(gpu.numa_node, (Known<int>{0, Source::hwloc_xml}));
+        EXPECT_EQ(snapshot.pci[0].numa_nodes, std::vector<int>{0});
+    }
+}
+
+TEST(HwlocXml, RootsOfASocketOfSeveralNodesAreNearAllOfThem) {
+    const Snapshot snapshot = read(R"(<topology version="2.0"><object type="Machine" cpuset="0xff" nodeset="0x7">
+      <object type="Package" cpuset="0xf" nodeset="0x3">
+        <object type="NUMANode" os_index="0" cpuset="0x3"/><object type="NUMANode" os_index="1" cpuset="0xc"/>
+        <object type="PCIDev" pci_busid="0000:01:00.0" pci_type="0302 [10de:1db1] [0:0]"/>
+        <object type="PCIDev" pci_busid="0000:02:00.0" pci_type="0302 [10de:1db1] [0:0]"/></object>
+      <object type="Package" cpuset="0xf0" nodeset="0x4"><object type="NUMANode" os_index="2" cpuset="0xf0"/>
+        <object type="PCIDev" pci_busid="0000:81:00.0" pci_type="0302 [10de:1db1] [0:0]"/></object></object></topology>)");
+    EXPECT_EQ(snapshot.pci[0].numa_nodes, (std::vector<int>{0, 1}));
+    EXPECT_FALSE(snapshot.gpus[0].numa_node.known());
+    EXPECT_EQ(snapshot.gpus[0].cpuset.value, "0-3");
+    const Graph graph = make_graph(snapshot);
+    EXPECT_EQ(graph.pair(0, 1).kind.value, LinkKind::NODE);
+    EXPECT_EQ(graph.pair(0, 2).kind.value, LinkKind::SYS);
+}
+
+TEST(HwlocXml, MoreDevicesThanThereIsRoomForArePassedOver) {  // thousands of virtual functions
+    std::string text = R"(<topology version="2.0"><object type="Machine">)";
+    for (int device = 0; device < 300; ++device)
+        text += fmt::format(R"(<object type="PCIDev" pci_busid="{:04x}:01:00.0" pci_type="0200 [15b3:101e] [0:0]"/>)"
+                            R"(<object type="PCIDev" pci_busid="{:04x}:02:00.0" pci_type="0302 [10de:2335] [0:0]"/>)",
+                            device, device);
+    const Snapshot snapshot = read(text + "</object></topology>");
+    EXPECT_EQ(snapshot.gpus.size(), 256u);
+    EXPECT_EQ(snapshot.nics.size(), 256u);
+    EXPECT_EQ(snapshot.pci.size(), 600u);
+    for (const char *gap :
+         {"more than 256 GPUs: the others are passed over", "more than 256 NICs: the others are passed over"})
+        EXPECT_EQ(std::count(snapshot.gaps.begin(), snapshot.gaps.end(), gap), 1) << gap;
+}
+
 TEST(HwlocXml, Version1HasNumaNodesAsParents) {
     const Snapshot snapshot = read(R"(<topology><object type="Machine" cpuset="0x0000ffff">
       <object type="NUMANode" os_index="0" cpuset="0x000000ff" nodeset="0x00000001" local_memory="5">
@@ -159,6 +205,11 @@ TEST(HwlocXml, RefusalsNameFileLineAndReason) {
               "file.xml: line 37: matrix NVLinkBandwidth: 9 values for 2 objects, not 4");
     EXPECT_EQ(why_not(texts::changed(texts::hwloc, "50000 75000", "50000 -5")),
               "file.xml: line 37: matrix NVLinkBandwidth: \"-5\" is no number");
+}
+
+TEST(HwlocXml, DevicesThatAreOneAreRefused) {
+    EXPECT_EQ(why_not(texts::changed(texts::hwloc, "0000:02:00.0", "0000:01:00.0")),
+              "file.xml: gpus[1].pci: gpus[0] is at this address too");
 }
 
 TEST(HwlocXml, DeepNestingIsRefused) {

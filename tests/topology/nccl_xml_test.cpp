@@ -28,6 +28,24 @@ TEST(NcclXml, GpusNicsAndNodes) {
     EXPECT_TRUE(snapshot.gaps.empty());
 }
 
+TEST(NcclXml, EachPortOfACardIsANicAndOnesWithoutPciAreDevices) {
+    std::string text = texts::changed(texts::nccl, R"(port="1"/></nic>)", R"(port="1"/><net name="mlx5_4"/></nic>)");
+    text = texts::changed(text, R"(<nic><net name="virt0" dev="1"/></nic>)",
+                          R"(<nic><net name="virt0"/></nic><nic><net name="virt1"/></nic>)");
+    const Snapshot snapshot = read(text);
+    const Graph graph = make_graph(snapshot);
+    ASSERT_EQ(snapshot.nics.size(), 4u);
+    EXPECT_EQ(snapshot.nics[1].name, "mlx5_4");
+    EXPECT_EQ(graph.nic_pair(0, 1).kind.value, LinkKind::PIX);
+    EXPECT_EQ(graph.nic_path(0, 1).kind.value, LinkKind::PIX);
+    EXPECT_EQ(snapshot.nics[3].name, "virt1");
+    EXPECT_EQ(snapshot.nics[3].numa_node.value, 1);
+    EXPECT_EQ(graph.nic_pair(2, 3).kind.value, LinkKind::PHB);
+    EXPECT_EQ(graph.nic_pair(0, 3).kind.value, LinkKind::SYS);
+    for (const Nic &nic : snapshot.nics)
+        EXPECT_EQ(snapshot.pci[static_cast<std::size_t>(nic.pci_node)].kind, PciKind::nic);
+}
+
 TEST(NcclXml, HiddenSwitches) {
     const Graph graph = make_graph(read(texts::nccl));
     EXPECT_EQ(graph.pair(0, 1).kind, (Known<LinkKind>{LinkKind::NVSWITCH, Source::nccl_xml}));

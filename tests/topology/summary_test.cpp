@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "tests/topology/machines.hpp"
+#include "topology/discover.hpp"
 
 namespace baton::topology {
 namespace {
@@ -80,7 +81,7 @@ TEST(Summary, NoGpuAndNoHwloc) {
 }
 
 TEST(Summary, OfThisMachineNamesNoHost) {
-    std::string text = machine_summary();
+    std::string text = summarize(discover());
     EXPECT_EQ(text.rfind("GPUs: ", 0), 0u);
     EXPECT_NE(text.find("\nCPU: "), std::string::npos);
     EXPECT_EQ(text.back(), '\n');

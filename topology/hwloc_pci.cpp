@@ -1,0 +1,64 @@
+#include "topology/hwloc_pci.hpp"
+
+#include <charconv>
+
+#include "topology/pci_ids.hpp"
+
+namespace baton::topology {
+namespace {
+
+using pugi::xml_node;
+
+/// "0302 [10de:2335] [10de:18be] a1"
+void read_type(const XmlFile &file, xml_node object, PciNode &node) {
+    const std::string_view text = object.attribute("pci_type").value();
+    const auto hex = [&](std::size_t at, std::uint32_t &value) {
+        if (text.size() < at + 4) return false;
+        const auto [end, error] = std::from_chars(text.data() + at, text.data() + at + 4, value, 16);
+        return error == std::errc() && end == text.data() + at + 4;
+    };
+    if (!hex(0, node.class_id) || !hex(6, node.vendor) || !hex(11, node.device))
+        file.refuse(object, "pci_type=\"{}\" is not of the form \"0302 [10de:2335] ...\"", text.substr(0, 80));
+}
+
+void read_device(const XmlFile &file, xml_node object, Source source, PciNode &node) {
+    const std::string_view address = object.attribute("pci_busid").value();
+    node.address = parse_pci_address(address);
+    if (!node.address) file.refuse(object, "pci_busid=\"{}\" is no PCI address", address.substr(0, 80));
+    if (object.attribute("pci_type")) read_type(file, object, node);
+    // GB/s. Virtual ports tell 0, or the speed of a single lane.
+    const double speed = object.attribute("pci_link_speed").as_double();
+    const double least = std::string_view(object.attribute("type").value()) == "Bridge" ? 2.0 : 0.1;
+    if (speed >= least && speed < 10'000) node.mbps = {static_cast<int>(speed * 1000 + 0.5), source};
+    node.name = object.attribute("name") ? object.attribute("name").value() : hwloc_info(object, "PCIDevice");
+}
+
+PciKind kind_of(xml_node object, const PciNode &node) {
+    if (std::string_view(object.attribute("subtype").value()) == "NVSwitch" ||
+        (node.vendor == vendor_nvidia && node.class_id == class_other_bridge))
+        return PciKind::nvswitch;
+    if (node.vendor == vendor_nvidia && is_gpu_class(node.class_id)) return PciKind::gpu;
+    return is_network_class(node.class_id) ? PciKind::nic : PciKind::other;
+}
+
+}  // namespace
+
+const char *hwloc_info(xml_node object, const char *name) {
+    for (const xml_node child : object.children("info"))
+        if (std::string_view(child.attribute("name").value()) == name) return child.attribute("value").value();
+    return "";
+}
+
+PciNode read_hwloc_pci(const XmlFile &file, xml_node object, Source source) {
+    PciNode node;
+    const bool bridge = std::string_view(object.attribute("type").value()) == "Bridge";
+    if (bridge && std::string_view(object.attribute("bridge_type").value()).starts_with("0-")) {
+        node.kind = PciKind::host_bridge;
+        return node;
+    }
+    read_device(file, object, source, node);
+    node.kind = bridge ? PciKind::bridge : kind_of(object, node);
+    return node;
+}
+
+}  // namespace baton::topology
