@@ -16,6 +16,8 @@ if "$mpirun" --version 2>/dev/null | grep -qiE 'open ?mpi|open-?rte|prte'; then
     flags="$flags --mca orte_base_help_aggregate 1"
     # All ranks are on this machine: a third of the time of a start goes into looking for networks.
     flags="$flags --mca pml ob1 --mca btl self,vader"
+    # Ranks that a failing one leaves behind are killed at once, not after a second or two.
+    flags="$flags --mca odls_base_sigkill_timeout 0"
     [ "$seconds" -gt 0 ] && flags="$flags --timeout $seconds"
     [ "$(id -u)" -eq 0 ] && flags="$flags --allow-run-as-root"
 fi
