@@ -35,7 +35,6 @@ public:
     Barrier &operator=(const Barrier &) = delete;
 
     void prepare(std::uint64_t /*round*/) override {}
-    void poison() override {}
     void issue() override {
         count(1);
         library_.issue(call_);

@@ -65,11 +65,6 @@ public:
         verifier_.poison(buffers_.recv, ranks() * block());
         verifier_.fill(own_pattern(), own_block_, block());
     }
-    void poison() override {
-        if (!in_place()) {
-            verifier_.poison(buffers_.recv, ranks() * block());
-        }
-    }
     Check verify(int /*calls*/) override {
         Check result;
         for (int rank = 0; rank < communicator_.size(); ++rank) {
@@ -105,10 +100,9 @@ public:
 
     void prepare(std::uint64_t round) override {
         round_ = round;
-        poison();
+        verifier_.poison(buffers_.recv, in_place() ? 0 : block());
         verifier_.fill(own_pattern(), buffers_.send, ranks() * block());
     }
-    void poison() override { verifier_.poison(buffers_.recv, in_place() ? 0 : block()); }
     Check verify(int calls) override {
         return verifier_.check_reduction(reduction(calls, communicator_.rank()), shape_.type, rank() * shape_.count,
                                          call_.recv, shape_.count);
@@ -125,10 +119,9 @@ public:
 
     void prepare(std::uint64_t round) override {
         round_ = round;
-        poison();
+        verifier_.poison(buffers_.recv, in_place() ? 0 : block());
         verifier_.fill(own_pattern(), input_, block());
     }
-    void poison() override { verifier_.poison(buffers_.recv, in_place() ? 0 : block()); }
     Check verify(int calls) override {
         return verifier_.check_reduction(reduction(calls, Reduction::everybody), shape_.type, 0, buffers_.recv,
                                          shape_.count);
@@ -148,10 +141,9 @@ public:
 
     void prepare(std::uint64_t round) override {
         round_ = round;
-        poison();
+        verifier_.poison(buffers_.recv, in_place() ? 0 : ranks() * block());
         verifier_.fill(own_pattern(), input_, ranks() * block());
     }
-    void poison() override { verifier_.poison(buffers_.recv, in_place() ? 0 : ranks() * block()); }
     /// In place, a second call gives every block back.
     Check verify(int calls) override {
         const bool exchanged = !in_place() || calls % 2 != 0;
@@ -181,12 +173,11 @@ public:
 
     void prepare(std::uint64_t round) override {
         round_ = round;
-        poison();
+        verifier_.poison(buffers_.recv, is_root() && in_place() ? 0 : block());
         if (is_root()) {
             verifier_.fill(own_pattern(), input_, block());
         }
     }
-    void poison() override { verifier_.poison(buffers_.recv, is_root() && in_place() ? 0 : block()); }
     Check verify(int /*calls*/) override {
         if (is_root() && !library_.root_receives()) {
             return {};
@@ -218,10 +209,9 @@ public:
 
     void prepare(std::uint64_t round) override {
         round_ = round;
-        poison();
+        verifier_.poison(buffers_.recv, block());
         verifier_.fill(own_pattern(), buffers_.send, block());
     }
-    void poison() override { verifier_.poison(buffers_.recv, block()); }
     Check verify(int /*calls*/) override {
         if (call_.from == Call::nobody) {
             return {};
@@ -241,12 +231,11 @@ public:
 
     void prepare(std::uint64_t round) override {
         round_ = round;
-        poison();
+        // Own puts have arrived when wait_signal() is passed, so poisoning cannot meet the left neighbour's last round.
+        verifier_.poison(buffers_.window, block());
         verifier_.fill(own_pattern(), buffers_.send, block());
         communicator_.world().barrier();  // nobody puts into a window that its owner is still poisoning
     }
-    /// Own puts have arrived when wait_signal() is passed, so poisoning cannot meet the left neighbour's last round.
-    void poison() override { verifier_.poison(buffers_.window, block()); }
     Check verify(int /*calls*/) override {
         return verifier_.check_copy(pattern_of(left()), shape_.type, 0, buffers_.window, shape_.count);
     }
@@ -263,11 +252,10 @@ public:
     void prepare(std::uint64_t round) override {
         communicator_.world().barrier();  // the left neighbour may still be getting the last round's data
         round_ = round;
-        poison();
+        verifier_.poison(buffers_.recv, block());
         verifier_.fill(own_pattern(), buffers_.window, block());
         communicator_.world().barrier();
     }
-    void poison() override { verifier_.poison(buffers_.recv, block()); }
     Check verify(int /*calls*/) override {
         return verifier_.check_copy(pattern_of(right()), shape_.type, 0, buffers_.recv, shape_.count);
     }

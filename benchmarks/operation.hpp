@@ -18,11 +18,9 @@ public:
     /// Writes the inputs of a round, different in every rank and round, and poisons the outputs. Collective for put and
     /// get, whose memory others may still be using; the caller has a barrier before issue() in any case.
     virtual void prepare(std::uint64_t round) = 0;
-    /// Poisons the outputs again, where they are not also inputs.
-    virtual void poison() = 0;
     /// One call, enqueued on the communicator's stream.
     virtual void issue() = 0;
-    /// `calls` captured calls are about to be replayed.
+    /// `calls` captured calls are about to be launched.
     virtual void replay(int /*calls*/) {}
     /// Judges every element of this rank's outputs after `calls` calls since prepare(), the stream being idle.
     /// Collective for barrier. REQUIRES: calls == 1 for InPlace::mpi.

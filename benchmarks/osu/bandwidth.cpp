@@ -23,9 +23,6 @@ protected:
         for (int slot = 0; sends() && slot < slots_.number(); ++slot) {
             context_.verifier.fill(pattern(rank(), round, slot), send_.at(slots_.offset(slot)), bytes());
         }
-        poison();
-    }
-    void poison() override {
         for (int slot = 0; receives() && slot < slots_.number(); ++slot) {
             context_.verifier.poison(recv_.at(slots_.offset(slot)), bytes());
         }
@@ -53,7 +50,7 @@ protected:
         return wrong;
     }
     double figure(double seconds, int iterations) const override {
-        const int directions = both_ways_ ? 2 : 1;
+        const double directions = both_ways_ ? 2 : 1;
         return megabytes_per_second(bytes(), directions * iterations * context_.options.window, seconds);
     }
 

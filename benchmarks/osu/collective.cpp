@@ -64,18 +64,18 @@ private:
         return seconds_now() - start;
     }
 
-    /// Writing the inputs has emptied caches, so the call is run a few times before it counts; in place that would
-    /// change the inputs.
-    void prepare(Operation &operation, const Shape &shape, std::uint64_t round) const {
-        operation.prepare(round);
-        if (shape.in_place == InPlace::no && kind_ != Kind::barrier) {
+    /// The untimed calls before one that counts have inputs of their own: else what they leave behind would pass for
+    /// its result. In place they would change the inputs that the check knows.
+    void prepare(Operation &operation, const Shape &shape, std::uint64_t iteration) const {
+        if (shape.in_place == InPlace::no && kind_ != Kind::barrier && context_.options.validation_warmup > 0) {
+            operation.prepare(2 * iteration);
             context_.world.barrier();
             for (int i = 0; i < context_.options.validation_warmup; ++i) {
                 timed_call(operation);
                 context_.world.barrier();
             }
-            operation.poison();
         }
+        operation.prepare(2 * iteration + 1);
         context_.world.barrier();
     }
 

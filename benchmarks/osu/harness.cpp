@@ -58,8 +58,8 @@ std::size_t limited_size(const Test &test, const Options &options, int ranks) {
     return std::min(options.max_bytes, options.memory_limit / parts);
 }
 
-/// One type's rows; false after a row with wrong elements.
-bool run_sizes(const Test &test, const Context &context, Runner &runner) {
+/// One type's rows, which it counts; false after a row with wrong elements.
+bool run_sizes(const Test &test, const Context &context, Runner &runner, int &rows) {
     const std::size_t first = test.family == Family::barrier ? context.max_bytes : context.options.min_bytes;
     for (std::size_t bytes = first; bytes <= context.max_bytes; bytes = std::max<std::size_t>(1, bytes * 2)) {
         const std::size_t count = runner.count_for(bytes);
@@ -71,6 +71,7 @@ bool run_sizes(const Test &test, const Context &context, Runner &runner) {
         context.communicator.check_alive();
         measurement.wrong = context.world.sum(measurement.wrong);
         print(context.world, row(test, context.options, measurement));
+        ++rows;
         if (measurement.wrong != 0) {
             if (context.world.rank() == 0) {
                 std::fprintf(stderr,
@@ -96,14 +97,23 @@ int run_test(const Test &test, int argc, char **argv, const MakeRunner &make_run
         const Verifier verifier(communicator);
         const Context context{world, communicator, verifier, *options, limited_size(test, *options, world.size())};
         print(world, fmt::format("{}{}", is_one_sided(test.family) ? "" : "\n", title_line(test, options->place)));
+        int rows = 0;
         for (const baton_type type : options->types) {
             const auto runner = make_runner(context, type);
             print(world, type_header(test, *options, type));
-            if (!run_sizes(test, context, *runner)) {
+            if (!run_sizes(test, context, *runner, rows)) {
                 return 1;
             }
         }
-        return 0;
+        if (rows > 0) {
+            return 0;
+        }
+        if (world.rank() == 0) {
+            std::fprintf(stderr,
+                         "%s: nothing was measured: of %zu to %zu bytes (at most %zu by -M) no size holds an element\n",
+                         test.name, options->min_bytes, options->max_bytes, context.max_bytes);
+        }
+        return 1;
     });
 }
 

@@ -16,9 +16,8 @@ public:
 protected:
     void prepare(std::uint64_t round) override {
         context_.verifier.fill(pattern(rank(), round, 0), send_.data(), bytes());
-        poison();
+        context_.verifier.poison(recv_.data(), bytes());
     }
-    void poison() override { context_.verifier.poison(recv_.data(), bytes()); }
     double iterate() override {
         const double start = seconds_now();
         if (rank() == 0) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "names.hpp"
 
@@ -13,7 +12,7 @@ namespace baton::bench::osu {
 
 namespace {
 
-/// One line of the option table; `families` decides which tests take it.
+/// One line of the option table; `takes` decides which tests take it.
 struct OptionLine {
     char letter;
     const char *name;
@@ -63,9 +62,10 @@ int parse_count(char letter, const std::string &text, int least, int most) {
 }
 
 std::size_t parse_bytes(char letter, const std::string &text, std::size_t least) {
+    constexpr std::size_t most = std::size_t{1} << 48;  // more than there is, and small enough to reckon with
     const auto value = parse_size(text);
-    if (!value || *value < least) {
-        throw BadUsage(fmt::format("-{} takes a number of bytes from {} on, not \"{}\"", letter, least, text));
+    if (!value || *value < least || *value > most) {
+        throw BadUsage(fmt::format("-{} takes a number of bytes from {} to {}, not \"{}\"", letter, least, most, text));
     }
     return *value;
 }
@@ -236,8 +236,12 @@ Options parse_options(const Test &test, int argc, char **argv) {
     opterr = 0;
     for (int letter = 0; (letter = getopt_long(argc, argv, letters.c_str(), long_options.data(), nullptr)) != -1;) {
         if (letter == '?' || letter == ':') {
-            const std::string word = optopt > 0 && optopt < 128 ? fmt::format("-{}", static_cast<char>(optopt))
-                                                                : std::string(argv[optind - 1]);
+            const std::string written = argv[optind - 1];
+            const std::string word =
+                optopt > 0 && optopt < 128 ? fmt::format("-{}", static_cast<char>(optopt)) : written;
+            if (letter == '?' && optopt != 0 && written.starts_with("--") && written.find('=') != std::string::npos) {
+                throw BadUsage(fmt::format("{}: {} takes no value", written, word));
+            }
             throw BadUsage(word + (letter == ':' ? " needs a value" : " is no option of this test"));
         }
         apply(options, static_cast<char>(letter), optarg, buffers);

@@ -17,10 +17,9 @@ public:
 protected:
     /// Writes this rank's inputs of a round and poisons its outputs.
     virtual void prepare(std::uint64_t round) = 0;
-    /// Poisons this rank's outputs.
-    virtual void poison() = 0;
     /// The rank's part of an iteration, complete on return; the seconds that rank 0 counts.
     virtual double iterate() = 0;
+    /// Wrong elements of this rank. On both ranks, after an iteration.
     virtual std::uint64_t verify(std::uint64_t round) = 0;
     /// The figure of `iterations` iterations that took `seconds` together.
     virtual double figure(double seconds, int iterations) const = 0;
@@ -38,6 +37,9 @@ protected:
     const Context &context_;
     const baton_type type_;
     std::size_t count_ = 0;  // elements of the size being measured
+
+private:
+    void prepare_in_step(std::uint64_t round);
 };
 
 /// Buffers for one message, or for each message of a window (-b multiple): slots 256 bytes or more apart.
@@ -57,7 +59,7 @@ private:
 };
 
 /// As one message of a bandwidth test takes it: MB/s with MB = 10^6 bytes.
-inline double megabytes_per_second(std::size_t bytes, int messages, double seconds) {
+inline double megabytes_per_second(std::size_t bytes, double messages, double seconds) {
     return static_cast<double>(bytes) * messages / seconds / 1e6;
 }
 

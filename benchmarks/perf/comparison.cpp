@@ -6,10 +6,9 @@
 namespace baton::bench::perf {
 
 std::vector<std::size_t> round_order(std::size_t contenders, int round) {
-    std::vector<std::size_t> order{0};
-    const std::size_t peers = contenders - 1;
-    for (std::size_t step = 0; step < peers; ++step) {
-        order.push_back(1 + (static_cast<std::size_t>(round) + step) % peers);
+    std::vector<std::size_t> order;
+    for (std::size_t step = 0; step < contenders; ++step) {
+        order.push_back((static_cast<std::size_t>(round) + step) % contenders);
     }
     return order;
 }

@@ -6,8 +6,7 @@
 
 namespace baton::bench::perf {
 
-/// In which order the contenders of a row run in a round: Baton (0) first, then the others, each time another one of
-/// them first. REQUIRES: contenders > 0.
+/// In which order the contenders of a row run in a round: each time another one of them first.
 std::vector<std::size_t> round_order(std::size_t contenders, int round);
 
 /// A peer's time as the ratio sees it: nothing where it has no result or a wrong one.

@@ -93,6 +93,9 @@ Row measure(const Bench &bench, const Shape &shape, Mode mode, const Limits &lim
         }
     }
     for (Entry &entry : entries) {
+        if (bench.options.check) {
+            entry.side->check_single_calls();
+        }
         *entry.timing = entry.side->finish();
     }
     row.algorithm_bandwidth = static_cast<double>(row.bytes) / row.own.median;

@@ -39,17 +39,22 @@ void Side::measure_host_cost(int calls) {
 void Side::set_calls(int calls) {
     timing_.calls = calls;
     if (mode_ == Mode::graph) {
-        graph_ = gpu::capture(bench_.communicator.stream(), [&] { issue(calls); });
-        run_calls();  // the first launch uploads the graph
+        capture(calls);
+        run_calls(calls);  // the first launch uploads the graph
         bench_.communicator.synchronize();
     }
 }
 
-void Side::run_calls() {
+void Side::capture(int calls) {
+    graph_ = gpu::capture(bench_.communicator.stream(), [&] { issue(calls); });
+}
+
+/// REQUIRES: as many calls as are captured.
+void Side::run_calls(int calls) {
     if (graph_ == nullptr) {
-        issue(timing_.calls);
+        issue(calls);
     } else {
-        operation_->replay(timing_.calls);
+        operation_->replay(calls);
         graph_->launch(bench_.communicator.stream());
     }
 }
@@ -60,12 +65,27 @@ void Side::run_round(int round) {
     }
     bench_.communicator.world().barrier();
     const double start = seconds_now();
-    run_calls();
+    run_calls(timing_.calls);
     bench_.communicator.synchronize();
     timing_.times.push_back((seconds_now() - start) / timing_.calls);
     bench_.communicator.check_alive();
     if (bench_.options.check) {
         timing_.wrong += operation_->verify(timing_.calls).wrong;
+    }
+}
+
+void Side::check_single_calls() {
+    constexpr int single_calls = 2;
+    if (mode_ == Mode::graph) {
+        capture(1);
+    }
+    for (int call = 0; call < single_calls; ++call) {
+        operation_->prepare(static_cast<std::uint64_t>(bench_.options.rounds + call) + 1);
+        bench_.communicator.world().barrier();
+        run_calls(1);
+        bench_.communicator.synchronize();
+        bench_.communicator.check_alive();
+        timing_.wrong += operation_->verify(1).wrong;
     }
 }
 

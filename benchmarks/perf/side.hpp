@@ -21,6 +21,9 @@ public:
     /// Fixes the number of calls of a round, and captures them.
     void set_calls(int calls);
     void run_round(int round);
+    /// Untimed, behind the rounds: calls each of which has inputs of its own. The calls of a round all do the same, so
+    /// that one which did nothing, or gave what an earlier one left, would hide among them.
+    void check_single_calls();
     /// The timing over all ranks.
     Timing finish();
 
@@ -29,7 +32,8 @@ public:
 private:
     double time_calls(int calls);
     void issue(int calls);
-    void run_calls();
+    void capture(int calls);
+    void run_calls(int calls);
 
     const Bench &bench_;
     const Mode mode_;

@@ -17,13 +17,13 @@ using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(Comparison, BatonIsFirstAndTheOthersTakeTurns) {
+TEST(Comparison, AllTakeTurnsToBeFirst) {
     EXPECT_THAT(round_order(1, 5), ElementsAre(0));
-    EXPECT_THAT(round_order(2, 1), ElementsAre(0, 1));
+    EXPECT_THAT(round_order(2, 1), ElementsAre(1, 0));
     EXPECT_THAT(round_order(4, 0), ElementsAre(0, 1, 2, 3));
-    EXPECT_THAT(round_order(4, 1), ElementsAre(0, 2, 3, 1));
-    EXPECT_THAT(round_order(4, 2), ElementsAre(0, 3, 1, 2));
-    EXPECT_THAT(round_order(4, 3), ElementsAre(0, 1, 2, 3));
+    EXPECT_THAT(round_order(4, 1), ElementsAre(1, 2, 3, 0));
+    EXPECT_THAT(round_order(4, 3), ElementsAre(3, 0, 1, 2));
+    EXPECT_THAT(round_order(4, 4), ElementsAre(0, 1, 2, 3));
 }
 
 TEST(Comparison, TheBestPeerIsTheFastestThatIsRight) {
