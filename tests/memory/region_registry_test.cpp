@@ -4,19 +4,16 @@
 
 #include <string>
 
-#include "fake_domain.hpp"
-#include "ranks.hpp"
+#include "registry_rank.hpp"
 
 namespace baton::core::testing {
 namespace {
 
-constexpr auto patience = std::chrono::milliseconds(30000);
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t place_of_memory = std::uint64_t{1} << 44;  // nothing is there; nothing looks
 
-struct Rank {
-    explicit Rank(Bootstrap &bootstrap)
-        : domain(true), peers(bootstrap, domain, {}), registry(domain, peers, patience) {}
+struct Rank : RegistryRank {
+    using RegistryRank::RegistryRank;
 
     RegionRegistry::Location locate(std::uint64_t address, std::size_t bytes = 1) {
         const auto *pointer = reinterpret_cast<const void *>(address);
@@ -30,23 +27,7 @@ struct Rank {
         const auto *pointer = reinterpret_cast<const void *>(address);
         return usable_bytes(domain, domain.classify(pointer), pointer, wanted);
     }
-
-    FakeDomain domain;
-    PeerMemory peers;
-    RegionRegistry registry;
 };
-
-/// Rank 0 runs `body`; rank 1 is there to answer.
-void with_a_peer(const std::function<void(Rank &, Rank *peer)> &body) {
-    std::atomic<Rank *> peer{nullptr};
-    run_threads(2, [&](Bootstrap &bootstrap) {
-        Rank rank(bootstrap);
-        if (bootstrap.rank() == 1) peer = &rank;
-        bootstrap.barrier();
-        if (bootstrap.rank() == 0) body(rank, peer);
-        bootstrap.barrier();
-    });
-}
 
 void take_all_slots(Rank &rank) {
     for (std::uint64_t i = 0; i < caller_slots; ++i) {
@@ -66,7 +47,7 @@ baton_result code_of(Call &&call) {
 }
 
 TEST(RegionRegistry, PublishesAnAllocationOnceAndFindsItAgain) {
-    with_a_peer([](Rank &rank, Rank *peer) {
+    with_a_peer<Rank>([](Rank &rank, Rank &peer) {
         rank.domain.pretend(place_of_memory, 10 * page, 1);
         bool known = true;
         rank.peek(place_of_memory + 5, &known);
@@ -79,7 +60,7 @@ TEST(RegionRegistry, PublishesAnAllocationOnceAndFindsItAgain) {
         EXPECT_EQ(second.generation, first.generation);
         EXPECT_EQ(second.offset, 9 * page);
         EXPECT_EQ(rank.domain.exported, 1);
-        EXPECT_EQ(peer->domain.imported, 1);
+        EXPECT_EQ(peer.domain.imported, 1);
         EXPECT_EQ(rank.registry.count(), 1U);
         EXPECT_FALSE(rank.registry.asked_bytes(rank.domain.classify(reinterpret_cast<const void *>(place_of_memory))));
         const auto peeked = rank.peek(place_of_memory + 7, &known);
@@ -90,7 +71,7 @@ TEST(RegionRegistry, PublishesAnAllocationOnceAndFindsItAgain) {
 }
 
 TEST(RegionRegistry, ChunksSideBySideAreUsedAsOneAndExportedSingly) {
-    with_a_peer([](Rank &rank, Rank *peer) {
+    with_a_peer<Rank>([](Rank &rank, Rank &peer) {
         constexpr std::uint64_t start = place_of_memory + 5;
         for (std::uint64_t i = 0; i < 3; ++i) rank.domain.pretend_chunk(place_of_memory + i * page, page, i + 1);
         EXPECT_EQ(rank.usable(start, 3 * page), 3 * page - 5) << "to the end of the last chunk";
@@ -101,7 +82,7 @@ TEST(RegionRegistry, ChunksSideBySideAreUsedAsOneAndExportedSingly) {
         const auto across = rank.locate(start, 2 * page);
         EXPECT_FALSE(across.direct);
         EXPECT_NE(across.reason.find("several mappings"), std::string::npos) << across.reason;
-        EXPECT_EQ(peer->domain.imported, 0);
+        EXPECT_EQ(peer.domain.imported, 0);
         const auto within = rank.locate(place_of_memory + page + 7, page - 7);
         EXPECT_TRUE(within.direct);
         EXPECT_EQ(within.offset, 7U);
@@ -112,7 +93,7 @@ TEST(RegionRegistry, ChunksSideBySideAreUsedAsOneAndExportedSingly) {
 }
 
 TEST(RegionRegistry, AChunkEndsWhereTheNextOneIsAnotherDevicesOrNone) {
-    with_a_peer([](Rank &rank, Rank *) {
+    with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
         rank.domain.pretend_chunk(place_of_memory, page, 1);
         EXPECT_EQ(rank.usable(place_of_memory, 2 * page), page) << "nothing there";
         rank.domain.pretend_chunk(place_of_memory + page, page, 2, 1);
@@ -125,7 +106,7 @@ TEST(RegionRegistry, AChunkEndsWhereTheNextOneIsAnotherDevicesOrNone) {
 }
 
 TEST(RegionRegistry, ANewBufferIdAtTheSameAddressIsANewRegion) {
-    with_a_peer([](Rank &rank, Rank *peer) {
+    with_a_peer<Rank>([](Rank &rank, Rank &peer) {
         rank.domain.pretend(place_of_memory, page, 1);
         const auto before = rank.locate(place_of_memory);
         rank.domain.pretend(place_of_memory, page, 2);
@@ -136,15 +117,15 @@ TEST(RegionRegistry, ANewBufferIdAtTheSameAddressIsANewRegion) {
         EXPECT_TRUE(after.direct);
         EXPECT_TRUE(after.slot != before.slot || after.generation != before.generation);
         EXPECT_EQ(rank.registry.count(), 1U);
-        EXPECT_EQ(peer->domain.imported, 2);
-        EXPECT_EQ(peer->domain.unimported, 0);
-        peer->peers.reclaim();
-        EXPECT_EQ(peer->domain.unimported, 1);
+        EXPECT_EQ(peer.domain.imported, 2);
+        EXPECT_EQ(peer.domain.unimported, 0);
+        peer.peers.reclaim();
+        EXPECT_EQ(peer.domain.unimported, 1);
     });
 }
 
 TEST(RegionRegistry, ANewAllocationOverOldOnesReplacesThem) {
-    with_a_peer([](Rank &rank, Rank *) {
+    with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
         for (std::uint64_t i = 0; i < 4; ++i) {
             rank.domain.pretend(place_of_memory + i * page, page, i + 1);
             rank.locate(place_of_memory + i * page);
@@ -163,7 +144,7 @@ TEST(RegionRegistry, ANewAllocationOverOldOnesReplacesThem) {
 }
 
 TEST(RegionRegistry, TheSameBaseWithAnotherSizeIsANewRegion) {
-    with_a_peer([](Rank &rank, Rank *) {
+    with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
         rank.domain.pretend(place_of_memory, page, 1);
         const auto small = rank.locate(place_of_memory);
         rank.domain.pretend(place_of_memory, 2 * page, 1);
@@ -175,7 +156,7 @@ TEST(RegionRegistry, TheSameBaseWithAnotherSizeIsANewRegion) {
 }
 
 TEST(RegionRegistry, WhatCannotBeExportedIsAskedForOnce) {
-    with_a_peer([](Rank &rank, Rank *) {
+    with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
         rank.domain.pretend(place_of_memory, page, 1, "it is made of glass");
         for (int i = 0; i < 5; ++i) {
             const auto place = rank.locate(place_of_memory);
@@ -194,9 +175,9 @@ TEST(RegionRegistry, WhatCannotBeExportedIsAskedForOnce) {
 }
 
 TEST(RegionRegistry, APeersRefusalIsRememberedForThatAllocation) {
-    with_a_peer([](Rank &rank, Rank *peer) {
+    with_a_peer<Rank>([](Rank &rank, Rank &peer) {
         std::atomic<int> asked{0};
-        peer->domain.before_import = [&](const RegionPost &) {
+        peer.domain.before_import = [&](const RegionPost &) {
             ++asked;
             fail(BATON_ERR_CUDA, "no way there");
         };
@@ -217,12 +198,12 @@ TEST(RegionRegistry, APeersRefusalIsRememberedForThatAllocation) {
         rank.registry.release(memory);
         EXPECT_EQ(code_of([&] { rank.registry.allocate_published(10); }), BATON_ERR_CUDA);
         EXPECT_EQ(rank.registry.allocated_bytes(), 0U);
-        peer->domain.before_import = nullptr;
+        peer.domain.before_import = nullptr;
     });
 }
 
 TEST(RegionRegistry, OrdinaryMemoryIsNotDirect) {
-    with_a_peer([](Rank &rank, Rank *) {
+    with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
         int stack = 0;
         const auto place = rank.registry.locate(rank.domain.classify(&stack), &stack, sizeof(stack));
         EXPECT_FALSE(place.direct);
@@ -236,7 +217,7 @@ TEST(RegionRegistry, OrdinaryMemoryIsNotDirect) {
 }
 
 TEST(RegionRegistry, RegistrationsAreCounted) {
-    with_a_peer([](Rank &rank, Rank *) {
+    with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
         rank.domain.pretend(place_of_memory, page, 1);
         const auto *start = reinterpret_cast<const void *>(place_of_memory);
         const auto *middle = reinterpret_cast<const void *>(place_of_memory + 100);
@@ -254,7 +235,7 @@ TEST(RegionRegistry, RegistrationsAreCounted) {
 }
 
 TEST(RegionRegistry, FreedMemoryGivesItsSlotBackWhenSlotsAreShort) {
-    with_a_peer([](Rank &rank, Rank *) {
+    with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
         take_all_slots(rank);
         const std::uint64_t next = place_of_memory + caller_slots * page;
         rank.domain.pretend(next, page, 5000);
@@ -272,7 +253,7 @@ TEST(RegionRegistry, FreedMemoryGivesItsSlotBackWhenSlotsAreShort) {
 
 /// Where the caller's memory has taken its slots, calls on other memory go through staging.
 TEST(RegionRegistry, BatonsOwnMemoryDoesNotNeedTheCallersSlots) {
-    with_a_peer([](Rank &rank, Rank *peer) {
+    with_a_peer<Rank>([](Rank &rank, Rank &peer) {
         take_all_slots(rank);
         EXPECT_EQ(code_of([&] { rank.registry.allocate(10); }), BATON_ERR_MEMORY);
         const std::uint64_t next = place_of_memory + caller_slots * page;
@@ -282,26 +263,26 @@ TEST(RegionRegistry, BatonsOwnMemoryDoesNotNeedTheCallersSlots) {
         for (int i = 0; i < own_slots; ++i) {
             const auto staging = rank.registry.allocate_published(10);
             const auto &[slot, generation] = staging.published;
-            ASSERT_EQ(peer->peers.address(0, slot, generation), staging.pointer);
+            ASSERT_EQ(peer.peers.address(0, slot, generation), staging.pointer);
         }
         EXPECT_EQ(code_of([&] { rank.registry.allocate_published(10); }), BATON_ERR_MEMORY);
-        const int imported = peer->domain.imported;
+        const int imported = peer.domain.imported;
         void *scratch = rank.registry.allocate_scratch(100);
-        EXPECT_EQ(peer->domain.imported, imported) << "nobody else has a use for it";
+        EXPECT_EQ(peer.domain.imported, imported) << "nobody else has a use for it";
         EXPECT_FALSE(rank.locate(reinterpret_cast<std::uintptr_t>(scratch)).direct);
     });
 }
 
 TEST(RegionRegistry, AllocatedMemoryIsPublishedFromBirth) {
-    with_a_peer([](Rank &rank, Rank *peer) {
+    with_a_peer<Rank>([](Rank &rank, Rank &peer) {
         void *memory = rank.registry.allocate(1000);
-        EXPECT_EQ(peer->domain.imported, 1);
+        EXPECT_EQ(peer.domain.imported, 1);
         bool known = false;
         EXPECT_TRUE(rank.peek(reinterpret_cast<std::uintptr_t>(memory) + 999, &known).direct);
         EXPECT_TRUE(known);
         EXPECT_EQ(rank.registry.allocated_bytes(), 1000U);
         const auto window = rank.registry.allocate_published(500);
-        EXPECT_EQ(peer->peers.address(0, window.published.slot, window.published.generation), window.pointer);
+        EXPECT_EQ(peer.peers.address(0, window.published.slot, window.published.generation), window.pointer);
         EXPECT_EQ(rank.registry.allocated_bytes(), 1500U);
         EXPECT_EQ(rank.registry.asked_bytes(rank.domain.classify(static_cast<char *>(memory) + 2000)), 1000U);
         EXPECT_EQ(rank.registry.asked_bytes(rank.domain.classify(window.pointer)), 500U);
@@ -312,7 +293,7 @@ TEST(RegionRegistry, AllocatedMemoryIsPublishedFromBirth) {
         EXPECT_EQ(code_of([&] { rank.registry.release(memory); }), BATON_ERR_ARGUMENT);
         EXPECT_EQ(*static_cast<char *>(memory), 0) << "not mapped any more, though the peer has it";
         EXPECT_EQ(rank.domain.classify(memory).kind, PointerInfo::Kind::invalid);
-        peer->peers.reclaim();
+        peer.peers.reclaim();
         EXPECT_EQ(rank.domain.classify(memory).kind, PointerInfo::Kind::invalid);
         EXPECT_EQ(rank.registry.allocated_bytes(), 500U);
         EXPECT_EQ(rank.registry.count(), 1U);  // the window's memory

@@ -5,34 +5,19 @@
 #include <algorithm>
 #include <vector>
 
-#include "fake_domain.hpp"
-#include "ranks.hpp"
+#include "registry_rank.hpp"
 
 namespace baton::core::testing {
 namespace {
 
 constexpr std::uint64_t MiB = 1 << 20;
 
-struct Rank {
-    explicit Rank(Bootstrap &bootstrap)
-        : domain(true), peers(bootstrap, domain, {}), registry(domain, peers, std::chrono::milliseconds(30000)) {}
-    FakeDomain domain;
-    PeerMemory peers;
-    RegionRegistry registry;
-};
-
-/// Rank 0 runs `body`; rank 1 is there to answer.
-void with_a_peer(const std::function<void(Rank &)> &body) {
-    run_threads(2, [&](Bootstrap &bootstrap) {
-        Rank rank(bootstrap);
-        bootstrap.barrier();
-        if (bootstrap.rank() == 0) body(rank);
-        bootstrap.barrier();
-    });
+void with_a_peer(const std::function<void(RegistryRank &)> &body) {
+    testing::with_a_peer<RegistryRank>([&](RegistryRank &rank, RegistryRank & /*peer*/) { body(rank); });
 }
 
 TEST(StagingPool, PiecesOfACallAreApartAndAligned) {
-    with_a_peer([](Rank &rank) {
+    with_a_peer([](RegistryRank &rank) {
         StagingPool pool(rank.registry, StagingPool::Audience::peers);
         std::vector<std::pair<std::byte *, std::byte *>> taken;
         for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{255}, std::uint64_t{256}, std::uint64_t{257},
@@ -48,7 +33,7 @@ TEST(StagingPool, PiecesOfACallAreApartAndAligned) {
 }
 
 TEST(StagingPool, APieceIsWhereItsRegionAndOffsetSay) {
-    with_a_peer([](Rank &rank) {
+    with_a_peer([](RegistryRank &rank) {
         StagingPool pool(rank.registry, StagingPool::Audience::peers);
         const StagingPool::Piece first = pool.take(1000);
         const StagingPool::Piece second = pool.take(1000);
@@ -60,7 +45,7 @@ TEST(StagingPool, APieceIsWhereItsRegionAndOffsetSay) {
 }
 
 TEST(StagingPool, CallsHaveTheSameMemoryOneAfterAnother) {
-    with_a_peer([](Rank &rank) {
+    with_a_peer([](RegistryRank &rank) {
         StagingPool pool(rank.registry, StagingPool::Audience::peers);
         const auto call = [&] {
             std::vector<std::byte *> pieces;
@@ -78,7 +63,7 @@ TEST(StagingPool, CallsHaveTheSameMemoryOneAfterAnother) {
 
 /// A group of messages that all have to be staged: slots are few, and its bytes are what memory it should take.
 TEST(StagingPool, ManyPiecesTakeFewRegions) {
-    with_a_peer([](Rank &rank) {
+    with_a_peer([](RegistryRank &rank) {
         StagingPool pool(rank.registry, StagingPool::Audience::peers);
         for (int piece = 0; piece < 4 * BATON_GROUP_LIMIT; ++piece) pool.take(3000);
         EXPECT_LT(rank.registry.count(), 16U);
@@ -87,7 +72,7 @@ TEST(StagingPool, ManyPiecesTakeFewRegions) {
 }
 
 TEST(StagingPool, LargePiecesTakeLittleMoreThanTheyAre) {
-    with_a_peer([](Rank &rank) {
+    with_a_peer([](RegistryRank &rank) {
         StagingPool pool(rank.registry, StagingPool::Audience::own);
         pool.take(70 * MiB);
         EXPECT_LE(rank.registry.allocated_bytes(), 80 * MiB);
@@ -99,7 +84,7 @@ TEST(StagingPool, LargePiecesTakeLittleMoreThanTheyAre) {
 
 /// What is ahead of need is not worth a call.
 TEST(StagingPool, WhereMemoryIsShortTakesWhatIsNeeded) {
-    with_a_peer([](Rank &rank) {
+    with_a_peer([](RegistryRank &rank) {
         StagingPool pool(rank.registry, StagingPool::Audience::peers);
         rank.domain.most_bytes = MiB;
         for (int piece = 0; piece < 4; ++piece) pool.take(MiB);
@@ -111,7 +96,7 @@ TEST(StagingPool, WhereMemoryIsShortTakesWhatIsNeeded) {
 
 /// Each of these calls needs a little more than the one before.
 TEST(StagingPool, SizesThatGrowDoNotTakeAChunkEach) {
-    with_a_peer([](Rank &rank) {
+    with_a_peer([](RegistryRank &rank) {
         StagingPool pool(rank.registry, StagingPool::Audience::own);
         for (std::uint64_t bytes = MiB; bytes < 16 * MiB; bytes += 64 << 10) {
             pool.take(bytes);
