@@ -11,12 +11,6 @@ namespace {
 /// Which memory a checked call works on: what the checks have found. An address may be mapped anew under the number
 /// that it had, so all of it counts.
 std::array<PointerInfo, 2> memory_of(const Request &request) { return {request.send_info, request.recv_info}; }
-template <std::size_t n>
-std::array<PointerInfo, n> memory_of(const std::array<Request, n> &messages) {
-    std::array<PointerInfo, n> memory;
-    std::transform(messages.begin(), messages.end(), memory.begin(), [](const Request &one) { return one.send_info; });
-    return memory;
-}
 
 /// What a group does at its end for a collected call: `look` makes the call's checks once more, and returns the buffers
 /// that it finds.
@@ -24,24 +18,11 @@ template <std::size_t n, class Look>
 Group::Check once_more(const char *name, const std::array<PointerInfo, n> &buffers, const Look &look) {
     return [=] {
         try {
-            if (look() != buffers)
-                fail(BATON_ERR_ARGUMENT, "buffer is other memory: it was freed, and its place allocated again");
+            if (look() != buffers) fail(BATON_ERR_ARGUMENT, "buffer {}", replaced_memory);
         } catch (const Failure &failure) {
-            fail(failure.code(), "{} was collected, but now its {}; nothing of the group was started", name,
-                 failure.what());
+            refuse_collected(name, failure);
         }
     };
-}
-
-template <class Check, class Requests>
-Group::Check once_more(const char *name, baton_comm_t comm, baton_stream_t stream, const Check &check,
-                       const Requests &checked) {
-    return once_more(name, memory_of(checked), [=] {
-        const std::shared_ptr<Communicator> found = find_comm(comm);
-        const auto turn = found->turn_unless_destroyed();
-        find_stream(*found, stream);
-        return memory_of(check(*found));
-    });
 }
 
 /// One call on a communicator that works: checks in its turn, then runs or joins this thread's group, which keeps
@@ -55,21 +36,33 @@ baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stre
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
         if (!group.open()) return found->issuer().run(request, on.get());
-        group.add_call(once_more(name, comm, stream, check, request), found,
+        const auto look = [=] {
+            const std::shared_ptr<Communicator> again = find_comm(comm);
+            const auto its_turn = again->turn_unless_destroyed();
+            find_stream(*again, stream);
+            return memory_of(check(*again));
+        };
+        group.add_call(once_more(name, memory_of(request), look), found,
                        [found, request, on] { found->issuer().run(request, on.get()); });
     });
 }
 
-template <class Check>
-baton_result messages(const char *name, baton_comm_t comm, baton_stream_t stream, const Check &check) {
+/// Likewise messages, as many as the call has `buffers`: what it calls them.
+template <std::size_t n, class Check>
+baton_result messages(const char *name, const std::array<const char *, n> &buffers, baton_comm_t comm,
+                      baton_stream_t stream, const Check &check) {
     return guarded(name, [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const auto turn = found->turn();
-        const auto requests = check(*found);
+        const std::array<Request, n> requests = check(*found);
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
         if (!group.open()) return found->issuer().run_messages(requests, on.get());
-        group.add_messages(once_more(name, comm, stream, check, requests), found, requests, on);
+        std::array<Group::MessageNames, n> names;
+        std::transform(buffers.begin(), buffers.end(), names.begin(), [name](const char *buffer) {
+            return Group::MessageNames{name, buffer};
+        });
+        group.add_messages({comm, stream, found, on}, requests, names);
     });
 }
 
@@ -77,7 +70,7 @@ baton_result messages(const char *name, baton_comm_t comm, baton_stream_t stream
 baton_result one_message(const char *name, baton_operation operation, const void *buffer, std::size_t count,
                          baton_type type, int peer, baton_comm_t comm, baton_stream_t stream) {
     const bool grouped = Group::of_this_thread().open();
-    return messages(name, comm, stream, [=](Communicator &on) {
+    return messages(name, std::array{"buffer"}, comm, stream, [=](Communicator &on) {
         const Request request = check_message(on, operation, buffer, count, type, peer, {});
         if (peer == on.rank() && request.bytes > BATON_EAGER_BYTES && !grouped) {
             fail(BATON_ERR_ARGUMENT,
@@ -192,7 +185,7 @@ baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, b
 
 baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount,
                             int source, baton_type type, baton_comm_t comm, baton_stream_t stream) {
-    return messages("baton_sendrecv", comm, stream, [=](Communicator &on) {
+    return messages("baton_sendrecv", std::array{"sendbuf", "recvbuf"}, comm, stream, [=](Communicator &on) {
         const std::array both{
             check_message(on, BATON_SEND, sendbuf, sendcount, type, dest, {"sendbuf", "sendcount", "dest"}),
             check_message(on, BATON_RECV, recvbuf, recvcount, type, source, {"recvbuf", "recvcount", "source"})};

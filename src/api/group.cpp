@@ -1,4 +1,4 @@
-#include "api/group.hpp"
+#include "api/calls.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -12,21 +12,21 @@ Group &Group::of_this_thread() {
     return group;
 }
 
-void Group::add_messages(Check check, const std::shared_ptr<Communicator> &comm, std::span<const Request> requests,
-                         const std::shared_ptr<void> &stream) {
+void Group::add_messages(const On &on, std::span<const Request> requests, std::span<const MessageNames> names) {
     std::vector<Messages> &messages = collected_.messages;
     const std::size_t collected = std::accumulate(
         messages.begin(), messages.end(), std::size_t{0},
-        [&](std::size_t sum, const Messages &one) { return one.comm == comm ? sum + one.requests.size() : sum; });
+        [&](std::size_t sum, const Messages &one) { return one.on.comm == on.comm ? sum + one.requests.size() : sum; });
     if (collected + requests.size() > BATON_GROUP_LIMIT) {
         fail(BATON_ERR_ARGUMENT, "the group holds {} sends and recvs of this communicator already; it may hold {}",
              collected, BATON_GROUP_LIMIT);
     }
-    auto place = std::find_if(messages.begin(), messages.end(),
-                              [&](const Messages &one) { return one.comm == comm && one.stream == stream; });
-    if (place == messages.end()) place = messages.insert(place, {comm, stream, {}});
+    auto place = std::find_if(messages.begin(), messages.end(), [&](const Messages &one) {
+        return one.on.comm == on.comm && one.on.stream == on.stream;
+    });
+    if (place == messages.end()) place = messages.insert(place, {on, {}, {}});
     place->requests.insert(place->requests.end(), requests.begin(), requests.end());
-    collected_.checks.push_back(std::move(check));
+    place->names.insert(place->names.end(), names.begin(), names.end());
 }
 
 void Group::add_call(Check check, const std::shared_ptr<Communicator> &comm, std::function<void()> call) {
@@ -38,12 +38,36 @@ void Group::end() {
     if (depth_ == 0) fail(BATON_ERR_ARGUMENT, "no group is open on this thread");
     if (--depth_ > 0) return;
     const Collected collected = std::exchange(collected_, {});
+    for (const Messages &one : collected.messages) check_again(one);
     for (const Check &check : collected.checks) check();
     std::vector<Step> steps;
     for (const Messages &one : collected.messages)
-        steps.push_back({one.comm, [&one] { one.comm->issuer().run_messages(one.requests, one.stream.get()); }});
+        steps.push_back(
+            {one.on.comm, [&one] { one.on.comm->issuer().run_messages(one.requests, one.on.stream.get()); }});
     steps.insert(steps.end(), collected.calls.begin(), collected.calls.end());
     issue(steps);
+}
+
+/// Types, counts and ranks are what they were; handles and memory may not be.
+void Group::check_again(const Messages &messages) {
+    std::size_t at = 0;
+    try {
+        const std::shared_ptr<Communicator> comm = find_comm(messages.on.comm_handle);
+        const auto turn = comm->turn_unless_destroyed();
+        find_stream(*comm, messages.on.stream_handle);
+        for (; at < messages.requests.size(); ++at) {
+            const Request &request = messages.requests[at];
+            const char *const buffer = messages.names[at].buffer;
+            if (comm->buffers().check(request.send, request.bytes, buffer) != request.send_info)
+                fail(BATON_ERR_ARGUMENT, "{} {}", buffer, replaced_memory);
+        }
+    } catch (const Failure &failure) {
+        refuse_collected(messages.names[at].call, failure);
+    }
+}
+
+void refuse_collected(const char *call, const Failure &reason) {
+    fail(reason.code(), "{} was collected, but now its {}; nothing of the group was started", call, reason.what());
 }
 
 void Group::issue(const std::vector<Step> &steps) {

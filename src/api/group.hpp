@@ -13,11 +13,24 @@ namespace baton::core {
 ///
 /// A collected call shares the ownership of the objects that it works on, but their handles may be destroyed before
 /// the group ends, and what they stand for with them (a window's memory, a communicator's layers), and its buffers may
-/// be freed. So it comes with a check that makes its call's checks once more.
+/// be freed. So all that may have changed is checked once more before anything is issued.
 class Group {
 public:
     /// Throws BATON_ERR_ARGUMENT if the collected call would be refused now.
     using Check = std::function<void()>;
+
+    /// On what messages are collected: by handle, as the caller named it, and what that was.
+    struct On {
+        baton_comm_t comm_handle;
+        baton_stream_t stream_handle;
+        std::shared_ptr<Communicator> comm;
+        std::shared_ptr<void> stream;
+    };
+    /// What the caller calls a message, for the words of a refusal.
+    struct MessageNames {
+        const char *call;
+        const char *buffer;
+    };
 
     static Group &of_this_thread();
 
@@ -30,15 +43,15 @@ public:
     void end();
 
     /// Throws BATON_ERR_ARGUMENT, and collects none of them, past BATON_GROUP_LIMIT messages of one communicator.
-    void add_messages(Check check, const std::shared_ptr<Communicator> &comm, std::span<const Request> requests,
-                      const std::shared_ptr<void> &stream);
+    /// REQUIRES: as many names as requests.
+    void add_messages(const On &on, std::span<const Request> requests, std::span<const MessageNames> names);
     void add_call(Check check, const std::shared_ptr<Communicator> &comm, std::function<void()> call);
 
 private:
     struct Messages {
-        std::shared_ptr<Communicator> comm;
-        std::shared_ptr<void> stream;
+        On on;
         std::vector<Request> requests;
+        std::vector<MessageNames> names;
     };
     struct Step {
         std::shared_ptr<Communicator> comm;
@@ -49,10 +62,17 @@ private:
         std::vector<Messages> messages;
         std::vector<Step> calls;
     };
+    static void check_again(const Messages &messages);
     static void issue(const std::vector<Step> &steps);
 
     int depth_ = 0;
     Collected collected_;
 };
+
+/// Throws the refusal of a call that was collected, for a reason that has come since.
+[[noreturn]] void refuse_collected(const char *call, const Failure &reason);
+
+/// The words for a buffer whose place is another allocation's since it was collected.
+inline constexpr const char *replaced_memory = "is other memory: it was freed, and its place allocated again";
 
 }  // namespace baton::core
