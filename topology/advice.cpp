@@ -17,9 +17,7 @@ bool refused(const Known<bool> &permission) { return permission.known() && !perm
 bool linked(LinkKind kind) { return kind <= LinkKind::C2C; }
 
 /// Linked, and nobody refuses to use it.
-bool usable_link(const Pair &pair) {
-    return linked(pair.kind.value) && !refused(pair.p2p_read) && !refused(pair.p2p_write);
-}
+bool usable_link(const Pair &pair) { return linked(pair.kind.value) && !p2p_refused(pair); }
 
 /// What only puts kinds in order where nobody tells the bandwidth, a link of NVLink above PCIe 5.0 x16: not figures of
 /// any machine.
@@ -76,7 +74,7 @@ private:
 
 EdgeWeight weight_of(const Pair &pair) {
     EdgeWeight weight;
-    weight.direct = !refused(pair.p2p_read) && !refused(pair.p2p_write);
+    weight.direct = !p2p_refused(pair);
     weight.mbps = pair.nominal_mbps.known() ? pair.nominal_mbps.value : assumed_mbps(pair.kind.value, pair.links);
     weight.kind = preference(pair.kind.value);
     return weight;
@@ -174,9 +172,11 @@ std::string describe(const CommAdvice &advice) {
 
 }  // namespace
 
+bool p2p_refused(const Pair &pair) { return refused(pair.p2p_read) || refused(pair.p2p_write); }
+
 TransportAdvice advise_pair(const Pair &pair) {
     if (pair.kind.value == LinkKind::SELF) return {Advised::none, "one and the same GPU"};
-    if (refused(pair.p2p_write) || refused(pair.p2p_read))
+    if (p2p_refused(pair))
         return {Advised::host_staging,
                 fmt::format("P2P is refused (by {})",
                             name_of(refused(pair.p2p_write) ? pair.p2p_write.source : pair.p2p_read.source))};
@@ -216,7 +216,7 @@ CommAdvice advise_communicator(const Snapshot &snapshot, const Graph &graph, con
             if (a == b) continue;
             const Pair &pair = pairs.at(a, b);
             advice.uniform = advice.uniform && alike(pair, pairs.at(0, 1));
-            advice.all_p2p = advice.all_p2p && !refused(pair.p2p_read) && !refused(pair.p2p_write);
+            advice.all_p2p = advice.all_p2p && !p2p_refused(pair);
             advice.fully_linked = advice.fully_linked && usable_link(pair);
             advice.weakest = std::max(advice.weakest, pair.kind.value);
         }

@@ -25,6 +25,9 @@ struct TransportAdvice {
     bool operator==(const TransportAdvice &) const = default;
 };
 
+/// Somebody says that the first GPU may not read the second one's memory, or may not write it.
+bool p2p_refused(const Pair &pair);
+
 /// From the first GPU's view: it writes to the second one's memory.
 TransportAdvice advise_pair(const Pair &pair);
 

@@ -18,7 +18,7 @@ constexpr double track_pitch = 24, margin = 24;
 constexpr double fabric_gap = 52, bar_with_chips = 62, bar_without = 38;
 constexpr double port_margin = 12;
 
-bool to_switch(const NvLink &link) {
+bool leads_to_switch(const NvLink &link) {
     return link.active && (link.far_end == FarEnd::nvswitch || link.far_end == FarEnd::hidden_switch);
 }
 
@@ -27,6 +27,10 @@ double fabric_height(const Machine &machine) {
 }
 
 }  // namespace
+
+bool is_nvlink(LinkKind kind) {
+    return kind == LinkKind::NVLINK || kind == LinkKind::NVSWITCH || kind == LinkKind::C2C;
+}
 
 std::vector<DirectLink> direct_links(const Machine &machine) {
     std::vector<DirectLink> result;
@@ -46,7 +50,7 @@ std::vector<FabricLink> fabric_links(const Machine &machine) {
     const std::size_t n = machine.graph.gpus;
     for (std::size_t gpu = 0; gpu < n; ++gpu) {
         const auto &nvlinks = machine.snapshot.gpus[gpu].nvlinks;
-        int links = static_cast<int>(std::count_if(nvlinks.begin(), nvlinks.end(), to_switch));
+        int links = static_cast<int>(std::count_if(nvlinks.begin(), nvlinks.end(), leads_to_switch));
         bool connected = links > 0;
         for (std::size_t other = 0; other < n; ++other) {
             const Pair &pair = machine.graph.pair(gpu, other);

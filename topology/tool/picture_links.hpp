@@ -9,6 +9,9 @@
 /// NVLinks, in the channel below the only row or between the two rows.
 namespace baton::topology::picture {
 
+/// In any form.
+bool is_nvlink(LinkKind kind);
+
 /// NVLinks that join two GPUs without a switch.
 struct DirectLink {
     int from = 0, to = 0;  ///< from < to

@@ -10,6 +10,8 @@
 /// What stands below the machine: the matrix of pairs, the ring, the legend.
 namespace baton::topology::picture {
 
+inline constexpr double heading_height = 26;
+
 class Panel {
 public:
     virtual ~Panel() = default;

@@ -1,0 +1,82 @@
+#include "topology/tool/picture_ring.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "topology/tool/picture_links.hpp"
+#include "topology/tool/picture_style.hpp"
+#include "topology/tool/text.hpp"
+
+namespace baton::topology::picture {
+
+std::vector<const Pair *> ring_edges(const Machine &machine) {
+    const std::vector<int> &order = machine.gpus.ring.order;
+    std::vector<const Pair *> edges;
+    for (std::size_t index = 0; order.size() > 2 && index < order.size(); ++index)
+        edges.push_back(&machine.graph.pair(static_cast<std::size_t>(order[index]),
+                                            static_cast<std::size_t>(order[(index + 1) % order.size()])));
+    return edges;
+}
+
+std::string_view line_color(LinkKind kind) {
+    if (is_nvlink(kind)) return style::nvlink_strong;
+    switch (kind) {
+        case LinkKind::SAME_DEVICE:
+            return style::slices_line;
+        case LinkKind::SYS:
+            return style::socket_line;
+        case LinkKind::NONE:
+            return style::unknown_line;
+        default:
+            return style::pcie_line;
+    }
+}
+
+bool is_worst(const Machine &machine, const Pair &edge) {
+    return edge.kind.value == machine.gpus.ring.bottleneck_kind && !machine.gpus.uniform && !is_nvlink(edge.kind.value);
+}
+
+RingPanel::RingPanel(const Machine &machine) : machine_(machine), count_(machine.gpus.ring.order.size()) {
+    radius_ = std::max(62.0, 11.0 * static_cast<double>(count_));
+}
+
+double RingPanel::width() const { return std::max(220.0, 2 * radius_ + 40); }
+
+double RingPanel::height() const { return heading_height + 2 * radius_ + 44; }
+
+void RingPanel::draw(svg::Drawing &drawing, const svg::Point &corner) const {
+    const Ring &ring = machine_.gpus.ring;
+    drawing.text({corner.x, corner.y + 14}, "Ring", style::heading);
+    const svg::Point center{corner.x + width() / 2, corner.y + heading_height + radius_ + 20};
+    const std::vector<const Pair *> edges = ring_edges(machine_);
+    for (std::size_t index = 0; index < count_; ++index)
+        drawing.line({place_of(center, index), place_of(center, index + 1)},
+                     {line_color(edges[index]->kind.value), 4, is_worst(machine_, *edges[index]) ? worst_dashes : ""});
+    for (std::size_t index = 0; index < count_; ++index) {
+        const svg::Point place = place_of(center, index);
+        drawing.circle(place, 14, style::gpu_bar);
+        drawing.text({place.x, place.y + 4.5}, fmt::format("{}", ring.order[index]), style::on_bar);
+    }
+    draw_words(drawing, center);
+}
+
+/// Clockwise from the top.
+svg::Point RingPanel::place_of(const svg::Point &center, std::size_t index) const {
+    const double turn = 2 * std::numbers::pi * static_cast<double>(index % count_) / static_cast<double>(count_);
+    return {center.x + radius_ * std::sin(turn), center.y - radius_ * std::cos(turn)};
+}
+
+void RingPanel::draw_words(svg::Drawing &drawing, const svg::Point &center) const {
+    const Ring &ring = machine_.gpus.ring;
+    const std::string worst = ring.bottleneck_mbps.known() ? gbps_text(ring.bottleneck_mbps.value) + " GB/s"
+                                                           : short_kind(ring.bottleneck_kind, 0);
+    svg::Font bold = style::on_link;
+    bold.size = 13;
+    drawing.text({center.x, center.y}, worst, bold);
+    drawing.text({center.x, center.y + 15}, "at its worst", style::small_faint);
+}
+
+}  // namespace baton::topology::picture
