@@ -76,7 +76,7 @@ std::string advice_to_json(const Machine &machine) {
         for (std::size_t to = 0; to < machine.graph.gpus; ++to)
             if (from != to) pairs.push_back(pair_json(machine, from, to));
     ordered_json all{{"baton_advice", 1},
-                     {"machine", communicator_json(machine, machine.gpus, is_host(machine) ? "ranks" : "gpus")},
+                     {"machine", communicator_json(machine, machine.gpus, shows_ranks(machine) ? "ranks" : "gpus")},
                      {"pairs", pairs}};
     if (!machine.gpu_of_rank.empty()) all["job"] = communicator_json(machine, machine.ranks, "ranks");
     return all.dump(2, ' ', true, ordered_json::error_handler_t::replace);

@@ -33,12 +33,12 @@ std::string model_of(const std::string &name) {
     return name.substr(open + 1, close - open - 1);
 }
 
-bool is_host(const Machine &machine) { return machine.snapshot.of_ranks.value; }
+bool shows_ranks(const Machine &machine) { return machine.snapshot.of_ranks.value; }
 
-const char *noun_of(const Machine &machine) { return is_host(machine) ? "rank" : "GPU"; }
+const char *noun_of(const Machine &machine) { return shows_ranks(machine) ? "rank" : "GPU"; }
 
 TransportAdvice transport_of(const Machine &machine, const Pair &pair) {
-    if (is_host(machine)) return {Advised::none, "ranks of a communicator"};
+    if (shows_ranks(machine)) return {Advised::none, "ranks of a communicator"};
     return advise_pair(pair);
 }
 

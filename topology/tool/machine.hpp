@@ -24,7 +24,7 @@ Machine make_machine(std::string origin, Snapshot snapshot, std::vector<int> gpu
 /// "Tesla V100 SXM2 32GB" of the PCI database's "GV100GL [Tesla V100 SXM2 32GB]"; other names as they are.
 std::string model_of(const std::string &name);
 /// Whether the outputs speak of ranks where they would speak of GPUs.
-bool is_host(const Machine &machine);
+bool shows_ranks(const Machine &machine);
 /// What the rows and columns are: "GPU", "rank".
 const char *noun_of(const Machine &machine);
 /// How the machine advises to move data within a pair; nothing to choose between ranks.

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "topology/tool/picture_host.hpp"
 #include "topology/tool/picture_links.hpp"
 #include "topology/tool/picture_panels.hpp"
+#include "topology/tool/picture_row.hpp"
 #include "topology/tool/picture_style.hpp"
 #include "topology/tool/view.hpp"
 
@@ -105,7 +105,7 @@ void draw_title(svg::Drawing &drawing, const Machine &machine, double width) {
 std::vector<std::string> notes_of(const Machine &machine) {
     std::vector<std::string> notes;
     if (machine.graph.gpus > 1)
-        notes.push_back((is_host(machine) ? "With these ranks: " : "With a rank on each GPU: ") + machine.gpus.why);
+        notes.push_back((shows_ranks(machine) ? "With these ranks: " : "With a rank on each GPU: ") + machine.gpus.why);
     for (const std::string &gap : machine.snapshot.gaps) notes.push_back("note: " + gap);
     return notes;
 }

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double words_at = 56, pitch = 22;
 
+/// Of so many NVLinks as one line.
 std::string words_of_links(int links, int mbps) {
     std::string text = links > 0 ? fmt::format("NV{}: {} NVLink{}", links, links, links == 1 ? "" : "s")
                                  : "NV?: NVLinks, not known how many";
@@ -89,7 +90,7 @@ void LegendPanel::add_lines(const Machine &machine, bool processor_links) {
         return std::any_of(edges.begin(), edges.end(),
                            [&](const Pair *edge) { return line_color(edge->kind.value) == color; });
     };
-    const bool devices = !machine.snapshot.nics.empty() || (!machine.snapshot.gpus.empty() && !is_host(machine));
+    const bool devices = !machine.snapshot.nics.empty() || (!machine.snapshot.gpus.empty() && !shows_ranks(machine));
     if (std::any_of(edges.begin(), edges.end(), [](const Pair *edge) { return edge->kind.value == LinkKind::C2C; }))
         add(Look::line, {style::nvlink_strong, 4}, "NVLink-C2C");
     if (in_ring(style::slices_line)) add(Look::line, {style::slices_line, 4}, "between slices of one GPU");

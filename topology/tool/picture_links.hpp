@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "topology/tool/machine.hpp"
-#include "topology/tool/picture_host.hpp"
+#include "topology/tool/picture_row.hpp"
 #include "topology/tool/svg.hpp"
 
 /// NVLinks, in the channel below the only row or between the two rows.

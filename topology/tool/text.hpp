@@ -13,8 +13,8 @@ std::string header_text(const Machine &machine);
 std::string matrix_text(const Machine &machine);
 /// Which NIC has which number there.
 std::string nic_names_text(const Machine &machine);
-/// GB/s of every pair of GPUs and how to move data between the two, and the reasons. `measured`: also what was
-/// measured.
+/// GB/s of every pair of GPUs, nominal and where there is any measured, how to move data between the two, and the
+/// reasons.
 std::string bandwidth_text(const Machine &machine);
 /// Sockets, NUMA nodes, PCIe switches, devices.
 std::string tree_text(const Machine &machine);

@@ -40,7 +40,7 @@ std::string known_text(const Known<T> &value) {
 
 std::string header_text(const Machine &machine) {
     const Snapshot &snapshot = machine.snapshot;
-    std::string text = (is_host(machine) ? "" : "GPUs: ") + gpus_text(snapshot);
+    std::string text = (shows_ranks(machine) ? "" : "GPUs: ") + gpus_text(snapshot);
     if (snapshot.driver.known()) text += "; driver " + snapshot.driver.value;
     if (snapshot.cuda_driver_version > 0) text += fmt::format(" (CUDA {})", version_text(snapshot.cuda_driver_version));
     return text + "\nHost: " + host_text(snapshot) + "\n";
@@ -48,8 +48,8 @@ std::string header_text(const Machine &machine) {
 
 std::string ring_text(const Machine &machine) {
     if (machine.gpus.ring.order.size() < 2) return {};
-    return is_host(machine) ? ring_lines(machine.gpus, "ranks", "With these ranks")
-                            : ring_lines(machine.gpus, "GPUs", "With a rank on each GPU");
+    return shows_ranks(machine) ? ring_lines(machine.gpus, "ranks", "With these ranks")
+                                : ring_lines(machine.gpus, "GPUs", "With a rank on each GPU");
 }
 
 std::string ranks_text(const Machine &machine) {

@@ -1,10 +1,9 @@
-#include "topology/tool/picture_host.hpp"
+#include "topology/tool/picture_row.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "topology/names.hpp"
 #include "topology/tool/picture_style.hpp"
 
 namespace baton::topology::picture {
@@ -17,27 +16,12 @@ constexpr double socket_gap = 44;
 constexpr double socket_title = 22;
 constexpr double node_bar = 24, node_detail_height = 16;
 constexpr double wire_height = 20, switch_height = 24;
-constexpr double gpu_width = 104, nic_width = 88, card_bar = 22, line_height = 15;
 constexpr double smallest_node = 150;
 
 int depth_of(const Branch &branch) {
     int depth = 0;
     for (const Branch &child : branch.children) depth = std::max(depth, depth_of(child));
     return branch.children.empty() ? 0 : depth + 1;
-}
-
-double width_of(const Branch &branch);
-
-double width_of(const std::vector<Branch> &branches) {
-    double width = 0;
-    for (const Branch &branch : branches) width += (width > 0 ? gap : 0) + width_of(branch);
-    return width;
-}
-
-double width_of(const Branch &branch) {
-    if (!branch.children.empty()) return width_of(branch.children);
-    const auto slices = static_cast<double>(branch.gpus.size());
-    return branch.gpus.empty() ? nic_width : slices * gpu_width + (slices - 1) * gap;
 }
 
 bool any_shared_card(const Branch &branch) {
@@ -55,40 +39,13 @@ std::string node_detail(const NodeView &node) {
     return text;
 }
 
-double width_of(const NodeView &node) {
-    double width = std::max(smallest_node, width_of(node.branches) + 2 * pad);
-    width = std::max(width, svg::text_width(node_title(node), style::on_bar) + 2 * pad);
-    return std::max(width, std::min(260.0, svg::text_width(node_detail(node), style::small) + 2 * pad));
-}
-
-double width_of(const SocketView &socket) {
-    double width = 2 * pad;
-    for (const NodeView &node : socket.nodes) width += width_of(node);
-    return width + gap * static_cast<double>(std::max<std::size_t>(socket.nodes.size(), 1) - 1);
-}
-
 double line_width(int mbps) { return mbps <= 0 ? 4.0 : std::clamp(1.5 + mbps / 1000.0 / 12, 1.5, 8.0); }
-
-/// "H200" of "NVIDIA H200", "V100 SXM2 32GB" of "GV100GL [Tesla V100 SXM2 32GB]".
-std::string short_model(const std::string &name) {
-    std::string model = model_of(name);
-    for (const char *brand : {"NVIDIA ", "Tesla ", "GeForce "})
-        if (model.starts_with(brand)) model.erase(0, std::string_view(brand).size());
-    return model;
-}
-
-std::string ranks_of(const Machine &machine, int gpu) {
-    std::string text;
-    for (std::size_t rank = 0; rank < machine.gpu_of_rank.size(); ++rank)
-        if (machine.gpu_of_rank[rank] == gpu) text += fmt::format("{}{}", text.empty() ? "rank " : ", ", rank);
-    return text;
-}
 
 }  // namespace
 
 Row::Row(const Machine &machine, std::vector<SocketView> sockets, bool turned_over)
-    : machine_(machine), sockets_(std::move(sockets)), turned_over_(turned_over) {
-    std::size_t lines = 2;
+    : machine_(machine), cards_(machine), sockets_(std::move(sockets)), turned_over_(turned_over) {
+    bool several_ports = false;
     for (SocketView &socket : sockets_) {
         named_sockets_ = named_sockets_ || socket.index >= 0;
         width_ += (width_ > 0 ? socket_gap : 0);
@@ -96,7 +53,7 @@ Row::Row(const Machine &machine, std::vector<SocketView> sockets, bool turned_ov
             node.branches = without_switches(node.branches);
             for (const Branch &branch : node.branches) {
                 depth_ = std::max(depth_, depth_of(branch));
-                if (any_shared_card(branch)) lines = 3;
+                several_ports = several_ports || any_shared_card(branch);
             }
         }
         width_ += width_of(socket);
@@ -105,10 +62,32 @@ Row::Row(const Machine &machine, std::vector<SocketView> sockets, bool turned_ov
     for (const SocketView &socket : sockets_)
         for (const NodeView &node : socket.nodes)
             if (!node_detail(node).empty()) bar_height_ = node_bar + node_detail_height;
-    for (std::size_t gpu = 0; gpu < machine.snapshot.gpus.size(); ++gpu)
-        lines = std::max(lines, gpu_lines(static_cast<int>(gpu)).size());
-    card_height_ = card_bar + line_height * static_cast<double>(lines) + 10;
+    card_height_ = cards_.height(several_ports);
     height_ = cards_top() + card_height_ + 2 * pad;
+}
+
+double Row::width_of(const std::vector<Branch> &branches) const {
+    double width = 0;
+    for (const Branch &branch : branches) width += (width > 0 ? gap : 0) + width_of(branch);
+    return width;
+}
+
+double Row::width_of(const Branch &branch) const {
+    if (!branch.children.empty()) return width_of(branch.children);
+    const auto slices = static_cast<double>(branch.gpus.size());
+    return branch.gpus.empty() ? cards_.nic_width() : slices * cards_.gpu_width() + (slices - 1) * gap;
+}
+
+double Row::width_of(const NodeView &node) const {
+    double width = std::max(smallest_node, width_of(node.branches) + 2 * pad);
+    width = std::max(width, svg::text_width(node_title(node), style::on_bar) + 2 * pad);
+    return std::max(width, std::min(260.0, svg::text_width(node_detail(node), style::small) + 2 * pad));
+}
+
+double Row::width_of(const SocketView &socket) const {
+    double width = 2 * pad;
+    for (const NodeView &node : socket.nodes) width += width_of(node);
+    return width + gap * static_cast<double>(std::max<std::size_t>(socket.nodes.size(), 1) - 1);
 }
 
 /// From the row's upper edge (lower, turned over) to the cards.
@@ -155,8 +134,8 @@ void Row::place_branch(const Branch &branch, double x) {
         x += width_of(child) + gap;
     }
     for (const int gpu : branch.gpus) {
-        gpu_boxes_[gpu] = box(x, cards_top(), gpu_width, card_height_);
-        x += gpu_width + gap;
+        gpu_boxes_[gpu] = box(x, cards_top(), cards_.gpu_width(), card_height_);
+        x += cards_.gpu_width() + gap;
     }
 }
 
@@ -221,82 +200,20 @@ void Row::draw_branch(svg::Drawing &drawing, const Branch &branch, const Box &pa
 
 void Row::draw_device(svg::Drawing &drawing, const Branch &branch, const Box &parent, double x) const {
     if (branch.gpus.empty()) {
-        const Box card = box(x, cards_top(), nic_width, card_height_);
+        const Box card = box(x, cards_top(), cards_.nic_width(), card_height_);
         wire(drawing, parent, card, branch.mbps);
-        return draw_nic(drawing, branch, card);
+        return cards_.draw_nic(drawing, branch.nics, card);
     }
     const Box whole{gpu_boxes_.at(branch.gpus.front()).x, 0,
                     gpu_boxes_.at(branch.gpus.back()).right() - gpu_boxes_.at(branch.gpus.front()).x, 0};
     Box end = gpu_boxes_.at(branch.gpus.front());
     end.x = whole.x;
     end.width = whole.width;
-    if (!is_host(machine_)) wire(drawing, parent, end, branch.mbps);
+    if (!shows_ranks(machine_)) wire(drawing, parent, end, branch.mbps);
     if (branch.gpus.size() > 1)
         drawing.rect({end.x - 4, end.y - 4, end.width + 8, end.height + 8}, 8, style::fabric_fill,
                      {style::gpu_bar, 1, "4 3"});
-    for (const int gpu : branch.gpus) draw_gpu(drawing, gpu, gpu_boxes_.at(gpu));
-}
-
-namespace {
-
-/// A card with a colored bar and lines of text.
-void draw_card(svg::Drawing &drawing, const Box &box, std::string_view color, const std::string &name,
-               const std::vector<std::string> &lines) {
-    drawing.rect(box, 6, style::card_fill, {color, 1.5});
-    drawing.rect({box.x, box.y, box.width, card_bar}, 6, color, {});
-    drawing.rect({box.x, box.y + card_bar / 2, box.width, card_bar / 2}, 0, color, {});
-    drawing.text({box.middle(), box.y + 15.5}, svg::shortened(name, box.width - 8, style::on_bar), style::on_bar);
-    double y = box.y + card_bar + 16;
-    for (const std::string &line : lines) {
-        drawing.text({box.middle(), y}, svg::shortened(line, box.width - 8, style::small), style::small);
-        y += line_height;
-    }
-}
-
-std::string pci_text(const Known<PciAddress> &pci) {
-    if (!pci.known()) return "PCI ?";
-    const std::string text = to_string(pci.value);
-    return text.starts_with("0000:") ? text.substr(5) : text;
-}
-
-}  // namespace
-
-std::vector<std::string> Row::gpu_lines(int gpu) const {
-    const Gpu &facts = machine_.snapshot.gpus[static_cast<std::size_t>(gpu)];
-    if (is_host(machine_)) return {"host memory"};
-    std::vector<std::string> lines;
-    if (!facts.name.empty()) lines.push_back(short_model(facts.name));
-    lines.push_back(pci_text(facts.pci));
-    if (facts.mig) lines.emplace_back("MIG slice");
-    const auto to_cpu = std::count_if(facts.nvlinks.begin(), facts.nvlinks.end(),
-                                      [](const NvLink &link) { return link.active && link.far_end == FarEnd::cpu; });
-    if (to_cpu > 0) lines.push_back(fmt::format("NV{} to the CPU", to_cpu));
-    if (facts.c2c_links.known()) lines.emplace_back("C2C to the CPU");
-    if (const std::string ranks = ranks_of(machine_, gpu); !ranks.empty()) lines.push_back(ranks);
-    return lines;
-}
-
-void Row::draw_gpu(svg::Drawing &drawing, int gpu, const Box &box) const {
-    const Gpu &facts = machine_.snapshot.gpus[static_cast<std::size_t>(gpu)];
-    const std::string name = fmt::format("{} {}", noun_of(machine_), gpu);
-    std::string title = name;
-    if (!facts.name.empty()) title += ": " + facts.name;
-    if (facts.uuid.known()) title += " " + facts.uuid.value;
-    drawing.begin_group(title);
-    draw_card(drawing, box, style::gpu_bar, name, gpu_lines(gpu));
-    drawing.end_group();
-}
-
-void Row::draw_nic(svg::Drawing &drawing, const Branch &branch, const Box &box) const {
-    const Nic &nic = machine_.snapshot.nics[static_cast<std::size_t>(branch.nics.front())];
-    std::vector<std::string> lines{nic.kind == NicKind::infiniband ? "InfiniBand"
-                                   : nic.kind == NicKind::ethernet ? "Ethernet"
-                                                                   : "network",
-                                   pci_text(nic.pci)};
-    if (branch.nics.size() > 1) lines.push_back(fmt::format("{} ports", branch.nics.size()));
-    drawing.begin_group("NIC " + nic.name);
-    draw_card(drawing, box, style::nic_bar, nic.name, lines);
-    drawing.end_group();
+    for (const int gpu : branch.gpus) cards_.draw_gpu(drawing, gpu, gpu_boxes_.at(gpu));
 }
 
 }  // namespace baton::topology::picture

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "topology/tool/machine.hpp"
+#include "topology/tool/picture_cards.hpp"
 #include "topology/tool/svg.hpp"
 #include "topology/tool/view.hpp"
 
-/// The upper half of the picture's work: where sockets, nodes, switches and cards lie, and drawing them.
+/// Where sockets, NUMA nodes, switches and cards lie, and drawing them.
 namespace baton::topology::picture {
 
 /// Sockets side by side. Cards are all in one line, at the lower edge or, turned over, at the upper one.
@@ -33,21 +34,23 @@ public:
     const std::vector<svg::Box> &processors() const { return processors_; }
 
 private:
+    double width_of(const Branch &branch) const;
+    double width_of(const std::vector<Branch> &branches) const;
+    double width_of(const NodeView &node) const;
+    double width_of(const SocketView &socket) const;
     svg::Box box(double x, double top, double width, double height) const;
     void place_branch(const Branch &branch, double x);
     void draw_branch(svg::Drawing &drawing, const Branch &branch, const svg::Box &parent, double x, double width,
                      int depth) const;
     void draw_device(svg::Drawing &drawing, const Branch &branch, const svg::Box &parent, double x) const;
     void draw_node(svg::Drawing &drawing, const NodeView &node, double x, double width) const;
-    void draw_gpu(svg::Drawing &drawing, int gpu, const svg::Box &box) const;
-    void draw_nic(svg::Drawing &drawing, const Branch &branch, const svg::Box &box) const;
     void wire(svg::Drawing &drawing, const svg::Box &parent, const svg::Box &child, int mbps) const;
-    std::vector<std::string> gpu_lines(int gpu) const;
     double bars_top() const;
     double switch_top(int depth) const;
     double cards_top() const;
 
     const Machine &machine_;
+    Cards cards_;
     std::vector<SocketView> sockets_;
     bool turned_over_;
     bool named_sockets_ = false;

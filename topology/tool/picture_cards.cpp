@@ -1,0 +1,105 @@
+#include "topology/tool/picture_cards.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "topology/tool/picture_style.hpp"
+
+namespace baton::topology::picture {
+namespace {
+
+using svg::Box;
+
+constexpr double bar_height = 22, line_height = 15;
+
+/// "H200" of "NVIDIA H200", "V100 SXM2 32GB" of "GV100GL [Tesla V100 SXM2 32GB]".
+std::string short_model(const std::string &name) {
+    std::string model = model_of(name);
+    for (const char *brand : {"NVIDIA ", "Tesla ", "GeForce "})
+        if (model.starts_with(brand)) model.erase(0, std::string_view(brand).size());
+    return model;
+}
+
+std::string ranks_of(const Machine &machine, int gpu) {
+    std::string text;
+    for (std::size_t rank = 0; rank < machine.gpu_of_rank.size(); ++rank)
+        if (machine.gpu_of_rank[rank] == gpu) text += fmt::format("{}{}", text.empty() ? "rank " : ", ", rank);
+    return text;
+}
+
+/// A card with a colored bar and lines of text.
+void draw_card(svg::Drawing &drawing, const Box &box, std::string_view color, const std::string &name,
+               const std::vector<std::string> &lines) {
+    drawing.rect(box, 6, style::card_fill, {color, 1.5});
+    drawing.rect({box.x, box.y, box.width, bar_height}, 6, color, {});
+    drawing.rect({box.x, box.y + bar_height / 2, box.width, bar_height / 2}, 0, color, {});
+    drawing.text({box.middle(), box.y + 15.5}, svg::shortened(name, box.width - 8, style::on_bar), style::on_bar);
+    double y = box.y + bar_height + 16;
+    for (const std::string &line : lines) {
+        drawing.text({box.middle(), y}, svg::shortened(line, box.width - 8, style::small), style::small);
+        y += line_height;
+    }
+}
+
+std::string pci_text(const Known<PciAddress> &pci) {
+    if (!pci.known()) return "PCI ?";
+    const std::string text = to_string(pci.value);
+    return text.starts_with("0000:") ? text.substr(5) : text;
+}
+
+}  // namespace
+
+Cards::Cards(const Machine &machine) : machine_(machine) {
+    for (std::size_t gpu = 0; gpu < machine.snapshot.gpus.size(); ++gpu)
+        most_lines_ = std::max(most_lines_, gpu_lines(static_cast<int>(gpu)).size());
+}
+
+double Cards::gpu_width() const { return 104; }
+
+double Cards::nic_width() const { return 88; }
+
+double Cards::height(bool several_ports) const {
+    return bar_height + line_height * static_cast<double>(std::max<std::size_t>(most_lines_, several_ports ? 3 : 2)) +
+           10;
+}
+
+std::vector<std::string> Cards::gpu_lines(int gpu) const {
+    const Gpu &facts = machine_.snapshot.gpus[static_cast<std::size_t>(gpu)];
+    if (shows_ranks(machine_)) return {"host memory"};
+    std::vector<std::string> lines;
+    if (!facts.name.empty()) lines.push_back(short_model(facts.name));
+    lines.push_back(pci_text(facts.pci));
+    if (facts.mig) lines.emplace_back("MIG slice");
+    const auto to_cpu = std::count_if(facts.nvlinks.begin(), facts.nvlinks.end(),
+                                      [](const NvLink &link) { return link.active && link.far_end == FarEnd::cpu; });
+    if (to_cpu > 0) lines.push_back(fmt::format("NV{} to the CPU", to_cpu));
+    if (facts.c2c_links.known()) lines.emplace_back("C2C to the CPU");
+    if (const std::string ranks = ranks_of(machine_, gpu); !ranks.empty()) lines.push_back(ranks);
+    return lines;
+}
+
+void Cards::draw_gpu(svg::Drawing &drawing, int gpu, const svg::Box &box) const {
+    const Gpu &facts = machine_.snapshot.gpus[static_cast<std::size_t>(gpu)];
+    const std::string name = fmt::format("{} {}", noun_of(machine_), gpu);
+    std::string title = name;
+    if (!facts.name.empty()) title += ": " + facts.name;
+    if (facts.uuid.known()) title += " " + facts.uuid.value;
+    drawing.begin_group(title);
+    draw_card(drawing, box, style::gpu_bar, name, gpu_lines(gpu));
+    drawing.end_group();
+}
+
+void Cards::draw_nic(svg::Drawing &drawing, const std::vector<int> &nics, const svg::Box &box) const {
+    const Nic &nic = machine_.snapshot.nics[static_cast<std::size_t>(nics.front())];
+    std::vector<std::string> lines{nic.kind == NicKind::infiniband ? "InfiniBand"
+                                   : nic.kind == NicKind::ethernet ? "Ethernet"
+                                                                   : "network",
+                                   pci_text(nic.pci)};
+    if (nics.size() > 1) lines.push_back(fmt::format("{} ports", nics.size()));
+    drawing.begin_group("NIC " + nic.name);
+    draw_card(drawing, box, style::nic_bar, nic.name, lines);
+    drawing.end_group();
+}
+
+}  // namespace baton::topology::picture
