@@ -1,25 +1,12 @@
 #include "topology/tool/view.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+
+#include "topology/index_set.hpp"
 
 namespace baton::topology {
 namespace {
-
-/// A number at the beginning of `text`, which then starts behind it.
-std::optional<int> take_number(std::string_view &text) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc()) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return value;
-}
-
-std::optional<int> first_cpu(const std::string &list) {
-    std::string_view text = list;
-    return take_number(text);
-}
 
 int slower(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
@@ -111,18 +98,24 @@ NodeView &node_for(std::vector<SocketView> &sockets, int os_index) {
     return sockets.back().nodes.back();
 }
 
+/// None where it is not a list.
+IndexSet processors(const std::string &list) { return IndexSet::from_list(list).value_or(IndexSet()); }
+
 std::vector<SocketView> empty_sockets(const Host &host) {
     std::vector<SocketView> sockets;
-    for (std::size_t index = 0; index < host.package_list.size(); ++index)
-        sockets.push_back({static_cast<int>(index), {}});
+    std::vector<IndexSet> packages;
+    for (const Package &package : host.package_list) {
+        sockets.push_back({static_cast<int>(packages.size()), {}});
+        packages.push_back(processors(package.cpuset));
+    }
     for (const NumaNode &node : host.numa_list) {
-        const auto cpu = first_cpu(node.cpuset);
-        if (!cpu) continue;  // memory without processors, as a GPU's, is no place where devices hang
+        const IndexSet own = processors(node.cpuset);
+        if (own.empty()) continue;  // memory without processors, as a GPU's, is no place where devices hang
         const NodeView view{node.os_index, node.cpuset, node.memory_bytes, {}};
-        const auto package = std::find_if(host.package_list.begin(), host.package_list.end(),
-                                          [&](const Package &one) { return contains_cpu(one.cpuset, *cpu); });
-        const auto index = static_cast<std::size_t>(package - host.package_list.begin());
-        if (package == host.package_list.end()) {
+        const auto package =
+            std::find_if(packages.begin(), packages.end(), [&](const IndexSet &one) { return one.intersects(own); });
+        const auto index = static_cast<std::size_t>(package - packages.begin());
+        if (package == packages.end()) {
             node_for(sockets, node.os_index) = view;
         } else {
             sockets[index].nodes.push_back(view);
@@ -165,21 +158,6 @@ Branch *slices_of(const Snapshot &snapshot, const Gpu &slice, std::vector<Branch
 }
 
 }  // namespace
-
-bool contains_cpu(const std::string &list, int cpu) {
-    std::string_view text = list;
-    while (const auto first = take_number(text)) {
-        auto last = first;
-        if (text.starts_with('-')) {
-            text.remove_prefix(1);
-            last = take_number(text);
-        }
-        if (*first <= cpu && last && cpu <= *last) return true;
-        if (!text.starts_with(',')) return false;
-        text.remove_prefix(1);
-    }
-    return false;
-}
 
 std::vector<SocketView> view_of(const Snapshot &snapshot) {
     std::vector<SocketView> sockets = empty_sockets(snapshot.host);

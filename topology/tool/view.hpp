@@ -34,9 +34,6 @@ struct SocketView {
 /// All sockets in order, and last what could not be placed on one of them. Every GPU and NIC is there exactly once.
 std::vector<SocketView> view_of(const Snapshot &snapshot);
 
-/// Whether a processor is in a list such as "0-3,8".
-bool contains_cpu(const std::string &list, int cpu);
-
 /// Branches without NVSwitches.
 std::vector<Branch> without_switches(const std::vector<Branch> &branches);
 
