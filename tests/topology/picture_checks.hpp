@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topology/tool/svg.hpp"
+
+/// What the tests read out of a picture.
+namespace baton::topology::checks {
+
+/// The cards' outlines.
+std::vector<svg::Box> cards_in(const std::string &picture);
+
+std::size_t count(const std::string &text, const std::string &part);
+
+/// Each color of a line, each shade of the matrix, and red words are in the legend, and the legend has no others.
+void expect_legend_of(const std::string &picture);
+
+}  // namespace baton::topology::checks
