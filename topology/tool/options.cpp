@@ -20,6 +20,17 @@ CLI::Option *add_output(CLI::App &app, const std::string &name, std::string &fil
     return app.add_option(name, file, words)->expected(0, 1)->type_name("[FILE]");
 }
 
+/// An unset variable leaves an empty value: neither this machine nor the standard output is what was asked for then.
+/// CLI11 takes the option as one without a value.
+void refuse_empty_values(int argc, char **argv) {
+    for (int index = 1; index < argc; ++index) {
+        const std::string argument = argv[index];
+        const bool assigned = argument.starts_with("--") && argument.find('=') == argument.size() - 1;
+        if (assigned) throw CLI::ValidationError(argument.substr(0, argument.size() - 1), "the value is empty");
+        if (argument.empty()) throw CLI::ValidationError(argv[index - 1], "the value is empty");
+    }
+}
+
 bool same_file(const std::string &a, const std::string &b) {
     const auto plain = [](const std::string &file) { return std::filesystem::absolute(file).lexically_normal(); };
     return !b.empty() && plain(a) == plain(b);
@@ -45,16 +56,12 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         "or under mpirun; with several ranks it also shows which rank uses which GPU.",
         "baton_topo");
     Options options;
-    // As an unset variable would leave it: this machine is not what was asked for then.
-    const CLI::Validator named([](const std::string &file) { return file.empty() ? "the name is empty" : ""; }, "");
     auto *from = app.add_option("--from", options.from,
                                 "A description instead of this machine: hwloc's XML, NCCL's topology XML, or what "
                                 "--json has written; the format is found out")
-                     ->type_name("FILE")
-                     ->check(named);
+                     ->type_name("FILE");
     app.add_option("--override", options.override_file, "Facts that stand above the machine's own (docs/topology.md)")
-        ->type_name("FILE")
-        ->check(named);
+        ->type_name("FILE");
     app.add_option("--show", options.show,
                    "Parts of the text: matrix, bandwidth, tree, ring, ranks; without it all of them, or none if "
                    "something else is written")
@@ -74,6 +81,7 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         "--version", fmt::format("baton_topo {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR, BATON_VERSION_PATCH));
     app.footer("What has no FILE goes to the standard output.");
     try {
+        refuse_empty_values(argc, argv);
         app.parse(argc, argv);
         bool other_output = false;
         for (const auto &[option, file] : outputs) {
