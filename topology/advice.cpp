@@ -91,6 +91,13 @@ RankPair both_ways(const Pair &there, const Pair &back) {
     return both;
 }
 
+bool all_alike(const std::vector<EdgeWeight> &weights, int n) {
+    for (int a = 0; a < n; ++a)
+        for (int b = 0; b < n; ++b)
+            if (a != b && weights[static_cast<std::size_t>(a * n + b)] != weights[1]) return false;
+    return true;
+}
+
 Ring make_ring(const RankPairs &pairs, const std::vector<RankPair> &both) {
     const int n = pairs.count();
     std::vector<EdgeWeight> weights;
@@ -99,26 +106,24 @@ Ring make_ring(const RankPairs &pairs, const std::vector<RankPair> &both) {
     Ring ring;
     ring.order = ring_order(weights, n);
     ring.rank_order = std::is_sorted(ring.order.begin(), ring.order.end());
-    ring.exact = n <= exact_ring_limit;
+    const bool alike = all_alike(weights, n);
+    ring.exact = n <= exact_ring_limit || alike;
     if (n < 2) {
         ring.why = "fewer than two ranks";
         return ring;
     }
     // The worst edge again, as a pair, because the weights no longer know who told the bandwidth.
-    const EdgeWeight worst = worst_edge(weights, ring.order);
+    ring.bottleneck = worst_edge(weights, ring.order);
     for (std::size_t index = 0; index < ring.order.size(); ++index) {
         const int a = ring.order[index], b = ring.order[(index + 1) % ring.order.size()];
-        if (weights[static_cast<std::size_t>(a * n + b)] != worst) continue;
+        if (weights[static_cast<std::size_t>(a * n + b)] != ring.bottleneck) continue;
         const Pair &there = pairs.at(a, b), &back = pairs.at(b, a);
         const Pair &slower = weight_of(back) < weight_of(there) ? back : there;
         ring.bottleneck_mbps = slower.nominal_mbps;
         ring.bottleneck_kind = slower.kind.value;
+        ring.bottleneck_links = slower.links;
         break;
     }
-    bool alike = true;
-    for (int a = 0; a < n; ++a)
-        for (int b = 0; b < n; ++b)
-            alike = alike && (a == b || weights[static_cast<std::size_t>(a * n + b)] == weights[1]);
     if (alike)
         ring.why = "all pairs are alike, so any order is as good";
     else if (ring.exact)

@@ -22,8 +22,10 @@ struct Ring {
     std::vector<int> order;      ///< rank order[i] sends to order[i + 1]; starts with 0
     Known<int> bottleneck_mbps;  ///< of the worst edge; unknown below two ranks, or where nobody knows
     LinkKind bottleneck_kind = LinkKind::SELF;
-    bool rank_order = true;  ///< order is 0, 1, 2, ...
-    bool exact = true;       ///< no ring has a better worst edge
+    int bottleneck_links = 0;  ///< its NVLinks, as in Pair::links
+    EdgeWeight bottleneck;     ///< how good it is; that of an edge which is as bad compares equal
+    bool rank_order = true;    ///< order is 0, 1, 2, ...
+    bool exact = true;         ///< no ring has a better worst edge
     std::string why;
 
     bool operator==(const Ring &) const = default;

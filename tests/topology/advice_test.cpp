@@ -101,6 +101,22 @@ TEST(AdviseCommunicator, PairsHaveTheWorseOfBothDirections) {
     EXPECT_FALSE(advice.pair(0, 4).known);
 }
 
+TEST(AdviseCommunicator, RingOverMoreThanSixteenIsTheBestWhereAllPairsAreAlike) {
+    EXPECT_TRUE(advise(builders::hidden_switches(17)).ring.exact);
+    Snapshot snapshot = builders::hidden_switches(17);
+    snapshot.gpus[3].nvlinks[0].active = false;
+    EXPECT_FALSE(advise(snapshot).ring.exact);
+}
+
+TEST(AdviseCommunicator, RingKnowsTheLinksOfItsWorstEdge) {
+    Snapshot snapshot = builders::hidden_switches(4);
+    snapshot.gpus[3].nvlinks[0].active = false;
+    const CommAdvice advice = advise(snapshot);
+    EXPECT_EQ(advice.ring.bottleneck_links, 17);
+    EXPECT_EQ(advice.ring.bottleneck, advice.pair(0, 3).weight);
+    EXPECT_GT(advice.pair(0, 1).weight, advice.ring.bottleneck);
+}
+
 TEST(AdviseCommunicator, RingAvoidsRefusedPairs) {
     Snapshot snapshot = builders::with_p2p(builders::hidden_switches(4), true);
     for (const auto &[a, b] : {std::pair<std::size_t, std::size_t>{0, 1}, {1, 0}})
