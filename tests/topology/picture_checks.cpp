@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -16,6 +17,15 @@ std::set<std::string> values(const std::string &text, const std::string &begin, 
     for (std::string line; std::getline(lines, line);)
         if (const std::size_t at = line.find(mark); line.starts_with(begin) && at != std::string::npos)
             found.insert(line.substr(at + mark.size(), line.find('"', at + mark.size()) - at - mark.size()));
+    return found;
+}
+
+/// Abbreviations of links that end at `end`: "NV18", "NV?", "SYS".
+std::set<std::string> links_in(const std::string &text, const std::string &end) {
+    std::set<std::string> found;
+    const std::regex link(">(NV[0-9?]+|C2C|DEV|PIX|PXB|PHB|NODE|SYS|\\?)" + end);
+    for (auto match = std::sregex_iterator(text.begin(), text.end(), link); match != std::sregex_iterator(); ++match)
+        found.insert((*match)[1]);
     return found;
 }
 
@@ -53,6 +63,7 @@ void expect_legend_of(const std::string &picture) {
         if (line.find("stroke=\"#ffffff\"") != std::string::npos) cells.merge(values(line, "<rect", "fill=\""));
     cells.erase("#f5f7fa");  // the diagonal
     EXPECT_EQ(cells, values(explained, "<rect", "fill=\""));
+    EXPECT_EQ(links_in(drawn, "<"), links_in(explained, ":"));
     EXPECT_EQ(drawn.find("#c81e1e") == std::string::npos, explained.find("#c81e1e") == std::string::npos);
 }
 

@@ -13,7 +13,8 @@ std::vector<svg::Box> cards_in(const std::string &picture);
 
 std::size_t count(const std::string &text, const std::string &part);
 
-/// Each color of a line, each shade of the matrix, and red words are in the legend, and the legend has no others.
+/// Each color of a line, each shade of the matrix, each abbreviation of a link, and red words are in the legend, and
+/// the legend has no others.
 void expect_legend_of(const std::string &picture);
 
 }  // namespace baton::topology::checks

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "tests/topology/picture_checks.hpp"
 #include "topology/override.hpp"
 #include "topology/readers.hpp"
@@ -12,6 +14,7 @@
 namespace baton::topology {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -49,12 +52,52 @@ TEST(Picture, ShowsTheRanksOfAGpu) {
     EXPECT_THAT(picture, HasSubstr(">rank 2<"));
 }
 
+/// The lines of the ring's circle, and whether each is dashed.
+std::vector<bool> dashed_edges(const std::string &picture) {
+    const std::size_t ring = picture.find(">Ring</text>");
+    std::istringstream lines(picture.substr(ring, picture.find("<circle", ring) - ring));
+    std::vector<bool> dashed;
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with("<path")) dashed.push_back(line.find("dasharray") != std::string::npos);
+    return dashed;
+}
+
+Machine overridden(const std::string &file, const std::string &said) {
+    return make_machine("",
+                        apply_override(read_override(said, "o.json"), read_machine_file(BATON_MACHINES "/" + file)));
+}
+
+TEST(Picture, DashesTheWorstEdgesOfTheRingOnly) {
+    const std::string l40s = "l40s-pcie-dual-socket.xml";
+    EXPECT_THAT(dashed_edges(draw_picture(overridden(l40s, "{}"))),
+                ElementsAre(false, false, false, true, false, false, false, true));
+    // 3-4 is of the same kind as 7-0, which is slower, and nothing else leads across.
+    const std::string faster =
+        R"({"gbps": [[0, 31, 31, 31, 1, 1, 1, 5], [31, 0, 31, 31, 1, 1, 1, 1], [31, 31, 0, 31, 1, 1, 1, 1],
+                     [31, 31, 31, 0, 20, 1, 1, 1], [1, 1, 1, 20, 0, 31, 31, 31], [1, 1, 1, 1, 31, 0, 31, 31],
+                     [1, 1, 1, 1, 31, 31, 0, 31], [5, 1, 1, 1, 31, 31, 31, 0]]})";
+    EXPECT_THAT(dashed_edges(draw_picture(overridden(l40s, faster))),
+                ElementsAre(false, false, false, false, false, false, false, true));
+    EXPECT_THAT(dashed_edges(draw_picture(overridden("h200-dead-link.json", "{}"))),
+                ElementsAre(false, false, true, true, false, false, false, false));
+    EXPECT_THAT(dashed_edges(draw_picture(overridden("dgx-1v.xml", "{}"))), Each(false));  // double links all around
+}
+
+TEST(Picture, TellsTheLinksOfTheRingsWorstEdge) {
+    const std::string two = R"({"ranks": 3, "links": [[0, 2, 2], [2, 0, 2], [2, 2, 0]]})";
+    const std::string picture = draw_picture(overridden("no-gpu.xml", two));
+    EXPECT_THAT(picture.substr(picture.find(">Ring<")), HasSubstr(">NV2<"));
+    EXPECT_THAT(picture, Not(HasSubstr("NV?")));
+}
+
 TEST(Picture, ExplainsWhatOverridesMake) {
-    const Snapshot board = read_machine_file(BATON_MACHINES "/hgx-h200-visible-switches.xml");
     for (const char *said : {R"({"p2p": "off"})", R"({"pairs": [{"gpus": ["0", "1"], "kind": "C2C", "gbps": 200}]})",
                              R"({"pairs": [{"gpus": ["0", "1"], "kind": "NONE"}, {"gpus": ["2", "3"], "links": 2}]})",
                              R"({"dead_links": [{"gpu": "0", "links": [0, 1]}]})"})
-        checks::expect_legend_of(draw_picture(make_machine("", apply_override(read_override(said, "o.json"), board))));
+        checks::expect_legend_of(draw_picture(overridden("hgx-h200-visible-switches.xml", said)));
+    const char *number_unknown = R"({"ranks": 3, "kind": [["SELF", "NVLINK", "NVSWITCH"], ["NVLINK", "SELF", "NVLINK"],
+                                                          ["NVSWITCH", "NVLINK", "SELF"]]})";
+    checks::expect_legend_of(draw_picture(overridden("no-gpu.xml", number_unknown)));
 }
 
 TEST(Svg, WrapsAndShortens) {

@@ -85,22 +85,21 @@ void LegendPanel::add_nvlinks(const Machine &machine) {
 }
 
 void LegendPanel::add_lines(const Machine &machine, bool processor_links) {
-    const std::vector<const Pair *> edges = ring_edges(machine);
+    const std::vector<RingEdge> edges = ring_edges(machine);
     const auto in_ring = [&](std::string_view color) {
         return std::any_of(edges.begin(), edges.end(),
-                           [&](const Pair *edge) { return line_color(edge->kind.value) == color; });
+                           [&](const RingEdge &edge) { return line_color(edge.kind) == color; });
     };
     const bool devices = !machine.snapshot.nics.empty() || (!machine.snapshot.gpus.empty() && !shows_ranks(machine));
-    if (std::any_of(edges.begin(), edges.end(), [](const Pair *edge) { return edge->kind.value == LinkKind::C2C; }))
+    if (std::any_of(edges.begin(), edges.end(), [](const RingEdge &edge) { return edge.kind == LinkKind::C2C; }))
         add(Look::line, {style::nvlink_strong, 4}, "NVLink-C2C");
     if (in_ring(style::slices_line)) add(Look::line, {style::slices_line, 4}, "between slices of one GPU");
     if (devices || in_ring(style::pcie_line)) add(Look::line, {style::pcie_line, 3}, "PCI Express, by bandwidth");
     if (processor_links || in_ring(style::socket_line))
         add(Look::line, {style::socket_line, 3}, "between processors (NUMA)");
     if (in_ring(style::unknown_line)) add(Look::line, {style::unknown_line, 4}, "nobody tells how");
-    for (const Pair *edge : edges)
-        if (is_worst(machine, *edge))
-            add(Look::line, {line_color(edge->kind.value), 4, worst_dashes}, "dashed: the ring at its worst");
+    for (const RingEdge &edge : edges)
+        if (edge.worst) add(Look::line, edge.stroke(), "dashed: the ring at its worst");
 }
 
 void LegendPanel::add_cells(const Machine &machine) {
@@ -115,6 +114,16 @@ void LegendPanel::add_cells(const Machine &machine) {
         const std::string_view fill = fill_of(*pair, best);
         add(Look::cell, {fill}, words_of_cell(*pair, fill));
     }
+    for (const Pair *pair : pairs)
+        if (pair->kind.value == LinkKind::NVLINK || pair->kind.value == LinkKind::NVSWITCH) add_number(pair->links);
+}
+
+/// Where no line has explained it.
+void LegendPanel::add_number(int links) {
+    const std::string words = words_of_links(links, 0), abbreviation = words.substr(0, words.find(':') + 1);
+    const bool there = std::any_of(entries_.begin(), entries_.end(),
+                                   [&](const Entry &entry) { return entry.words.starts_with(abbreviation); });
+    if (!there) add(Look::text, {style::ink}, words);
 }
 
 void LegendPanel::add_warnings(const Machine &machine) {

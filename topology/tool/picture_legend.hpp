@@ -32,6 +32,7 @@ private:
     void add_nvlinks(const Machine &machine);
     void add_lines(const Machine &machine, bool processor_links);
     void add_cells(const Machine &machine);
+    void add_number(int links);
     void add_warnings(const Machine &machine);
 
     std::vector<Entry> entries_;

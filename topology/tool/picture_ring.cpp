@@ -12,15 +12,6 @@
 
 namespace baton::topology::picture {
 
-std::vector<const Pair *> ring_edges(const Machine &machine) {
-    const std::vector<int> &order = machine.gpus.ring.order;
-    std::vector<const Pair *> edges;
-    for (std::size_t index = 0; order.size() > 2 && index < order.size(); ++index)
-        edges.push_back(&machine.graph.pair(static_cast<std::size_t>(order[index]),
-                                            static_cast<std::size_t>(order[(index + 1) % order.size()])));
-    return edges;
-}
-
 std::string_view line_color(LinkKind kind) {
     if (is_nvlink(kind)) return style::nvlink_strong;
     switch (kind) {
@@ -35,8 +26,20 @@ std::string_view line_color(LinkKind kind) {
     }
 }
 
-bool is_worst(const Machine &machine, const Pair &edge) {
-    return edge.kind.value == machine.gpus.ring.bottleneck_kind && !machine.gpus.uniform && !is_nvlink(edge.kind.value);
+svg::Stroke RingEdge::stroke() const { return {line_color(kind), 4, worst ? "7 6" : ""}; }
+
+std::vector<RingEdge> ring_edges(const Machine &machine) {
+    const std::vector<int> &order = machine.gpus.ring.order;
+    std::vector<RingEdge> edges;
+    for (std::size_t index = 0; order.size() > 2 && index < order.size(); ++index) {
+        const auto from = static_cast<std::size_t>(order[index]);
+        const auto to = static_cast<std::size_t>(order[(index + 1) % order.size()]);
+        edges.push_back({machine.graph.pair(from, to).kind.value,
+                         machine.gpus.pair(from, to).weight == machine.gpus.ring.bottleneck});
+    }
+    const bool all_alike = std::all_of(edges.begin(), edges.end(), [](const RingEdge &edge) { return edge.worst; });
+    for (RingEdge &edge : edges) edge.worst = edge.worst && !all_alike;
+    return edges;
 }
 
 RingPanel::RingPanel(const Machine &machine) : machine_(machine), count_(machine.gpus.ring.order.size()) {
@@ -51,10 +54,9 @@ void RingPanel::draw(svg::Drawing &drawing, const svg::Point &corner) const {
     const Ring &ring = machine_.gpus.ring;
     drawing.text({corner.x, corner.y + 14}, "Ring", style::heading);
     const svg::Point center{corner.x + width() / 2, corner.y + heading_height + radius_ + 20};
-    const std::vector<const Pair *> edges = ring_edges(machine_);
+    const std::vector<RingEdge> edges = ring_edges(machine_);
     for (std::size_t index = 0; index < count_; ++index)
-        drawing.line({place_of(center, index), place_of(center, index + 1)},
-                     {line_color(edges[index]->kind.value), 4, is_worst(machine_, *edges[index]) ? worst_dashes : ""});
+        drawing.line({place_of(center, index), place_of(center, index + 1)}, edges[index].stroke());
     for (std::size_t index = 0; index < count_; ++index) {
         const svg::Point place = place_of(center, index);
         drawing.circle(place, 14, style::gpu_bar);
@@ -72,7 +74,7 @@ svg::Point RingPanel::place_of(const svg::Point &center, std::size_t index) cons
 void RingPanel::draw_words(svg::Drawing &drawing, const svg::Point &center) const {
     const Ring &ring = machine_.gpus.ring;
     const std::string worst = ring.bottleneck_mbps.known() ? gbps_text(ring.bottleneck_mbps.value) + " GB/s"
-                                                           : short_kind(ring.bottleneck_kind, 0);
+                                                           : short_kind(ring.bottleneck_kind, ring.bottleneck_links);
     svg::Font bold = style::on_link;
     bold.size = 13;
     drawing.text({center.x, center.y}, worst, bold);

@@ -26,11 +26,15 @@ private:
     double radius_ = 0;
 };
 
-/// The pairs that follow each other in the ring; none where it is not drawn.
-std::vector<const Pair *> ring_edges(const Machine &machine);
+/// Two GPUs that follow each other in the ring.
+struct RingEdge {
+    LinkKind kind = LinkKind::NONE;
+    bool worst = false;  ///< none is worse, and others are better
+
+    svg::Stroke stroke() const;
+};
+/// None where no ring is drawn.
+std::vector<RingEdge> ring_edges(const Machine &machine);
 std::string_view line_color(LinkKind kind);
-/// Whether the edge is drawn as the ring's worst, in worst_dashes.
-bool is_worst(const Machine &machine, const Pair &edge);
-inline constexpr std::string_view worst_dashes = "7 6";
 
 }  // namespace baton::topology::picture
