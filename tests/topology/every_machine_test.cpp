@@ -86,6 +86,10 @@ TEST_P(EveryMachine, IsPicturedWithoutOverlapAndWithinThePage) {
         EXPECT_EQ(count(picture, ">GPU " + std::to_string(gpu) + "</text>"), 1u) << gpu;
 }
 
+TEST_P(EveryMachine, IsPicturedWithWordsThatFitTheirCells) {
+    EXPECT_EQ(checks::too_wide_for_its_cell(draw_picture(machine_)), "");
+}
+
 TEST_P(EveryMachine, IsPicturedWithALegendOfWhatIsThere) { checks::expect_legend_of(draw_picture(machine_)); }
 
 TEST_P(EveryMachine, IsWrittenWithALegendOfWhatIsThere) {

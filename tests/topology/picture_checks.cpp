@@ -45,6 +45,25 @@ std::vector<svg::Box> cards_in(const std::string &picture) {
     return boxes;
 }
 
+std::string too_wide_for_its_cell(const std::string &picture) {
+    std::istringstream lines(picture);
+    double cell = 0;  // 0: outside of one
+    for (std::string line; std::getline(lines, line);) {
+        double x = 0, y = 0, width = 0, size = 0;
+        if (line.starts_with("<g>") || line == "</g>") cell = 0;
+        if (line.find("fill=\"#f5f7fa\" stroke=\"#ffffff\"") != std::string::npos) continue;  // the diagonal
+        if (line.find("stroke=\"#ffffff\"") != std::string::npos &&
+            std::sscanf(line.c_str(), "<rect x=\"%lf\" y=\"%lf\" width=\"%lf\"", &x, &y, &width) == 3)
+            cell = width;
+        if (cell == 0 || std::sscanf(line.c_str(), "<text x=\"%lf\" y=\"%lf\" font-size=\"%lf\"", &x, &y, &size) != 3)
+            continue;
+        const std::size_t begin = line.find('>') + 1;
+        const std::string words = line.substr(begin, line.find('<', begin) - begin);
+        if (svg::text_width(words, {size}) > cell) return words;
+    }
+    return {};
+}
+
 std::size_t count(const std::string &text, const std::string &part) {
     std::size_t found = 0;
     for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;

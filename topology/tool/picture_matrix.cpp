@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "topology/tool/picture_links.hpp"
 #include "topology/tool/picture_style.hpp"
@@ -11,8 +12,22 @@
 namespace baton::topology::picture {
 namespace {
 
-constexpr double cell_width = 52, cell_height = 36, label = 20;
+constexpr double narrowest_cell = 52, cell_height = 36, cell_margin = 5, label = 20;
 constexpr std::string_view best_fill = "#b9dfa0", good_fill = "#d3ebc3", weak_fill = "#e8f5df";
+
+svg::Font speed_font() {
+    svg::Font font = style::small;
+    font.size = 10.5;
+    return font;
+}
+
+/// "450", or beside what was measured of this pair or of others "391.2/450", "?/450"; empty where nobody knows
+/// anything.
+std::string speed_text(const Pair &pair, bool measured) {
+    const auto text = [](const Known<int> &mbps) { return mbps.known() ? gbps_text(mbps.value) : "?"; };
+    if (!pair.nominal_mbps.known() && !pair.measured_mbps.known()) return {};
+    return measured ? text(pair.measured_mbps) + "/" + text(pair.nominal_mbps) : text(pair.nominal_mbps);
+}
 
 }  // namespace
 
@@ -55,10 +70,17 @@ std::string words_of_cell(const Pair &pair, std::string_view fill) {
 
 MatrixPanel::MatrixPanel(const Machine &machine)
     : graph_(machine.graph), noun_(noun_of(machine)), best_(best_nominal(machine.graph)) {
-    for (const Pair &pair : graph_.pairs) measured_ = measured_ || pair.measured_mbps.known();
+    measured_ = std::any_of(graph_.pairs.begin(), graph_.pairs.end(),
+                            [](const Pair &pair) { return pair.measured_mbps.known(); });
+    cell_width_ = narrowest_cell;
+    for (const Pair &pair : graph_.pairs) {
+        const double words = std::max(svg::text_width(speed_text(pair, measured_), speed_font()),
+                                      svg::text_width(short_kind(pair.kind.value, pair.links), style::on_link));
+        cell_width_ = std::max(cell_width_, std::ceil(words + 2 * cell_margin));
+    }
 }
 
-double MatrixPanel::width() const { return std::max(240.0, label + cell_width * static_cast<double>(graph_.gpus)); }
+double MatrixPanel::width() const { return std::max(240.0, label + cell_width_ * static_cast<double>(graph_.gpus)); }
 
 double MatrixPanel::height() const { return heading_height + label + cell_height * static_cast<double>(graph_.gpus); }
 
@@ -68,12 +90,12 @@ void MatrixPanel::draw(svg::Drawing &drawing, const svg::Point &corner) const {
     const svg::Point origin{corner.x + label, corner.y + heading_height + label};
     for (std::size_t from = 0; from < graph_.gpus; ++from) {
         const double at = static_cast<double>(from);
-        drawing.text({origin.x + cell_width * (at + 0.5), origin.y - 6}, fmt::format("{}", from), style::small_faint);
+        drawing.text({origin.x + cell_width_ * (at + 0.5), origin.y - 6}, fmt::format("{}", from), style::small_faint);
         drawing.text({origin.x - 10, origin.y + cell_height * (at + 0.5) + 4}, fmt::format("{}", from),
                      style::small_faint);
         for (std::size_t to = 0; to < graph_.gpus; ++to)
             draw_cell(drawing, from, to,
-                      {origin.x + cell_width * static_cast<double>(to), origin.y + cell_height * at, cell_width,
+                      {origin.x + cell_width_ * static_cast<double>(to), origin.y + cell_height * at, cell_width_,
                        cell_height});
     }
 }
@@ -83,15 +105,11 @@ void MatrixPanel::draw_cell(svg::Drawing &drawing, std::size_t from, std::size_t
     if (from == to) return drawing.rect(box, 0, "#f5f7fa", {"#ffffff", 1.5});
     drawing.begin_group(fmt::format("{} {} to {} {}: {}", noun_, from, noun_, to, pair.why));
     drawing.rect(box, 0, fill_of(pair, best_), {"#ffffff", 1.5});
-    std::string speed = pair.nominal_mbps.known() ? gbps_text(pair.nominal_mbps.value) : "";
-    if (pair.measured_mbps.known())
-        speed = fmt::format("{}/{}", gbps_text(pair.measured_mbps.value), speed.empty() ? "?" : speed);
+    const std::string speed = speed_text(pair, measured_);
     svg::Font kind = style::on_link;
     if (p2p_refused(pair)) kind.fill = style::warning;
-    svg::Font small = style::small;
-    small.size = 10.5;
     drawing.text({box.middle(), box.y + (speed.empty() ? 22 : 15)}, short_kind(pair.kind.value, pair.links), kind);
-    if (!speed.empty()) drawing.text({box.middle(), box.y + 29}, speed, small);
+    if (!speed.empty()) drawing.text({box.middle(), box.y + 29}, speed, speed_font());
     drawing.end_group();
 }
 

@@ -24,6 +24,7 @@ private:
     const char *noun_;
     int best_;
     bool measured_ = false;
+    double cell_width_ = 0;
 };
 
 /// The largest nominal bandwidth of any pair; 0 where none is known.
