@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <sstream>
 
 #include "tests/topology/picture_checks.hpp"
@@ -81,6 +84,46 @@ TEST(Picture, DashesTheWorstEdgesOfTheRingOnly) {
     EXPECT_THAT(dashed_edges(draw_picture(overridden("h200-dead-link.json", "{}"))),
                 ElementsAre(false, false, true, true, false, false, false, false));
     EXPECT_THAT(dashed_edges(draw_picture(overridden("dgx-1v.xml", "{}"))), Each(false));  // double links all around
+}
+
+struct Line {
+    svg::Point from, to;
+};
+
+std::vector<Line> edges_of_ring(const std::string &picture) {
+    const std::size_t ring = picture.find(">Ring</text>");
+    std::istringstream lines(picture.substr(ring, picture.find("<circle", ring) - ring));
+    std::vector<Line> edges;
+    for (std::string text; std::getline(lines, text);) {
+        Line line;
+        if (std::sscanf(text.c_str(), "<path d=\"M%lf %lfL%lf %lf\"", &line.from.x, &line.from.y, &line.to.x,
+                        &line.to.y) == 4)
+            edges.push_back(line);
+    }
+    return edges;
+}
+
+/// How far right of the line, seen along it; negative on its left.
+double right_of(const Line &line, const svg::Point &point) {
+    const double x = line.to.x - line.from.x, y = line.to.y - line.from.y;
+    return (x * (point.y - line.from.y) - y * (point.x - line.from.x)) / std::hypot(x, y);
+}
+
+TEST(Picture, HasTheRingsWordsBetweenItsLines) {
+    for (const std::size_t ranks : {3, 4, 5, 8}) {
+        const std::string said = R"({"pairs": [{"gpus": ["0", "1"], "gbps": 12.5}], "ranks": )" + std::to_string(ranks);
+        const std::string picture = draw_picture(overridden("no-gpu.xml", said + "}"));
+        const std::size_t words = picture.rfind("<text", picture.find(">at its worst<"));
+        double x = 0, y = 0;
+        ASSERT_EQ(std::sscanf(picture.c_str() + words, "<text x=\"%lf\" y=\"%lf\"", &x, &y), 2);
+        const double half = svg::text_width("at its worst", {11}) / 2, up = 25, down = 3;
+        const std::vector<Line> edges = edges_of_ring(picture);  // clockwise
+        EXPECT_EQ(edges.size(), ranks);
+        for (const Line &edge : edges)
+            for (const svg::Point &corner : {svg::Point{x - half, y - up}, svg::Point{x + half, y - up},
+                                             svg::Point{x - half, y + down}, svg::Point{x + half, y + down}})
+                EXPECT_GT(right_of(edge, corner), 4) << ranks << " ranks";
+    }
 }
 
 TEST(Picture, TellsTheLinksOfTheRingsWorstEdge) {

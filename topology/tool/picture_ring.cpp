@@ -11,6 +11,30 @@
 #include "topology/tool/text.hpp"
 
 namespace baton::topology::picture {
+namespace {
+
+constexpr std::string_view second_line = "at its worst";
+constexpr double line_pitch = 15, words_margin = 8;
+
+svg::Font first_line_font() {
+    svg::Font font = style::on_link;
+    font.size = 13;
+    return font;
+}
+
+std::string first_line(const Ring &ring) {
+    return ring.bottleneck_mbps.known() ? gbps_text(ring.bottleneck_mbps.value) + " GB/s"
+                                        : short_kind(ring.bottleneck_kind, ring.bottleneck_links);
+}
+
+/// From the circle's center to what is furthest of the words around it.
+double words_radius(const Ring &ring) {
+    const double width = std::max(svg::text_width(first_line(ring), first_line_font()),
+                                  svg::text_width(second_line, style::small_faint));
+    return std::hypot(width / 2, line_pitch + 3) + words_margin;
+}
+
+}  // namespace
 
 std::string_view line_color(LinkKind kind) {
     if (is_nvlink(kind)) return style::nvlink_strong;
@@ -43,12 +67,16 @@ std::vector<RingEdge> ring_edges(const Machine &machine) {
 }
 
 RingPanel::RingPanel(const Machine &machine) : machine_(machine), count_(machine.gpus.ring.order.size()) {
-    radius_ = std::max(62.0, 11.0 * static_cast<double>(count_));
+    // Lines are chords: their middles lie nearer to the center than the circle does, and one is at the bottom of a ring
+    // of an odd number.
+    const double chord = std::cos(std::numbers::pi / static_cast<double>(count_));
+    radius_ = std::max({62.0, 11.0 * static_cast<double>(count_), std::ceil(words_radius(machine.gpus.ring) / chord)});
+    depth_ = count_ % 2 == 0 ? radius_ : std::ceil(radius_ * chord);
 }
 
 double RingPanel::width() const { return std::max(220.0, 2 * radius_ + 40); }
 
-double RingPanel::height() const { return heading_height + 2 * radius_ + 44; }
+double RingPanel::height() const { return heading_height + radius_ + depth_ + 44; }
 
 void RingPanel::draw(svg::Drawing &drawing, const svg::Point &corner) const {
     const Ring &ring = machine_.gpus.ring;
@@ -62,23 +90,14 @@ void RingPanel::draw(svg::Drawing &drawing, const svg::Point &corner) const {
         drawing.circle(place, 14, style::gpu_bar);
         drawing.text({place.x, place.y + 4.5}, fmt::format("{}", ring.order[index]), style::on_bar);
     }
-    draw_words(drawing, center);
+    drawing.text({center.x, center.y}, first_line(ring), first_line_font());
+    drawing.text({center.x, center.y + line_pitch}, second_line, style::small_faint);
 }
 
 /// Clockwise from the top.
 svg::Point RingPanel::place_of(const svg::Point &center, std::size_t index) const {
     const double turn = 2 * std::numbers::pi * static_cast<double>(index % count_) / static_cast<double>(count_);
     return {center.x + radius_ * std::sin(turn), center.y - radius_ * std::cos(turn)};
-}
-
-void RingPanel::draw_words(svg::Drawing &drawing, const svg::Point &center) const {
-    const Ring &ring = machine_.gpus.ring;
-    const std::string worst = ring.bottleneck_mbps.known() ? gbps_text(ring.bottleneck_mbps.value) + " GB/s"
-                                                           : short_kind(ring.bottleneck_kind, ring.bottleneck_links);
-    svg::Font bold = style::on_link;
-    bold.size = 13;
-    drawing.text({center.x, center.y}, worst, bold);
-    drawing.text({center.x, center.y + 15}, "at its worst", style::small_faint);
 }
 
 }  // namespace baton::topology::picture

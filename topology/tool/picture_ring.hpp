@@ -19,11 +19,10 @@ public:
 
 private:
     svg::Point place_of(const svg::Point &center, std::size_t index) const;
-    void draw_words(svg::Drawing &drawing, const svg::Point &center) const;
 
     const Machine &machine_;
     std::size_t count_ = 0;
-    double radius_ = 0;
+    double radius_ = 0, depth_ = 0;  // depth_: from the center down to the lowest place
 };
 
 /// Two GPUs that follow each other in the ring.
