@@ -17,6 +17,7 @@
 namespace baton::topology {
 namespace {
 
+using testing::AllOf;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -86,6 +87,19 @@ TEST(Picture, DashesTheWorstEdgesOfTheRingOnly) {
     EXPECT_THAT(dashed_edges(draw_picture(overridden("dgx-1v.xml", "{}"))), Each(false));  // double links all around
 }
 
+TEST(Picture, HasNamesThatDifferAtTheirEnds) {
+    Snapshot snapshot = read_machine_file(BATON_MACHINES "/l40s-pcie-dual-socket.xml");
+    snapshot.nics[0].name = "enp193s0f0np0";
+    snapshot.nics[1].name = "enp193s0f1np1";
+    snapshot.gpus[0].name = "NVIDIA V100-SXM3-32GB-H";
+    const std::string picture = draw_picture(make_machine("", snapshot));
+    for (const char *name : {">enp193s0f0np0<", ">enp193s0f1np1<", ">V100-SXM3-32GB-H<"})
+        EXPECT_THAT(picture, HasSubstr(name));
+    snapshot.nics[0].name = "a_name_without_an_end_and_without_a_meaning_0";
+    snapshot.nics[1].name = "a_name_without_an_end_and_without_a_meaning_1";
+    EXPECT_THAT(draw_picture(make_machine("", snapshot)), AllOf(HasSubstr("ning_0<"), HasSubstr("ning_1<")));
+}
+
 struct Line {
     svg::Point from, to;
 };
@@ -150,6 +164,14 @@ TEST(Svg, WrapsAndShortens) {
     EXPECT_EQ(svg::shortened("fits", svg::text_width("fits", font), font), "fits");
     EXPECT_EQ(svg::shortened("does not fit", svg::text_width("does no", font), font), "does n…");
     EXPECT_EQ(svg::shortened("äöü", svg::text_width("äö", font), font), "ä…");  // whole characters only
+    const auto in_the_middle = [&](const std::string &text, const std::string &as_wide_as) {
+        return svg::shortened_in_the_middle(text, svg::text_width(as_wide_as, font), font);
+    };
+    EXPECT_EQ(in_the_middle("fits", "fits"), "fits");
+    EXPECT_EQ(in_the_middle("enp193s0f1np1", "12345678"), "enp1…np1");
+    EXPECT_EQ(in_the_middle("äöüäöü", "12345"), "äö…öü");
+    EXPECT_EQ(in_the_middle("does not fit", "1"), "…");
+    EXPECT_EQ(in_the_middle("does not fit", ""), "…");
 }
 
 TEST(Svg, WritesNumbersShort) {

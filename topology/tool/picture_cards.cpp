@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "topology/tool/picture_style.hpp"
 
@@ -11,7 +12,8 @@ namespace {
 
 using svg::Box;
 
-constexpr double bar_height = 22, line_height = 15;
+constexpr double bar_height = 22, line_height = 15, side = 7;
+constexpr double narrowest_gpu = 104, narrowest_nic = 88, widest_card = 152;
 
 /// "H200" of "NVIDIA H200", "V100 SXM2 32GB" of "GV100GL [Tesla V100 SXM2 32GB]".
 std::string short_model(const std::string &name) {
@@ -28,16 +30,24 @@ std::string ranks_of(const Machine &machine, int gpu) {
     return text;
 }
 
+double width_for(const std::string &name, const std::vector<std::string> &lines) {
+    double widest = svg::text_width(name, style::on_bar);
+    for (const std::string &line : lines) widest = std::max(widest, svg::text_width(line, style::small));
+    return std::min(std::ceil(widest) + 2 * side, widest_card);
+}
+
 /// A card with a colored bar and lines of text.
 void draw_card(svg::Drawing &drawing, const Box &box, std::string_view color, const std::string &name,
                const std::vector<std::string> &lines) {
     drawing.rect(box, 6, style::card_fill, {color, 1.5});
     drawing.rect({box.x, box.y, box.width, bar_height}, 6, color, {});
     drawing.rect({box.x, box.y + bar_height / 2, box.width, bar_height / 2}, 0, color, {});
-    drawing.text({box.middle(), box.y + 15.5}, svg::shortened(name, box.width - 8, style::on_bar), style::on_bar);
+    drawing.text({box.middle(), box.y + 15.5}, svg::shortened_in_the_middle(name, box.width - 2 * side, style::on_bar),
+                 style::on_bar);
     double y = box.y + bar_height + 16;
     for (const std::string &line : lines) {
-        drawing.text({box.middle(), y}, svg::shortened(line, box.width - 8, style::small), style::small);
+        drawing.text({box.middle(), y}, svg::shortened_in_the_middle(line, box.width - 2 * side, style::small),
+                     style::small);
         y += line_height;
     }
 }
@@ -50,19 +60,22 @@ std::string pci_text(const Known<PciAddress> &pci) {
 
 }  // namespace
 
-Cards::Cards(const Machine &machine) : machine_(machine) {
-    for (std::size_t gpu = 0; gpu < machine.snapshot.gpus.size(); ++gpu)
-        most_lines_ = std::max(most_lines_, gpu_lines(static_cast<int>(gpu)).size());
+Cards::Cards(const Machine &machine) : machine_(machine), gpu_width_(narrowest_gpu), nic_width_(narrowest_nic) {
+    for (std::size_t index = 0; index < machine.snapshot.gpus.size(); ++index) {
+        const int gpu = static_cast<int>(index);
+        const std::vector<std::string> lines = gpu_lines(gpu);
+        most_lines_ = std::max(most_lines_, lines.size());
+        gpu_width_ = std::max(gpu_width_, width_for(gpu_name(gpu), lines));
+    }
+    for (const Nic &nic : machine.snapshot.nics) nic_width_ = std::max(nic_width_, width_for(nic.name, {}));
 }
-
-double Cards::gpu_width() const { return 104; }
-
-double Cards::nic_width() const { return 88; }
 
 double Cards::height(bool several_ports) const {
     return bar_height + line_height * static_cast<double>(std::max<std::size_t>(most_lines_, several_ports ? 3 : 2)) +
            10;
 }
+
+std::string Cards::gpu_name(int gpu) const { return fmt::format("{} {}", noun_of(machine_), gpu); }
 
 std::vector<std::string> Cards::gpu_lines(int gpu) const {
     const Gpu &facts = machine_.snapshot.gpus[static_cast<std::size_t>(gpu)];
@@ -81,7 +94,7 @@ std::vector<std::string> Cards::gpu_lines(int gpu) const {
 
 void Cards::draw_gpu(svg::Drawing &drawing, int gpu, const svg::Box &box) const {
     const Gpu &facts = machine_.snapshot.gpus[static_cast<std::size_t>(gpu)];
-    const std::string name = fmt::format("{} {}", noun_of(machine_), gpu);
+    const std::string name = gpu_name(gpu);
     std::string title = name;
     if (!facts.name.empty()) title += ": " + facts.name;
     if (facts.uuid.known()) title += " " + facts.uuid.value;

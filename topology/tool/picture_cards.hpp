@@ -8,14 +8,15 @@
 
 namespace baton::topology::picture {
 
-/// GPUs and NICs as cards: a bar with the name, below it lines of text. All cards of a kind have one size.
+/// GPUs and NICs as cards: a bar with the name, below it lines of text. All cards of a kind have one size, which the
+/// longest text decides within limits.
 class Cards {
 public:
     /// Refers to `machine`.
     explicit Cards(const Machine &machine);
 
-    double gpu_width() const;
-    double nic_width() const;
+    double gpu_width() const { return gpu_width_; }
+    double nic_width() const { return nic_width_; }
     /// `several_ports`: some card is of several NICs.
     double height(bool several_ports) const;
     void draw_gpu(svg::Drawing &drawing, int gpu, const svg::Box &box) const;
@@ -23,9 +24,11 @@ public:
     void draw_nic(svg::Drawing &drawing, const std::vector<int> &nics, const svg::Box &box) const;
 
 private:
+    std::string gpu_name(int gpu) const;
     std::vector<std::string> gpu_lines(int gpu) const;
 
     const Machine &machine_;
+    double gpu_width_, nic_width_;
     std::size_t most_lines_ = 2;
 };
 

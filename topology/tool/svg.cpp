@@ -53,10 +53,20 @@ std::string stroke_text(const Stroke &stroke) {
     return text;
 }
 
+bool begins_a_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }
+
 std::size_t characters(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char character) {
-        return (static_cast<unsigned char>(character) & 0xC0U) != 0x80U;
-    }));
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_a_character));
+}
+
+std::string without_last(std::string text) {
+    while (!text.empty() && !begins_a_character(text.back())) text.pop_back();
+    if (!text.empty()) text.pop_back();
+    return text;
+}
+
+std::string without_first(const std::string &text) {
+    return std::string(std::find_if(text.begin() + (text.empty() ? 0 : 1), text.end(), begins_a_character), text.end());
 }
 
 double distance(const Point &a, const Point &b) { return std::hypot(a.x - b.x, a.y - b.y); }
@@ -77,12 +87,21 @@ double text_width(std::string_view text, const Font &font) {
 std::string shortened(const std::string &text, double width, const Font &font) {
     if (text_width(text, font) <= width) return text;
     std::string result = text;
-    while (!result.empty() && text_width(result + "…", font) > width) {
-        while (!result.empty() && (static_cast<unsigned char>(result.back()) & 0xC0U) == 0x80U) result.pop_back();
-        if (!result.empty()) result.pop_back();
-    }
+    while (!result.empty() && text_width(result + "…", font) > width) result = without_last(result);
     while (!result.empty() && result.back() == ' ') result.pop_back();
     return result + "…";
+}
+
+std::string shortened_in_the_middle(const std::string &text, double width, const Font &font) {
+    if (text_width(text, font) <= width) return text;
+    std::string begin = text, end = text;
+    while (!(begin.empty() && end.empty()) && text_width(begin + "…" + end, font) > width) {
+        if (characters(begin) > characters(end))
+            begin = without_last(begin);
+        else
+            end = without_first(end);
+    }
+    return begin + "…" + end;
 }
 
 std::vector<std::string> wrapped(const std::string &text, double width, const Font &font) {

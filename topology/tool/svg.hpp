@@ -48,6 +48,9 @@ double text_width(std::string_view text, const Font &font);
 /// The text, or its beginning and "…" where it is wider than `width`.
 std::string shortened(const std::string &text, double width, const Font &font);
 
+/// The text, or its beginning, "…" and its end: for names, which often differ in their last characters only.
+std::string shortened_in_the_middle(const std::string &text, double width, const Font &font);
+
 /// In lines of at most `width`, broken at spaces; a longer word is shortened.
 std::vector<std::string> wrapped(const std::string &text, double width, const Font &font);
 
