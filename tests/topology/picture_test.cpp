@@ -157,6 +157,29 @@ TEST(Picture, ExplainsWhatOverridesMake) {
     checks::expect_legend_of(draw_picture(overridden("no-gpu.xml", number_unknown)));
 }
 
+/// As wires they took half a minute and a page 400 thousand units high.
+TEST(Picture, LeavesOutMoreWiresThanAnybodyCanLookAt) {
+    const auto picture_of = [](int ranks) {
+        Override said;
+        said.ranks = ranks;
+        for (int a = 0; a < ranks; ++a)
+            for (int b = a + 1; b < ranks; ++b) {
+                Override::PairEntry &pair = said.pairs.emplace_back();
+                pair.from = std::to_string(a);
+                pair.to = std::to_string(b);
+                pair.links = 2;
+            }
+        return draw_picture(make_machine("", apply_override(said, {})));
+    };
+    const char *note = ">528 pairs have NVLinks of their own, too many to draw: the matrix has them<";
+    const std::string drawn = picture_of(32), left_out = picture_of(33);
+    EXPECT_THAT(drawn, Not(HasSubstr("too many to draw")));
+    EXPECT_GT(checks::count(drawn, "<path"), 496u);
+    EXPECT_THAT(left_out, HasSubstr(note));
+    EXPECT_LT(checks::count(left_out, "<path"), 100u);
+    checks::expect_legend_of(left_out);
+}
+
 TEST(Svg, WrapsAndShortens) {
     const svg::Font font{10};
     EXPECT_THAT(svg::wrapped("one two three", svg::text_width("one two", font), font), ElementsAre("one two", "three"));

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "topology/tool/picture_links.hpp"
+#include "topology/tool/picture_channel.hpp"
 #include "topology/tool/picture_panels.hpp"
 #include "topology/tool/picture_row.hpp"
 #include "topology/tool/picture_style.hpp"

@@ -64,12 +64,11 @@ void LegendPanel::add(Look look, const svg::Stroke &stroke, const std::string &w
 }
 
 void LegendPanel::add_nvlinks(const Machine &machine) {
-    const std::vector<DirectLink> direct = direct_links(machine);
+    std::vector<DirectLink> direct = drawn_links(machine);
     const int best = strongest(direct);
-    std::vector<DirectLink> sorted = direct;
-    std::stable_sort(sorted.begin(), sorted.end(),
+    std::stable_sort(direct.begin(), direct.end(),
                      [](const DirectLink &a, const DirectLink &b) { return a.links > b.links; });
-    for (const DirectLink &link : sorted) {
+    for (const DirectLink &link : direct) {
         const LinkLook look = look_of(link, best);
         add(Look::line, {look.color, look.width}, words_of_links(link.links, link.mbps));
     }
@@ -93,6 +92,8 @@ void LegendPanel::add_lines(const Machine &machine, bool processor_links) {
     const bool devices = !machine.snapshot.nics.empty() || (!machine.snapshot.gpus.empty() && !shows_ranks(machine));
     if (std::any_of(edges.begin(), edges.end(), [](const RingEdge &edge) { return edge.kind == LinkKind::C2C; }))
         add(Look::line, {style::nvlink_strong, 4}, "NVLink-C2C");
+    if (in_ring(style::nvlink_strong) && entries_.empty())
+        add(Look::line, {style::nvlink_strong, 4}, "NVLinks in the ring");
     if (in_ring(style::slices_line)) add(Look::line, {style::slices_line, 4}, "between slices of one GPU");
     if (devices || in_ring(style::pcie_line)) add(Look::line, {style::pcie_line, 3}, "PCI Express, by bandwidth");
     if (processor_links || in_ring(style::socket_line))

@@ -1,12 +1,11 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "topology/tool/machine.hpp"
-#include "topology/tool/picture_row.hpp"
-#include "topology/tool/svg.hpp"
 
-/// NVLinks, in the channel below the only row or between the two rows.
+/// Which NVLinks the picture draws, and how they look.
 namespace baton::topology::picture {
 
 /// In any form.
@@ -19,6 +18,10 @@ struct DirectLink {
     int mbps = 0;          ///< 0: unknown
 };
 std::vector<DirectLink> direct_links(const Machine &machine);
+/// All of them, or none where they are more than most_wires: they would fill a page that nobody can look at, and the
+/// matrix has them.
+std::vector<DirectLink> drawn_links(const Machine &machine);
+inline constexpr std::size_t most_wires = 500;
 
 /// NVLinks of a GPU to switches.
 struct FabricLink {
@@ -35,40 +38,5 @@ struct LinkLook {
 LinkLook look_of(const DirectLink &link, int strongest);
 int strongest(const std::vector<DirectLink> &links);
 LinkLook look_of_fabric(int links);
-
-class Channel {
-public:
-    /// `rows`: one or two, placed horizontally already.
-    Channel(const Machine &machine, const std::vector<Row> &rows);
-
-    double height() const;
-    /// REQUIRES: the rows have their final places, the channel's upper edge is at `top`.
-    void draw(svg::Drawing &drawing, double top) const;
-
-private:
-    struct Wire {
-        DirectLink link;
-        std::size_t from_row = 0, to_row = 0;
-        double from_x = 0, to_x = 0;
-        int track = -1;  // counted from the row's side; -1: straight
-        bool crosses() const { return from_row != to_row; }
-    };
-    void make_wires();
-    void give_ports();
-    void straighten(Wire &wire) const;
-    int give_tracks(const std::vector<Wire *> &wires);
-    double track_y(const Wire &wire, double top) const;
-    double label_x(const Wire &wire, double top) const;
-    void draw_fabric(svg::Drawing &drawing, double top) const;
-    void draw_wires(svg::Drawing &drawing, double top) const;
-    const svg::Box &gpu_box(int gpu) const;
-    std::size_t row_of(int gpu) const;
-
-    const Machine &machine_;
-    const std::vector<Row> &rows_;
-    std::vector<Wire> wires_;
-    std::vector<FabricLink> fabric_;
-    int upper_tracks_ = 0, lower_tracks_ = 0, middle_tracks_ = 0;
-};
 
 }  // namespace baton::topology::picture
