@@ -93,7 +93,8 @@ TEST_P(EveryMachine, IsPicturedWithWordsThatFitTheirCells) {
 TEST_P(EveryMachine, IsPicturedWithALegendOfWhatIsThere) { checks::expect_legend_of(draw_picture(machine_)); }
 
 TEST_P(EveryMachine, IsWrittenWithALegendOfWhatIsThere) {
-    const std::string matrix = matrix_text(machine_), legend = legend_text(matrix);
+    Abbreviations used;
+    const std::string matrix = matrix_text(machine_, used), legend = used.legend();
     std::set<std::string> words;
     std::istringstream all(matrix.substr(matrix.find('\n') + 1));
     for (std::string word; all >> word;) {
@@ -145,7 +146,9 @@ TEST_P(EveryMachine, IsShownOrRefusedWhenItsFileIsDamaged) {
         }
         const Machine machine = make_machine("damaged", std::move(snapshot));
         EXPECT_THAT(draw_picture(machine), HasSubstr("</svg>"));
-        EXPECT_NE(matrix_text(machine) + bandwidth_text(machine) + ring_text(machine) + advice_to_json(machine), "");
+        Abbreviations used;
+        EXPECT_NE(matrix_text(machine, used) + bandwidth_text(machine, used) + ring_text(machine, used), "");
+        EXPECT_NE(advice_to_json(machine), "");
         EXPECT_THAT(tree_text(machine), HasSubstr("Machine: "));
         ++shown;
     }

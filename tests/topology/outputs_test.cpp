@@ -45,8 +45,9 @@ TEST(Outputs, CallRanksOnHostMemoryRanks) {
     Snapshot host = read_machine_file(BATON_MACHINES "/no-gpu.xml");
     host.gaps.clear();  // they name files
     const Machine machine = make_machine("", apply_override(said, host));
-    const std::string text =
-        header_text(machine) + matrix_text(machine) + bandwidth_text(machine) + tree_text(machine) + ring_text(machine);
+    Abbreviations used;
+    const std::string text = header_text(machine) + matrix_text(machine, used) + bandwidth_text(machine, used) +
+                             tree_text(machine) + ring_text(machine, used) + used.legend();
     for (const std::string &one : {text, draw_picture(machine), advice_to_json(machine)}) {
         EXPECT_THAT(one, Not(HasSubstr("GPU")));
         EXPECT_THAT(one, Not(HasSubstr("kernel")));

@@ -12,34 +12,68 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
-TEST(Text, LegendExplainsWordsThatStandForThemselves) {
-    EXPECT_EQ(legend_text("NVLink-C2C and NVSwitch, NVIDIA_X in GPU 4"), "");
-    EXPECT_EQ(legend_text("bottleneck 3 GB/s (SYS)"), "Legend:\n  SYS  = PCIe and the link between NUMA nodes\n");
-    EXPECT_THAT(legend_text("0 NV? NV12"), AllOf(HasSubstr("  NV#  = "), HasSubstr("  NV?  = ")));
-    EXPECT_THAT(legend_text("P2P read ?, write ?"), HasSubstr("  ?    = not known"));
+TEST(Text, LegendHasWhatIsUsed) {
+    Abbreviations used;
+    EXPECT_EQ(used.legend(), "");
+    EXPECT_EQ(used.word("NVLink-C2C") + used.word("yes"), "NVLink-C2Cyes");
+    EXPECT_EQ(used.legend(), "");
+    EXPECT_EQ(used.kind(LinkKind::NVLINK, 12) + used.kind(LinkKind::NVSWITCH, 0) + used.word("SYS"), "NV12NV?SYS");
+    EXPECT_EQ(used.legend(),
+              "Legend:\n"
+              "  SYS  = PCIe and the link between NUMA nodes\n"
+              "  NV#  = # NVLinks at once, direct or by way of NVSwitches\n"
+              "  NV?  = NVLinks, not known how many\n");
+}
+
+/// The words in the names of a device are none of them.
+TEST(Text, LegendIsNotTakenFromNames) {
+    Snapshot snapshot = read_machine_file(BATON_MACHINES "/l40s-pcie-dual-socket.xml");
+    for (Gpu &gpu : snapshot.gpus) gpu.name = "GeForce GTX TITAN X";
+    snapshot.nics[0].name = "N/A DEV NV4 ?";
+    const Machine machine = make_machine("", snapshot);
+    Abbreviations used;
+    const std::string ring = ring_text(machine, used);
+    EXPECT_EQ(used.legend(), "Legend:\n  SYS  = PCIe and the link between NUMA nodes\n");
+    const std::string all = matrix_text(machine, used) + nic_names_text(machine) + tree_text(machine);
+    EXPECT_THAT(all, AllOf(HasSubstr("TITAN X"), HasSubstr("NV4 ?")));
+    for (const char *word : {"  N/A ", "  DEV ", "  NV# ", "  ? "}) EXPECT_THAT(used.legend(), Not(HasSubstr(word)));
+}
+
+TEST(Text, LegendHasTheReasonsWords) {
+    Abbreviations used;
+    bandwidth_text(make_machine("", read_machine_file(BATON_MACHINES "/power9-v100.xml")), used);
+    for (const char *word : {"  X ", "  SYS ", "  NV# ", "  ? "}) EXPECT_THAT(used.legend(), HasSubstr(word));
+    EXPECT_THAT(used.legend(), Not(HasSubstr("  NODE ")));
+    Abbreviations all_known;
+    bandwidth_text(make_machine("", read_machine_file(BATON_MACHINES "/h200-dead-link.json")), all_known);
+    EXPECT_THAT(all_known.legend(), Not(HasSubstr("  ? ")));
 }
 
 TEST(Text, ExplainsTheLettersThatAreThere) {
     const Machine pcie = make_machine("", read_machine_file(BATON_MACHINES "/a100-mig.json"));
-    EXPECT_THAT(bandwidth_text(pcie), HasSubstr("\n(h: through host memory)\n"));
+    Abbreviations used;
+    EXPECT_THAT(bandwidth_text(pcie, used), HasSubstr("\n(h: through host memory)\n"));
 }
 
 TEST(Text, ListsRanksAndTheirRing) {
     const Machine machine =
         make_machine("", read_machine_file(BATON_MACHINES "/a100-nvlink-bridges.xml"), {0, 2, 1, -1});
-    const std::string text = ranks_text(machine);
+    Abbreviations used;
+    const std::string text = ranks_text(machine, used);
     EXPECT_THAT(text, HasSubstr("2      1    0000:65:00.0"));
     EXPECT_THAT(text, HasSubstr("3     none"));
     EXPECT_THAT(text, HasSubstr("Ring (ranks)"));
-    EXPECT_EQ(ranks_text(make_machine("", machine.snapshot, {-1, -1})), "2 ranks, none with a GPU\n");
-    EXPECT_EQ(ranks_text(make_machine("", machine.snapshot)), "");
+    EXPECT_EQ(ranks_text(make_machine("", machine.snapshot, {-1, -1}), used), "2 ranks, none with a GPU\n");
+    EXPECT_EQ(ranks_text(make_machine("", machine.snapshot), used), "");
 }
 
 TEST(Text, ShowsMeasuredBesideNominal) {
     Snapshot snapshot = read_machine_file(BATON_MACHINES "/h200-dead-link.json");
     snapshot.pair(0, 1).measured_mbps = {391234, Source::measured};
-    const std::string text = bandwidth_text(make_machine("", snapshot));
+    Abbreviations used;
+    const std::string text = bandwidth_text(make_machine("", snapshot), used);
     EXPECT_THAT(text, HasSubstr("391.2/450 k"));
     EXPECT_THAT(text, HasSubstr("?/425 k"));
 }

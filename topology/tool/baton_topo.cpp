@@ -52,21 +52,25 @@ std::vector<int> find_gpus(const Snapshot &snapshot, const std::vector<std::stri
 }
 
 std::string text_of(const Machine &machine, const std::vector<std::string> &show) {
-    const std::pair<const char *, std::string (*)(const Machine &)> makers[] = {
-        {"matrix", matrix_text}, {"matrix", nic_names_text}, {"bandwidth", bandwidth_text},
-        {"tree", tree_text},     {"ring", ring_text},        {"ranks", ranks_text}};
+    Abbreviations used;
+    const std::pair<const char *, std::function<std::string()>> makers[] = {{"matrix", [&] { return matrix_text(machine, used); }},
+                                                                            {"matrix", [&] { return nic_names_text(machine); }},
+                                                                            {"bandwidth", [&] { return bandwidth_text(machine, used); }},
+                                                                            {"tree", [&] { return tree_text(machine); }},
+                                                                            {"ring", [&] { return ring_text(machine, used); }},
+                                                                            {"ranks", [&] { return ranks_text(machine, used); }}};
     std::vector<std::string> parts;
     std::string all;
     for (const auto &[name, make] : makers) {
         if (std::count(show.begin(), show.end(), name) == 0) continue;
-        parts.push_back(make(machine));
+        parts.push_back(make());
         all += parts.back();
     }
     // Who asks for one thing is told why there is nothing; among others it goes without saying.
     if (show.size() == 1 && all.empty())
         parts[0] = fmt::format("Nothing to show: {} takes {}\n", show[0],
                                show[0] == "ranks" ? "several ranks under mpirun, on this machine" : "two GPUs or more");
-    if (!parts.empty()) parts.insert(parts.begin() + 1, legend_text(all));
+    if (!parts.empty()) parts.insert(parts.begin() + 1, used.legend());
     parts.push_back(gaps_text(machine));
     std::string text = header_text(machine);
     for (const std::string &part : parts)

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "topology/tool/abbreviations.hpp"
 #include "topology/tool/picture_style.hpp"
-#include "topology/tool/text.hpp"
 
 namespace baton::topology::picture {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "topology/tool/abbreviations.hpp"
 #include "topology/tool/picture_links.hpp"
 #include "topology/tool/picture_style.hpp"
-#include "topology/tool/text.hpp"
 
 namespace baton::topology::picture {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "topology/tool/abbreviations.hpp"
 #include "topology/tool/picture_links.hpp"
 #include "topology/tool/picture_style.hpp"
-#include "topology/tool/text.hpp"
 
 namespace baton::topology::picture {
 namespace {

@@ -2,35 +2,29 @@
 
 #include <string>
 
+#include "topology/tool/abbreviations.hpp"
 #include "topology/tool/machine.hpp"
 
-/// The parts of the tool's text output. Each ends with a newline, and is empty where it has nothing to say.
+/// The parts of the tool's text output. Each ends with a newline, and is empty where it has nothing to say. Those that
+/// use abbreviations note them in `used`.
 namespace baton::topology {
 
 /// Two lines: GPUs and software; processors.
 std::string header_text(const Machine &machine);
 /// The matrix of `nvidia-smi topo -m`: GPUs and NICs, the nearest processors and NUMA node.
-std::string matrix_text(const Machine &machine);
+std::string matrix_text(const Machine &machine, Abbreviations &used);
 /// Which NIC has which number there.
 std::string nic_names_text(const Machine &machine);
 /// GB/s of every pair of GPUs, nominal and where there is any measured, how to move data between the two, and the
 /// reasons.
-std::string bandwidth_text(const Machine &machine);
+std::string bandwidth_text(const Machine &machine, Abbreviations &used);
 /// Sockets, NUMA nodes, PCIe switches, devices.
 std::string tree_text(const Machine &machine);
 /// The ring over all GPUs, its bottleneck, and what NVLink connects.
-std::string ring_text(const Machine &machine);
+std::string ring_text(const Machine &machine, Abbreviations &used);
 /// Which rank uses which GPU, and what is near it; empty unless there are several ranks.
-std::string ranks_text(const Machine &machine);
+std::string ranks_text(const Machine &machine, Abbreviations &used);
 /// What could not be found out.
 std::string gaps_text(const Machine &machine);
-
-/// What the abbreviations in a text mean, and no others; empty where there are none.
-std::string legend_text(const std::string &shown);
-
-/// "NV18", "SYS", "X": how the matrix writes it.
-std::string short_kind(LinkKind kind, int links);
-/// "PCIe and the link between NUMA nodes".
-const char *meaning_of(LinkKind kind);
 
 }  // namespace baton::topology

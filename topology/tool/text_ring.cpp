@@ -12,8 +12,8 @@ namespace {
 
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-std::string bottleneck_text(const Ring &ring) {
-    const std::string kind = link_name(ring.bottleneck_kind);
+std::string bottleneck_text(const Ring &ring, Abbreviations &used) {
+    const std::string kind = used.word(link_name(ring.bottleneck_kind));
     if (!ring.bottleneck_mbps.known()) return fmt::format("bandwidth unknown ({})", kind);
     return fmt::format("{} GB/s per direction ({})", gbps_text(ring.bottleneck_mbps.value), kind);
 }
@@ -24,16 +24,17 @@ std::string islands_text(const std::vector<std::vector<int>> &islands, const cha
     return fmt::format("NVLink islands ({}): {}\n", noun, fmt::join(parts, " "));
 }
 
-std::string ring_lines(const CommAdvice &advice, const char *noun, const char *summary) {
+std::string ring_lines(const CommAdvice &advice, const char *noun, const char *summary, Abbreviations &used) {
+    used.word(link_name(advice.weakest));  // in advice.why
     const Ring &ring = advice.ring;
     std::string text = fmt::format("Ring ({}): {} -> {}\n", noun, fmt::join(ring.order, " -> "), ring.order.front());
-    text += fmt::format("  bottleneck {}; {}\n", bottleneck_text(ring), ring.why);
+    text += fmt::format("  bottleneck {}; {}\n", bottleneck_text(ring, used), ring.why);
     return text + islands_text(advice.islands, noun) + fmt::format("{}: {}\n", summary, advice.why);
 }
 
 template <class T>
-std::string known_text(const Known<T> &value) {
-    return value.known() ? fmt::format("{}", value.value) : "?";
+std::string known_text(const Known<T> &value, Abbreviations &used) {
+    return value.known() ? fmt::format("{}", value.value) : used.word("?");
 }
 
 }  // namespace
@@ -46,13 +47,13 @@ std::string header_text(const Machine &machine) {
     return text + "\nHost: " + host_text(snapshot) + "\n";
 }
 
-std::string ring_text(const Machine &machine) {
+std::string ring_text(const Machine &machine, Abbreviations &used) {
     if (machine.gpus.ring.order.size() < 2) return {};
-    return shows_ranks(machine) ? ring_lines(machine.gpus, "ranks", "With these ranks")
-                                : ring_lines(machine.gpus, "GPUs", "With a rank on each GPU");
+    return shows_ranks(machine) ? ring_lines(machine.gpus, "ranks", "With these ranks", used)
+                                : ring_lines(machine.gpus, "GPUs", "With a rank on each GPU", used);
 }
 
-std::string ranks_text(const Machine &machine) {
+std::string ranks_text(const Machine &machine, Abbreviations &used) {
     const auto &gpus = machine.gpu_of_rank;
     if (gpus.size() < 2) return {};
     if (std::all_of(gpus.begin(), gpus.end(), [](int gpu) { return gpu < 0; }))
@@ -64,14 +65,15 @@ std::string ranks_text(const Machine &machine) {
         std::vector<std::string> nics;
         for (const NearNic &near : advice.nearest_nics)
             nics.push_back(fmt::format("{} ({})", machine.snapshot.nics[static_cast<std::size_t>(near.nic)].name,
-                                       short_kind(near.kind, 0)));
+                                       used.kind(near.kind, 0)));
         table.add({fmt::format("{}", rank), advice.gpu < 0 ? "none" : fmt::format("{}", advice.gpu),
-                   advice.pci.known() ? to_string(advice.pci.value) : "?", known_text(advice.numa_node),
-                   known_text(advice.cpuset), nics.empty() ? "?" : fmt::format("{}", fmt::join(nics, ", ")),
-                   known_text(advice.uuid)});
+                   advice.pci.known() ? to_string(advice.pci.value) : used.word("?"),
+                   known_text(advice.numa_node, used), known_text(advice.cpuset, used),
+                   nics.empty() ? used.word("?") : fmt::format("{}", fmt::join(nics, ", ")),
+                   known_text(advice.uuid, used)});
     }
     std::string text = table.text();
-    if (machine.ranks.ring.order.size() >= 2) text += ring_lines(machine.ranks, "ranks", "With these ranks");
+    if (machine.ranks.ring.order.size() >= 2) text += ring_lines(machine.ranks, "ranks", "With these ranks", used);
     return text;
 }
 

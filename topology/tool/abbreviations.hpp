@@ -1,0 +1,31 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "topology/snapshot.hpp"
+
+namespace baton::topology {
+
+/// "NV18", "SYS", "X": how the matrix writes it.
+std::string short_kind(LinkKind kind, int links);
+/// "PCIe and the link between NUMA nodes".
+const char *meaning_of(LinkKind kind);
+
+/// The abbreviations that a text uses. Who writes one notes it here: searched for in the text, names of devices would
+/// be taken for some ("GeForce GTX TITAN X").
+class Abbreviations {
+public:
+    /// short_kind(), noted.
+    std::string kind(LinkKind kind, int links);
+    /// The word, noted; one that needs no explanation is none of the legend's.
+    std::string word(std::string word);
+
+    /// What those mean, and no others; empty where there are none.
+    std::string legend() const;
+
+private:
+    std::set<std::string> used_;
+};
+
+}  // namespace baton::topology
