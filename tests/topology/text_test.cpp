@@ -57,6 +57,17 @@ TEST(Text, ExplainsTheLettersThatAreThere) {
     EXPECT_THAT(bandwidth_text(pcie, used), HasSubstr("\n(h: through host memory)\n"));
 }
 
+/// The matrix says that the node is not known, and the tree draws the GPUs on one.
+TEST(Text, TreeSaysWhereTheNodeIsAssumed) {
+    Snapshot snapshot = read_machine_file(BATON_MACHINES "/h200-dead-link.json");
+    const char *assumed = "NUMA node 0: processors 0-15, 256 GiB (assumed for the GPUs: the only one)\n";
+    EXPECT_THAT(tree_text(make_machine("", snapshot)), HasSubstr(assumed));
+    for (Gpu &gpu : snapshot.gpus) gpu.numa_node = {0, Source::sysfs};
+    EXPECT_THAT(tree_text(make_machine("", snapshot)), Not(HasSubstr("assumed")));
+    const Snapshot two_nodes = read_machine_file(BATON_MACHINES "/power9-v100.xml");
+    EXPECT_THAT(tree_text(make_machine("", two_nodes)), Not(HasSubstr("assumed")));
+}
+
 TEST(Text, ListsRanksAndTheirRing) {
     const Machine machine =
         make_machine("", read_machine_file(BATON_MACHINES "/a100-nvlink-bridges.xml"), {0, 2, 1, -1});

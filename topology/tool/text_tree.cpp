@@ -96,11 +96,27 @@ Entry branch_entry(const Snapshot &snapshot, const Branch &branch) {
     return entry;
 }
 
-Entry node_entry(const Snapshot &snapshot, const NodeView &node) {
+bool any_gpu_without_node(const Snapshot &snapshot, const std::vector<Branch> &branches) {
+    return std::any_of(branches.begin(), branches.end(), [&](const Branch &branch) {
+        return any_gpu_without_node(snapshot, branch.children) ||
+               std::any_of(branch.gpus.begin(), branch.gpus.end(),
+                           [&](int gpu) { return !snapshot.gpus[static_cast<std::size_t>(gpu)].numa_node.known(); });
+    });
+}
+
+/// The matrix has N/A for GPUs that do not tell their node; here they are on the only one.
+bool assumed_for_gpus(const Snapshot &snapshot, const NodeView &node) {
+    return snapshot.host.numa_list.size() == 1 && node.os_index >= 0 && any_gpu_without_node(snapshot, node.branches);
+}
+
+Entry node_entry(const Machine &machine, const NodeView &node) {
+    const Snapshot &snapshot = machine.snapshot;
     Entry entry;
     entry.text = node.os_index >= 0 ? fmt::format("NUMA node {}", node.os_index) : "NUMA node unknown";
     if (!node.cpuset.empty()) entry.text += ": processors " + node.cpuset;
     if (node.memory_bytes > 0) entry.text += fmt::format(", {} GiB", node.memory_bytes >> 30U);
+    if (assumed_for_gpus(snapshot, node))
+        entry.text += fmt::format(" (assumed for the {}s: the only one)", noun_of(machine));
     for (const Branch &branch : node.branches) entry.below.push_back(branch_entry(snapshot, branch));
     return entry;
 }
@@ -124,7 +140,7 @@ std::string tree_text(const Machine &machine) {
             root.below.push_back({fmt::format("Socket {}", socket.index), {}});
             parent = &root.below.back();
         }
-        for (const NodeView &node : socket.nodes) parent->below.push_back(node_entry(snapshot, node));
+        for (const NodeView &node : socket.nodes) parent->below.push_back(node_entry(machine, node));
     }
     for (std::size_t index = 0; index < snapshot.nvswitches.size(); ++index)
         if (snapshot.nvswitches[index].pci_node < 0)
