@@ -95,7 +95,7 @@ std::string shortened(const std::string &text, double width, const Font &font) {
 std::string shortened_in_the_middle(const std::string &text, double width, const Font &font) {
     if (text_width(text, font) <= width) return text;
     std::string begin = text, end = text;
-    while (!(begin.empty() && end.empty()) && text_width(begin + "…" + end, font) > width) {
+    while (!(begin.empty() && end.empty()) && text_width(begin + end, font) + text_width("…", font) > width) {
         if (characters(begin) > characters(end))
             begin = without_last(begin);
         else
