@@ -22,14 +22,13 @@ struct Groups {
     }
 };
 
-std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
-
 std::string software_text(const Snapshot &snapshot) {
     std::string text;
     if (snapshot.driver.known()) text += "; driver " + snapshot.driver.value;
-    if (snapshot.cuda_driver_version > 0) text += fmt::format(" (CUDA {})", version_text(snapshot.cuda_driver_version));
+    if (snapshot.cuda_driver_version > 0)
+        text += fmt::format(" (CUDA {})", cuda_version_text(snapshot.cuda_driver_version));
     if (snapshot.cuda_runtime_version > 0)
-        text += fmt::format("; built with CUDA {}", version_text(snapshot.cuda_runtime_version));
+        text += fmt::format("; built with CUDA {}", cuda_version_text(snapshot.cuda_runtime_version));
     return text;
 }
 
@@ -162,6 +161,8 @@ std::string gaps_lines(const Snapshot &snapshot) {
 }
 
 }  // namespace
+
+std::string cuda_version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 std::string summarize(const Snapshot &snapshot) {
     return gpus_line(snapshot) + links_line(snapshot) + host_line(snapshot) + gaps_lines(snapshot);

@@ -10,4 +10,7 @@ namespace baton::topology {
 /// Contains no host name.
 std::string summarize(const Snapshot &snapshot);
 
+/// "13.0" of 13000, as CUDA numbers its versions.
+std::string cuda_version_text(int version);
+
 }  // namespace baton::topology

@@ -4,13 +4,12 @@
 #include <algorithm>
 
 #include "topology/links.hpp"
+#include "topology/summary.hpp"
 #include "topology/tool/table.hpp"
 #include "topology/tool/text.hpp"
 
 namespace baton::topology {
 namespace {
-
-std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 std::string bottleneck_text(const Ring &ring, Abbreviations &used) {
     const std::string kind = used.word(link_name(ring.bottleneck_kind));
@@ -43,7 +42,8 @@ std::string header_text(const Machine &machine) {
     const Snapshot &snapshot = machine.snapshot;
     std::string text = (shows_ranks(machine) ? "" : "GPUs: ") + gpus_text(snapshot);
     if (snapshot.driver.known()) text += "; driver " + snapshot.driver.value;
-    if (snapshot.cuda_driver_version > 0) text += fmt::format(" (CUDA {})", version_text(snapshot.cuda_driver_version));
+    if (snapshot.cuda_driver_version > 0)
+        text += fmt::format(" (CUDA {})", cuda_version_text(snapshot.cuda_driver_version));
     return text + "\nHost: " + host_text(snapshot) + "\n";
 }
 
