@@ -6,6 +6,7 @@
 #include "topology/readers.hpp"
 #include "topology/tool/machine.hpp"
 #include "topology/tool/table.hpp"
+#include "topology/tool/view.hpp"
 
 namespace baton::topology {
 namespace {
@@ -25,6 +26,29 @@ TEST(Text, LegendHasWhatIsUsed) {
               "  SYS  = PCIe and the link between NUMA nodes\n"
               "  NV#  = # NVLinks at once, direct or by way of NVSwitches\n"
               "  NV?  = NVLinks, not known how many\n");
+}
+
+/// Firmware that places devices at a socket of several NUMA nodes, and no better.
+TEST(Text, TreesNearSeveralNodesHangAtTheirSocket) {
+    Snapshot snapshot;
+    snapshot.host.package_list = {{"0-7"}, {"8-15"}};
+    snapshot.host.numa_list = {{0, "0-3", 0}, {1, "4-7", 0}, {2, "8-11", 0}, {3, "12-15", 0}};
+    for (const std::vector<int> &near : {std::vector<int>{2, 3}, {0, 1}, {}}) {
+        PciNode root;
+        root.kind = PciKind::gpu;
+        root.numa_nodes = near;
+        snapshot.gpus.emplace_back().pci_node = static_cast<int>(snapshot.pci.size());
+        snapshot.pci.push_back(root);
+    }
+    snapshot.pairs.resize(9);
+    const std::vector<SocketView> sockets = view_of(snapshot);
+    ASSERT_EQ(sockets.size(), 3U);
+    ASSERT_EQ(sockets[0].nodes.size(), 3U);
+    EXPECT_EQ(sockets[0].nodes[2].os_index, -1);
+    EXPECT_EQ(sockets[0].nodes[2].branches[0].gpus, std::vector<int>{1});
+    EXPECT_EQ(sockets[1].nodes[2].branches[0].gpus, std::vector<int>{0});
+    EXPECT_EQ(sockets[2].index, -1);
+    EXPECT_EQ(sockets[2].nodes[0].branches[0].gpus, std::vector<int>{2});
 }
 
 /// The words in the names of a device are none of them.

@@ -1,6 +1,7 @@
 #include "topology/tool/picture_cards.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -58,6 +59,13 @@ std::string pci_text(const Known<PciAddress> &pci) {
     return text.starts_with("0000:") ? text.substr(5) : text;
 }
 
+std::vector<std::string> nic_lines(const Nic &nic) {
+    return {nic.kind == NicKind::infiniband ? "InfiniBand"
+            : nic.kind == NicKind::ethernet ? "Ethernet"
+                                            : "network",
+            pci_text(nic.pci)};
+}
+
 }  // namespace
 
 Cards::Cards(const Machine &machine) : machine_(machine), gpu_width_(narrowest_gpu), nic_width_(narrowest_nic) {
@@ -67,7 +75,7 @@ Cards::Cards(const Machine &machine) : machine_(machine), gpu_width_(narrowest_g
         most_lines_ = std::max(most_lines_, lines.size());
         gpu_width_ = std::max(gpu_width_, width_for(gpu_name(gpu), lines));
     }
-    for (const Nic &nic : machine.snapshot.nics) nic_width_ = std::max(nic_width_, width_for(nic.name, {}));
+    for (const Nic &nic : machine.snapshot.nics) nic_width_ = std::max(nic_width_, width_for(nic.name, nic_lines(nic)));
 }
 
 double Cards::height(bool several_ports) const {
@@ -105,12 +113,10 @@ void Cards::draw_gpu(svg::Drawing &drawing, int gpu, const svg::Box &box) const 
 
 void Cards::draw_nic(svg::Drawing &drawing, const std::vector<int> &nics, const svg::Box &box) const {
     const Nic &nic = machine_.snapshot.nics[static_cast<std::size_t>(nics.front())];
-    std::vector<std::string> lines{nic.kind == NicKind::infiniband ? "InfiniBand"
-                                   : nic.kind == NicKind::ethernet ? "Ethernet"
-                                                                   : "network",
-                                   pci_text(nic.pci)};
+    std::vector<std::string> lines = nic_lines(nic), names;
     if (nics.size() > 1) lines.push_back(fmt::format("{} ports", nics.size()));
-    drawing.begin_group("NIC " + nic.name);
+    for (const int port : nics) names.push_back(machine_.snapshot.nics[static_cast<std::size_t>(port)].name);
+    drawing.begin_group(fmt::format("NIC {}", fmt::join(names, ", ")));
     draw_card(drawing, box, style::nic_bar, nic.name, lines);
     drawing.end_group();
 }

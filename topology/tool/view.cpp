@@ -83,19 +83,25 @@ std::vector<std::pair<int, Branch>> trees(const Snapshot &snapshot) {
     return roots;
 }
 
-/// Where GPUs, NICs and trees without a place in the PCI tree hang; made when they are needed.
-NodeView &node_for(std::vector<SocketView> &sockets, int os_index) {
-    if (os_index >= 0)
-        for (SocketView &socket : sockets)
-            for (NodeView &node : socket.nodes)
-                if (node.os_index == os_index) return node;
-    if (sockets.empty() || sockets.back().index >= 0) sockets.push_back({-1, {}});
-    for (NodeView &node : sockets.back().nodes)
+NodeView &node_in(SocketView &socket, int os_index) {
+    for (NodeView &node : socket.nodes)
         if (node.os_index == os_index) return node;
     NodeView fresh;
     fresh.os_index = os_index;
-    sockets.back().nodes.push_back(std::move(fresh));
-    return sockets.back().nodes.back();
+    socket.nodes.push_back(std::move(fresh));
+    return socket.nodes.back();
+}
+
+/// Where GPUs, NICs and trees hang; made when it is needed. Without a node of their own (-1) they may be `near` several
+/// of one socket.
+NodeView &node_for(std::vector<SocketView> &sockets, int os_index, const std::vector<int> &near = {}) {
+    const std::vector<int> wanted = os_index >= 0 ? std::vector<int>{os_index} : near;
+    for (SocketView &socket : sockets)
+        for (const NodeView &node : socket.nodes)
+            if (std::find(wanted.begin(), wanted.end(), node.os_index) != wanted.end())
+                return node_in(socket, os_index);
+    if (sockets.empty() || sockets.back().index >= 0) sockets.push_back({-1, {}});
+    return node_in(sockets.back(), os_index);
 }
 
 /// None where it is not a list.
@@ -162,7 +168,8 @@ Branch *slices_of(const Snapshot &snapshot, const Gpu &slice, std::vector<Branch
 std::vector<SocketView> view_of(const Snapshot &snapshot) {
     std::vector<SocketView> sockets = empty_sockets(snapshot.host);
     for (auto &[root, branch] : trees(snapshot)) {
-        NodeView &node = node_for(sockets, node_of_tree(snapshot, root, branch));
+        const std::vector<int> &near = snapshot.pci[static_cast<std::size_t>(root)].numa_nodes;
+        NodeView &node = node_for(sockets, node_of_tree(snapshot, root, branch), near);
         node.branches.push_back(std::move(branch));
     }
     for (std::size_t index = 0; index < snapshot.gpus.size(); ++index) {
