@@ -2,9 +2,9 @@
 // without a GPU. Written from NCCL's published prototypes, not from Baton's declarations, so that a wrong one shows as
 // a wrong result. Environment, read at every call:
 //   FAKE_NCCL_VERSION    what ncclGetVersion says (default 22809)
-//   FAKE_NCCL_NO_WINDOW  ncclCommWindowRegister succeeds without a window, as NCCL does where it has no symmetric
-//   memory FAKE_NCCL_DAMAGE     the last byte of every result is wrong FAKE_NCCL_REFUSE     the rank whose
-//   ncclCommInitRank fails, after the others' has succeeded
+//   FAKE_NCCL_NO_WINDOW  ncclCommWindowRegister makes no window, as where NCCL has no symmetric memory
+//   FAKE_NCCL_DAMAGE     the last byte of every result is wrong
+//   FAKE_NCCL_REFUSE     the rank whose ncclCommInitRank fails, after the others' has succeeded
 #include <mpi.h>
 
 #include <climits>
