@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "environment.hpp"
+#include "world.hpp"
 
 namespace baton::bench {
 
@@ -23,14 +23,20 @@ constexpr int wrong_usage = 2;  // as an exit code
     throw Error(fmt::format("cannot write {}: {}", path, std::generic_category().message(error)), wrong_usage);
 }
 
-}  // namespace
-
-AtomicFile::AtomicFile(const std::string &path) {
+/// One name for a file that there may be none of yet.
+std::string one_name(const std::string &path) {
     std::error_code error;
-    path_ = fs::weakly_canonical(fs::absolute(path), error).string();
+    std::string name = fs::weakly_canonical(fs::absolute(path), error).string();
     if (error) {
         cannot_write(path, error.value());
     }
+    return name;
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const std::string &path) : path_(one_name(path)) {
+    std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (fs::is_directory(status)) {
         cannot_write(path, EISDIR);
@@ -55,6 +61,8 @@ AtomicFile::AtomicFile(const std::string &path) {
     close(file);
     unlink(draft_.c_str());
 }
+
+bool AtomicFile::is(const std::string &path) const { return one_name(path_) == one_name(path); }
 
 AtomicFile::~AtomicFile() {
     if (drafted_) {

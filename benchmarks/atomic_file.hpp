@@ -14,6 +14,9 @@ public:
     AtomicFile(const AtomicFile &) = delete;
     AtomicFile &operator=(const AtomicFile &) = delete;
 
+    /// Whether it is what `path` names.
+    bool is(const std::string &path) const;
+
     void write(const std::string &text) {
         draft(text);
         publish();

@@ -16,70 +16,6 @@ void check(baton_result result) {
     }
 }
 
-World::World() {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &size_);
-    MPI_Comm node = MPI_COMM_NULL;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
-    MPI_Comm_rank(node, &local_rank_);
-    MPI_Comm_free(&node);
-}
-
-void World::barrier() const { MPI_Barrier(MPI_COMM_WORLD); }
-
-namespace {
-
-template <class T>
-T reduce(T value, MPI_Datatype type, MPI_Op op) {
-    T result{};
-    MPI_Allreduce(&value, &result, 1, type, op, MPI_COMM_WORLD);
-    return result;
-}
-
-std::vector<double> reduce(std::vector<double> values, MPI_Op op) {
-    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, op, MPI_COMM_WORLD);
-    return values;
-}
-
-}  // namespace
-
-double World::max(double value) const { return reduce(value, MPI_DOUBLE, MPI_MAX); }
-double World::min(double value) const { return reduce(value, MPI_DOUBLE, MPI_MIN); }
-double World::sum(double value) const { return reduce(value, MPI_DOUBLE, MPI_SUM); }
-std::uint64_t World::sum(std::uint64_t value) const { return reduce(value, MPI_UINT64_T, MPI_SUM); }
-std::vector<double> World::max(std::vector<double> values) const { return reduce(std::move(values), MPI_MAX); }
-std::vector<double> World::sum(std::vector<double> values) const { return reduce(std::move(values), MPI_SUM); }
-bool World::all(bool value) const { return reduce(value ? 1 : 0, MPI_INT, MPI_MIN) != 0; }
-
-void World::on_rank_0(const std::function<void()> &work) const {
-    std::string problem;
-    int exit_code = 0;
-    try {
-        if (rank_ == 0) {
-            work();
-        }
-    } catch (const std::exception &error) {
-        problem = error.what();
-        exit_code = exit_code_of(error);
-    }
-    if (!all(exit_code == 0)) {
-        throw Refusal(problem, exit_code);
-    }
-}
-
-std::vector<std::string> World::gather(const std::string &line) const {
-    constexpr std::size_t width = 256;
-    std::string mine = line.substr(0, width - 1);
-    mine.resize(width, '\0');
-    std::string all(rank_ == 0 ? width * static_cast<std::size_t>(size_) : 0, '\0');
-    MPI_Gather(mine.data(), width, MPI_CHAR, all.data(), width, MPI_CHAR, 0, MPI_COMM_WORLD);
-    std::vector<std::string> lines;
-    for (std::size_t begin = 0; begin < all.size(); begin += width) {
-        lines.emplace_back(all.c_str() + begin);
-    }
-    return lines;
-}
-
 int visible_gpus() { return gpu::count(); }
 
 Communicator::Communicator(const World &world, Place place, const char *tuning) : world_(world) {
@@ -146,6 +82,7 @@ int run_benchmark(int argc, char **argv, const std::function<int(const World &)>
             std::fprintf(stderr, "rank %d: %s\n", world.rank(), error.what());
             MPI_Abort(MPI_COMM_WORLD, exit_code_of(error));
         }
+        mine = with_output_written(mine);
         MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }
     MPI_Finalize();

@@ -41,10 +41,7 @@ void run_table(const TableKey &key, const Bench &bench, const Limits &limits, Re
                                        bench.options.min_bytes, bench.options.max_bytes));
     }
     BatonLibrary baton(bench.communicator, needed(all, ranks), key.memory);
-    report.begin_table(key);
-    if (!baton.refusal().empty()) {
-        report.note("not registered: " + baton.refusal());
-    }
+    report.begin_table(key, baton.refusal());
     for (const Shape &shape : all) {
         report.add(measure(bench, shape, key.mode, limits, baton));
     }

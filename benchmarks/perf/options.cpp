@@ -7,8 +7,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "cli_checks.hpp"
 #include "names.hpp"
-#include "seconds_option.hpp"
 
 namespace baton::bench::perf {
 
@@ -104,7 +104,7 @@ struct Texts {
     bool graph = false;
 };
 
-void declare(CLI::App &app, Options &options, Texts &texts) {
+void declare_shapes(CLI::App &app, Options &options, Texts &texts) {
     app.add_option("--op", texts.operations,
                    "Comma list: allgather, reduce_scatter, allreduce, alltoall, broadcast, sendrecv, pair, put, get, "
                    "barrier, all")
@@ -117,6 +117,9 @@ void declare(CLI::App &app, Options &options, Texts &texts) {
     app.add_option("--type", texts.types, "Comma list of types (int8 ... float64, float16, bfloat16, ...), or all")
         ->capture_default_str();
     app.add_option("--redop", texts.ops, "Comma list: sum, prod, min, max, avg, all")->capture_default_str();
+}
+
+void declare_timing(CLI::App &app, Options &options) {
     app.add_option("--iters", options.iterations,
                    "Calls timed together in a round, at most (with --against 500, in graphs 100)")
         ->check(CLI::Range(1, 1000000))
@@ -132,6 +135,9 @@ void declare(CLI::App &app, Options &options, Texts &texts) {
                    "0.14, for each side)")
         ->check(seconds_from(Least::zero))
         ->capture_default_str();
+}
+
+void declare_ways(CLI::App &app, Texts &texts) {
     app.add_option("--mode", texts.modes, "Comma list: eager, graph (a CUDA graph of --iters calls)")
         ->capture_default_str();
     app.add_flag("--graph", texts.graph, "Short for --mode graph")->excludes("--mode");
@@ -140,6 +146,9 @@ void declare(CLI::App &app, Options &options, Texts &texts) {
                    "Comma list: malloc (cudaMalloc or malloc), baton (baton_malloc), registered, all")
         ->capture_default_str();
     app.add_option("--device", texts.device, "auto (GPUs where every rank has one), cuda, host")->capture_default_str();
+}
+
+void declare_comparison(CLI::App &app, Options &options, Texts &texts) {
     CLI::Option *const against =
         app.add_option("--against", texts.against,
                        "Comma list of libraries to measure in alternation with Baton: nccl (all its modes), "
@@ -148,9 +157,16 @@ void declare(CLI::App &app, Options &options, Texts &texts) {
                    "The NCCL to load (default $BATON_NCCL_LIBRARY, then libnccl.so.2)")
         ->needs(against);
     app.add_option("--mpi-max", texts.mpi_max, "Largest size for MPI (default 64M on GPUs, --max on the host)");
+}
+
+void declare(CLI::App &app, Options &options, Texts &texts) {
+    declare_shapes(app, options, texts);
+    declare_timing(app, options);
+    declare_ways(app, texts);
+    declare_comparison(app, options, texts);
     app.add_flag("--check,!--no-check", options.check, "Verify every element on every rank after each round (default)");
     app.add_flag("--explain", options.explain, "Print baton_explain's whole text below each row");
-    app.add_option("--json", options.json, "Write all results to this file");
+    app.add_option("--json", options.json, "Write all results to this file")->check(output_file());
     app.set_version_flag(
         "--version", fmt::format("baton_perf {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR, BATON_VERSION_PATCH));
 }
@@ -210,10 +226,13 @@ void interpret(const CLI::App &app, Options &options, const Texts &texts) {
                                            {"baton", {Memory::baton}},
                                            {"registered", {Memory::registered}},
                                            {"all", {Memory::malloc, Memory::baton, Memory::registered}}});
-    options.device =
-        parse_list<Device>("--device", texts.device,
-                           {{"auto", {Device::automatic}}, {"cuda", {Device::cuda}}, {"host", {Device::host}}})
-            .front();
+    const auto devices = parse_list<Device>(
+        "--device", texts.device, {{"auto", {Device::automatic}}, {"cuda", {Device::cuda}}, {"host", {Device::host}}});
+    if (devices.size() > 1) {
+        throw CLI::ValidationError("--device",
+                                   fmt::format("takes one of auto, cuda and host, not \"{}\"", texts.device));
+    }
+    options.device = devices.front();
     options.min_bytes = texts.min.empty() ? 0 : parse_bytes("--min", texts.min);
     options.max_bytes = texts.max.empty() ? 0 : parse_bytes("--max", texts.max);
     if (options.max_bytes != 0 && options.min_bytes > options.max_bytes) {
@@ -224,6 +243,10 @@ void interpret(const CLI::App &app, Options &options, const Texts &texts) {
     if (!texts.against.empty()) {
         options.against = parse_peers(texts.against);
         adapt_to_comparison(app, options);
+    }
+    if (options.mpi_max != 0 &&
+        std::find(options.against.begin(), options.against.end(), PeerKind::mpi) == options.against.end()) {
+        throw CLI::ValidationError("--mpi-max", "is for --against mpi");
     }
 }
 
@@ -240,6 +263,7 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         options.command += fmt::format(" {}", argv[argument]);
     }
     try {
+        refuse_empty_values(argc, argv);
         app.parse(argc, argv);
         interpret(app, options, texts);
     } catch (const CLI::ParseError &error) {

@@ -27,6 +27,9 @@ Report::Report(const Options &options, const Communicator &communicator, const P
     for (const std::string &text : run.lines) {
         note(text);
     }
+    if (!options.check) {
+        note("NOT VERIFIED (--no-check): nobody has looked at the results");
+    }
     json_ = to_json(run, options, communicator.info(), peers);
 }
 
@@ -46,14 +49,23 @@ void Report::limits(Mode mode, const Limits &limits) {
     json_["limits"][mode_name(mode)] = to_json(limits);
 }
 
-void Report::begin_table(const TableKey &key) {
+void Report::begin_table(TableKey key, const std::string &not_registered) {
     const bool comparison = !options_.against.empty();
+    if (!not_registered.empty()) {
+        key.memory = Memory::malloc;
+    }
     line("");
     note(title(key, options_));
+    if (!not_registered.empty()) {
+        note("not registered, so this is malloc memory: " + not_registered);
+    }
     for (const std::string &head : comparison ? comparison_heads(peers_) : plain_heads()) {
         line(head);
     }
     json_["tables"].push_back(to_json(key, comparison));
+    if (!not_registered.empty()) {
+        json_["tables"].back()["not_registered"] = not_registered;
+    }
     bandwidths_.clear();
     ratios_.clear();
     refusals_.clear();
@@ -97,8 +109,9 @@ void Report::end_table() {
     if (!options_.against.empty()) {
         const double mean = geometric_mean(ratios_);
         note(ratios_.empty() ? "no ratio: no peer has a right result"
-                             : fmt::format("ratio: geometric mean {:.2f}, smallest {:.2f}, over {} sizes", mean,
-                                           *std::min_element(ratios_.begin(), ratios_.end()), ratios_.size()));
+                             : fmt::format("ratio: geometric mean {:.2f}, smallest {:.2f}, over {} size{}", mean,
+                                           *std::min_element(ratios_.begin(), ratios_.end()), ratios_.size(),
+                                           ratios_.size() == 1 ? "" : "s"));
         if (!ratios_.empty()) {
             json_["tables"].back()["geometric_mean_ratio"] = mean;
         }
@@ -137,9 +150,11 @@ void Report::finish() {
     json_["host_bytes"] = host;
     json_["wrong"] = wrong_;
     json_["peers_wrong"] = peers_wrong_;
-    if (file_) {
-        file_->write(json_.dump(2) + "\n");
-    }
+    communicator_.world().on_rank_0([&] {
+        if (file_) {  // the command line need not be UTF-8
+            file_->write(json_.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+        }
+    });
 }
 
 }  // namespace baton::bench::perf

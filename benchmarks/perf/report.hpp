@@ -18,7 +18,8 @@ public:
     Report(const Options &options, const Communicator &communicator, const Peers &peers);
 
     void limits(Mode mode, const Limits &limits);
-    void begin_table(const TableKey &key);
+    /// `not_registered`: why registered memory is plain memory here; empty otherwise.
+    void begin_table(TableKey key, const std::string &not_registered);
     void add(const Row &row);
     void end_table();
     /// A table or row that could not be measured, and why.

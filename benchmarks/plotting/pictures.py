@@ -69,6 +69,7 @@ def _subtitle(run, table):
     versions = run.data["versions"]
     parts = [f"{run.ranks} ranks on {', '.join(gpus) or 'host memory'}", f"{table.memory} memory",
              f"NCCL {versions['nccl']}" if versions.get("nccl") else "",
+             "NOT VERIFIED" if not run.data["checked"] else "",
              versions.get("mpi", "") if any(name == "mpi" for name, _ in run.peers) else "", run.data["date"]]
     return "; ".join(part for part in parts if part)
 

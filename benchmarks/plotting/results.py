@@ -94,7 +94,7 @@ def load(path):
 def _run(path, data):
     peers = [(peer["name"], peer["label"]) for peer in data.get("peers", []) if "absent" not in peer]
     grouped = [table for raw in data["tables"] for table in _tables(raw)]
-    for key in ("date", "command", "versions", "run"):
+    for key in ("date", "command", "versions", "run", "checked"):
         data[key]  # a file without them is none of ours
     return Run(path, int(data["ranks"]), bool(data["on_gpu"]), peers, grouped, data)
 

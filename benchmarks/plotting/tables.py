@@ -51,7 +51,11 @@ def _results_of(page, patterns):
         files += matches
     if not files:
         return EMPTY
-    return "\n".join(markdown(results.load(pathlib.Path(file)), page) for file in files).rstrip("\n")
+    runs = [results.load(pathlib.Path(file)) for file in files]
+    for run in runs:
+        if not run.data["checked"]:
+            raise results.Problem(f"{run.path} was measured with --no-check: its results have no place on a page")
+    return "\n".join(markdown(run, page) for run in runs).rstrip("\n")
 
 
 def _preamble(run):
@@ -66,6 +70,8 @@ def _preamble(run):
              "```", f"mpirun -np {run.ranks} {data['command']}", "```", ""]
     for mode, limits in data.get("limits", {}).items():
         lines += [f"- {mode}: {text}" for text in limits["how"]]
+    if not data["checked"]:
+        lines.append("- **Not verified** (--no-check): nobody has looked at the results")
     for peer in data.get("peers", []):
         if "absent" in peer:
             lines.append(f"- {peer['name']} is absent: {peer['absent']}")

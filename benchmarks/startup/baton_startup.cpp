@@ -5,37 +5,40 @@
 #include <optional>
 
 #include "atomic_file.hpp"
-#include "environment.hpp"
 #include "startup/report.hpp"
+#include "world.hpp"
 
 namespace {
 
 using namespace baton::bench::startup;
 
 int run(int argc, char **argv, Start &start) {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const baton::bench::World world;
     int exit_code = 0;
-    const auto options = parse_options(argc, argv, rank == 0, exit_code);
+    const auto options = parse_options(argc, argv, world.rank() == 0, exit_code);
     if (!options) {
         return exit_code;
     }
     std::optional<baton::bench::AtomicFile> json;
-    if (rank == 0 && !options->json.empty()) {
-        json.emplace(options->json);
-    }
+    world.on_rank_0([&] {
+        if (!options->json.empty()) {
+            json.emplace(options->json);
+        }
+    });
     create_and_call(*options, start);
     const Report report = gather(start);
     const bool in_time = options->limit == 0 || report.call.max <= options->limit;
-    if (rank == 0) {
+    if (world.rank() == 0) {
         std::printf("%s", table(report).c_str());
         if (!in_time) {
             std::printf("# slower than the limit of %g s\n", options->limit);
         }
+    }
+    world.on_rank_0([&] {
         if (json) {
             json->write(to_json(report).dump(2) + "\n");
         }
-    }
+    });
     return report.right && in_time ? 0 : 1;
 }
 
@@ -48,7 +51,14 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     int result = 1;
     try {
-        result = run(argc, argv, start);
+        result = baton::bench::with_output_written(run(argc, argv, start));
+    } catch (const baton::bench::Refusal &error) {
+        int rank = 0;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        result = error.exit_code();
+        if (rank == 0) {
+            std::fprintf(stderr, "%s\n", error.what());
+        }
     } catch (const std::exception &error) {
         std::fflush(stdout);
         std::fprintf(stderr, "%s\n", error.what());

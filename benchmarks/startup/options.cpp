@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "baton/baton.h"
-#include "seconds_option.hpp"
+#include "cli_checks.hpp"
 
 namespace baton::bench::startup {
 
@@ -21,13 +21,14 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         {"auto", Device::automatic}, {"cuda", Device::cuda}, {"host", Device::host}};
     std::string device = "auto";
     app.add_option("--device", device, "Where buffers lie")->check(CLI::IsMember(devices))->capture_default_str();
-    app.add_option("--json", options.json, "Write the figures to this file as well");
+    app.add_option("--json", options.json, "Write the figures to this file as well")->check(output_file());
     app.add_option("--limit", options.limit,
                    "Fail if creation and the first collective together take more seconds on any rank")
         ->check(seconds_from(Least::above_zero));
     app.set_version_flag("--version", fmt::format("baton_startup {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR,
                                                   BATON_VERSION_PATCH));
     try {
+        refuse_empty_values(argc, argv);
         app.parse(argc, argv);
         options.device = devices.at(device);
     } catch (const CLI::ParseError &error) {

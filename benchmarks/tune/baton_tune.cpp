@@ -72,6 +72,9 @@ public:
             }
             if (!options_.json.empty()) {
                 json_.emplace(options_.json);
+                if (json_->is(path_)) {
+                    throw Error(fmt::format("--json: {} is the tuning file", options_.json), 2);
+                }
             }
             machine = topology::discover();
         });
@@ -127,18 +130,25 @@ private:
                    : core::rows_for(before_, measured.tuned.operation);
     }
 
+    /// Both files, or where one cannot be written, neither.
     void write() {
         line("");
+        std::vector<core::TuningTable> after;
         if (json_) {
-            json_->write(to_json(table_.key, all_));
+            json_->draft(to_json(table_.key, all_));
+        }
+        if (file_) {
+            after = merged(tables_of(path_), table_);
+            file_->draft(core::format_tuning(after));
+            file_->publish();
+        }
+        if (json_) {
+            json_->publish();
             line("# all times: {}", options_.json);
         }
         if (!file_) {
             return line("# {} is as it was: --dry-run", path_);
         }
-        const std::vector<core::TuningTable> before = tables_of(path_);
-        const std::vector<core::TuningTable> after = merged(before, table_);
-        file_->write(core::format_tuning(after));
         line("# written: {}, with tables for", path_);
         if (!is_read(path_)) {
             line("# (BATON_TUNING says something else, so that programs do not read it here)");

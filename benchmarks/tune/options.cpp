@@ -6,8 +6,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "cli_checks.hpp"
 #include "names.hpp"
-#include "seconds_option.hpp"
 #include "tune/candidates.hpp"
 
 namespace baton::bench::tune {
@@ -49,14 +49,15 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         ->check(seconds_from(Least::above_zero))
         ->capture_default_str();
     app.add_option("--noise", options.noise, "A candidate that is slower by no more than this part is as good")
-        ->check(CLI::Range(0.0, 1.0))
+        ->check(from_0_to_1())
         ->capture_default_str();
     app.add_flag("--graph", options.graph, "Measure inside CUDA graphs; without copy engines, which those do not use");
     app.add_option(
-        "--file", options.file,
-        "The tuning file to write; other machines' tables in it are kept (default: where Baton looks for it)");
+           "--file", options.file,
+           "The tuning file to write; other machines' tables in it are kept (default: where Baton looks for it)")
+        ->check(output_file());
     app.add_flag("--dry-run", options.dry_run, "Write no tuning file");
-    app.add_option("--json", options.json, "Write all measured times to this file");
+    app.add_option("--json", options.json, "Write all measured times to this file")->check(output_file());
     const std::map<std::string, perf::Device> devices{
         {"auto", perf::Device::automatic}, {"cuda", perf::Device::cuda}, {"host", perf::Device::host}};
     std::string device = "auto";
@@ -64,6 +65,7 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
     app.set_version_flag(
         "--version", fmt::format("baton_tune {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR, BATON_VERSION_PATCH));
     try {
+        refuse_empty_values(argc, argv);
         app.parse(argc, argv);
         options.device = devices.at(device);
         options.max_bytes = max.empty() ? 0 : parse_bytes(max);

@@ -52,6 +52,24 @@ TEST(PerfOptions, AnAverageOfIntegersIsRefusedAsThat) {
     EXPECT_TRUE(parse({"--type", "int32", "--redop", "avg,max"}).options);
 }
 
+TEST(PerfOptions, WhatWouldBePassedOverIsRefused) {
+    const std::vector<std::pair<std::vector<std::string>, const char *>> cases{
+        {{"--device", "host,cuda"}, "--device: takes one of auto, cuda and host, not \"host,cuda\""},
+        {{"--against", ""}, "--against: the value is empty"},
+        {{"--json="}, "--json: the value is empty"},
+        {{"--min", "", "--max", "1K"}, "--min: the value is empty"},
+        {{"--mpi-max", "4K"}, "--mpi-max: is for --against mpi"},
+        {{"--against", "nccl", "--mpi-max", "4K"}, "--mpi-max: is for --against mpi"},
+        {{"--json", "-"}, "/dev/stdout is the standard output"}};
+    for (const auto &[arguments, message] : cases) {
+        const Parsed<Options> parsed = parse(arguments);
+        EXPECT_FALSE(parsed.options) << message;
+        EXPECT_EQ(parsed.exit_code, 2) << message;
+        EXPECT_THAT(parsed.errors, HasSubstr(message));
+    }
+    EXPECT_TRUE(parse({"--against", "mpi", "--mpi-max", "4K", "--json", "x.json"}).options);
+}
+
 TEST(PerfOptions, ABudgetIsANumberFromZeroOn) {
     EXPECT_EQ(parse({"--budget", "0"}).exit_code, 0);
     for (const char *wrong : {"-1", "nan", "inf", "long"}) {

@@ -27,7 +27,7 @@ def row(size, own, nccl, sym, wrong=0):
 def synthetic():
     rows = [row(1024, 5.0, 10.0, 9.0, wrong=1), row(4096, 8.0, 4.0, 9.0), row(1 << 20, 20.0, 40.0, 50.0)]
     return {
-        "date": "2000-01-02", "command": "baton_perf --against nccl", "run": [], "ranks": 2, "on_gpu": True,
+        "date": "2000-01-02", "command": "baton_perf --against nccl", "run": [], "checked": True, "ranks": 2, "on_gpu": True,
         "versions": {"baton": "9.9.9", "cuda": "CUDA 99", "driver": "1.2", "nccl": "2.99.0 (x.so)", "mpi": "MPI X"},
         "gpus": ["A GPU, PCI 1", "A GPU, PCI 2"], "device_bytes": 3 << 20,
         "limits": {"eager": {"how": ["limit of latency: 1.00 us = a test"]}},
@@ -108,6 +108,14 @@ class Tables(Folder):
         self.expect_refused(plot("--markdown", "--write", self.results), "not allowed with")
         self.expect_refused(plot("--markdown", "--out", self.folder, self.results), "--out is for pictures")
         self.expect_refused(plot("--markdown", self.folder / "missing.json"), "cannot read", "missing.json")
+
+    def test_what_was_not_verified_says_so_and_is_on_no_page(self):
+        unchecked = synthetic()
+        unchecked["checked"] = False
+        path = self.write("unchecked.json", json.dumps(unchecked))
+        self.assertIn("Not verified", plot("--markdown", path).stdout)
+        page = self.write("page.md", "<!-- results: unchecked.json -->\n<!-- end of results -->\n")
+        self.expect_refused(plot("--write", page), "--no-check")
 
     def test_files_that_are_not_results(self):
         broken = synthetic()

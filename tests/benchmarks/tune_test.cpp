@@ -1,17 +1,11 @@
-// What baton_tune makes of its command line, of times and of files.
+// What baton_tune makes of its command line and of times.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-
-#include "atomic_file.hpp"
 #include "collectives/tuning_file.hpp"
 #include "collectives/tuning_key.hpp"
 #include "environment.hpp"
 #include "parsed.hpp"
-#include "tune/file.hpp"
 #include "tune/options.hpp"
 #include "tune/report.hpp"
 #include "tune/rows.hpp"
@@ -205,87 +199,6 @@ TEST(TuneReport, SaysWhatChangedAndHowMuch) {
     EXPECT_EQ(lines[6], "#   up to 256: packet by host");
     EXPECT_EQ(lines[7], "#   larger: pull by host");
     EXPECT_THAT(to_json(core::host_tuning_key(2), {measured}), HasSubstr("\"pull by host\": 2.0"));
-}
-
-class TuneFile : public testing::Test {
-protected:
-    void SetUp() override { folder_ = testing::TempDir() + "baton_tune." + std::to_string(getpid()); }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
-    static std::string text(const std::string &path) {
-        std::ifstream file(path);
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
-    std::string folder_;
-};
-
-TEST_F(TuneFile, IsThereWhollyOrNotAtAll) {
-    const std::string path = folder_ + "/config/tuning.json";
-    EXPECT_THROW(AtomicFile{path}, Error) << "no folder";
-    EXPECT_FALSE(std::filesystem::exists(folder_));
-    std::filesystem::create_directories(folder_ + "/config");
-    std::ofstream(path + "." + std::to_string(getpid())) << "of a process that was killed";
-    AtomicFile file(path);
-    EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/config")) << "what is killed now leaves nothing behind";
-    { AtomicFile(path).draft("not published"); }
-    EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/config"));
-    file.write("first");
-    { const AtomicFile unwritten(path); }
-    EXPECT_EQ(text(path), "first");
-    AtomicFile(path).write("second");
-    EXPECT_EQ(text(path), "second");
-    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ + "/config"), {}), 1);
-    EXPECT_THROW(AtomicFile(path + "/below_a_file"), Error);
-    EXPECT_THROW(AtomicFile(folder_ + "/config"), Error);
-    AtomicFile("/dev/null").write("no draft beside it, and still no regular file");
-    EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
-}
-
-TEST_F(TuneFile, KeepsOtherMachinesAndOperations) {
-    const core::TuningKey mine = core::host_tuning_key(2);
-    const TuningRow staged{.algorithm = Algorithm::staged};
-    const TuningRow packet;
-    std::vector<core::TuningTable> tables{{core::host_tuning_key(4), "a file", {{BATON_ALLGATHER, {staged}}}},
-                                          {mine, "a file", {{BATON_ALLGATHER, {staged}}, {BATON_ALLREDUCE, {staged}}}}};
-    tables = merged(tables, {mine, "", {{BATON_ALLGATHER, {packet}}}});
-    ASSERT_EQ(tables.size(), 2u);
-    EXPECT_THAT(tables[0].operations.at(BATON_ALLGATHER), ElementsAre(staged));
-    EXPECT_THAT(tables[1].operations.at(BATON_ALLGATHER), ElementsAre(packet));
-    EXPECT_THAT(tables[1].operations.at(BATON_ALLREDUCE), ElementsAre(staged));
-    tables = merged(tables, {core::host_tuning_key(8), "", {{BATON_ALLGATHER, {packet}}}});
-    EXPECT_EQ(tables.size(), 3u);
-}
-
-TEST_F(TuneFile, ItsRowsComeBeforeThoseOfTheFileThatBatonReads) {
-    const core::TuningKey key = core::host_tuning_key(3);
-    const TuningRow staged{.algorithm = Algorithm::staged};
-    const std::string mine = folder_ + "/mine.json", read = folder_ + "/read.json";
-    std::filesystem::create_directories(folder_);
-    AtomicFile(mine).write(core::format_tuning({{key, "", {{BATON_ALLGATHER, {staged}}}}}));
-    AtomicFile(read).write(
-        core::format_tuning({{key, "", {{BATON_ALLGATHER, {TuningRow()}}, {BATON_ALLTOALL, {staged}}}},
-                             {core::host_tuning_key(4), "", {{BATON_ALLREDUCE, {staged}}}}}));
-    const char *set = std::getenv("BATON_TUNING");
-    const std::string before = set == nullptr ? "" : set;
-    setenv("BATON_TUNING", read.c_str(), 1);
-    const core::Tuning tuning = tuning_before(mine, key);
-    setenv("BATON_TUNING", before.c_str(), 1);
-    EXPECT_THAT(core::rows_for(tuning, BATON_ALLGATHER), ElementsAre(staged));
-    EXPECT_THAT(core::rows_for(tuning, BATON_ALLTOALL), ElementsAre(staged));
-    EXPECT_TRUE(core::table_for(tuning, BATON_ALLREDUCE)->built_in);
-}
-
-TEST_F(TuneFile, IsTheOneThatBatonReads) {
-    const char *set = std::getenv("BATON_TUNING");
-    const std::string before = set == nullptr ? "" : set;
-    setenv("XDG_CONFIG_HOME", "/config", 1);
-    setenv("BATON_TUNING", "none", 1);
-    EXPECT_EQ(file_to_write(""), "/config/baton/tuning.json");
-    setenv("BATON_TUNING", "/here.json", 1);
-    EXPECT_EQ(file_to_write(""), "/here.json");
-    EXPECT_EQ(file_to_write("/there.json"), "/there.json");
-    unsetenv("XDG_CONFIG_HOME");
-    setenv("BATON_TUNING", before.c_str(), 1);
-    EXPECT_THAT(tables_of(folder_ + "/missing.json"), IsEmpty());
 }
 
 Parsed<Options> parse(std::vector<std::string> arguments) {

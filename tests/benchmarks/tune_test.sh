@@ -68,6 +68,12 @@ for tool in "$perf" "$tune" "$3/baton_startup"; do
 done
 [ ! -e "$folder/nowhere" ] || fail "a folder was made for --json"
 expect 2 "cannot write /proc/nowhere" run "$tune" --device host --op put --max 1K --file /proc/nowhere/tuning.json
+expect 2 "--noise: takes a number from 0 to 1, not \"nan\"" run "$tune" --device host --noise nan
+expect 2 "is the tuning file" run "$tune" --device host --op put --max 1K --file "$folder/same.json" \
+    --json "$folder/../$(basename "$folder")/same.json"
+# Both files or neither.
+expect 2 "cannot write /dev/full" run "$tune" --device host --op put --max 1K --rounds 1 --file "$folder/same.json" --json /dev/full
+[ ! -e "$folder/same.json" ] || fail "the tuning file was written without --json"
 BATON_PACKET_LIMIT=0 expect 1 "BATON_PACKET_LIMIT is set" run "$tune" --device host --op put --max 1K --file "$file"
 BATON_LINES=off expect 1 "BATON_LINES is set" run "$tune" --device host --op put --max 1K --file "$file"
 BATON_P2P=off expect 1 "BATON_P2P is set" run "$tune" --device host --op put --max 1K --file "$file"

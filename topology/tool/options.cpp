@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "baton/baton.h"
+#include "util/empty_value.hpp"
 
 namespace baton::topology {
 namespace {
@@ -18,17 +19,6 @@ const std::vector<std::string> parts{"matrix", "bandwidth", "tree", "ring", "ran
 /// An option whose file may be left out.
 CLI::Option *add_output(CLI::App &app, const std::string &name, std::string &file, const std::string &words) {
     return app.add_option(name, file, words)->expected(0, 1)->type_name("[FILE]");
-}
-
-/// An unset variable leaves an empty value: neither this machine nor the standard output is what was asked for then.
-/// CLI11 takes the option as one without a value.
-void refuse_empty_values(int argc, char **argv) {
-    for (int index = 1; index < argc; ++index) {
-        const std::string argument = argv[index];
-        const bool assigned = argument.starts_with("--") && argument.find('=') == argument.size() - 1;
-        if (assigned) throw CLI::ValidationError(argument.substr(0, argument.size() - 1), "the value is empty");
-        if (argument.empty()) throw CLI::ValidationError(argv[index - 1], "the value is empty");
-    }
 }
 
 bool same_file(const std::string &a, const std::string &b) {
@@ -81,7 +71,9 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         "--version", fmt::format("baton_topo {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR, BATON_VERSION_PATCH));
     app.footer("What has no FILE goes to the standard output.");
     try {
-        refuse_empty_values(argc, argv);
+        // Neither this machine nor the standard output is what was asked for then.
+        if (const auto option = core::option_with_empty_value(argc, argv))
+            throw CLI::ValidationError(*option, "the value is empty");
         app.parse(argc, argv);
         bool other_output = false;
         for (const auto &[option, file] : outputs) {
