@@ -32,18 +32,18 @@ baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stre
     return guarded(name, [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const auto turn = found->turn();
-        const Request request = check(*found);
+        const Request request = check(turn);
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
-        if (!group.open()) return found->issuer().run(request, on.get());
+        if (!group.open()) return turn.issuer().run(request, on.get());
         const auto look = [=] {
             const std::shared_ptr<Communicator> again = find_comm(comm);
             const auto its_turn = again->turn_unless_destroyed();
             find_stream(*again, stream);
-            return memory_of(check(*again));
+            return memory_of(check(its_turn));
         };
         group.add_call(once_more(name, memory_of(request), look), found,
-                       [found, request, on] { found->issuer().run(request, on.get()); });
+                       [request, on](const Turn &at_end) { at_end.issuer().run(request, on.get()); });
     });
 }
 
@@ -54,13 +54,13 @@ baton_result messages(const char *name, const std::array<const char *, n> &buffe
     return guarded(name, [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const auto turn = found->turn();
-        const std::array<Request, n> requests = check(*found);
+        const std::array<Request, n> requests = check(turn);
         const std::shared_ptr<void> on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
-        if (!group.open()) return found->issuer().run_messages(requests, on.get());
-        std::array<Group::MessageNames, n> names;
+        if (!group.open()) return turn.issuer().run_messages(requests, on.get());
+        std::array<Group::Names, n> names;
         std::transform(buffers.begin(), buffers.end(), names.begin(), [name](const char *buffer) {
-            return Group::MessageNames{name, buffer};
+            return Group::Names{name, buffer};
         });
         group.add_messages({comm, stream, found, on}, requests, names);
     });
@@ -70,9 +70,9 @@ baton_result messages(const char *name, const std::array<const char *, n> &buffe
 baton_result one_message(const char *name, baton_operation operation, const void *buffer, std::size_t count,
                          baton_type type, int peer, baton_comm_t comm, baton_stream_t stream) {
     const bool grouped = Group::of_this_thread().open();
-    return messages(name, std::array{"buffer"}, comm, stream, [=](Communicator &on) {
-        const Request request = check_message(on, operation, buffer, count, type, peer, {});
-        if (peer == on.rank() && request.bytes > BATON_EAGER_BYTES && !grouped) {
+    return messages(name, std::array{"buffer"}, comm, stream, [=](const Turn &turn) {
+        const Request request = check_message(turn, operation, buffer, count, type, peer, {});
+        if (peer == turn.rank() && request.bytes > BATON_EAGER_BYTES && !grouped) {
             fail(BATON_ERR_ARGUMENT,
                  "peer is this rank ({}) and the message has {} bytes: more than BATON_EAGER_BYTES ({}) to oneself "
                  "need a group or sendrecv",
@@ -96,16 +96,16 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         const auto turn = found->comm->turn();
         find_window(window);  // another thread may have destroyed it meanwhile
         const std::shared_ptr<void> on = find_stream(*found->comm, stream);
-        const OneSided call = make(*found->comm, *found->window, on.get());
-        const auto run = [comm = found->comm, work = call.work, on] { comm->issuer().run_one_sided(work, on.get()); };
+        const OneSided call = make(turn, *found->window, on.get());
+        const auto run = [work = call.work, on](const Turn &then) { then.issuer().run_one_sided(work, on.get()); };
         Group &group = Group::of_this_thread();
-        if (!group.open()) return run();
+        if (!group.open()) return run(turn);
         const auto look = [=] {
             const std::shared_ptr<WindowHandle> again = find_window(window);
             const auto its_turn = again->comm->turn_unless_destroyed();
             find_window(window);
             const std::shared_ptr<void> queue = find_stream(*again->comm, stream);
-            return std::array{make(*again->comm, *again->window, queue.get()).buffer};
+            return std::array{make(its_turn, *again->window, queue.get()).buffer};
         };
         group.add_call(once_more(name, std::array{call.buffer}, look), found->comm, run);
     });
@@ -120,12 +120,12 @@ std::byte *window_range(const Communicator &comm, const Window &window, int targ
     return window.pointers[static_cast<std::size_t>(target)] + offset;
 }
 
-Plan transfer_plan(const Communicator &comm, baton_operation operation, std::size_t bytes) {
+Plan transfer_plan(const Turn &turn, baton_operation operation, std::size_t bytes) {
     Request request;
     request.operation = operation;
     request.count = bytes;
     request.bytes = bytes;
-    return comm.issuer().plan(request);
+    return turn.planner().plan(request);
 }
 
 }  // namespace
@@ -138,35 +138,35 @@ extern "C" {
 baton_result baton_allgather(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_comm_t comm,
                              baton_stream_t stream) {
     return collective("baton_allgather", comm, stream,
-                      [=](Communicator &on) { return check_allgather(on, sendbuf, recvbuf, count, type); });
+                      [=](const Turn &turn) { return check_allgather(turn, sendbuf, recvbuf, count, type); });
 }
 
 baton_result baton_alltoall(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_comm_t comm,
                             baton_stream_t stream) {
     return collective("baton_alltoall", comm, stream,
-                      [=](Communicator &on) { return check_alltoall(on, sendbuf, recvbuf, count, type); });
+                      [=](const Turn &turn) { return check_alltoall(turn, sendbuf, recvbuf, count, type); });
 }
 
 baton_result baton_broadcast(const void *sendbuf, void *recvbuf, size_t count, baton_type type, int root,
                              baton_comm_t comm, baton_stream_t stream) {
     return collective("baton_broadcast", comm, stream,
-                      [=](Communicator &on) { return check_broadcast(on, sendbuf, recvbuf, count, type, root); });
+                      [=](const Turn &turn) { return check_broadcast(turn, sendbuf, recvbuf, count, type, root); });
 }
 
 baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op,
                                   baton_comm_t comm, baton_stream_t stream) {
     return collective("baton_reduce_scatter", comm, stream,
-                      [=](Communicator &on) { return check_reduce_scatter(on, sendbuf, recvbuf, count, type, op); });
+                      [=](const Turn &turn) { return check_reduce_scatter(turn, sendbuf, recvbuf, count, type, op); });
 }
 
 baton_result baton_allreduce(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op,
                              baton_comm_t comm, baton_stream_t stream) {
     return collective("baton_allreduce", comm, stream,
-                      [=](Communicator &on) { return check_allreduce(on, sendbuf, recvbuf, count, type, op); });
+                      [=](const Turn &turn) { return check_allreduce(turn, sendbuf, recvbuf, count, type, op); });
 }
 
 baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream) {
-    return collective("baton_barrier", comm, stream, [](Communicator &) {
+    return collective("baton_barrier", comm, stream, [](const Turn &) {
         Request request;
         request.operation = BATON_BARRIER;
         return request;
@@ -185,10 +185,10 @@ baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, b
 
 baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount,
                             int source, baton_type type, baton_comm_t comm, baton_stream_t stream) {
-    return messages("baton_sendrecv", std::array{"sendbuf", "recvbuf"}, comm, stream, [=](Communicator &on) {
+    return messages("baton_sendrecv", std::array{"sendbuf", "recvbuf"}, comm, stream, [=](const Turn &turn) {
         const std::array both{
-            check_message(on, BATON_SEND, sendbuf, sendcount, type, dest, {"sendbuf", "sendcount", "dest"}),
-            check_message(on, BATON_RECV, recvbuf, recvcount, type, source, {"recvbuf", "recvcount", "source"})};
+            check_message(turn, BATON_SEND, sendbuf, sendcount, type, dest, {"sendbuf", "sendcount", "dest"}),
+            check_message(turn, BATON_RECV, recvbuf, recvcount, type, source, {"recvbuf", "recvcount", "source"})};
         require_apart(both[0], both[1]);
         return both;
     });
@@ -206,7 +206,7 @@ baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t
     return guarded("baton_window_create", [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const auto turn = found->turn();
-        const std::shared_ptr<Window> created = found->windows().create(bytes, [&] {
+        const std::shared_ptr<Window> created = turn.windows().create(bytes, [&] {
             if (window == nullptr) fail(BATON_ERR_ARGUMENT, "window is NULL");
             if (base == nullptr) fail(BATON_ERR_ARGUMENT, "base is NULL");
         });
@@ -221,7 +221,7 @@ baton_result baton_window_destroy(baton_window_t window) {
         const auto turn = found->comm->turn_unless_destroyed();
         find_window(window);  // another thread may have destroyed it meanwhile
         windows().remove(window);
-        found->comm->windows().destroy(found->window);
+        turn.windows().destroy(found->window);
     });
 }
 
@@ -236,10 +236,10 @@ baton_result baton_window_pointer(baton_window_t window, int peer, void **pointe
 
 baton_result baton_put(const void *source, size_t bytes, int target, size_t offset, baton_window_t window,
                        baton_stream_t stream) {
-    return one_sided("baton_put", window, stream, [=](Communicator &comm, const Window &on, void *queue) {
-        std::byte *destination = window_range(comm, on, target, offset, bytes);
-        const PointerInfo info = comm.buffers().check(source, bytes, "source");
-        const auto work = [=, plan = transfer_plan(comm, BATON_PUT, bytes)](Executor &executor) {
+    return one_sided("baton_put", window, stream, [=](const Turn &turn, const Window &on, void *queue) {
+        std::byte *destination = window_range(turn.comm(), on, target, offset, bytes);
+        const PointerInfo info = turn.buffers().check(source, bytes, "source");
+        const auto work = [=, plan = transfer_plan(turn, BATON_PUT, bytes)](Executor &executor) {
             executor.transfer(destination, static_cast<const std::byte *>(source), bytes, plan, queue);
         };
         return OneSided{work, info};
@@ -248,10 +248,10 @@ baton_result baton_put(const void *source, size_t bytes, int target, size_t offs
 
 baton_result baton_get(void *destination, size_t bytes, int target, size_t offset, baton_window_t window,
                        baton_stream_t stream) {
-    return one_sided("baton_get", window, stream, [=](Communicator &comm, const Window &on, void *queue) {
-        const std::byte *source = window_range(comm, on, target, offset, bytes);
-        const PointerInfo info = comm.buffers().check(destination, bytes, "destination");
-        const auto work = [=, plan = transfer_plan(comm, BATON_GET, bytes)](Executor &executor) {
+    return one_sided("baton_get", window, stream, [=](const Turn &turn, const Window &on, void *queue) {
+        const std::byte *source = window_range(turn.comm(), on, target, offset, bytes);
+        const PointerInfo info = turn.buffers().check(destination, bytes, "destination");
+        const auto work = [=, plan = transfer_plan(turn, BATON_GET, bytes)](Executor &executor) {
             executor.transfer(static_cast<std::byte *>(destination), source, bytes, plan, queue);
         };
         return OneSided{work, info};
@@ -259,15 +259,15 @@ baton_result baton_get(void *destination, size_t bytes, int target, size_t offse
 }
 
 baton_result baton_signal(int target, baton_window_t window, baton_stream_t stream) {
-    return one_sided("baton_signal", window, stream, [=](Communicator &comm, const Window &on, void *queue) {
-        require_rank(comm, target, "target");
+    return one_sided("baton_signal", window, stream, [=](const Turn &turn, const Window &on, void *queue) {
+        require_rank(turn.comm(), target, "target");
         return OneSided{[=, index = on.index](Executor &executor) { executor.signal(index, target, queue); }, {}};
     });
 }
 
 baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t window, baton_stream_t stream) {
-    return one_sided("baton_wait_signal", window, stream, [=](Communicator &comm, const Window &on, void *queue) {
-        require_rank(comm, source, "source");
+    return one_sided("baton_wait_signal", window, stream, [=](const Turn &turn, const Window &on, void *queue) {
+        require_rank(turn.comm(), source, "source");
         constexpr std::uint64_t most = std::uint64_t{1} << 63;
         // Added to the signals taken so far, it must not wrap: the wait would return at once.
         if (signals >= most) fail(BATON_ERR_ARGUMENT, "signals is {}; it must be below 2^63", signals);
@@ -288,7 +288,7 @@ baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t 
         }
         require_type(type);
         if (operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE) require_op(type, op);
-        const std::string explanation = found->issuer().explain(operation, count, type, op, sendbuf, recvbuf);
+        const std::string explanation = turn.planner().explain(operation, count, type, op, sendbuf, recvbuf);
         text[at_most(explanation, size - 1).copy(text, size - 1)] = '\0';
     });
 }

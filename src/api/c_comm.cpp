@@ -104,7 +104,7 @@ baton_result baton_comm_destroy(baton_comm_t comm) {
             baton_comm_t comm;
             const std::shared_ptr<Communicator> &found;
         } const forget{comm, found};
-        found->shut_down();
+        turn.shut_down();
     });
 }
 
@@ -172,7 +172,7 @@ baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer) {
         const auto found = find_comm(comm);
         const auto turn = found->turn();
         void *memory = nullptr;
-        if (bytes != 0) found->issuer().run_local([&] { memory = found->registry().allocate(bytes); });
+        if (bytes != 0) turn.issuer().run_local([&] { memory = turn.registry().allocate(bytes); });
         *pointer = memory;
     });
 }
@@ -181,7 +181,7 @@ baton_result baton_free(baton_comm_t comm, void *pointer) {
     return guarded("baton_free", [&] {
         const auto found = find_comm(comm);
         const auto turn = found->turn_unless_destroyed();
-        if (pointer != nullptr) found->registry().release(pointer);
+        if (pointer != nullptr) turn.registry().release(pointer);
     });
 }
 
@@ -191,8 +191,8 @@ baton_result baton_register(baton_comm_t comm, void *pointer, size_t bytes) {
         const auto turn = found->turn();
         if (bytes == 0) fail(BATON_ERR_ARGUMENT, "bytes is 0");
         require_pointer(pointer, "pointer");
-        found->buffers().check(pointer, bytes, "pointer");
-        found->issuer().run_local([&] { found->registry().add(pointer, bytes); });
+        turn.buffers().check(pointer, bytes, "pointer");
+        turn.issuer().run_local([&] { turn.registry().add(pointer, bytes); });
     });
 }
 
@@ -201,7 +201,7 @@ baton_result baton_deregister(baton_comm_t comm, void *pointer) {
         const auto found = find_comm(comm);
         const auto turn = found->turn_unless_destroyed();
         require_pointer(pointer, "pointer");
-        found->registry().remove(pointer);
+        turn.registry().remove(pointer);
     });
 }
 

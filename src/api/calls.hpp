@@ -28,13 +28,13 @@ void require_op(baton_type type, baton_op op);
 void require_rank(const Communicator &comm, int rank, const char *name);
 
 /// Checks that make Requests; throw BATON_ERR_ARGUMENT, start nothing.
-Request check_allgather(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type);
-Request check_alltoall(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type);
-Request check_broadcast(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
+Request check_allgather(const Turn &turn, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type);
+Request check_alltoall(const Turn &turn, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type);
+Request check_broadcast(const Turn &turn, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
                         int root);
-Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
+Request check_reduce_scatter(const Turn &turn, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
                              baton_op op);
-Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
+Request check_allreduce(const Turn &turn, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
                         baton_op op);
 /// What the call calls the arguments of a message.
 struct MessageNames {
@@ -42,7 +42,7 @@ struct MessageNames {
     const char *count = "count";
     const char *peer = "peer";
 };
-Request check_message(Communicator &comm, baton_operation operation, const void *buffer, std::size_t count,
+Request check_message(const Turn &turn, baton_operation operation, const void *buffer, std::size_t count,
                       baton_type type, int peer, const MessageNames &names);
 /// The halves of a sendrecv, which has no in place: what arrives would be stored over what has not left yet.
 void require_apart(const Request &send, const Request &recv);

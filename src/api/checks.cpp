@@ -16,11 +16,11 @@ void refuse_overlap(const Request &request, std::uint64_t bytes) {
 
 /// Both buffers, of so many bytes each. In place they are one, and looked at once: by the name that the caller gave it
 /// first. `send_given`: the caller has named a sendbuf.
-void check_alike(Communicator &comm, Request &request, bool send_given, std::uint64_t bytes) {
+void check_alike(const Turn &turn, Request &request, bool send_given, std::uint64_t bytes) {
     const bool in_place = request.send == request.recv;
-    if (send_given) request.send_info = comm.buffers().check(request.send, bytes, "sendbuf");
+    if (send_given) request.send_info = turn.buffers().check(request.send, bytes, "sendbuf");
     request.recv_info =
-        send_given && in_place ? request.send_info : comm.buffers().check(request.recv, bytes, "recvbuf");
+        send_given && in_place ? request.send_info : turn.buffers().check(request.recv, bytes, "recvbuf");
     if (in_place) request.send_info = request.recv_info;
     refuse_overlap(request, bytes);
 }
@@ -59,14 +59,14 @@ void require_rank(const Communicator &comm, int rank, const char *name) {
     }
 }
 
-Request check_allgather(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type) {
+Request check_allgather(const Turn &turn, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type) {
     require_type(type);
     Request request = collective_request(BATON_ALLGATHER, recvbuf, count, type);
-    const std::uint64_t total = bytes_of(count, type, comm.size());
-    const std::byte *own = request.recv + static_cast<std::uint64_t>(comm.rank()) * request.bytes;
+    const std::uint64_t total = bytes_of(count, type, turn.size());
+    const std::byte *own = request.recv + static_cast<std::uint64_t>(turn.rank()) * request.bytes;
     request.send = sendbuf == BATON_IN_PLACE ? own : bytes_at(sendbuf);
-    if (sendbuf != BATON_IN_PLACE) request.send_info = comm.buffers().check(sendbuf, request.bytes, "sendbuf");
-    request.recv_info = comm.buffers().check(recvbuf, total, "recvbuf");
+    if (sendbuf != BATON_IN_PLACE) request.send_info = turn.buffers().check(sendbuf, request.bytes, "sendbuf");
+    request.recv_info = turn.buffers().check(recvbuf, total, "recvbuf");
     if (request.send != own && overlap(request.send, request.bytes, request.recv, total)) {
         fail(BATON_ERR_ARGUMENT,
              "sendbuf {} overlaps recvbuf {} but is not recvbuf + rank * count ({}), the place for in place", sendbuf,
@@ -75,43 +75,43 @@ Request check_allgather(Communicator &comm, const void *sendbuf, void *recvbuf, 
     return request;
 }
 
-Request check_alltoall(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type) {
+Request check_alltoall(const Turn &turn, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type) {
     require_type(type);
     Request request = collective_request(BATON_ALLTOALL, recvbuf, count, type);
-    const std::uint64_t total = bytes_of(count, type, comm.size());
+    const std::uint64_t total = bytes_of(count, type, turn.size());
     request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
-    check_alike(comm, request, sendbuf != BATON_IN_PLACE, total);
+    check_alike(turn, request, sendbuf != BATON_IN_PLACE, total);
     return request;
 }
 
-Request check_broadcast(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
+Request check_broadcast(const Turn &turn, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
                         int root) {
     require_type(type);
-    require_rank(comm, root, "root");
+    require_rank(turn.comm(), root, "root");
     Request request = collective_request(BATON_BROADCAST, recvbuf, count, type);
     request.root = root;
-    const bool given = comm.rank() == root && sendbuf != BATON_IN_PLACE;
+    const bool given = turn.rank() == root && sendbuf != BATON_IN_PLACE;
     request.send = given ? bytes_at(sendbuf) : request.recv;
-    check_alike(comm, request, given, request.bytes);
+    check_alike(turn, request, given, request.bytes);
     return request;
 }
 
-Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
+Request check_reduce_scatter(const Turn &turn, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
                              baton_op op) {
     require_type(type);
     require_op(type, op);
     Request request = collective_request(BATON_REDUCE_SCATTER, recvbuf, count, type);
     request.op = op;
-    const std::uint64_t total = bytes_of(count, type, comm.size());
+    const std::uint64_t total = bytes_of(count, type, turn.size());
     if (sendbuf == BATON_IN_PLACE) {
-        request.send_info = request.recv_info = comm.buffers().check(recvbuf, total, "recvbuf");
+        request.send_info = request.recv_info = turn.buffers().check(recvbuf, total, "recvbuf");
         request.send = request.recv;
         return request;
     }
     request.send = bytes_at(sendbuf);
-    request.send_info = comm.buffers().check(sendbuf, total, "sendbuf");
-    request.recv_info = comm.buffers().check(recvbuf, request.bytes, "recvbuf");
-    const std::byte *own = request.send + static_cast<std::uint64_t>(comm.rank()) * request.bytes;
+    request.send_info = turn.buffers().check(sendbuf, total, "sendbuf");
+    request.recv_info = turn.buffers().check(recvbuf, request.bytes, "recvbuf");
+    const std::byte *own = request.send + static_cast<std::uint64_t>(turn.rank()) * request.bytes;
     if (request.recv != own && overlap(request.send, total, request.recv, request.bytes)) {
         fail(BATON_ERR_ARGUMENT,
              "recvbuf {} overlaps sendbuf {} but is not sendbuf + rank * count ({}), the place for in place", recvbuf,
@@ -120,28 +120,28 @@ Request check_reduce_scatter(Communicator &comm, const void *sendbuf, void *recv
     return request;
 }
 
-Request check_allreduce(Communicator &comm, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
+Request check_allreduce(const Turn &turn, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
                         baton_op op) {
     require_type(type);
     require_op(type, op);
     Request request = collective_request(BATON_ALLREDUCE, recvbuf, count, type);
     request.op = op;
     request.send = sendbuf == BATON_IN_PLACE ? request.recv : bytes_at(sendbuf);
-    check_alike(comm, request, sendbuf != BATON_IN_PLACE, request.bytes);
+    check_alike(turn, request, sendbuf != BATON_IN_PLACE, request.bytes);
     return request;
 }
 
-Request check_message(Communicator &comm, baton_operation operation, const void *buffer, std::size_t count,
+Request check_message(const Turn &turn, baton_operation operation, const void *buffer, std::size_t count,
                       baton_type type, int peer, const MessageNames &names) {
     require_type(type);
-    require_rank(comm, peer, names.peer);
+    require_rank(turn.comm(), peer, names.peer);
     Request request;
     request.operation = operation;
     request.type = type;
     request.count = count;
     request.bytes = bytes_of(count, type, 1, names.count);
     request.peer = peer;
-    request.send_info = request.recv_info = comm.buffers().check(buffer, request.bytes, names.buffer);
+    request.send_info = request.recv_info = turn.buffers().check(buffer, request.bytes, names.buffer);
     request.send = bytes_at(buffer);
     request.recv = static_cast<std::byte *>(const_cast<void *>(buffer));
     return request;

@@ -12,7 +12,7 @@ Group &Group::of_this_thread() {
     return group;
 }
 
-void Group::add_messages(const On &on, std::span<const Request> requests, std::span<const MessageNames> names) {
+void Group::add_messages(const On &on, std::span<const Request> requests, std::span<const Names> names) {
     std::vector<Messages> &messages = collected_.messages;
     const std::size_t collected = std::accumulate(
         messages.begin(), messages.end(), std::size_t{0},
@@ -25,11 +25,16 @@ void Group::add_messages(const On &on, std::span<const Request> requests, std::s
         return one.on.comm == on.comm && one.on.stream == on.stream;
     });
     if (place == messages.end()) place = messages.insert(place, {on, {}, {}});
-    place->requests.insert(place->requests.end(), requests.begin(), requests.end());
     place->names.insert(place->names.end(), names.begin(), names.end());
+    try {
+        place->requests.insert(place->requests.end(), requests.begin(), requests.end());
+    } catch (...) {  // no memory: both have grown, or neither
+        place->names.resize(place->requests.size());
+        throw;
+    }
 }
 
-void Group::add_call(Check check, const std::shared_ptr<Communicator> &comm, std::function<void()> call) {
+void Group::add_call(Check check, const std::shared_ptr<Communicator> &comm, Call call) {
     collected_.calls.push_back({comm, std::move(call)});
     collected_.checks.push_back(std::move(check));
 }
@@ -43,7 +48,7 @@ void Group::end() {
     std::vector<Step> steps;
     for (const Messages &one : collected.messages)
         steps.push_back(
-            {one.on.comm, [&one] { one.on.comm->issuer().run_messages(one.requests, one.on.stream.get()); }});
+            {one.on.comm, [&one](const Turn &turn) { turn.issuer().run_messages(one.requests, one.on.stream.get()); }});
     steps.insert(steps.end(), collected.calls.begin(), collected.calls.end());
     issue(steps);
 }
@@ -58,7 +63,7 @@ void Group::check_again(const Messages &messages) {
         for (; at < messages.requests.size(); ++at) {
             const Request &request = messages.requests[at];
             const char *const buffer = messages.names[at].buffer;
-            if (comm->buffers().check(request.send, request.bytes, buffer) != request.send_info)
+            if (turn.buffers().check(request.send, request.bytes, buffer) != request.send_info)
                 fail(BATON_ERR_ARGUMENT, "{} {}", buffer, replaced_memory);
         }
     } catch (const Failure &failure) {
@@ -73,8 +78,7 @@ void refuse_collected(const char *call, const Failure &reason) {
 void Group::issue(const std::vector<Step> &steps) {
     for (auto step = steps.begin(); step != steps.end(); ++step) {
         try {
-            const auto turn = step->comm->turn();
-            step->issue();
+            step->issue(step->comm->turn());
         } catch (const std::exception &failure) {
             const auto is_of = [](const std::shared_ptr<Communicator> &comm) {
                 return [&comm](const Step &other) { return other.comm == comm; };

@@ -18,6 +18,8 @@ class Group {
 public:
     /// Throws BATON_ERR_ARGUMENT if the collected call would be refused now.
     using Check = std::function<void()>;
+    /// Issues it.
+    using Call = std::function<void(const Turn &turn)>;
 
     /// On what messages are collected: by handle, as the caller named it, and what that was.
     struct On {
@@ -27,7 +29,7 @@ public:
         std::shared_ptr<void> stream;
     };
     /// What the caller calls a message, for the words of a refusal.
-    struct MessageNames {
+    struct Names {
         const char *call;
         const char *buffer;
     };
@@ -44,18 +46,18 @@ public:
 
     /// Throws BATON_ERR_ARGUMENT, and collects none of them, past BATON_GROUP_LIMIT messages of one communicator.
     /// REQUIRES: as many names as requests.
-    void add_messages(const On &on, std::span<const Request> requests, std::span<const MessageNames> names);
-    void add_call(Check check, const std::shared_ptr<Communicator> &comm, std::function<void()> call);
+    void add_messages(const On &on, std::span<const Request> requests, std::span<const Names> names);
+    void add_call(Check check, const std::shared_ptr<Communicator> &comm, Call call);
 
 private:
     struct Messages {
         On on;
         std::vector<Request> requests;
-        std::vector<MessageNames> names;
+        std::vector<Names> names;
     };
     struct Step {
         std::shared_ptr<Communicator> comm;
-        std::function<void()> issue;
+        Call issue;
     };
     struct Collected {
         std::vector<Check> checks;

@@ -15,7 +15,8 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     : bootstrap_(std::move(bootstrap)),
       breakage_(bootstrap_->rank(), bootstrap_->size()),
       meetings_(*bootstrap_, breakage_),
-      issuer_(parts_, breakage_),
+      planner_(parts_),
+      issuer_(parts_, planner_, breakage_),
       windows_(parts_, *bootstrap_, meetings_, breakage_, issuer_) {
     parts_.view.rank = bootstrap_->rank();
     parts_.view.size = bootstrap_->size();
@@ -46,8 +47,6 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
 }
 
 void Communicator::shut_down() {
-    if (shut_down_) return;
-    shut_down_ = true;
     parts_.executor->drain();
     membership_.leave();
     breakage_.look(Breakage::Closing::impossible);
@@ -84,16 +83,16 @@ void Communicator::shut_down() {
     if (broken_here) std::rethrow_exception(broken_here);
 }
 
-std::unique_lock<std::mutex> Communicator::turn() {
-    std::unique_lock lock(mutex_);
+Turn Communicator::turn() {
+    Turn turn(*this);
     breakage_.require_working(Breakage::Closing::impossible);
-    return lock;
+    return turn;
 }
 
-std::unique_lock<std::mutex> Communicator::turn_unless_destroyed() {
-    std::unique_lock lock(mutex_);
+Turn Communicator::turn_unless_destroyed() {
+    Turn turn(*this);
     breakage_.require_open();
-    return lock;
+    return turn;
 }
 
 void Communicator::throw_if_broken() { breakage_.require_working(Breakage::Closing::possible); }

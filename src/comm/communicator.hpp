@@ -10,13 +10,16 @@
 #include "comm/issuer.hpp"
 #include "comm/meetings.hpp"
 #include "comm/parts.hpp"
+#include "comm/planner.hpp"
 #include "comm/windows.hpp"
 #include "memory/reclaimer.hpp"
 #include "util/phases.hpp"
 
 namespace baton::core {
 
-/// A communicator of one rank, from creation to destruction. One call at a time, which has its turn(); abort(), state
+class Turn;
+
+/// A communicator of one rank, from creation to destruction. One call at a time, which has its Turn; abort(), state
 /// queries and the service thread's callbacks may come at any time.
 class Communicator {
 public:
@@ -25,31 +28,20 @@ public:
     Communicator(const Communicator &) = delete;
     Communicator &operator=(const Communicator &) = delete;
 
-    /// Collective unless broken; afterwards only destruction is allowed. Throws what broke the communicator while it
-    /// waited for the other ranks; this rank's part is gone then as well.
-    void shut_down();
-
     int rank() const { return parts_.view.rank; }
     int size() const { return parts_.view.size; }
     bool on_gpu() const { return parts_.capabilities.on_gpu; }
-    /// Throws BATON_ERR_ARGUMENT after shut_down().
+    /// Throws BATON_ERR_ARGUMENT after Turn::shut_down().
     void fill_info(baton_info *info) const;
     const Phases &creation() const { return creation_; }
 
-    /// A call's turn on a communicator that works, while the result lives. Throws as throw_if_broken().
-    [[nodiscard]] std::unique_lock<std::mutex> turn();
+    /// A call's turn on a communicator that works. Throws as throw_if_broken().
+    [[nodiscard]] Turn turn();
     /// The same, also on a broken one: for calls that give something back, and checks. Throws BATON_ERR_ARGUMENT after
-    /// shut_down().
-    [[nodiscard]] std::unique_lock<std::mutex> turn_unless_destroyed();
+    /// Turn::shut_down().
+    [[nodiscard]] Turn turn_unless_destroyed();
 
-    // For who has the turn:
-    Buffers &buffers() { return *parts_.buffers; }
-    RegionRegistry &registry() { return *parts_.registry; }
-    Issuer &issuer() { return issuer_; }
-    const Issuer &issuer() const { return issuer_; }
-    Windows &windows() { return windows_; }
-
-    /// Throws what broke the communicator, if anything did, or BATON_ERR_ARGUMENT after shut_down(). Any thread.
+    /// Throws what broke the communicator, if anything did, or BATON_ERR_ARGUMENT after Turn::shut_down(). Any thread.
     void throw_if_broken();
     void abort();
     /// Breaks it, with the failure's code and words: what the failure has kept from being issued belongs to what the
@@ -57,6 +49,9 @@ public:
     void give_up_after(const std::exception &failure) { breakage_.break_with(as_failure(failure)); }
 
 private:
+    friend class Turn;
+    void shut_down();
+
     std::unique_ptr<Bootstrap> bootstrap_;
     std::chrono::milliseconds timeout_{};
     Phases creation_;
@@ -64,10 +59,35 @@ private:
     Meetings meetings_;
     CommParts parts_;  // its service thread uses breakage_
     Reclaimer::Membership membership_;
+    Planner planner_;
     Issuer issuer_;
     Windows windows_;
     std::mutex mutex_;  // the turn
-    bool shut_down_ = false;
+};
+
+/// While it lives no other call has its turn on the communicator, which must outlive it: the way to all that calls take
+/// turns for.
+class Turn {
+public:
+    const Communicator &comm() const { return comm_; }
+    int rank() const { return comm_.rank(); }
+    int size() const { return comm_.size(); }
+    Buffers &buffers() const { return *comm_.parts_.buffers; }
+    RegionRegistry &registry() const { return *comm_.parts_.registry; }
+    const Planner &planner() const { return comm_.planner_; }
+    Issuer &issuer() const { return comm_.issuer_; }
+    Windows &windows() const { return comm_.windows_; }
+
+    /// Collective unless broken; afterwards only destruction is allowed. Throws what broke the communicator while it
+    /// waited for the other ranks; this rank's part is gone then as well.
+    void shut_down() const { comm_.shut_down(); }
+
+private:
+    friend class Communicator;
+    explicit Turn(Communicator &comm) : comm_(comm), lock_(comm.mutex_) {}
+
+    Communicator &comm_;
+    std::unique_lock<std::mutex> lock_;
 };
 
 }  // namespace baton::core

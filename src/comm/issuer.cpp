@@ -28,19 +28,6 @@ Signature signature_of(const Request &request) {
 
 }  // namespace
 
-PlannedCall Issuer::planned(const Request &request, const Plan &plan) const {
-    return {request, plan, parts_.view.rank, parts_.view.size};
-}
-
-/// On the host staging is for memory that others reach slowly, or not at all. What they have mapped (baton_malloc,
-/// windows) they copy straight: collectives where that is so of all ranks, as their arrivals tell, long messages where
-/// it is of the sender.
-bool Issuer::skips_staging_if_mapped(const Request &request, const Plan &plan) const {
-    if (parts_.capabilities.on_gpu || parts_.stages_mapped) return false;
-    // In place an alltoall would be read while it is written, and ranks need not agree on that.
-    return plan.algorithm == Algorithm::staged && request.operation != BATON_ALLTOALL;
-}
-
 /// The arrival of a call, with the addresses that it works on: those of the user, or of staging. Copies staged input.
 Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std::byte **send, std::byte **recv,
                            void *stream) {
@@ -65,10 +52,10 @@ Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std
         arrival.recv = reached.ref;
         *recv = reached.pointer;
     }
-    if (skips_staging_if_mapped(request, call.plan)) {
+    if (planner_.skips_staging_if_mapped(request, call.plan)) {
         Plan straight = call.plan;
         straight.algorithm = straight_algorithm(request.operation);
-        const PlannedCall instead = planned(request, straight);
+        const PlannedCall instead = planner_.planned(request, straight);
         if (instead.needs_send()) arrival.send = buffers.mapped(request.send, request.send_info, call.send_bytes());
         if (instead.needs_recv()) arrival.recv = buffers.mapped(request.recv, request.recv_info, call.recv_bytes());
     }
@@ -122,8 +109,8 @@ void Issuer::use_scratch(const PlannedCall &call, CollectiveArgs &args, Buffers:
 }
 
 void Issuer::issue(const Request &request, void *stream) {
-    const Plan how = plan(request);
-    const PlannedCall call = planned(request, how);
+    const Plan how = planner_.plan(request);
+    const PlannedCall call = planner_.planned(request, how);
     Buffers::Use use(*parts_.buffers);
     CollectiveArgs args;
     args.arrival = arrival_of(call, use, &args.send, &args.recv, stream);
@@ -150,10 +137,10 @@ void Issuer::issue_messages(std::span<const Request> requests, void *stream) {
     calls.reserve(requests.size());
     for (const Request &request : requests) {
         MessageCall call;
-        call.plan = plan(request);
+        call.plan = planner_.plan(request);
         const std::byte *send = nullptr;
         std::byte *recv = nullptr;
-        call.message.arrival = arrival_of(planned(request, call.plan), use, &send, &recv, stream);
+        call.message.arrival = arrival_of(planner_.planned(request, call.plan), use, &send, &recv, stream);
         call.message.is_send = request.operation == BATON_SEND;
         if (call.message.is_send && call.message.arrival.send.is_in_region() &&
             call.plan.algorithm == Algorithm::staged)

@@ -120,7 +120,7 @@ TEST(ThreadFailures, AbortEndsTheOthersWaits) {
 TEST(ThreadFailures, AbortEndsACollectiveWait) {
     with_ranks({.size = 4}, [](Communicator &comm) {
         if (comm.rank() == 3) comm.abort();
-        const Failure failure = error_of(comm, [&] { comm.windows().create(100, [] {}); });
+        const Failure failure = error_of(comm, [&] { comm.turn().windows().create(100, [] {}); });
         EXPECT_EQ(failure.code(), BATON_ERR_ABORTED);
         EXPECT_NE(std::string(failure.what()).find("rank 3"), std::string::npos) << failure.what();
     });
@@ -130,7 +130,7 @@ TEST(ThreadFailures, AbortEndsACollectiveWait) {
 TEST(ThreadFailures, DestroyingWhileOthersWaitIsATimeoutOnEveryRank) {
     with_ranks({.size = 3, .timeout_seconds = 1}, [](Communicator &comm) {
         try {
-            comm.rank() == 0 ? comm.shut_down() : barrier(comm);
+            comm.rank() == 0 ? comm.turn_unless_destroyed().shut_down() : barrier(comm);
             ADD_FAILURE() << "no error";
         } catch (const Failure &failure) {
             EXPECT_EQ(failure.code(), BATON_ERR_TIMEOUT) << failure.what();
@@ -154,7 +154,7 @@ TEST(ThreadFailures, StateQueriesMayComeWhileItIsDestroyed) {
                 EXPECT_EQ(end.code(), BATON_ERR_ARGUMENT) << end.what();
             });
             while (!asked.load()) std::this_thread::yield();
-            comm.shut_down();
+            comm.turn_unless_destroyed().shut_down();
             other.join();
         });
     }
@@ -166,14 +166,15 @@ TEST(ThreadFailures, OneRanksWrongArgumentsAreAllRanksError) {
             if (comm.rank() == 2) throw Failure(BATON_ERR_ARGUMENT, "window is NULL");
         };
         try {
-            comm.windows().create(100, refuse);
+            comm.turn().windows().create(100, refuse);
             ADD_FAILURE() << "no error";
         } catch (const Failure &failure) {
             EXPECT_EQ(failure.code(), BATON_ERR_ARGUMENT);
             EXPECT_NE(std::string(failure.what()).find("window is NULL"), std::string::npos) << failure.what();
         }
         barrier(comm);
-        comm.windows().destroy(comm.windows().create(100, [] {}));
+        const core::Turn turn = comm.turn();
+        turn.windows().destroy(turn.windows().create(100, [] {}));
     });
 }
 

@@ -26,12 +26,12 @@ baton_result result_of(const Body &body) {
 class Groups : public ::testing::Test {
 protected:
     ~Groups() override {
-        first_->shut_down();
-        second_->shut_down();
+        first_->turn_unless_destroyed().shut_down();
+        second_->turn_unless_destroyed().shut_down();
     }
     void add(const std::shared_ptr<Communicator> &comm, bool refused = false) {
         group_.add_call([] {}, comm,
-                        [this, refused] {
+                        [this, refused](const Turn &) {
                             if (refused) fail(BATON_ERR_SYSTEM, "refused");
                             ++issued_;
                         });

@@ -32,6 +32,15 @@ std::string messages_by_lines(int size) {
         size);
 }
 
+/// Unless the body has done so, or tried to.
+void shut_down(core::Communicator &comm) {
+    try {
+        comm.turn_unless_destroyed().shut_down();
+    } catch (const core::Failure &failure) {
+        if (failure.code() != BATON_ERR_ARGUMENT) throw;
+    }
+}
+
 }  // namespace
 
 ThreadConfig thread_config(int size, HostWay way) {
@@ -79,7 +88,7 @@ void with_ranks(const ThreadConfig &config, const std::function<void(core::Commu
                     errors[rank] = std::current_exception();
                     comm.abort();  // the others must not wait for this rank
                 }
-                comm.shut_down();
+                shut_down(comm);
             } catch (...) {
                 errors[rank] = std::current_exception();
             }
@@ -101,35 +110,40 @@ std::uint64_t test_seed() {
 }
 
 void allgather(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type) {
-    comm.issuer().run(core::check_allgather(comm, send, recv, count, type), nullptr);
+    const core::Turn turn = comm.turn();
+    turn.issuer().run(core::check_allgather(turn, send, recv, count, type), nullptr);
 }
 void alltoall(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type) {
-    comm.issuer().run(core::check_alltoall(comm, send, recv, count, type), nullptr);
+    const core::Turn turn = comm.turn();
+    turn.issuer().run(core::check_alltoall(turn, send, recv, count, type), nullptr);
 }
 void broadcast(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type, int root) {
-    comm.issuer().run(core::check_broadcast(comm, send, recv, count, type, root), nullptr);
+    const core::Turn turn = comm.turn();
+    turn.issuer().run(core::check_broadcast(turn, send, recv, count, type, root), nullptr);
 }
 void reduce_scatter(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type,
                     baton_op op) {
-    comm.issuer().run(core::check_reduce_scatter(comm, send, recv, count, type, op), nullptr);
+    const core::Turn turn = comm.turn();
+    turn.issuer().run(core::check_reduce_scatter(turn, send, recv, count, type, op), nullptr);
 }
 void allreduce(core::Communicator &comm, const void *send, void *recv, std::size_t count, baton_type type,
                baton_op op) {
-    comm.issuer().run(core::check_allreduce(comm, send, recv, count, type, op), nullptr);
+    const core::Turn turn = comm.turn();
+    turn.issuer().run(core::check_allreduce(turn, send, recv, count, type, op), nullptr);
 }
 void barrier(core::Communicator &comm) {
     core::Request request;
     request.operation = BATON_BARRIER;
-    comm.issuer().run(request, nullptr);
+    comm.turn().issuer().run(request, nullptr);
 }
 core::Request send_request(core::Communicator &comm, const void *buffer, std::size_t bytes, int peer) {
-    return core::check_message(comm, BATON_SEND, buffer, bytes, BATON_UINT8, peer, {});
+    return core::check_message(comm.turn(), BATON_SEND, buffer, bytes, BATON_UINT8, peer, {});
 }
 core::Request recv_request(core::Communicator &comm, void *buffer, std::size_t bytes, int peer) {
-    return core::check_message(comm, BATON_RECV, buffer, bytes, BATON_UINT8, peer, {});
+    return core::check_message(comm.turn(), BATON_RECV, buffer, bytes, BATON_UINT8, peer, {});
 }
 void run(core::Communicator &comm, const std::vector<core::Request> &messages) {
-    comm.issuer().run_messages(messages, nullptr);
+    comm.turn().issuer().run_messages(messages, nullptr);
 }
 
 }  // namespace baton::test

@@ -1,4 +1,5 @@
-#include "comm/issuer.hpp"
+#include "comm/planner.hpp"
+
 #include "comm/links_of.hpp"
 
 namespace baton::core {
@@ -19,10 +20,28 @@ Request request_of(baton_operation operation, std::uint64_t count, baton_type ty
     return request;
 }
 
+std::string in_place_text(const PlannedCall &call, const void *send, const void *recv) {
+    const bool reduce_scatter = call.request.operation == BATON_REDUCE_SCATTER;
+    // Of reduce_scatter equal pointers are in place for the first rank only.
+    const bool in_place = send != nullptr && (send == BATON_IN_PLACE || (send == recv && !reduce_scatter));
+    if (!in_place || call.size == 1) return "";
+    const char *const what = reduce_scatter ? "block" : "buffer";
+    std::string text;
+    if (call.makes_result_apart()) text += fmt::format("in place: received in a copy of the {}\n", what);
+    if (call.copies_input()) text += fmt::format("in place: sent from a copy of the {}\n", what);
+    return text;
+}
+
 }  // namespace
 
-std::string Issuer::explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op,
-                            const void *send, const void *recv) const {
+bool Planner::skips_staging_if_mapped(const Request &request, const Plan &plan) const {
+    if (parts_.capabilities.on_gpu || parts_.stages_mapped) return false;
+    // In place an alltoall would be read while it is written, and ranks need not agree on that.
+    return plan.algorithm == Algorithm::staged && request.operation != BATON_ALLTOALL;
+}
+
+std::string Planner::explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op,
+                             const void *send, const void *recv) const {
     const Capabilities &capabilities = parts_.capabilities;
     const int size = parts_.view.size;
     const Request request = request_of(operation, count, type, op, size);
@@ -47,25 +66,13 @@ std::string Issuer::explain(baton_operation operation, std::uint64_t count, bato
     return text + buffers_text(call, send, recv) + in_place_text(call, send, recv);
 }
 
-std::string Issuer::buffers_text(const PlannedCall &call, const void *send, const void *recv) const {
+std::string Planner::buffers_text(const PlannedCall &call, const void *send, const void *recv) const {
     const bool raw = !parts_.capabilities.on_gpu;
     std::string text;
     if (call.needs_send() && send != nullptr)
         text += "sendbuf: " + parts_.buffers->describe(send, call.send_bytes(), raw) + "\n";
     if (call.needs_recv() && recv != nullptr)
         text += "recvbuf: " + parts_.buffers->describe(recv, call.recv_bytes(), raw) + "\n";
-    return text;
-}
-
-std::string Issuer::in_place_text(const PlannedCall &call, const void *send, const void *recv) const {
-    const bool reduce_scatter = call.request.operation == BATON_REDUCE_SCATTER;
-    // Of reduce_scatter equal pointers are in place for the first rank only.
-    const bool in_place = send != nullptr && (send == BATON_IN_PLACE || (send == recv && !reduce_scatter));
-    if (!in_place || call.size == 1) return "";
-    const char *const what = reduce_scatter ? "block" : "buffer";
-    std::string text;
-    if (call.makes_result_apart()) text += fmt::format("in place: received in a copy of the {}\n", what);
-    if (call.copies_input()) text += fmt::format("in place: sent from a copy of the {}\n", what);
     return text;
 }
 

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+#include "collectives/selection.hpp"
+#include "comm/parts.hpp"
+#include "comm/planned_call.hpp"
+
+namespace baton::core {
+
+/// Which way a communicator's calls go, and why. Issues nothing.
+class Planner {
+public:
+    explicit Planner(const CommParts &parts) : parts_(parts) {}
+
+    Plan plan(const Request &request) const { return select(request, parts_.capabilities); }
+    /// Refers to both.
+    PlannedCall planned(const Request &request, const Plan &plan) const {
+        return {request, plan, parts_.view.rank, parts_.view.size};
+    }
+    /// On the host staging is for memory that others reach slowly, or not at all. What they have mapped (baton_malloc,
+    /// windows) they copy straight: collectives where that is so of all ranks, as their arrivals tell, long messages
+    /// where it is of the sender.
+    bool skips_staging_if_mapped(const Request &request, const Plan &plan) const;
+
+    /// How a call would run, and why, line by line.
+    std::string explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op, const void *send,
+                        const void *recv) const;
+
+private:
+    std::string buffers_text(const PlannedCall &call, const void *send, const void *recv) const;
+
+    const CommParts &parts_;
+};
+
+}  // namespace baton::core
