@@ -89,6 +89,13 @@ bool IndexSet::intersects(const IndexSet &other) const {
     return false;
 }
 
+bool IndexSet::contains(const IndexSet &other) const {
+    if (other.groups_.size() > groups_.size()) return false;
+    for (std::size_t group = 0; group < other.groups_.size(); ++group)
+        if (other.groups_[group] & ~groups_[group]) return false;
+    return true;
+}
+
 std::vector<int> IndexSet::members() const {
     std::vector<int> all;
     for (std::size_t group = 0; group < groups_.size(); ++group)

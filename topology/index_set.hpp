@@ -20,6 +20,7 @@ public:
     void insert(int index) { insert_range(static_cast<std::size_t>(index), static_cast<std::size_t>(index)); }
     void insert(const IndexSet &other);
     bool intersects(const IndexSet &other) const;
+    bool contains(const IndexSet &other) const;
     bool empty() const { return groups_.empty(); }
     std::vector<int> members() const;
     int lowest() const;  ///< REQUIRES: not empty

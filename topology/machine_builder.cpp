@@ -30,13 +30,17 @@ int index_at(const std::vector<Device> &devices, int node) {
     return -1;
 }
 
-/// Where on a machine devices can be: NUMA nodes with processors of their own. Memory without processors (a GPU's) is
-/// no such place, and of several memories beside the same processors (HBM beside DRAM) the first stands for all.
+/// Where on a machine devices can be: NUMA nodes with processors of their own. Memory without processors (a GPU's), or
+/// beside those of several other nodes (CXL's), is no such place, and of several memories beside the same processors
+/// (HBM beside DRAM) the first stands for all.
 class Sites {
 public:
     explicit Sites(const std::vector<NumaNode> &nodes) {
-        for (const NumaNode &node : nodes) {
-            const IndexSet processors = IndexSet::from_list(node.cpuset).value_or(IndexSet());
+        std::vector<IndexSet> all;
+        for (const NumaNode &node : nodes) all.push_back(IndexSet::from_list(node.cpuset).value_or(IndexSet()));
+        for (std::size_t index = 0; index < nodes.size(); ++index) {
+            const NumaNode &node = nodes[index];
+            const IndexSet processors = covers_others(all, index) ? IndexSet() : all[index];
             const auto same = std::find_if(sites_.begin(), sites_.end(), [&](const Site &site) {
                 return !processors.empty() && site.processors == processors;
             });
@@ -71,6 +75,11 @@ private:
         int os_index = 0;
         IndexSet processors;
     };
+    static bool covers_others(const std::vector<IndexSet> &all, std::size_t index) {
+        return std::any_of(all.begin(), all.end(), [&](const IndexSet &other) {
+            return !other.empty() && other != all[index] && all[index].contains(other);
+        });
+    }
     std::vector<Site> sites_;
     std::map<int, int> site_of_;
     std::set<int> memory_only_;

@@ -178,27 +178,34 @@ private:
             const std::uint32_t target_class = number_or<std::uint32_t>(0, nvlink, "tclass", 0, 0xffffff, 16) >> 8;
             const int peer = node_at(parse_pci_address(target));
             // "fffffff:ff:ff.0" stands for switches that a virtual machine hides.
-            if (peer >= 0 && builder_.snapshot.pci[static_cast<std::size_t>(peer)].kind == PciKind::gpu)
+            const bool hidden = target.starts_with("fffffff");
+            if (peer >= 0 && builder_.snapshot.pci[static_cast<std::size_t>(peer)].kind == PciKind::gpu) {
                 links.to_node = peer;
-            else if (target_class == class_other_bridge && !target.starts_with("fffffff"))
+            } else if (target_class == class_other_bridge && !hidden) {
                 links.to_node = switch_at(nvlink, target);
-            else if (is_gpu_class(target_class))
+                links.far_end = FarEnd::nvswitch;
+            } else if (is_gpu_class(target_class)) {
                 links.far_end = FarEnd::gpu;  // one that is not in the file
-            else
-                links.far_end = target_class == class_other_bridge || target.starts_with("fffffff") || target_class == 0
+            } else {
+                links.far_end = hidden || target_class == 0 || target_class == class_other_bridge
                                     ? FarEnd::hidden_switch
                                     : FarEnd::cpu;
+            }
             builder_.add_links(links);
         }
     }
 
-    /// NVSwitches are in the file only as the far ends of links.
+    /// NVSwitches are in the file only as the far ends of links. -1 for one that there is no room for.
     int switch_at(xml_node nvlink, std::string_view target) {
         const auto address = parse_pci_address(target);
         if (!address) file_.refuse(nvlink, "target=\"{}\" is no PCI address", target.substr(0, 80));
         const auto known = std::find_if(switches_.begin(), switches_.end(),
                                         [&](const auto &entry) { return entry.first == *address; });
         if (known != switches_.end()) return known->second;
+        if (switches_.size() >= max_nvswitches) {
+            builder_.pass_over("NVSwitches", max_nvswitches);
+            return -1;
+        }
         int index = node_at(address);
         if (index < 0) {
             PciNode node;
@@ -208,7 +215,6 @@ private:
             node.class_id = class_other_bridge;
             index = add_node(nvlink, node);
         }
-        if (switches_.size() >= max_nvswitches) file_.refuse(nvlink, "more than {} NVSwitches", max_nvswitches);
         builder_.add_switch(index);
         switches_.emplace_back(*address, index);
         return index;

@@ -1,5 +1,6 @@
 #include "topology/snapshot_checks.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -68,6 +69,8 @@ private:
             list(fmt::format("pci[{}].cpuset", index), snapshot_.pci[index].cpuset);
             const std::vector<int> &nodes = snapshot_.pci[index].numa_nodes;
             at_most(fmt::format("pci[{}].numa_nodes", index), nodes.size(), max_numa_nodes);
+            if (!std::is_sorted(nodes.begin(), nodes.end()))
+                refuse(fmt::format("pci[{}].numa_nodes", index), "not ascending");
             for (const int node : nodes)
                 from_0_to(fmt::format("pci[{}].numa_nodes", index), node, static_cast<int>(max_pus) - 1);
             known_from_0_to(fmt::format("pci[{}].mbps", index), snapshot_.pci[index].mbps, max_mbps);

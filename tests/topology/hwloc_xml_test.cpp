@@ -122,6 +122,18 @@ TEST(HwlocXml, OfSeveralMemoriesBesideTheSameProcessorsTheFirstIsTheDevices) {  
     }
 }
 
+TEST(HwlocXml, MemoryBesideTheProcessorsOfSeveralNodesIsNoPlace) {  // CXL's, at the whole machine
+    const Snapshot snapshot = read(R"(<topology version="2.0"><object type="Machine" cpuset="0xff" nodeset="0x7">
+      <object type="NUMANode" os_index="2" cpuset="0xff"/>
+      <object type="Package" cpuset="0xf" nodeset="0x5"><object type="NUMANode" os_index="0" cpuset="0xf"/>
+        <object type="PCIDev" pci_busid="0000:01:00.0" pci_type="0302 [10de:1db1] [0:0]"/></object>
+      <object type="Package" cpuset="0xf0" nodeset="0x6"><object type="NUMANode" os_index="1" cpuset="0xf0"/>
+        <object type="PCIDev" pci_busid="0000:81:00.0" pci_type="0302 [10de:1db1] [0:0]"/></object></object></topology>)");
+    EXPECT_EQ(snapshot.gpus[0].numa_node.value, 0);
+    EXPECT_EQ(snapshot.gpus[1].numa_node, (Known<int>{1, Source::hwloc_xml}));
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind.value, LinkKind::SYS);
+}
+
 TEST(HwlocXml, RootsOfASocketOfSeveralNodesAreNearAllOfThem) {
     const Snapshot snapshot = read(R"(<topology version="2.0"><object type="Machine" cpuset="0xff" nodeset="0x7">
       <object type="Package" cpuset="0xf" nodeset="0x3">

@@ -37,6 +37,14 @@ TEST(IndexSet, MasksAreWrittenAsRead) {
         EXPECT_EQ(IndexSet::from_mask(text).value().to_mask(), text);
 }
 
+TEST(IndexSet, Contains) {
+    const auto set = [](const char *list) { return *IndexSet::from_list(list); };
+    EXPECT_TRUE(set("0-7,64").contains(set("3,64")));
+    EXPECT_TRUE(set("0-7").contains(set("")));
+    EXPECT_FALSE(set("0-7").contains(set("64")));
+    EXPECT_FALSE(set("0-7").contains(set("6-8")));
+}
+
 TEST(IndexSet, Intersections) {
     const IndexSet low = *IndexSet::from_list("0-40"), high = *IndexSet::from_list("40-80"),
                    far = *IndexSet::from_list("81");

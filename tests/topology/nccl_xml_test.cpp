@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/topology/refusal.hpp"
@@ -75,6 +76,21 @@ TEST(NcclXml, VisibleSwitchesAndDirectLinks) {
                                               "fffffff:ff:ff.0", "0000:11:00.0");
     EXPECT_EQ(make_graph(read(direct)).pair(0, 1).kind.value, LinkKind::NVLINK);
     EXPECT_EQ(make_graph(read(direct)).pair(0, 1).links, 17);
+}
+
+TEST(NcclXml, MoreSwitchesThanThereIsRoomForArePassedOver) {
+    std::string text = R"(<system version="1"><cpu numaid="0" affinity="f">)";
+    for (int gpu = 0; gpu < 6; ++gpu) {
+        text += fmt::format(R"(<pci busid="0000:{:02x}:00.0" class="0x030200"><gpu dev="{}" sm="90">)", gpu + 1, gpu);
+        for (int link = 0; link < 60; ++link)
+            text += fmt::format(R"(<nvlink target="0001:{:02x}:{:02x}.0" count="1" tclass="0x068000"/>)", link, gpu);
+        text += "</gpu></pci>";
+    }
+    const Snapshot snapshot = read(text + "</cpu></system>");
+    EXPECT_EQ(snapshot.nvswitches.size(), 256u);
+    EXPECT_EQ(snapshot.gpus[5].nvlinks.size(), 60u);
+    EXPECT_EQ(snapshot.gpus[5].nvlinks[59].far_end, FarEnd::nvswitch);
+    EXPECT_EQ(snapshot.gaps, std::vector<std::string>{"more than 256 NVSwitches: the others are passed over"});
 }
 
 TEST(NcclXml, OverlaysOfCloudsHaveNoGpuElements) {

@@ -108,6 +108,7 @@ TEST(SnapshotJson, NumbersThatNoMachineHasAreRefused) {
               "s.json: pci[0].numa_nodes: 257 entries, more than 256");
     EXPECT_EQ(refused([](Snapshot &s) { s.pci[0].numa_nodes = {-1}; }),
               "s.json: pci[0].numa_nodes: -1 is not from 0 to 8191");
+    EXPECT_EQ(refused([](Snapshot &s) { s.pci[0].numa_nodes = {1, 0}; }), "s.json: pci[0].numa_nodes: not ascending");
     EXPECT_EQ(refused([](Snapshot &s) { s.nvswitches.resize(257); }), "s.json: nvswitches: 257 entries, more than 256");
     EXPECT_EQ(refused([](Snapshot &s) { s.host.pus = -1; }), "s.json: host.pus: -1 is not from 0 to 2147483647");
     EXPECT_EQ(why_not("{\n\"baton_snapshot\":\n1e400}"), "s.json: line 3: number overflow parsing '1e400'");

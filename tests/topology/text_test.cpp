@@ -33,14 +33,14 @@ TEST(Text, TreesNearSeveralNodesHangAtTheirSocket) {
     Snapshot snapshot;
     snapshot.host.package_list = {{"0-7"}, {"8-15"}};
     snapshot.host.numa_list = {{0, "0-3", 0}, {1, "4-7", 0}, {2, "8-11", 0}, {3, "12-15", 0}};
-    for (const std::vector<int> &near : {std::vector<int>{2, 3}, {0, 1}, {}}) {
+    for (const std::vector<int> &near : {std::vector<int>{2, 3}, {0, 1}, {}, {1, 2}}) {
         PciNode root;
         root.kind = PciKind::gpu;
         root.numa_nodes = near;
         snapshot.gpus.emplace_back().pci_node = static_cast<int>(snapshot.pci.size());
         snapshot.pci.push_back(root);
     }
-    snapshot.pairs.resize(9);
+    snapshot.pairs.resize(16);
     const std::vector<SocketView> sockets = view_of(snapshot);
     ASSERT_EQ(sockets.size(), 3U);
     ASSERT_EQ(sockets[0].nodes.size(), 3U);
@@ -48,7 +48,9 @@ TEST(Text, TreesNearSeveralNodesHangAtTheirSocket) {
     EXPECT_EQ(sockets[0].nodes[2].branches[0].gpus, std::vector<int>{1});
     EXPECT_EQ(sockets[1].nodes[2].branches[0].gpus, std::vector<int>{0});
     EXPECT_EQ(sockets[2].index, -1);
+    ASSERT_EQ(sockets[2].nodes[0].branches.size(), 2U) << "near nobody, and near two sockets";
     EXPECT_EQ(sockets[2].nodes[0].branches[0].gpus, std::vector<int>{2});
+    EXPECT_EQ(sockets[2].nodes[0].branches[1].gpus, std::vector<int>{3});
 }
 
 /// The words in the names of a device are none of them.

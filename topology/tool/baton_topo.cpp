@@ -41,7 +41,7 @@ Snapshot read_snapshot(const Options &options) {
 }
 
 /// `names`: of my_gpu() on each rank. CUDA and NVML may differ about the UUID of a slice, not about where it is.
-std::vector<int> find_gpus(const Snapshot &snapshot, const std::vector<std::string> &names) {
+std::vector<int> gpu_of_each(const Snapshot &snapshot, const std::vector<std::string> &names) {
     std::vector<int> gpus;
     for (const std::string &name : names) {
         const std::size_t space = std::min(name.find(' '), name.size());
@@ -133,7 +133,7 @@ int run(const bench::World &world, int argc, char **argv) {
     std::vector<int> gpus;
     if (!on_rank_0(world, [&] {
             snapshot = read_snapshot(*options);
-            gpus = find_gpus(snapshot, names);
+            gpus = gpu_of_each(snapshot, names);
         }))
         return 2;
     if (options->measure) measure_pairs(world, gpus, snapshot);

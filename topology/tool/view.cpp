@@ -92,14 +92,19 @@ NodeView &node_in(SocketView &socket, int os_index) {
     return socket.nodes.back();
 }
 
+bool has_all(const SocketView &socket, const std::vector<int> &os_indices) {
+    return std::all_of(os_indices.begin(), os_indices.end(), [&](int os_index) {
+        return std::any_of(socket.nodes.begin(), socket.nodes.end(),
+                           [os_index](const NodeView &node) { return node.os_index == os_index; });
+    });
+}
+
 /// Where GPUs, NICs and trees hang; made when it is needed. Without a node of their own (-1) they may be `near` several
 /// of one socket.
 NodeView &node_for(std::vector<SocketView> &sockets, int os_index, const std::vector<int> &near = {}) {
     const std::vector<int> wanted = os_index >= 0 ? std::vector<int>{os_index} : near;
     for (SocketView &socket : sockets)
-        for (const NodeView &node : socket.nodes)
-            if (std::find(wanted.begin(), wanted.end(), node.os_index) != wanted.end())
-                return node_in(socket, os_index);
+        if (!wanted.empty() && has_all(socket, wanted)) return node_in(socket, os_index);
     if (sockets.empty() || sockets.back().index >= 0) sockets.push_back({-1, {}});
     return node_in(sockets.back(), os_index);
 }
