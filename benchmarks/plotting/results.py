@@ -44,7 +44,8 @@ class Table:
         what = "" if self.operation == "barrier" else f", {self.type}"
         what += "" if self.redop == "none" else f" {self.redop}"
         place = ", in place" if self.in_place else ""
-        return f"{self.operation}, {ranks} ranks{what}, {self.mode}{place}"
+        memory = f", {self.memory} memory" if self.memory != "malloc" else ""
+        return f"{self.operation}, {ranks} ranks{what}, {self.mode}{place}{memory}"
 
     def name(self):
         """Part of a file's name."""
@@ -101,11 +102,12 @@ def _run(path, data):
 
 def _tables(raw):
     """A table in the file may hold several types and reductions; each becomes a table of its own."""
+    memory = "unregistered" if "not_registered" in raw else raw["memory"]
     groups = {}
     for row in raw["rows"]:
         groups.setdefault((row["type"], row["redop"]), []).append(_row(row))
     return [
-        Table(raw["operation"], raw["mode"], raw["memory"], raw["in_place"], type_, redop, rows)
+        Table(raw["operation"], raw["mode"], memory, raw["in_place"], type_, redop, rows)
         for (type_, redop), rows in groups.items()
     ]
 

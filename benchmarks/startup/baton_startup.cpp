@@ -49,6 +49,7 @@ int main(int argc, char **argv) {
     start.before.add("process", process_age());
     start.before.begin("MPI_Init");
     MPI_Init(&argc, &argv);
+    start.before.begin("options");
     int result = 1;
     try {
         result = baton::bench::with_output_written(run(argc, argv, start));

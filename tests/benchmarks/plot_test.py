@@ -117,6 +117,14 @@ class Tables(Folder):
         page = self.write("page.md", "<!-- results: unchecked.json -->\n<!-- end of results -->\n")
         self.expect_refused(plot("--write", page), "--no-check")
 
+    def test_memory_that_was_not_registered_has_a_table_of_its_own(self):
+        both = synthetic()
+        both["tables"].append({**both["tables"][0], "not_registered": "it is a test"})
+        titles = [line for line in plot("--markdown", self.write("both.json", json.dumps(both))).stdout.splitlines()
+                  if line.startswith("### ")]
+        self.assertEqual(len(set(titles)), 2)
+        self.assertIn("unregistered memory", titles[1])
+
     def test_files_that_are_not_results(self):
         broken = synthetic()
         del broken["tables"][0]["rows"][1]["median_us"]
