@@ -1,7 +1,11 @@
 #include "tune/rows.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "world.hpp"
 
 namespace baton::bench::tune {
 
@@ -16,7 +20,8 @@ double fastest(const Sample &sample) {
 }
 
 bool is_near_fastest(std::size_t candidate, const Sample &sample, double noise) {
-    return sample.seconds[candidate].value_or(INFINITY) <= fastest(sample) * (1 + noise);
+    const std::optional<double> &seconds = sample.seconds[candidate];
+    return seconds && *seconds <= fastest(sample) * (1 + noise);
 }
 
 /// Whether no other candidate should be taken at this size: none is better by more than noise, nor as good and in
@@ -61,6 +66,10 @@ std::vector<core::TuningRow> derive_rows(const std::vector<Candidate> &candidate
                 longest = run;
                 winner = candidate;
             }
+        }
+        if (longest.length == 0) {
+            throw Refusal(fmt::format("nothing to choose from at {} bytes: no candidate has a time, or the noise is {}",
+                                      samples[chosen.size()].bytes, noise));
         }
         chosen.resize(chosen.size() + longest.length, winner);
         rows.push_back(candidates[winner]);

@@ -18,7 +18,8 @@ struct Sample {
 
 /// Rows that keep what is in force wherever it is slower than the fastest by no more than the part `noise`, and are the
 /// fewest elsewhere whose candidates are that close: so a choice changes only where another one wins. `chosen` gets the
-/// candidate of each sample. REQUIRES: samples ascend, and each has a time; noise >= 0.
+/// candidate of each sample. REQUIRES: samples ascend. Throws where at a size no candidate has a time, or where noise
+/// is no number from 0 on.
 std::vector<core::TuningRow> derive_rows(const std::vector<Candidate> &candidates, const std::vector<Sample> &samples,
                                          double noise, std::vector<std::size_t> &chosen);
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "collectives/tuning_file.hpp"
 #include "collectives/tuning_key.hpp"
 #include "environment.hpp"
@@ -162,6 +164,12 @@ TEST(TuneRows, LeaveOutWhatIsNotPossible) {
     EXPECT_THAT(Derived({{1, 2, impossible}, {impossible, 2, impossible}, {impossible, impossible, 3}}).text(),
                 ElementsAre(std::pair(256, 1), std::pair(512, 2), std::pair(TuningRow::no_limit, 3)));
     EXPECT_TRUE(Derived({}).rows.empty());
+}
+
+TEST(TuneRows, AreRefusedWhereThereIsNothingToChooseFrom) {
+    EXPECT_THROW(Derived({{1, 2, 3}, {impossible, impossible, impossible}}), Refusal);
+    EXPECT_THROW(Derived({{1, 2, 3}}, std::nan("")), Refusal);
+    EXPECT_THROW(Derived({{1, 2, 3}}, -0.5), Refusal);
 }
 
 TEST(TuneRows, KeepThoseOfLargerSizes) {
