@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,14 +24,29 @@ constexpr int wrong_usage = 2;  // as an exit code
     throw Error(fmt::format("cannot write {}: {}", path, std::generic_category().message(error)), wrong_usage);
 }
 
-/// One name for a file that there may be none of yet.
+/// One name for a file that there may be none of yet. Pipes may have no other than the one given.
 std::string one_name(const std::string &path) {
     std::error_code error;
+    if (fs::is_other(fs::status(path, error))) {
+        return path;
+    }
     std::string name = fs::weakly_canonical(fs::absolute(path), error).string();
     if (error) {
         cannot_write(path, error.value());
     }
     return name;
+}
+
+/// Whether both are there and the same file. std::filesystem::equivalent() does not compare pipes.
+bool are_one(const std::string &path, const std::string &other) {
+    struct stat one {};
+    struct stat two {};
+    return stat(path.c_str(), &one) == 0 && stat(other.c_str(), &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
+bool put(std::FILE *file, const std::string &text) {
+    return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
 }
 
 }  // namespace
@@ -41,7 +57,8 @@ AtomicFile::AtomicFile(const std::string &path) : path_(one_name(path)) {
     if (fs::is_directory(status)) {
         cannot_write(path, EISDIR);
     }
-    if (fs::exists(status) && !fs::is_regular_file(status)) {
+    printed_ = are_one(path, "/dev/stdout");
+    if (printed_ || fs::is_other(status)) {
         path_ = draft_ = path;
         return;
     }
@@ -62,7 +79,7 @@ AtomicFile::AtomicFile(const std::string &path) : path_(one_name(path)) {
     unlink(draft_.c_str());
 }
 
-bool AtomicFile::is(const std::string &path) const { return one_name(path_) == one_name(path); }
+bool AtomicFile::is(const std::string &path) const { return one_name(path_) == one_name(path) || are_one(path_, path); }
 
 AtomicFile::~AtomicFile() {
     if (drafted_) {
@@ -71,6 +88,12 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::draft(const std::string &text) {
+    if (printed_) {
+        if (!put(stdout, text)) {
+            cannot_write(path_, errno);
+        }
+        return;
+    }
     const bool regular = draft_ != path_;
     std::FILE *file = std::fopen(draft_.c_str(), regular ? "wxe" : "we");
     if (file == nullptr) {
@@ -78,8 +101,7 @@ void AtomicFile::draft(const std::string &text) {
     }
     drafted_ = regular;
     // Before the name, the data: else a crash could leave an empty file under it.
-    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0 &&
-                         (!regular || fsync(fileno(file)) == 0);
+    const bool written = put(file, text) && (!regular || fsync(fileno(file)) == 0);
     const int error = errno;
     if (std::fclose(file) != 0 || !written) {
         cannot_write(path_, written ? errno : error);

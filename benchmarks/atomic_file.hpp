@@ -6,7 +6,8 @@ namespace baton::bench {
 
 /// A file that is there with all of its text, or as it was before. Made before the measurements, so that their result
 /// has somewhere to go: throws, as wrong usage, where the folder is not there or cannot be written to, and leaves
-/// nothing there before draft(). What is no regular file (/dev/stdout, a pipe) is written as it is.
+/// nothing there before draft(). What is no regular file (a pipe) is written as it is, and so is what this process
+/// prints to, which by a redirection may be a regular file: the text comes after what was printed before.
 class AtomicFile {
 public:
     explicit AtomicFile(const std::string &path);
@@ -14,7 +15,7 @@ public:
     AtomicFile(const AtomicFile &) = delete;
     AtomicFile &operator=(const AtomicFile &) = delete;
 
-    /// Whether it is what `path` names.
+    /// Whether it is what `path` names, maybe by another name.
     bool is(const std::string &path) const;
 
     void write(const std::string &text) {
@@ -27,7 +28,8 @@ public:
 
 private:
     std::string path_;
-    std::string draft_;     // the same as path_ for what is no regular file
+    std::string draft_;     // the same as path_ for what is written as it is
+    bool printed_ = false;  // it is the standard output
     bool drafted_ = false;  // there is a file draft_ that is to become path_, or to go
 };
 

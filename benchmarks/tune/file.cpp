@@ -58,7 +58,9 @@ void make_user_folder(const std::string &path) {
 }
 
 std::vector<core::TuningTable> tables_of(const std::string &path) {
-    return std::filesystem::exists(path) ? core::read_tuning(path.c_str()) : std::vector<core::TuningTable>();
+    const std::filesystem::file_status status = std::filesystem::status(path);
+    const bool holds_text = std::filesystem::is_regular_file(status) || std::filesystem::is_directory(status);
+    return holds_text ? core::read_tuning(path.c_str()) : std::vector<core::TuningTable>();
 }
 
 core::Tuning tuning_before(const std::string &path, const core::TuningKey &key) {

@@ -19,7 +19,8 @@ bool is_read(const std::string &path);
 /// Makes the folder of the user's tuning file, where `path` is that file; other folders are the caller's to make.
 void make_user_folder(const std::string &path);
 
-/// The tables of a tuning file; none where there is no file. Throws where it is not one.
+/// The tables of a tuning file; none where there is no file, or a pipe or a device, which are only written to: a read
+/// would wait for what this process is to write. Throws where it is not one.
 std::vector<core::TuningTable> tables_of(const std::string &path);
 
 /// What runs operations of this key's communicators when the file at `path` is the one that Baton reads: its table,

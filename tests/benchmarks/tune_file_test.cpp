@@ -53,6 +53,20 @@ TEST_F(TuneFile, IsThereWhollyOrNotAtAll) {
     EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
+TEST_F(TuneFile, IsKnownByAllOfItsNames) {
+    std::filesystem::create_directories(folder_ + "/below");
+    const AtomicFile yet_to_be(folder_ + "/new.json");
+    EXPECT_TRUE(yet_to_be.is(folder_ + "/below/../new.json"));
+    EXPECT_FALSE(yet_to_be.is(folder_ + "/other.json"));
+    const std::string path = folder_ + "/tuning.json", hard = folder_ + "/hard.json", soft = folder_ + "/soft.json";
+    AtomicFile(path).write("here");
+    std::filesystem::create_hard_link(path, hard);
+    std::filesystem::create_symlink(path, soft);
+    EXPECT_TRUE(AtomicFile(hard).is(path));
+    EXPECT_TRUE(AtomicFile(soft).is(path));
+    EXPECT_FALSE(yet_to_be.is(path));
+}
+
 TEST_F(TuneFile, KeepsOtherMachinesAndOperations) {
     const core::TuningKey mine = core::host_tuning_key(2);
     const TuningRow staged{.algorithm = Algorithm::staged};

@@ -74,6 +74,17 @@ expect 2 "is the tuning file" run "$tune" --device host --op put --max 1K --file
 # Both files or neither.
 expect 2 "cannot write /dev/full" run "$tune" --device host --op put --max 1K --rounds 1 --file "$folder/same.json" --json /dev/full
 [ ! -e "$folder/same.json" ] || fail "the tuning file was written without --json"
+cp "$folder/times.json" "$folder/before.json"
+expect 2 "cannot write /dev/full" run "$tune" --device host --op put --max 1K --rounds 1 --file /dev/full --json "$folder/times.json"
+cmp -s "$folder/times.json" "$folder/before.json" || fail "--json was written without the tuning file"
+rm -- "$folder/before.json"
+# What is only written to is not read before.
+mkfifo "$folder/pipe"
+cat "$folder/pipe" >"$folder/from_pipe.json" &
+expect 0 "# written: $folder/pipe" run "$tune" --device host --op put --max 1K --rounds 1 --file "$folder/pipe"
+wait $!
+grep -qF '"put"' "$folder/from_pipe.json" || fail "nothing came through a pipe"
+rm -- "$folder/pipe" "$folder/from_pipe.json"
 BATON_PACKET_LIMIT=0 expect 1 "BATON_PACKET_LIMIT is set" run "$tune" --device host --op put --max 1K --file "$file"
 BATON_LINES=off expect 1 "BATON_LINES is set" run "$tune" --device host --op put --max 1K --file "$file"
 BATON_P2P=off expect 1 "BATON_P2P is set" run "$tune" --device host --op put --max 1K --file "$file"

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# json_test.sh PERF STARTUP FOLDER: what baton_perf has measured reaches its file whatever the command line holds, says how
+# it was measured, and destroys nothing else. One rank, without mpirun, so that the programs print to the files here.
+set -euo pipefail
+
+perf=$1 startup=$2 folder=$3
+rm -rf -- "$folder"
+mkdir -p "$folder"
+fail() { printf 'json test: %s\n' "$*" >&2; exit 1; }
+measure() { "$perf" --device host --rounds 1 --iters 1 --max 1K "$@"; }
+
+odd=$folder/$(printf 'not_utf8_\377.json')
+measure --op barrier --json "$odd" >/dev/null
+grep -qF '"operation": "barrier"' "$odd" || fail "nothing was written where the command line is not UTF-8"
+
+log=$folder/log
+echo "earlier" >"$log"
+measure --op barrier --json /dev/stdout >>"$log"
+for text in "earlier" "# 1 row verified" '"baton_perf": '; do
+    grep -qF -- "$text" "$log" || fail "no \"$text\" where tables and JSON are appended to one file: $(cat "$log")"
+done
+"$startup" --device host --json /dev/stdout | cat >"$log"
+[ "$(tail -n 1 "$log")" = "}" ] || fail "no JSON at the end of what goes into a pipe: $(cat "$log")"
+
+measure --op barrier --no-check --json "$folder/unchecked.json" >"$log"
+grep -q "NOT VERIFIED (--no-check)" "$log" || fail "unverified results look like others: $(cat "$log")"
+grep -qF "# 1 row, not verified" "$log" || fail "unverified results look like others: $(cat "$log")"
+grep -qF '"checked": false' "$folder/unchecked.json" || fail "the file does not say that it was not verified"
+
+BATON_P2P=off measure --op allreduce --memory registered --json "$folder/refused.json" >"$log"
+grep -qF "out of place, malloc memory" "$log" || fail "what was not registered is called that: $(cat "$log")"
+grep -qF '"memory": "malloc"' "$folder/refused.json" || fail "the file calls it registered"
+grep -qF '"not_registered": "baton_register: ' "$folder/refused.json" || fail "the file does not say why"
