@@ -1,5 +1,6 @@
 #include "memory/cuda_handles.hpp"
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <cstring>
@@ -7,6 +8,7 @@
 #include "cuda/check.hpp"
 #include "cuda/driver.hpp"
 #include "memory/ipc_mappings.hpp"
+#include "memory/pool_mappings.hpp"
 #include "util/unique_fd.hpp"
 
 namespace baton::core {
@@ -23,6 +25,12 @@ CUmemAccessDesc read_and_write(int device) {
 }
 
 IpcMappings ipc_mappings;
+PoolMappings pool_mappings({
+    [](void *address) {
+        check_driver(driver().mem_free(reinterpret_cast<CUdeviceptr>(address)), "cuMemFree of imported pool memory");
+    },
+    [](void *pool) { check_driver(driver().pool_destroy(static_cast<CUmemoryPool>(pool)), "cuMemPoolDestroy"); },
+});
 
 void *fd_as_handle(int fd) { return reinterpret_cast<void *>(static_cast<std::intptr_t>(fd)); }
 
@@ -101,7 +109,7 @@ void unimport_vmm(const RegionPost &post, void *address) {
     check_driver(driver().mem_address_free(start, post.size), "cuMemAddressFree");
 }
 
-int PoolHandles::export_pointer(const PointerInfo &info, RegionPost *post) {
+int export_from_pool(const PointerInfo &info, RegionPost *post) {
     const auto pool = static_cast<CUmemoryPool>(info.pool);
     int fd = -1;
     check_driver(driver().pool_export_to_shareable_handle(&fd, pool, by_fd, 0), "cuMemPoolExportToShareableHandle");
@@ -110,41 +118,30 @@ int PoolHandles::export_pointer(const PointerInfo &info, RegionPost *post) {
     check_driver(driver().pool_export_pointer(&data, info.base), "cuMemPoolExportPointer");
     static_assert(sizeof(data) <= sizeof(post->opaque));
     std::memcpy(post->opaque, &data, sizeof(data));
-    const std::lock_guard lock(mutex_);
-    post->pool_id = exported_.emplace(info.pool, exported_.size() + 1).first->second;
     post->kind = HandleKind::pool_fd;
     return held.release();
 }
 
-void *PoolHandles::import_pointer(int owner, const RegionPost &post, int fd, int device) {
-    const std::lock_guard lock(mutex_);
-    const auto key = std::make_pair(owner, post.pool_id);
-    auto known = imported_.find(key);
-    if (known == imported_.end()) {
+void *import_from_pool(const RegionPost &post, int fd, int device) {
+    const auto import_pool = [&]() -> void * {
         CUmemoryPool pool = nullptr;
         check_driver(driver().pool_import_from_shareable_handle(&pool, fd_as_handle(fd), by_fd, 0),
                      "cuMemPoolImportFromShareableHandle");
+        return pool;
+    };
+    const auto import_pointer = [&](void *pool) {
         const CUmemAccessDesc access = read_and_write(device);
-        const CUresult result = driver().pool_set_access(pool, &access, 1);
-        if (result != CUDA_SUCCESS) driver().pool_destroy(pool);
-        check_driver(result, "cuMemPoolSetAccess");
-        known = imported_.emplace(key, pool).first;
-    }
-    CUmemPoolPtrExportData data = {};
-    std::memcpy(&data, post.opaque, sizeof(data));
-    CUdeviceptr address = 0;
-    check_driver(driver().pool_import_pointer(&address, known->second, &data), "cuMemPoolImportPointer");
-    return reinterpret_cast<void *>(address);
+        check_driver(driver().pool_set_access(static_cast<CUmemoryPool>(pool), &access, 1), "cuMemPoolSetAccess");
+        CUmemPoolPtrExportData data = {};
+        std::memcpy(&data, post.opaque, sizeof(data));
+        CUdeviceptr address = 0;
+        check_driver(driver().pool_import_pointer(&address, static_cast<CUmemoryPool>(pool), &data),
+                     "cuMemPoolImportPointer");
+        return reinterpret_cast<void *>(address);
+    };
+    return pool_mappings.open(post.size, import_pool, import_pointer);
 }
 
-void PoolHandles::unimport_pointer(void *address) {
-    check_driver(driver().mem_free(reinterpret_cast<CUdeviceptr>(address)), "cuMemFree of imported pool memory");
-}
-
-void PoolHandles::destroy_imported() noexcept {
-    const std::lock_guard lock(mutex_);
-    for (const auto &[key, pool] : imported_) driver().pool_destroy(pool);
-    imported_.clear();
-}
+void unimport_from_pool(void *address) { pool_mappings.close(address); }
 
 }  // namespace baton::core

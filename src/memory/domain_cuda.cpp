@@ -34,7 +34,6 @@ public:
     ~CudaDomain() override {
         try {
             const OnDevice here(device_);
-            pools_.destroy_imported();
             cudaStreamDestroy(stream_);
             cudaGetLastError();
         } catch (const Failure &failure) {
@@ -83,7 +82,7 @@ public:
             if (info.legacy_ipc) {
                 export_legacy(info, &result.post);
             } else if (info.pool != nullptr) {
-                result.fd = pools_.export_pointer(info, &result.post);
+                result.fd = export_from_pool(info, &result.post);
             } else {
                 result.fd = export_vmm(info, &result.post);
             }
@@ -104,7 +103,7 @@ public:
             case HandleKind::vmm_fd:
                 return import_vmm(post, fd.get(), device_);
             case HandleKind::pool_fd:
-                return pools_.import_pointer(owner, post, fd.get(), device_);
+                return import_from_pool(post, fd.get(), device_);
             default:
                 fail(BATON_ERR_UNSUPPORTED, "rank {} exported memory that a GPU cannot map", owner);
         }
@@ -118,7 +117,7 @@ public:
             case HandleKind::vmm_fd:
                 return unimport_vmm(post, address);
             case HandleKind::pool_fd:
-                return PoolHandles::unimport_pointer(address);
+                return unimport_from_pool(address);
             default:
                 return;
         }
@@ -162,7 +161,6 @@ private:
     }
 
     const int device_;
-    PoolHandles pools_;
     std::mutex stream_mutex_;        // guards what follows
     cudaStream_t stream_ = nullptr;  // non-blocking; runs one thing at a time
 };

@@ -102,6 +102,41 @@ TEST_F(GpuMemory, OfAPool) {
     ASSERT_CUDA(cudaStreamSynchronize(stream_));
 }
 
+/// Memory that peers map: freed and allocated again in the same place, longer and shorter, beside another communicator
+/// that lets go of what it has mapped; then of another pool.
+TEST_F(GpuMemory, OfAnExportablePool) {
+    int handles = 0;
+    EXPECT_CUDA(cudaDeviceGetAttribute(&handles, cudaDevAttrMemoryPoolSupportedHandleTypes, environment().device));
+    if ((handles & cudaMemHandleTypePosixFileDescriptor) == 0) GTEST_SKIP() << "no pools that can be exported";
+    auto other = std::make_unique<Communicator>();
+    cudaMemPool_t pool = nullptr;
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.handleTypes = cudaMemHandleTypePosixFileDescriptor;
+    properties.location = {cudaMemLocationTypeDevice, environment().device};
+    for (std::uint64_t i = 0; i < 16; ++i) {
+        if (i % 8 == 0) {
+            EXPECT_CUDA(cudaMemPoolCreate(&pool, &properties));
+        }
+        if (i == 12) other.reset();
+        const std::size_t count = i % 3 == 0 ? 1000 : 300000 * (i % 5 + 1);  // the kernels', and the copy engines'
+        void *memory = nullptr;
+        ASSERT_CUDA(cudaMallocFromPoolAsync(&memory, room(count), pool, stream_));
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        if (other) {
+            ASSERT_OK(baton_allreduce(BATON_IN_PLACE, memory, count, BATON_FLOAT32, BATON_MAX, *other, stream_));
+            ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        }
+        expect_usable(memory, count, i, "piece " + std::to_string(i));
+        ASSERT_CUDA(cudaFreeAsync(memory, stream_));
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        if (i % 8 == 7) {
+            EXPECT_CUDA(cudaMemPoolDestroy(pool));
+        }
+        if (HasFailure()) return;
+    }
+}
+
 TEST_F(GpuMemory, Managed) {
     int supported = 0;
     EXPECT_CUDA(cudaDeviceGetAttribute(&supported, cudaDevAttrConcurrentManagedAccess, environment().device));
