@@ -73,11 +73,12 @@ std::byte *PeerAddresses::destination_of(const Message &send, bool worth_waiting
     return found ? address : nullptr;
 }
 
-/// False if the peer's buffer is not mapped here. A buffer that peers need not reach is not named: null, and true.
+/// False if the peer's buffer is not mapped here, or not for copies. A buffer that peers need not reach is not named:
+/// null, and true.
 bool PeerAddresses::find(int peer, const BufferRef &buffer, std::byte **address) const {
     if (!buffer.is_in_region()) return true;
-    auto *base =
-        static_cast<std::byte *>(peers_.address(peer, static_cast<std::uint32_t>(buffer.slot()), buffer.generation));
+    auto *base = static_cast<std::byte *>(
+        peers_.address_for_copies(peer, static_cast<std::uint32_t>(buffer.slot()), buffer.generation));
     if (base == nullptr) return false;
     *address = base + buffer.offset();
     return true;

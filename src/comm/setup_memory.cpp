@@ -53,7 +53,7 @@ void Setup::settle_memory() {
 void Setup::set_up_memory() {
     meetings_.together([&] {
         parts_.domain = !capabilities_.on_gpu ? make_host_domain(bootstrap_.same_process())
-                        : no_p2p_.empty()     ? make_cuda_domain()
+                        : no_p2p_.empty()     ? make_cuda_domain(config_.transport == BATON_TRANSPORT_ZERO_SM)
                                               : make_mapped_domain(no_p2p_);
     });
     PeerMemory::Callbacks callbacks;

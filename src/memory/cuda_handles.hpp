@@ -20,6 +20,6 @@ void unimport_vmm(const RegionPost &post, void *address);
 /// Memory of pools travels in two parts: the pool by descriptor, which is returned, and the pointer as data.
 int export_from_pool(const PointerInfo &info, RegionPost *post);
 void *import_from_pool(const RegionPost &post, int fd, int device);
-void unimport_from_pool(void *address);
+void unimport_from_pool(const RegionPost &post);
 
 }  // namespace baton::core

@@ -32,6 +32,8 @@ PoolMappings pool_mappings({
     [](void *pool) { check_driver(driver().pool_destroy(static_cast<CUmemoryPool>(pool)), "cuMemPoolDestroy"); },
 });
 
+PoolPiece piece_of(const RegionPost &post) { return {post.process, post.base, post.size, post.allocation}; }
+
 void *fd_as_handle(int fd) { return reinterpret_cast<void *>(static_cast<std::intptr_t>(fd)); }
 
 }  // namespace
@@ -118,6 +120,8 @@ int export_from_pool(const PointerInfo &info, RegionPost *post) {
     check_driver(driver().pool_export_pointer(&data, info.base), "cuMemPoolExportPointer");
     static_assert(sizeof(data) <= sizeof(post->opaque));
     std::memcpy(post->opaque, &data, sizeof(data));
+    post->process = process_number();
+    post->allocation = info.buffer_id;
     post->kind = HandleKind::pool_fd;
     return held.release();
 }
@@ -127,11 +131,13 @@ void *import_from_pool(const RegionPost &post, int fd, int device) {
         CUmemoryPool pool = nullptr;
         check_driver(driver().pool_import_from_shareable_handle(&pool, fd_as_handle(fd), by_fd, 0),
                      "cuMemPoolImportFromShareableHandle");
+        const CUmemAccessDesc access = read_and_write(device);
+        const CUresult result = driver().pool_set_access(pool, &access, 1);
+        if (result != CUDA_SUCCESS) driver().pool_destroy(pool);
+        check_driver(result, "cuMemPoolSetAccess");
         return pool;
     };
     const auto import_pointer = [&](void *pool) {
-        const CUmemAccessDesc access = read_and_write(device);
-        check_driver(driver().pool_set_access(static_cast<CUmemoryPool>(pool), &access, 1), "cuMemPoolSetAccess");
         CUmemPoolPtrExportData data = {};
         std::memcpy(&data, post.opaque, sizeof(data));
         CUdeviceptr address = 0;
@@ -139,9 +145,9 @@ void *import_from_pool(const RegionPost &post, int fd, int device) {
                      "cuMemPoolImportPointer");
         return reinterpret_cast<void *>(address);
     };
-    return pool_mappings.open(post.size, import_pool, import_pointer);
+    return pool_mappings.open(piece_of(post), import_pool, import_pointer);
 }
 
-void unimport_from_pool(void *address) { pool_mappings.close(address); }
+void unimport_from_pool(const RegionPost &post) { pool_mappings.close(piece_of(post)); }
 
 }  // namespace baton::core

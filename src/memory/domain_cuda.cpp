@@ -25,7 +25,7 @@ constexpr std::size_t block_bytes = std::size_t{2} << 20;
 
 class CudaDomain final : public MemoryDomain {
 public:
-    explicit CudaDomain(int device) : device_(device) {
+    CudaDomain(int device, bool for_copies_alone) : device_(device), for_copies_alone_(for_copies_alone) {
         const OnDevice here(device_);
         // Non-blocking: the legacy default stream would wait for the application's kernels, which may wait for this.
         check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
@@ -117,7 +117,7 @@ public:
             case HandleKind::vmm_fd:
                 return unimport_vmm(post, address);
             case HandleKind::pool_fd:
-                return unimport_from_pool(address);
+                return unimport_from_pool(post);
             default:
                 return;
         }
@@ -139,7 +139,7 @@ public:
 
 private:
     /// Why memory cannot be exported at all; empty if it can.
-    static std::string why_not(const PointerInfo &info) {
+    std::string why_not(const PointerInfo &info) const {
         switch (info.kind) {
             case PointerInfo::Kind::managed:
                 return "managed memory cannot be exported";
@@ -151,6 +151,9 @@ private:
             case PointerInfo::Kind::device:
                 break;
         }
+        if (info.pool != nullptr && for_copies_alone_) {
+            return "only kernels of the peers may reach memory of a CUDA memory pool, and zero-SM mode has none";
+        }
         if (info.legacy_ipc || info.posix_fd) return "";
         if (info.pool != nullptr) {
             return "its CUDA memory pool cannot be exported; create the pool with "
@@ -161,6 +164,7 @@ private:
     }
 
     const int device_;
+    const bool for_copies_alone_;
     std::mutex stream_mutex_;        // guards what follows
     cudaStream_t stream_ = nullptr;  // non-blocking; runs one thing at a time
 };
@@ -178,11 +182,11 @@ int current_gpu() {
     return device;
 }
 
-std::unique_ptr<MemoryDomain> make_cuda_domain() {
+std::unique_ptr<MemoryDomain> make_cuda_domain(bool for_copies_alone) {
     driver();  // throws what is missing
     const int device = current_gpu();
     if (device < 0) fail(BATON_ERR_UNSUPPORTED, "this process sees no usable GPU");
-    return std::make_unique<CudaDomain>(device);
+    return std::make_unique<CudaDomain>(device, for_copies_alone);
 }
 
 }  // namespace baton::core

@@ -81,9 +81,20 @@ void MappedRegions::unmap(const Mapping &mapping) noexcept {
 
 void *MappedRegions::address(int owner, std::uint32_t slot, std::uint64_t generation) const {
     const std::lock_guard lock(mutex_);
+    const Mapping *const mapping = find(owner, slot, generation);
+    return mapping == nullptr ? nullptr : mapping->address;
+}
+
+void *MappedRegions::address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation) const {
+    const std::lock_guard lock(mutex_);
+    const Mapping *const mapping = find(owner, slot, generation);
+    const bool by_kernels_alone = mapping != nullptr && owner != rank_ && mapping->post.kind == HandleKind::pool_fd;
+    return mapping == nullptr || by_kernels_alone ? nullptr : mapping->address;
+}
+
+const MappedRegions::Mapping *MappedRegions::find(int owner, std::uint32_t slot, std::uint64_t generation) const {
     const auto found = current_.find(key(owner, slot));
-    if (found == current_.end() || found->second.post.generation != generation) return nullptr;
-    return found->second.address;
+    return found == current_.end() || found->second.post.generation != generation ? nullptr : &found->second;
 }
 
 }  // namespace baton::core

@@ -34,6 +34,7 @@ public:
     void reclaim(const std::function<std::uint64_t(int owner, std::uint32_t slot)> &retired_generation);
 
     void *address(int owner, std::uint32_t slot, std::uint64_t generation) const;
+    void *address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation) const;
     const RegionEntry *table() const { return table_; }
     std::size_t table_bytes() const { return table_lines_ * sizeof(RegionEntry); }
 
@@ -45,6 +46,7 @@ private:
     };
     static std::uint64_t key(int owner, std::uint32_t slot) { return static_cast<std::uint64_t>(owner) << 32 | slot; }
     void store(int owner, const RegionPost &post, void *address);
+    const Mapping *find(int owner, std::uint32_t slot, std::uint64_t generation) const; /* with the lock held */
     void unmap(const Mapping &mapping) noexcept;
 
     MemoryDomain &domain_;

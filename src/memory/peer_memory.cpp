@@ -102,6 +102,10 @@ void *PeerMemory::address(int owner, std::uint32_t slot, std::uint64_t generatio
     return impl_->mapped->address(owner, slot, generation);
 }
 
+void *PeerMemory::address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation) const {
+    return impl_->mapped->address_for_copies(owner, slot, generation);
+}
+
 const RegionEntry *PeerMemory::table() const { return impl_->mapped->table(); }
 
 void PeerMemory::come_to_meeting() { std::atomic_ref(impl_->mine.meetings).fetch_add(1, std::memory_order_release); }

@@ -76,6 +76,8 @@ public:
 
     /// Where this process sees a peer's region (own regions: the owner's address); nullptr if the generation is gone.
     void *address(int owner, std::uint32_t slot, std::uint64_t generation) const;
+    /// The same for copies that the host enqueues; nullptr also for what only kernels may be given (PoolMappings).
+    void *address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation) const;
 
     /// [size][region_slots] lines in host memory that the domain's kernels can read. Kernels keep copies
     /// (sync/region_lookup.hpp).

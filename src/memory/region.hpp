@@ -30,7 +30,8 @@ struct RegionPost {
     std::uint64_t generation = 0;  // never 0 for a live region; a slot's generations grow by one
     std::uint64_t base = 0;        // in the owner's address space
     std::uint64_t size = 0;        // bytes from base: what peers map and may touch
-    std::uint64_t process = 0;     // cuda_ipc: the owner's process_number()
+    std::uint64_t process = 0;     // cuda_ipc, pool_fd: the owner's process_number()
+    std::uint64_t allocation = 0;  // pool_fd: its buffer id, another one for each allocation in the same place
     unsigned char opaque[64] = {};
 };
 

@@ -250,75 +250,23 @@ TEST_F(CudaDomain, VmmMemoryTravelsByDescriptor) {
     });
 }
 
-cudaMemPool_t exportable_pool() {
-    cudaMemPoolProps properties = {};
-    properties.allocType = cudaMemAllocationTypePinned;
-    properties.handleTypes = cudaMemHandleTypePosixFileDescriptor;
-    properties.location.type = cudaMemLocationTypeDevice;
-    properties.location.id = current_gpu();
-    cudaMemPool_t pool = nullptr;
-    check_cuda(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
-    return pool;
-}
-
-char *from_pool(cudaMemPool_t pool, std::size_t size) {
-    void *memory = nullptr;
-    check_cuda(cudaMallocFromPoolAsync(&memory, size, pool, nullptr), "cudaMallocFromPoolAsync");
-    check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
-    return static_cast<char *>(memory);
-}
-
-void back_to_pool(void *memory) {
-    check_cuda(cudaFreeAsync(memory, nullptr), "cudaFreeAsync");
-    check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
-}
-
 TEST_F(CudaDomain, MemoryOfAnExportablePoolTravelsByDescriptor) {
     run(2, [](Bootstrap &bootstrap) {
         Rank rank(bootstrap);
-        cudaMemPool_t pool = exportable_pool();
+        cudaMemPoolProps properties = {};
+        properties.allocType = cudaMemAllocationTypePinned;
+        properties.handleTypes = cudaMemHandleTypePosixFileDescriptor;
+        properties.location.type = cudaMemLocationTypeDevice;
+        properties.location.id = current_gpu();
+        cudaMemPool_t pool = nullptr;
+        check_cuda(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
         for (int round = 0; round < 3; ++round) {  // three allocations of one pool
-            char *memory = from_pool(pool, bytes);
+            void *memory = nullptr;
+            check_cuda(cudaMallocFromPoolAsync(&memory, bytes, pool, nullptr), "cudaMallocFromPoolAsync");
+            check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
             EXPECT_NE(rank.domain->classify(memory).pool, nullptr);
             rank.exchange(memory, round);
         }
-        rank.peers.leave();
-        bootstrap.barrier();
-    });
-}
-
-/// Pools like to give the same place again, to pieces of other sizes, and two communicators share what is imported:
-/// neither a mapping that is given up nor a shorter one before may cut off the one in use. exchange() copies, which
-/// the driver refuses past the end of what it takes for the piece (pool_mappings.hpp).
-TEST_F(CudaDomain, PiecesOfAPoolInTheSamePlaceAreReachedByTwoCommunicators) {
-    run(2, [](Bootstrap &bootstrap) {
-        Rank rank(bootstrap);
-        auto other = std::make_unique<Rank>(bootstrap);
-        cudaMemPool_t pool = exportable_pool();
-        int round = 0;
-        for (const std::size_t pieces : {1, 1, 2, 1, 24, 1, 2, 24}) {  // 24: a new block of the pool
-            char *memory = from_pool(pool, pieces * bytes);
-            rank.exchange(memory + (pieces - 1) * bytes, ++round);
-            other->exchange(memory + (pieces - 1) * bytes, ++round);
-            if (round % 4 == 0) rank.peers.reclaim();
-            if (round % 6 == 0) other->peers.reclaim();
-            rank.exchange(memory, ++round);
-            back_to_pool(memory);
-            if (pieces == 24) check_cuda(cudaMemPoolTrimTo(pool, 0), "cudaMemPoolTrimTo");
-            bootstrap.barrier();
-        }
-        char *memory = from_pool(pool, 2 * bytes);
-        other->exchange(memory + bytes, 1);
-        rank.exchange(memory + bytes, 2);
-        other->peers.leave();
-        bootstrap.barrier();
-        other.reset();
-        rank.exchange(memory + bytes, 3);
-
-        back_to_pool(memory);
-        check_cuda(cudaMemPoolDestroy(pool), "cudaMemPoolDestroy");
-        pool = exportable_pool();  // likes to have the destroyed one's handle
-        rank.exchange(from_pool(pool, bytes), 4);
         rank.peers.leave();
         bootstrap.barrier();
     });

@@ -14,7 +14,7 @@
 namespace baton::core::testing {
 
 /// Host memory with faults and with allocations that a test makes up.
-class FakeDomain final : public MemoryDomain {
+class FakeDomain : public MemoryDomain {
 public:
     explicit FakeDomain(bool same_process) : host_(make_host_domain(same_process)) {}
 

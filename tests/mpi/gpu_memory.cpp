@@ -120,7 +120,8 @@ TEST_F(GpuMemory, OfAnExportablePool) {
         }
         if (i == 12) other.reset();
         const std::size_t count = i % 3 == 0 ? 1000 : 300000 * (i % 5 + 1);  // the kernels', and the copy engines'
-        void *memory = nullptr;
+        void *memory = nullptr, *before = nullptr;                           // moves it, over the places of others
+        ASSERT_CUDA(cudaMallocFromPoolAsync(&before, 1 + i % 4 * 1000000, pool, stream_));
         ASSERT_CUDA(cudaMallocFromPoolAsync(&memory, room(count), pool, stream_));
         ASSERT_CUDA(cudaStreamSynchronize(stream_));
         if (other) {
@@ -129,6 +130,7 @@ TEST_F(GpuMemory, OfAnExportablePool) {
         }
         expect_usable(memory, count, i, "piece " + std::to_string(i));
         ASSERT_CUDA(cudaFreeAsync(memory, stream_));
+        ASSERT_CUDA(cudaFreeAsync(before, stream_));
         ASSERT_CUDA(cudaStreamSynchronize(stream_));
         if (i % 8 == 7) {
             EXPECT_CUDA(cudaMemPoolDestroy(pool));
