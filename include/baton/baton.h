@@ -370,8 +370,9 @@ BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int
  * and recvs per communicator. An error of a collected call is returned by that call and leaves it out of the group.
  * Communicators, windows, streams and buffers of collected calls must be alive at the end, which checks the calls once
  * more: for one that would be refused now it returns BATON_ERR_ARGUMENT and starts nothing of the group. (A destroyed
- * CUDA stream is not recognised.) If the system refuses something later, communicators of which the group has been
- * enqueued in part are broken. Either way the group is over.
+ * CUDA stream is not recognised.) If the system refuses something later, the rest of that communicator's calls is left
+ * out, which breaks it if some have been enqueued; the other communicators' calls are enqueued, and the first failure
+ * is returned. Either way the group is over.
  */
 #define BATON_GROUP_LIMIT 256
 BATON_API baton_result baton_group_begin(void);

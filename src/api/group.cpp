@@ -75,20 +75,25 @@ void refuse_collected(const char *call, const Failure &reason) {
     fail(reason.code(), "{} was collected, but now its {}; nothing of the group was started", call, reason.what());
 }
 
-void Group::issue(const std::vector<Step> &steps) {
+void Group::issue(std::vector<Step> &steps) {
+    std::exception_ptr first;
     for (auto step = steps.begin(); step != steps.end(); ++step) {
+        const auto has = [&](Step::State state) {
+            return std::any_of(steps.begin(), step, [&](const Step &earlier) {
+                return earlier.comm == step->comm && earlier.state == state;
+            });
+        };
+        if (first && has(Step::State::refused)) continue;
         try {
             step->issue(step->comm->turn());
+            step->state = Step::State::issued;
         } catch (const std::exception &failure) {
-            const auto is_of = [](const std::shared_ptr<Communicator> &comm) {
-                return [&comm](const Step &other) { return other.comm == comm; };
-            };
-            for (auto issued = steps.begin(); issued != step; ++issued) {
-                if (std::any_of(step, steps.end(), is_of(issued->comm))) issued->comm->give_up_after(failure);
-            }
-            throw;
+            step->state = Step::State::refused;
+            if (has(Step::State::issued)) step->comm->give_up_after(failure);
+            if (!first) first = std::current_exception();
         }
     }
+    if (first) std::rethrow_exception(first);
 }
 
 }  // namespace baton::core

@@ -40,8 +40,8 @@ public:
     void begin() { ++depth_; }
     /// Leaves one level; at the outermost, issues what was collected: first all messages, one step per communicator and
     /// stream, then the rest in order. Issues nothing if one of the checks throws. If the system refuses a step later,
-    /// the communicators of which some steps have been issued and others not are broken: their peers have all of
-    /// theirs.
+    /// the rest of its communicator's is left out, and that is broken if some have been issued: its peers have all of
+    /// theirs. The other communicators' steps are issued, for the same reason; the first failure is thrown then.
     void end();
 
     /// Throws BATON_ERR_ARGUMENT, and collects none of them, past BATON_GROUP_LIMIT messages of one communicator.
@@ -56,8 +56,14 @@ private:
         std::vector<Names> names;
     };
     struct Step {
+        enum class State {
+            waiting,
+            issued,
+            refused
+        };
         std::shared_ptr<Communicator> comm;
         Call issue;
+        State state = State::waiting;
     };
     struct Collected {
         std::vector<Check> checks;
@@ -65,7 +71,7 @@ private:
         std::vector<Step> calls;
     };
     static void check_again(const Messages &messages);
-    static void issue(const std::vector<Step> &steps);
+    static void issue(std::vector<Step> &steps);
 
     int depth_ = 0;
     Collected collected_;

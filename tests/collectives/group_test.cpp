@@ -29,10 +29,10 @@ protected:
         first_->turn_unless_destroyed().shut_down();
         second_->turn_unless_destroyed().shut_down();
     }
-    void add(const std::shared_ptr<Communicator> &comm, bool refused = false) {
+    void add(const std::shared_ptr<Communicator> &comm, bool refused = false, baton_result code = BATON_ERR_SYSTEM) {
         group_.add_call([] {}, comm,
-                        [this, refused](const Turn &) {
-                            if (refused) fail(BATON_ERR_SYSTEM, "refused");
+                        [this, refused, code](const Turn &) {
+                            if (refused) fail(code, "refused");
                             ++issued_;
                         });
     }
@@ -68,20 +68,45 @@ TEST_F(Groups, ACommunicatorIsBrokenBetweenItsSteps) {
     EXPECT_EQ(state_of(*first_), BATON_ERR_SYSTEM);
 }
 
-TEST_F(Groups, CommunicatorsWithAllOrNoneOfTheirStepsWorkOn) {
+TEST_F(Groups, ACommunicatorOfWhichNothingWasIssuedWorksOn) {
     group_.begin();
     add(first_);
     add(second_, true);
+    add(second_);
     EXPECT_EQ(end(), BATON_ERR_SYSTEM);
+    EXPECT_EQ(issued_, 1);
     EXPECT_EQ(state_of(*first_), BATON_SUCCESS) << "all";
     EXPECT_EQ(state_of(*second_), BATON_SUCCESS) << "none";
+}
+
+/// Their peers, to which nothing was refused, have theirs.
+TEST_F(Groups, OtherCommunicatorsHaveAllOfTheirSteps) {
     group_.begin();
     add(first_);
     add(second_, true);
     add(first_);
     EXPECT_EQ(end(), BATON_ERR_SYSTEM);
-    EXPECT_EQ(state_of(*first_), BATON_ERR_SYSTEM) << "one of two";
-    EXPECT_EQ(state_of(*second_), BATON_SUCCESS);
+    EXPECT_EQ(issued_, 2);
+    EXPECT_EQ(state_of(*first_), BATON_SUCCESS) << "all";
+    EXPECT_EQ(state_of(*second_), BATON_SUCCESS) << "none";
+
+    group_.begin();
+    add(first_);
+    add(first_, true);
+    add(second_);
+    add(first_);
+    add(second_);
+    EXPECT_EQ(end(), BATON_ERR_SYSTEM);
+    EXPECT_EQ(issued_, 5);
+    EXPECT_EQ(state_of(*first_), BATON_ERR_SYSTEM) << "one of three";
+    EXPECT_EQ(state_of(*second_), BATON_SUCCESS) << "all";
+}
+
+TEST_F(Groups, TheFirstFailureIsReturned) {
+    group_.begin();
+    add(first_, true, BATON_ERR_MEMORY);
+    add(second_, true);
+    EXPECT_EQ(end(), BATON_ERR_MEMORY);
 }
 
 }  // namespace
