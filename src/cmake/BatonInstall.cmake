@@ -2,11 +2,6 @@
 # The installed tree may be moved as a whole: nothing in it names the prefix.
 include(CMakePackageConfigHelpers)
 
-# mpi.h would otherwise pull Open MPI's C++ bindings (removed from MPI in 2012) into every C++ file that includes
-# baton.h, and with them a library that Baton::baton does not link.
-set(baton_mpi_definitions OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-target_compile_definitions(baton INTERFACE ${baton_mpi_definitions})
-
 set(programs "")
 if(BATON_BUILD_BENCHMARKS)
   get_property(targets DIRECTORY benchmarks PROPERTY BUILDSYSTEM_TARGETS)
@@ -50,6 +45,7 @@ install(FILES ${PROJECT_BINARY_DIR}/BatonConfig.cmake ${PROJECT_BINARY_DIR}/Bato
 
 # MPI's own flags stand in baton.pc as found here: MPI implementations disagree on the names of their .pc files.
 file(RELATIVE_PATH BATON_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+get_target_property(baton_mpi_definitions baton INTERFACE_COMPILE_DEFINITIONS)
 list(TRANSFORM baton_mpi_definitions PREPEND "-D" OUTPUT_VARIABLE BATON_PC_MPI_CFLAGS)
 foreach(dir IN LISTS MPI_C_INCLUDE_DIRS)
   list(APPEND BATON_PC_MPI_CFLAGS "-I${dir}")

@@ -57,6 +57,22 @@ case "$step" in
         grep -qF "cmake --build $scratch/unbuilt --target baton_installed" <<<"$output" || fail "it does not say what to do: $output"
         [ ! -e "$scratch/nothing" ] || fail "a part was installed: $(find "$scratch/nothing" -type f)"
         ;;
+    subproject)
+        # Configured only: what a program gets of the target, and what the outer project keeps.
+        mkdir -p "$scratch/outer"
+        cat >"$scratch/outer/CMakeLists.txt" <<EOF
+cmake_minimum_required(VERSION 3.25)
+project(Outer LANGUAGES CXX)
+add_subdirectory("$1" baton)
+file(GENERATE OUTPUT definitions.txt CONTENT "\$<TARGET_PROPERTY:Baton::baton,INTERFACE_COMPILE_DEFINITIONS>")
+message(STATUS "outer build type '\${CMAKE_BUILD_TYPE}'")
+EOF
+        output=$("$CMAKE" -G Ninja -DBATON_CUDA=OFF -S "$scratch/outer" -B "$scratch/outer/build")
+        grep -qF "outer build type ''" <<<"$output" || fail "the outer project's build type was set: $output"
+        ! grep -q '^CMAKE_BUILD_TYPE:STRING=Release' "$scratch/outer/build/CMakeCache.txt" || fail "and kept"
+        grep -q OMPI_SKIP_MPICXX "$scratch/outer/build/definitions.txt" ||
+            fail "C++ programs get Open MPI's C++ bindings, and do not link"
+        ;;
     symbols)
         library=$(library_dir)/libbaton.so
         exported=$(nm -D --defined-only "$library" | awk '$2 != "A" {print $3}' | sed 's/@.*//')
