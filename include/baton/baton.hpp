@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <ranges>
 #include <span>
@@ -122,7 +123,7 @@ public:
     Group &operator=(const Group &) = delete;
 
     void end() {
-        open_ = false;
+        if (!std::exchange(open_, false)) throw Error(BATON_ERR_ARGUMENT, "Group::end: it has ended");
         check(baton_group_end());
     }
 
@@ -130,16 +131,19 @@ private:
     bool open_ = true;
 };
 
-/// Owns a baton_comm_t. Creation and destruction are collective. Counts come from the buffers' sizes, and are checked
-/// against each other where two buffers of a call must fit; they may be spans of device memory, which is never
-/// dereferenced here.
+/// Owns a baton_comm_t. Creation and destruction are collective, but an exception that destroys it aborts first: the
+/// other ranks are in calls that this one will not make, and get BATON_ERR_ABORTED. Counts come from the buffers'
+/// sizes, and are checked against each other where two buffers of a call must fit; they may be spans of device memory,
+/// which is never dereferenced here.
 class Communicator {
 public:
     explicit Communicator(MPI_Comm mpi_comm, const baton_config *config = nullptr) {
         check(baton_comm_create(mpi_comm, config, &comm_));
     }
     ~Communicator() {
-        if (comm_ != nullptr) baton_comm_destroy(comm_);
+        if (comm_ == nullptr) return;
+        if (std::uncaught_exceptions() > exceptions_) baton_comm_abort(comm_);
+        baton_comm_destroy(comm_);
     }
     Communicator(Communicator &&other) noexcept : comm_(std::exchange(other.comm_, nullptr)) {}
     Communicator &operator=(Communicator other) noexcept {
@@ -274,6 +278,7 @@ private:
     }
 
     baton_comm_t comm_ = nullptr;
+    int exceptions_ = std::uncaught_exceptions(); /* on their way when this was made */
 };
 
 /// Memory of the communicator's kind, registered from birth, for `count` elements. Must go before its communicator.

@@ -8,9 +8,9 @@
 namespace baton::core {
 namespace {
 
-HandleTable<baton_host_stream_t, HostStream> &host_streams() {
+HandleTable<HandleOf::host_stream, baton_host_stream_t, HostStream> &host_streams() {
     // Never destroyed: an application may still call from its own static destructors.
-    static auto *table = new HandleTable<baton_host_stream_t, HostStream>;
+    static auto *table = new HandleTable<HandleOf::host_stream, baton_host_stream_t, HostStream>;
     return *table;
 }
 
@@ -27,13 +27,13 @@ void require_pointer(const T *pointer, const char *name) {
 
 }  // namespace
 
-HandleTable<baton_comm_t, Communicator> &communicators() {
-    static auto *table = new HandleTable<baton_comm_t, Communicator>;
+HandleTable<HandleOf::communicator, baton_comm_t, Communicator> &communicators() {
+    static auto *table = new HandleTable<HandleOf::communicator, baton_comm_t, Communicator>;
     return *table;
 }
 
-HandleTable<baton_window_t, WindowHandle> &windows() {
-    static auto *table = new HandleTable<baton_window_t, WindowHandle>;
+HandleTable<HandleOf::window, baton_window_t, WindowHandle> &windows() {
+    static auto *table = new HandleTable<HandleOf::window, baton_window_t, WindowHandle>;
     return *table;
 }
 
@@ -133,7 +133,7 @@ baton_result baton_comm_size(baton_comm_t comm, int *size) {
 baton_result baton_comm_info(baton_comm_t comm, baton_info *info) {
     return guarded("baton_comm_info", [&] {
         require_pointer(info, "info");
-        if (info->struct_size < sizeof(baton_info)) {
+        if (info->struct_size < sizeof(baton_info) || info->struct_size > most_struct_bytes) {
             fail(BATON_ERR_ARGUMENT, "info.struct_size is {}, expected sizeof(baton_info) = {}", info->struct_size,
                  sizeof(baton_info));
         }

@@ -14,8 +14,8 @@ struct WindowHandle {
     std::shared_ptr<Window> window;
 };
 
-HandleTable<baton_comm_t, Communicator> &communicators();
-HandleTable<baton_window_t, WindowHandle> &windows();
+HandleTable<HandleOf::communicator, baton_comm_t, Communicator> &communicators();
+HandleTable<HandleOf::window, baton_window_t, WindowHandle> &windows();
 
 /// The object behind a handle; throws BATON_ERR_ARGUMENT for a handle that is none, or was destroyed.
 std::shared_ptr<Communicator> find_comm(baton_comm_t comm);

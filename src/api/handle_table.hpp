@@ -7,10 +7,17 @@
 
 namespace baton::core {
 
-/// Handles of the C API and the objects behind them. A handle is a slot number and the slot's generation dressed as a
-/// pointer, so that a handle used after its object's destruction is recognised instead of followed. Thread-safe; find()
-/// keeps the object alive for its caller.
-template <class Handle, class Object>
+/// What a handle stands for. Streams and windows pass for one another in C, where one of them is a void *.
+enum class HandleOf : std::uint64_t {
+    communicator = 0,
+    window = 1,
+    host_stream = 2
+};
+
+/// Handles of the C API and the objects behind them. A handle is the kind of object, a slot number and the slot's
+/// generation dressed as a pointer, so that a handle used after its object's destruction, or in the place of another
+/// kind, is recognised instead of followed. Thread-safe; find() keeps the object alive for its caller.
+template <HandleOf kind, class Handle, class Object>
 class HandleTable {
 public:
     Handle insert(std::shared_ptr<Object> object) {
@@ -53,12 +60,13 @@ private:
         std::uint64_t generation = 0;
     };
     // Bit 0 is set, so that no handle is aligned as a real object's address would be.
+    static constexpr std::uint64_t low_bits = static_cast<std::uint64_t>(kind) << 1 | 1;
     static Handle encode(std::size_t index, std::uint64_t generation) {
-        return reinterpret_cast<Handle>(generation << 20 | static_cast<std::uint64_t>(index) << 1 | 1);
+        return reinterpret_cast<Handle>(generation << 24 | static_cast<std::uint64_t>(index) << 3 | low_bits);
     }
     static std::size_t index_of(Handle handle) {
         const auto bits = reinterpret_cast<std::uint64_t>(handle);
-        return (bits & 1) == 0 ? SIZE_MAX : static_cast<std::size_t>(bits >> 1 & 0x7FFFF);
+        return (bits & 7) != low_bits ? SIZE_MAX : static_cast<std::size_t>(bits >> 3 & 0x1FFFFF);
     }
 
     mutable std::mutex mutex_;

@@ -149,8 +149,7 @@ baton_config unset_config() {
 /// A newer header's fields are not known here: they must be unset, which baton_config_init_sized() has made zero.
 void require_known_size(const baton_config &given) {
     const std::size_t size = given.struct_size;
-    constexpr std::size_t most = 1 << 12;  // what is larger is no size
-    if (size < sizeof(baton_config) || size > most) {
+    if (size < sizeof(baton_config) || size > most_struct_bytes) {
         fail(BATON_ERR_ARGUMENT, "config.struct_size is {}, expected {}: initialise it with baton_config_init()", size,
              sizeof(baton_config));
     }

@@ -12,6 +12,9 @@ namespace baton::core {
 /// Of the fields that are a size in bytes and may be 0.
 inline constexpr std::size_t unset_size = std::numeric_limits<std::size_t>::max();
 
+/// No struct of the API has a struct_size above this: what is larger has not been set.
+inline constexpr std::size_t most_struct_bytes = 4096;
+
 /// What baton_config_init() gives: every field unset.
 baton_config unset_config();
 

@@ -226,6 +226,10 @@ TEST_F(BadObjects, HostStreams) {
     if (on_gpu()) return;
     baton_host_stream_t stream = nullptr;
     ASSERT_OK(baton_host_stream_create(&stream));
+    // The first of each kind have the same slot and generation.
+    EXPECT_REFUSED(baton_comm_check(reinterpret_cast<baton_comm_t>(stream)), "comm");
+    EXPECT_REFUSED(baton_host_stream_synchronize(reinterpret_cast<baton_host_stream_t>(comm())), "stream");
+    EXPECT_REFUSED(baton_window_destroy(reinterpret_cast<baton_window_t>(comm())), "window");
     ASSERT_OK(baton_host_stream_destroy(stream));
     EXPECT_REFUSED(baton_host_stream_synchronize(stream), "stream");
     EXPECT_REFUSED(baton_host_stream_destroy(stream), "stream");
@@ -238,6 +242,10 @@ TEST_F(BadObjects, Queries) {
     EXPECT_REFUSED(baton_comm_info(comm(), nullptr), "info");
     baton_info info{};
     EXPECT_REFUSED(baton_comm_info(comm(), &info), "struct_size", "0");
+    info.struct_size = sizeof(info) - 1;
+    EXPECT_REFUSED(baton_comm_info(comm(), &info), "struct_size");
+    std::memset(&info, 0xCC, sizeof(info));  // of the stack, where the caller forgot
+    EXPECT_REFUSED(baton_comm_info(comm(), &info), "struct_size");
     char text[100];
     EXPECT_REFUSED(baton_explain(comm(), BATON_ALLREDUCE, 1, BATON_INT8, BATON_SUM, nullptr, nullptr, nullptr, 100),
                    "text is NULL");

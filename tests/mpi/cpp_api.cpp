@@ -186,6 +186,31 @@ TEST(CppApi, MoreMemoryThanBytesCanCountIsRefused) {
     }
 }
 
+TEST(CppApi, AnExceptionThatDestroysACommunicatorAbortsIt) {
+    const ::baton::Communicator outer(MPI_COMM_WORLD);
+    Values<int> word(outer, {1});
+    try {
+        const ::baton::Communicator comm(MPI_COMM_WORLD);
+        if (comm.rank() + 1 == comm.size()) throw std::runtime_error("of the application");
+        comm.allreduce(word.span(), BATON_SUM);
+        for (;;) comm.check_state();  // on GPUs the call has returned before the others learn of it
+    } catch (const Error &error) {
+        EXPECT_EQ(error.code(), BATON_ERR_ABORTED) << error.what();
+    } catch (const std::runtime_error &error) {
+        EXPECT_STREQ(error.what(), "of the application");
+    }
+    outer.barrier();
+}
+
+TEST(CppApi, AGroupEndsOnce) {
+    const ::baton::Communicator comm(MPI_COMM_WORLD);
+    ::baton::Group outer;
+    ::baton::Group inner;
+    inner.end();
+    EXPECT_THROW(inner.end(), Error);
+    outer.end();
+}
+
 TEST(CppApi, WhatWasMovedFromIsEmpty) {
     const ::baton::Communicator comm(MPI_COMM_WORLD);
     ::baton::Memory<int> first(comm, 10), second(comm, 20);

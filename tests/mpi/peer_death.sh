@@ -10,7 +10,10 @@ failures=0
 reports=$(mktemp -d "${TMPDIR:-/tmp}/peer_death.XXXXXX")
 trap 'rm -rf "$reports"' EXIT
 
-for test in $("$binary" --gtest_list_tests | sed -n 's/^  *\([A-Za-z]*\).*/\1/p'); do
+listed=$("$binary" --gtest_list_tests)  # a statement of its own, so that a failure ends the script
+tests=$(printf '%s\n' "$listed" | sed -n 's/^  *\([A-Za-z]*\).*/\1/p')
+[ -n "$tests" ] || { echo "$binary lists no tests"; exit 1; }
+for test in $tests; do
     rm -f "$reports"/*
     # Open MPI ends a job when one of its processes dies, unless recovery is on. Its status then says nothing.
     BATON_TEST_MPIRUN_FLAGS="--enable-recovery ${BATON_TEST_MPIRUN_FLAGS:-}" BATON_TEST_REPORTS=$reports \
