@@ -184,6 +184,12 @@ TEST_F(BadArguments, RangesThatLeaveTheirAllocation) {
     EXPECT_REFUSED(baton_allreduce(BATON_IN_PLACE, memory, far, BATON_INT32, BATON_SUM, comm(), stream()), "recvbuf");
     EXPECT_REFUSED(baton_send(memory, far, BATON_INT32, 0, comm(), stream()), "buffer");
     EXPECT_REFUSED(baton_register(comm(), memory, far), "bytes");
+    if (size() > 1) {  // the larger of two buffers has a block for each rank
+        EXPECT_REFUSED(baton_allgather(send(), memory, 1000, BATON_INT8, comm(), stream()), "recvbuf", "1000 bytes");
+        EXPECT_REFUSED(baton_alltoall(memory, recv(), 1000, BATON_INT8, comm(), stream()), "sendbuf", "1000 bytes");
+        EXPECT_REFUSED(baton_reduce_scatter(memory, recv(), 1000, BATON_INT8, BATON_SUM, comm(), stream()), "sendbuf",
+                       "1000 bytes");
+    }
     const auto at = [&](std::size_t byte) { return static_cast<std::byte *>(memory) + byte; };
     const std::pair<std::size_t, std::size_t> ranges[] = {{0, 1001}, {0, 1200}, {1, 1000},
                                                           {999, 2},  {1000, 1}, {1500, 1}};

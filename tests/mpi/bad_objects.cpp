@@ -353,11 +353,29 @@ TEST_F(BadObjects, MpiCommunicators) {
 
 TEST_F(BadObjects, MpiTypesAndOperations) {
     const std::pair<MPI_Datatype, baton_type> types[] = {
-        {MPI_INT8_T, BATON_INT8},     {MPI_UINT8_T, BATON_UINT8},   {MPI_SHORT, BATON_INT16},
-        {MPI_UINT16_T, BATON_UINT16}, {MPI_INT, BATON_INT32},       {MPI_UNSIGNED, BATON_UINT32},
-        {MPI_LONG, BATON_INT64},      {MPI_LONG_LONG, BATON_INT64}, {MPI_UINT64_T, BATON_UINT64},
-        {MPI_FLOAT, BATON_FLOAT32},   {MPI_DOUBLE, BATON_FLOAT64},  {MPI_SIGNED_CHAR, BATON_INT8},
-        {MPI_BYTE, BATON_UINT8}};
+        {MPI_INT8_T, BATON_INT8},
+        {MPI_UINT8_T, BATON_UINT8},
+        {MPI_SHORT, BATON_INT16},
+        {MPI_UINT16_T, BATON_UINT16},
+        {MPI_INT, BATON_INT32},
+        {MPI_UNSIGNED, BATON_UINT32},
+        {MPI_LONG, BATON_INT64},
+        {MPI_LONG_LONG, BATON_INT64},
+        {MPI_UINT64_T, BATON_UINT64},
+        {MPI_FLOAT, BATON_FLOAT32},
+        {MPI_DOUBLE, BATON_FLOAT64},
+        {MPI_SIGNED_CHAR, BATON_INT8},
+        {MPI_BYTE, BATON_UINT8},
+        {MPI_UNSIGNED_CHAR, BATON_UINT8},
+        {MPI_C_BOOL, BATON_UINT8},
+        {MPI_CHAR, std::numeric_limits<char>::is_signed ? BATON_INT8 : BATON_UINT8},
+        {MPI_UNSIGNED_SHORT, BATON_UINT16},
+        {MPI_UNSIGNED_LONG, BATON_UINT64},
+        {MPI_UNSIGNED_LONG_LONG, BATON_UINT64},
+        {MPI_INT16_T, BATON_INT16},
+        {MPI_INT32_T, BATON_INT32},
+        {MPI_UINT32_T, BATON_UINT32},
+        {MPI_INT64_T, BATON_INT64}};
     for (const auto &[mpi, expected] : types) {
         baton_type type = BATON_TYPE_COUNT;
         EXPECT_OK(baton_type_from_mpi(mpi, &type));

@@ -84,6 +84,8 @@ TEST(CppApi, SpansThatDoNotFitAreRefused) {
     }
     EXPECT_THROW(comm.send(one.view(), comm.size()), ::baton::Error);
     EXPECT_THROW(comm.alltoall(one.view(), many.span()), ::baton::Error);
+    EXPECT_THROW(comm.reduce_scatter(many.view(), one.span(), BATON_SUM), ::baton::Error);
+    EXPECT_THROW(comm.allreduce(one.view(), many.span(), BATON_SUM), ::baton::Error);
     EXPECT_THROW(comm.broadcast(many.view(), one.span(), comm.rank()), ::baton::Error);
     EXPECT_THROW(comm.broadcast(one.span(), comm.size()), ::baton::Error);
     if (comm.size() > 1) {
@@ -234,6 +236,19 @@ TEST(CppApi, WhatWasMovedFromIsEmpty) {
     window = std::move(moved);
     EXPECT_EQ(window.base(), base);
     EXPECT_EQ(moved.base(), nullptr);
+}
+
+TEST(CppApi, AssignedMemoryIsFreedOnItsOwnCommunicator) {
+    const ::baton::Communicator one(MPI_COMM_WORLD), other(MPI_COMM_WORLD);
+    const auto ones = one.info().regions, others = other.info().regions;
+    {
+        ::baton::Memory<int> memory(one, 10);
+        EXPECT_EQ(one.info().regions, ones + 1);
+        memory = ::baton::Memory<int>(other, 20);
+        EXPECT_EQ(one.info().regions, ones);
+        EXPECT_EQ(other.info().regions, others + 1);
+    }
+    EXPECT_EQ(other.info().regions, others);
 }
 
 TEST(CppApi, GroupsAndWindowsAndMemory) {

@@ -241,6 +241,9 @@ std::ptrdiff_t threads_of_this_process() {
 
 /// On the host one thread progresses them all: with a thread for each, a window of 64 small messages took milliseconds.
 TEST_F(PointToPoint, FullGroup) {
+    Communicator other;  // has a limit of its own
+    Transfer others_out(other, message(rank(), next_, 0, 64), false),
+        others_in(other, message(previous_, rank(), 0, 64), true);
     const std::ptrdiff_t threads = threads_of_this_process();
     std::vector<std::unique_ptr<Transfer>> transfers;
     ASSERT_OK(baton_group_begin());
@@ -250,26 +253,41 @@ TEST_F(PointToPoint, FullGroup) {
         transfers.push_back(std::make_unique<Transfer>(comm(), message(previous_, rank(), i, 64), true));
         EXPECT_OK(recv(transfers.back()->buffer, previous_));
     }
+    EXPECT_OK(baton_sendrecv(others_out.buffer.data(), 64, next_, others_in.buffer.data(), 64, previous_, BATON_UINT8,
+                             other, *stream_));
     ASSERT_OK(baton_group_end());
     stream_->synchronize();
+    others_in.verify("another communicator's");
     if (!on_gpu()) {
         EXPECT_EQ(threads_of_this_process(), threads) << "a group leaves threads behind";
     }
     for (auto &transfer : transfers) transfer->verify("one of a full group");
 }
 
+/// The outermost end issues all, messages first: so the ranks that call one by one, in that order, get their peers, and
+/// nobody's send waits for a recv that comes behind it.
 TEST_F(PointToPoint, NestedGroupWithACollective) {
-    Transfer out(comm(), message(rank(), next_, 9, 50000), false),
-        in(comm(), message(previous_, rank(), 9, 50000), true);
+    const std::size_t bytes = eager + 200000;
+    Transfer out(comm(), message(rank(), next_, 9, bytes), false),
+        in(comm(), message(previous_, rank(), 9, bytes), true);
     Buffer reduced(comm(), 400);
     reduced.upload(make_input(BATON_INT32, BATON_SUM, 3, rank(), 100));
-    ASSERT_OK(baton_group_begin());
-    EXPECT_OK(send(out.buffer, next_));
-    ASSERT_OK(baton_group_begin());
-    EXPECT_OK(recv(in.buffer, previous_));
-    ASSERT_OK(baton_group_end());
-    EXPECT_OK(baton_allreduce(BATON_IN_PLACE, reduced.data(), 100, BATON_INT32, BATON_SUM, comm(), *stream_));
-    ASSERT_OK(baton_group_end());
+    const auto reduce = [&] {
+        EXPECT_OK(baton_allreduce(BATON_IN_PLACE, reduced.data(), 100, BATON_INT32, BATON_SUM, comm(), *stream_));
+    };
+    if (rank() % 2 == 0) {
+        ASSERT_OK(baton_group_begin());
+        reduce();
+        ASSERT_OK(baton_group_begin());
+        EXPECT_OK(send(out.buffer, next_));
+        ASSERT_OK(baton_group_end());
+        EXPECT_OK(recv(in.buffer, previous_));
+        ASSERT_OK(baton_group_end());
+    } else {
+        EXPECT_OK(baton_sendrecv(out.buffer.data(), bytes, next_, in.buffer.data(), bytes, previous_, BATON_UINT8,
+                                 comm(), *stream_));
+        reduce();
+    }
     stream_->synchronize();
     in.verify("nested group");
     EXPECT_TRUE(same_bytes(reduce_inputs(BATON_INT32, BATON_SUM, 3, size(), 100), reduced.download(), BATON_INT32));
