@@ -9,13 +9,22 @@ namespace baton::core {
 namespace {
 
 thread_local std::string last_error;
+thread_local const char *last_words = "";  // last_error's, or a literal
 std::atomic<bool> forked{false};
 
 }  // namespace
 
-baton_result remember_error(baton_result code, const std::string &message) {
-    last_error = message;
-    return code;
+baton_result remember_error(const char *call, const std::exception &exception) noexcept {
+    const auto *const known = dynamic_cast<const Failure *>(&exception);
+    try {
+        const Failure failure = known != nullptr ? *known : as_failure(exception);
+        last_error = std::string(call) + ": " + failure.what();
+        last_words = last_error.c_str();
+        return failure.code();
+    } catch (...) {
+        last_words = "there is no memory for saying what has failed";
+        return known != nullptr ? known->code() : BATON_ERR_MEMORY;
+    }
 }
 
 void require_usable_process() {
@@ -31,4 +40,4 @@ void require_usable_process() {
 
 }  // namespace baton::core
 
-extern "C" const char *baton_last_error(void) { return baton::core::last_error.c_str(); }
+extern "C" const char *baton_last_error(void) { return baton::core::last_words; }

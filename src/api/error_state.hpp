@@ -1,13 +1,14 @@
 #pragma once
 
-#include <string>
+#include <exception>
 
 #include "util/failure.hpp"
 
 namespace baton::core {
 
-/// Keeps `message` for this thread's baton_last_error() and returns `code`.
-baton_result remember_error(baton_result code, const std::string &message);
+/// Keeps what failed in `call` for this thread's baton_last_error() and returns its code. Where there is no memory for
+/// the words, they say so.
+baton_result remember_error(const char *call, const std::exception &exception) noexcept;
 
 /// Throws BATON_ERR_ARGUMENT in a process forked from one that uses Baton, and after MPI_Finalize.
 void require_usable_process();
@@ -20,8 +21,7 @@ baton_result guarded(const char *call, const Body &body) noexcept {
         body();
         return BATON_SUCCESS;
     } catch (const std::exception &exception) {
-        const Failure failure = as_failure(exception);
-        return remember_error(failure.code(), std::string(call) + ": " + failure.what());
+        return remember_error(call, exception);
     }
 }
 

@@ -26,7 +26,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
         config = resolve_config(given);
         timeout_ = timeout_of(config);
         meetings_.set_timeout(timeout_);
-    } catch (const Failure &) {
+    } catch (const std::exception &) {
         wrong_settings = std::current_exception();
     }
     creation_.begin("connect");

@@ -4,5 +4,7 @@ namespace baton::test {
 
 /// Allocations of this thread by operator new that succeed before one fails; negative: all do.
 extern thread_local long allocations_left;
+/// All that follow fail too, until allocations_left is set again.
+extern thread_local bool none_after_that;
 
 }  // namespace baton::test

@@ -62,6 +62,37 @@ TEST_F(OutOfMemory, InAReduction) {
     EXPECT_EQ(to, std::vector<int>(1 << 18, 10));
 }
 
+/// Not one byte is left, for the words of the failure either.
+TEST_F(OutOfMemory, ThatLasts) {
+    baton_config config = default_config();
+    config.transport = BATON_TRANSPORT_HOST;
+    baton_comm_t comm = nullptr;
+    ASSERT_OK(baton_comm_create(MPI_COMM_SELF, &config, &comm));
+    const auto with = [](long allocations, const std::function<baton_result()> &call) {
+        none_after_that = true;
+        allocations_left = allocations;
+        const baton_result result = call();
+        allocations_left = -1;
+        none_after_that = false;
+        return result;
+    };
+    for (long allocations = 0;; ++allocations) {
+        void *memory = nullptr;
+        const baton_result result = with(allocations, [&] { return baton_malloc(comm, 100, &memory); });
+        if (result == BATON_SUCCESS) {
+            EXPECT_OK(baton_free(comm, memory));
+            break;
+        }
+        ASSERT_EQ(result, BATON_ERR_MEMORY) << baton_last_error();
+        EXPECT_STRNE(baton_last_error(), "");
+    }
+    const baton_result wrong = with(0, [&] { return baton_barrier(nullptr, nullptr); });
+    EXPECT_TRUE(wrong == BATON_ERR_ARGUMENT || wrong == BATON_ERR_MEMORY) << baton_result_name(wrong);
+    EXPECT_STRNE(baton_last_error(), "");
+    expect_works(comm);
+    EXPECT_OK(baton_comm_destroy(comm));
+}
+
 /// The last steps of creation on rank 0: what fails there leaves nothing that other communicators would stumble over.
 TEST_F(OutOfMemory, AtTheEndOfCreation) {
     baton_config config = default_config();
