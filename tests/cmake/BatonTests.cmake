@@ -30,6 +30,7 @@ if(BATON_GPUS)
   set(BATON_GPU_LOCK gpu)
 endif()
 set(BATON_MPIRUN ${CMAKE_CURRENT_LIST_DIR}/mpirun.sh)
+set(BATON_SUCCEEDS ${CMAKE_CURRENT_LIST_DIR}/succeeds.sh)
 set(BATON_REFUSED ${CMAKE_CURRENT_LIST_DIR}/refused.sh)
 
 function(baton_test_code)
