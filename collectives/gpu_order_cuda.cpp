@@ -3,6 +3,7 @@
 #include "collectives/gpu_order.hpp"
 #include "cuda/check.hpp"
 #include "cuda/guard.hpp"
+#include "util/failure.hpp"
 
 namespace baton::core {
 namespace {
@@ -13,6 +14,18 @@ struct Edges {
     std::vector<cudaGraphNode_t> from;
     std::vector<cudaGraphNode_t> to;
 };
+
+/// The communicator's device is current. Copies and waits would be taken by a stream of another one, and fail in the
+/// middle of a call.
+void require_current_device(cudaStream_t stream) {
+    int current = -1, of_stream = -1;
+    check_cuda(cudaGetDevice(&current), "cudaGetDevice");
+    check_cuda(cudaStreamGetDevice(stream, &of_stream), "cudaStreamGetDevice");
+    if (of_stream != current) {
+        fail(BATON_ERR_ARGUMENT, "stream is of CUDA device {}, and the communicator is on device {}", of_stream,
+             current);
+    }
+}
 
 }  // namespace
 
@@ -43,7 +56,9 @@ void GpuOrder::before(cudaStream_t stream) {
     if (capturing_) return before_captured(stream, tail);
     unsigned long long id = 0;
     check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
-    if (captured_ || id != stream_) {
+    if (id != stream_) require_current_device(stream);
+    // The handle of per-thread streams is one for all threads.
+    if (captured_ || id != stream_ || stream == cudaStreamPerThread) {
         check_cuda(cudaStreamWaitEvent(stream, last_.get(), cudaEventWaitDefault),
                    "ordering a stream after the last operation");
     }
