@@ -53,7 +53,8 @@ void make_user_folder(const std::string &path) {
     std::filesystem::create_directories(folder, error);
     if (error) {
         throw Error(
-            fmt::format("cannot write {}: the folder {} cannot be made: {}", path, folder.string(), error.message()));
+            fmt::format("cannot write {}: the folder {} cannot be made: {}", path, folder.string(), error.message()),
+            2);  // the exit code of all files that cannot be written
     }
 }
 
