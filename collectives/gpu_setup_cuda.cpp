@@ -85,7 +85,7 @@ void release_control(Control *control) { cudaFreeHost(control); }
 DeviceIdentity device_identity(int device) {
     cudaDeviceProp properties;
     check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
-    return {properties.name, uuid_text(properties.uuid.bytes), properties.major};
+    return {properties.name, uuid_text(properties.uuid.bytes), properties.major, properties.multiProcessorCount};
 }
 
 int first_out_of_reach(int device, const std::vector<std::string> &uuids) {

@@ -7,22 +7,18 @@
 
 #include "collectives/host_executor.hpp"
 #include "comm/config.hpp"
+#include "comm/gpu_share.hpp"
 #include "util/fixed_text.hpp"
 
 namespace baton::core {
 namespace {
-
-/// Blocks of kernels that wait for each other must be resident together, on all ranks of a GPU and for all
-/// communicators that have operations in flight at once. The widest kernels leave room for two blocks per
-/// multiprocessor (132 on H200), and room is made for the operations of four communicators.
-constexpr int resident_blocks = 256;
-constexpr int communicators_in_flight = 4;
 
 /// What the ranks tell each other of where they are.
 struct Place {
     std::int32_t has_gpu = 0;
     std::int32_t p2p_off = 0;
     std::int32_t generation = 0;
+    std::int32_t multiprocessors = 0;
     char uuid[48] = {};
     char name[80] = {};
     ProcessorBits processors;
@@ -91,6 +87,7 @@ void Setup::settle_place() {
         if (parts_.device < 0) return;
         parts_.identity = device_identity(parts_.device);
         mine.generation = parts_.identity.generation;
+        mine.multiprocessors = parts_.identity.multiprocessors;
         copy_text(mine.uuid, parts_.identity.uuid);
         copy_text(mine.name, parts_.identity.name);
     });
@@ -101,26 +98,15 @@ void Setup::settle_place() {
     capabilities_.size = view_.size;
     capabilities_.transport = transport;
     if (capabilities_.on_gpu) {
-        for (const Place &place : all) gpus_.push_back({place.name, place.uuid, place.generation});
-        share_gpus();
+        for (const Place &place : all)
+            gpus_.push_back({place.name, place.uuid, place.generation, place.multiprocessors});
+        parts_.ranks_on_device = ranks_on_gpu(gpus_, parts_.identity.uuid);
+        capabilities_.channels = channels_of(gpus_, config_.max_channels);
     } else {
         std::vector<ProcessorBits> processors;
         for (const Place &place : all) processors.push_back(place.processors);
         share_processors(processors);
     }
-}
-
-/// Each rank gets a part of its GPU's multiprocessors, and all as many channels as the one with the smallest.
-void Setup::share_gpus() {
-    int most_sharing = 1;
-    for (const DeviceIdentity &gpu : gpus_) {
-        const auto same = static_cast<int>(std::count_if(
-            gpus_.begin(), gpus_.end(), [&](const DeviceIdentity &other) { return other.uuid == gpu.uuid; }));
-        most_sharing = std::max(most_sharing, same);
-        if (gpu.uuid == parts_.identity.uuid) parts_.ranks_on_device = same;
-    }
-    capabilities_.channels =
-        std::clamp(resident_blocks / communicators_in_flight / most_sharing, 1, config_.max_channels);
 }
 
 void Setup::share_processors(const std::vector<ProcessorBits> &processors) {

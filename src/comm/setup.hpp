@@ -26,7 +26,6 @@ public:
 private:
     // setup.cpp
     void settle_place();
-    void share_gpus();
     void share_processors(const std::vector<ProcessorBits> &processors);
     void set_up_executor();
     // setup_topology.cpp

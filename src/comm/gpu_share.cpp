@@ -1,0 +1,34 @@
+#include "comm/gpu_share.hpp"
+
+#include <algorithm>
+
+#include "sync/arena.hpp"
+
+namespace baton::core {
+namespace {
+
+/// Blocks of kernels that wait for each other must be resident together, on all ranks of a GPU and for all
+/// communicators that have operations in flight at once. The widest kernels leave room for two blocks per
+/// multiprocessor, and room is made for the operations of four communicators.
+constexpr int blocks_per_multiprocessor = 2;
+constexpr int communicators_in_flight = 4;
+
+}  // namespace
+
+int ranks_on_gpu(const std::vector<DeviceIdentity> &gpus, const std::string &uuid) {
+    return static_cast<int>(
+        std::count_if(gpus.begin(), gpus.end(), [&](const DeviceIdentity &gpu) { return gpu.uuid == uuid; }));
+}
+
+int channels_of(const std::vector<DeviceIdentity> &gpus, int most) {
+    for (const DeviceIdentity &gpu : gpus) {
+        const int resident = gpu.multiprocessors * blocks_per_multiprocessor;
+        // No more than max_channels before it is divided, or two ranks of an H200 would get 33 of its 66, where its
+        // rows of 64 divide by two.
+        const int of_each = std::min(resident / communicators_in_flight, max_channels);
+        most = std::min(most, std::max(of_each / ranks_on_gpu(gpus, gpu.uuid), 1));
+    }
+    return most;
+}
+
+}  // namespace baton::core
