@@ -51,11 +51,7 @@ std::optional<DirectSend> GpuMessages::take_direct_send(std::vector<MessageCall>
                            }) == 1;
         std::byte *destination = addresses_.destination_of(message, !found && alone);
         if (destination == nullptr) continue;
-        found = DirectSend{message, destination, calls[index].plan.channels};
-        found->head_parts = found->parts / 2;
-        found->head_bytes = found->head_parts == 0 ? 0 : head_of(message.bytes);
-        calls[index].message.bytes = found->head_bytes;
-        calls[index].plan.channels = found->head_parts;
+        found = leave_head(calls[index], destination);
         if (found->head_parts == 0) calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(index--));
     }
     return found;

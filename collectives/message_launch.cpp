@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "transport/copy_engine/head.hpp"
 #include "transport/transport.hpp"
 
 namespace baton::core {
@@ -32,13 +33,37 @@ int parts_of(const MessageCall &call, int blocks) {
     }
 }
 
+/// The indices of `calls`, in the order in which their blocks start. Normally all are resident together. Where other
+/// kernels have taken their room, blocks start as others end, so none may come before one that it waits for, here or
+/// at a peer. The k-th messages of all pairs come before the next: those may wait for slots that these free. Of them
+/// first recvs that are pushed to, since their senders wait for the memory's name, then sends, then what waits for
+/// sends. So a launch proceeds with one block more than its rank has recvs of one number. (Of staged messages send and
+/// recv must be resident both.)
+std::array<std::uint32_t, BATON_GROUP_LIMIT> in_starting_order(const std::vector<MessageCall> &calls) {
+    constexpr int index_bits = 16;
+    static_assert(BATON_GROUP_LIMIT < 1 << index_bits);
+    std::array<std::array<std::uint32_t, max_ranks>, 2> numbers{};
+    std::array<std::uint32_t, BATON_GROUP_LIMIT> order;
+    std::uint32_t count = 0;
+    for (const MessageCall &call : calls) {
+        const auto [way, peer] = count_of(call.message);
+        const bool pushed_to = !call.message.is_send && call.plan.algorithm == Algorithm::push;
+        const std::uint32_t turn = pushed_to ? 0 : call.message.is_send ? 1 : 2;
+        order[count] = (numbers[way][peer]++ * 3 + turn) << index_bits | count;
+        ++count;
+    }
+    std::sort(order.begin(), order.begin() + count);
+    for (std::uint32_t k = 0; k < count; ++k) order[k] &= (1U << index_bits) - 1;
+    return order;
+}
+
 }  // namespace
 
 template <int capacity>
 MessageLaunch<capacity> plan_launch(const std::vector<MessageCall> &calls, int channels, DirectSend *direct) {
     MessageLaunch<capacity> launch;
-    // All blocks must be resident together, since they wait for each other across ranks. So many messages share the
-    // blocks (a block works through several parts of its message), and blocks of many messages are small.
+    // Blocks are to be resident together, since they wait for each other across ranks. So many messages share them (a
+    // block works through several parts of its message), and blocks of many messages are small.
     const auto blocks_wanted = [](const MessageCall &call) {
         return call.message.is_send || call.plan.algorithm != Algorithm::push ? call.plan.channels : 1;
     };
@@ -48,7 +73,9 @@ MessageLaunch<capacity> plan_launch(const std::vector<MessageCall> &calls, int c
     const int most_of_one = std::max(1, (channels - narrow) / std::max(1, wide));
     std::array<std::array<std::uint64_t, max_ranks>, 2> numbers{};  // of sends and recvs, by peer
     std::array<std::array<std::uint32_t, max_ranks>, 2> readers{};
-    for (const MessageCall &call : calls) {
+    const auto order = in_starting_order(calls);
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+        const MessageCall &call = calls[order[k]];
         LaunchedMessage &launched = launch.batch.messages[launch.batch.count++];
         launched.message = call.message;
         const auto [way, peer] = count_of(call.message);
@@ -74,6 +101,15 @@ MessageLaunch<capacity> plan_launch(const std::vector<MessageCall> &calls, int c
     if (std::all_of(calls.begin(), calls.end(), [&](const MessageCall &call) { return call.plan.algorithm == first; }))
         launch.only = first;
     return launch;
+}
+
+DirectSend leave_head(MessageCall &send, std::byte *destination) {
+    DirectSend direct{send.message, destination, send.plan.channels};
+    direct.head_parts = direct.parts / 2;
+    direct.head_bytes = direct.head_parts == 0 ? 0 : head_of(direct.message.bytes);
+    send.message.bytes = direct.head_bytes;
+    send.plan.channels = direct.head_parts;
+    return direct;
 }
 
 template MessageLaunch<4> plan_launch(const std::vector<MessageCall> &, int, DirectSend *);

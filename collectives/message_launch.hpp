@@ -21,4 +21,8 @@ struct MessageLaunch {
 template <int capacity>
 MessageLaunch<capacity> plan_launch(const std::vector<MessageCall> &calls, int channels, DirectSend *direct = nullptr);
 
+/// Divides a send by a copy engine: `send` becomes the head's, which has no bytes and no channels where there is no
+/// head, and what is returned is the engine's. `destination`: the receiver's buffer.
+DirectSend leave_head(MessageCall &send, std::byte *destination);
+
 }  // namespace baton::core

@@ -5,6 +5,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -253,17 +255,21 @@ BATON_UNSEEN void Block::run() {
 
 }  // namespace
 
-void run_grid(unsigned blocks, unsigned threads, std::uint64_t seed, const std::function<void()> &kernel) {
-    std::vector<std::thread> hosts;
-    for (unsigned block = 0; block < blocks; ++block) {
-        hosts.emplace_back([&, block] {
-            blockIdx.x = block;
-            blockDim.x = threads;
-            gridDim.x = blocks;
-            Block(threads, seed + block, kernel).run();
+void run_grid(unsigned blocks, unsigned threads, std::uint64_t seed, const std::function<void()> &kernel,
+              unsigned resident) {
+    std::atomic<unsigned> next = 0;
+    std::vector<std::thread> places;
+    for (unsigned place = 0; place < std::min(blocks, resident); ++place) {
+        places.emplace_back([&] {
+            for (unsigned block = next++; block < blocks; block = next++) {
+                blockIdx.x = block;
+                blockDim.x = threads;
+                gridDim.x = blocks;
+                Block(threads, seed + block, kernel).run();
+            }
         });
     }
-    for (std::thread &host : hosts) host.join();
+    for (std::thread &place : places) place.join();
 }
 
 Votes barrier(Gather who, bool vote) { return running->meet(who, vote); }

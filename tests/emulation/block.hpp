@@ -1,5 +1,6 @@
 #pragma once
 
+#include <climits>
 #include <cstdint>
 #include <functional>
 
@@ -15,10 +16,11 @@ struct Index {
     unsigned x = 0;
 };
 
-/// Runs `blocks` blocks of `threads` threads side by side, and returns when all have ended. The order of the threads
-/// follows from `seed`. Ends the process, with a message, where threads of a block wait for each other at different
-/// barriers.
-void run_grid(unsigned blocks, unsigned threads, std::uint64_t seed, const std::function<void()> &kernel);
+/// Runs `blocks` blocks of `threads` threads, and returns when all have ended. They start in the order of their
+/// indices, `resident` of them side by side, another when one has ended. The order of the threads follows from `seed`.
+/// Ends the process, with a message, where threads of a block wait for each other at different barriers.
+void run_grid(unsigned blocks, unsigned threads, std::uint64_t seed, const std::function<void()> &kernel,
+              unsigned resident = UINT_MAX);
 
 /// For threads of a kernel; a warp's are 32.
 enum class Gather {
