@@ -359,7 +359,7 @@ BATON_API baton_result baton_recv(void *buffer, size_t count, baton_type type, i
                                   baton_stream_t stream);
 
 /* A send to `dest` and a recv from `source` that progress together. Buffers that overlap, equal ones included, are
- * BATON_ERR_ARGUMENT, as MPI_Sendrecv forbids them. */
+ * BATON_ERR_ARGUMENT, as MPI_Sendrecv forbids them. So are two counts where `dest` and `source` are both this rank. */
 BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount,
                                       int source, baton_type type, baton_comm_t comm, baton_stream_t stream);
 

@@ -189,7 +189,7 @@ baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, voi
         const std::array both{
             check_message(turn, BATON_SEND, sendbuf, sendcount, type, dest, {"sendbuf", "sendcount", "dest"}),
             check_message(turn, BATON_RECV, recvbuf, recvcount, type, source, {"recvbuf", "recvcount", "source"})};
-        require_apart(both[0], both[1]);
+        require_halves_fit(turn, both[0], both[1]);
         return both;
     });
 }

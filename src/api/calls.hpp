@@ -44,7 +44,8 @@ struct MessageNames {
 };
 Request check_message(const Turn &turn, baton_operation operation, const void *buffer, std::size_t count,
                       baton_type type, int peer, const MessageNames &names);
-/// The halves of a sendrecv, which has no in place: what arrives would be stored over what has not left yet.
-void require_apart(const Request &send, const Request &recv);
+/// The halves of a sendrecv. It has no in place: what arrives would be stored over what has not left yet. To oneself
+/// its send is what its recv gets, so their counts are one.
+void require_halves_fit(const Turn &turn, const Request &send, const Request &recv);
 
 }  // namespace baton::core

@@ -147,10 +147,16 @@ Request check_message(const Turn &turn, baton_operation operation, const void *b
     return request;
 }
 
-void require_apart(const Request &send, const Request &recv) {
-    if (!overlap(send.send, send.bytes, recv.recv, recv.bytes)) return;
-    fail(BATON_ERR_ARGUMENT, "sendbuf {} overlaps recvbuf {}; they must be apart: sendrecv has no in place",
-         static_cast<const void *>(send.send), static_cast<const void *>(recv.recv));
+void require_halves_fit(const Turn &turn, const Request &send, const Request &recv) {
+    if (overlap(send.send, send.bytes, recv.recv, recv.bytes)) {
+        fail(BATON_ERR_ARGUMENT, "sendbuf {} overlaps recvbuf {}; they must be apart: sendrecv has no in place",
+             static_cast<const void *>(send.send), static_cast<const void *>(recv.recv));
+    }
+    if (send.peer == turn.rank() && recv.peer == turn.rank() && send.count != recv.count) {
+        fail(BATON_ERR_ARGUMENT,
+             "sendcount is {} and recvcount is {}; they must be equal, as dest and source are this rank ({})",
+             send.count, recv.count, turn.rank());
+    }
 }
 
 }  // namespace baton::core

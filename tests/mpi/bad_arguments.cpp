@@ -177,6 +177,24 @@ TEST_F(BadArguments, LongMessagesToOneself) {
     EXPECT_REFUSED(baton_recv(buffer.data(), bytes, BATON_UINT8, rank(), comm(), stream()), "peer", shown, "group");
 }
 
+/// Its recv would meet its send. Between two ranks each message has its own count.
+TEST_F(BadArguments, TwoCountsToOneself) {
+    Buffer out(comm(), 32000), in(comm(), 32000);
+    const auto exchange = [&](std::size_t sent, int dest, std::size_t received, int source) {
+        return baton_sendrecv(out.data(), sent, dest, in.data(), received, source, BATON_INT32, comm(), stream());
+    };
+    for (const auto &[sent, received] : {std::pair{10, 11}, std::pair{11, 10}, std::pair{0, 1}, std::pair{8000, 1}}) {
+        EXPECT_REFUSED(exchange(sent, rank(), received, rank()), "sendcount is " + std::to_string(sent),
+                       "recvcount is " + std::to_string(received), "dest and source are this rank");
+        ASSERT_OK(baton_group_begin());
+        EXPECT_REFUSED(exchange(sent, rank(), received, rank()), "sendcount");
+        EXPECT_OK(baton_group_end());
+    }
+    const int next = (rank() + 1) % size(), previous = (rank() + size() - 1) % size();
+    const auto count_of = [&](int of) { return size() > 1 ? static_cast<std::size_t>(of) + 1 : 1; };
+    EXPECT_OK(exchange(count_of(rank()), next, count_of(previous), previous));
+}
+
 TEST_F(BadArguments, RangesThatLeaveTheirAllocation) {
     void *memory = nullptr;
     ASSERT_OK(baton_malloc(comm(), 1000, &memory));
