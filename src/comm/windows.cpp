@@ -68,6 +68,11 @@ void Windows::clear_signals(int index) {
     clear(parts_.view.own().signal_word(index, 0), n * sizeof(SemaphoreWord));
 }
 
+/// A window as its user may know it again. All ranks have the same ones.
+std::string Windows::described(std::uint64_t index) const {
+    return fmt::format("window {} ({} bytes)", index, windows_[index]->bytes);
+}
+
 void Windows::destroy(const std::shared_ptr<Window> &window) {
     parts_.executor->drain();
     breakage_.look(Breakage::Closing::impossible);
@@ -77,8 +82,11 @@ void Windows::destroy(const std::shared_ptr<Window> &window) {
             meetings_.enter(Meetings::Call::window_destroy);
             const auto index = static_cast<std::uint64_t>(window->index);
             const std::vector<std::uint64_t> all = meetings_.together([] {}, index);
-            if (std::any_of(all.begin(), all.end(), [&](std::uint64_t other) { return other != all[0]; }))
-                meetings_.disagree(fmt::format("baton_window_destroy got window numbers {}", fmt::join(all, ", ")));
+            for (std::size_t rank = 1; rank < all.size(); ++rank) {
+                if (all[rank] == all[0]) continue;
+                meetings_.disagree(fmt::format("baton_window_destroy got {} on rank 0, {} on rank {}",
+                                               described(all[0]), described(all[rank]), rank));
+            }
         } catch (...) {
             broken_here = std::current_exception();
         }

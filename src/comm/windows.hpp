@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
@@ -36,6 +37,7 @@ private:
     int free_index() const;
     RegionRegistry::Allocation allocate(std::size_t bytes);
     void clear_signals(int index);
+    std::string described(std::uint64_t index) const;
 
     CommParts &parts_;
     Bootstrap &bootstrap_;

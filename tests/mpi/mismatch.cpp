@@ -204,5 +204,25 @@ TEST(WindowMismatch, SizesMustBeEqual) {
     barrier();
 }
 
+TEST(WindowMismatch, DestroyedInDifferentOrder) {
+    if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
+    {
+        FragileComm comm(10);
+        baton_window_t first = nullptr, second = nullptr;
+        void *base = nullptr;
+        ASSERT_OK(baton_window_create(comm, 1000, &first, &base));
+        ASSERT_OK(baton_window_create(comm, 2000, &second, &base));
+        const bool last = world_rank() == world_size() - 1;
+        EXPECT_ERROR(BATON_ERR_MISMATCH, baton_window_destroy(last ? second : first),
+                     "baton_window_destroy got window 0 (1000 bytes) on rank 0, window 1 (2000 bytes) on rank " +
+                         std::to_string(world_size() - 1));
+        expect_stays_broken(comm, BATON_ERR_MISMATCH);
+        EXPECT_OK(baton_window_destroy(last ? first : second));
+        barrier();
+    }
+    Communicator fresh;
+    expect_works(fresh);
+}
+
 }  // namespace
 }  // namespace baton::test
