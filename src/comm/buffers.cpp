@@ -61,8 +61,14 @@ PointerInfo Buffers::check(const void *pointer, std::uint64_t bytes, const char 
 void Buffers::check_end(const PointerInfo &info, const void *pointer, std::uint64_t bytes, const char *name) const {
     if (info.size == 0) {
         const std::byte *const last = static_cast<const std::byte *>(pointer) + bytes - 1;
-        if (!on_one_page(pointer, last) && domain_.classify(last).kind == PointerInfo::Kind::invalid)
+        if (on_one_page(pointer, last)) return;
+        const PointerInfo at_end = domain_.classify(last);
+        if (at_end.kind == PointerInfo::Kind::invalid)
             fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, whose end is not allocated memory", name, pointer, bytes);
+        if (at_end.size != 0) {
+            fail(BATON_ERR_ARGUMENT, "{} is {} with {} bytes, which runs into another allocation at {:#x}", name,
+                 pointer, bytes, at_end.base);
+        }
         return;
     }
     const std::optional<std::uint64_t> asked = registry_.asked_bytes(info);

@@ -1,5 +1,6 @@
 // The caller's mistakes in collectives and point-to-point calls: BATON_ERR_ARGUMENT, a message with the argument's name
 // and value, nothing started, and a communicator that still works.
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -226,6 +227,31 @@ TEST_F(BadArguments, RangesThatLeaveTheirAllocation) {
     EXPECT_REFUSED(baton_allreduce(send(), recv(), std::size_t{1} << 36, BATON_INT8, BATON_SUM, comm(), stream()),
                    "sendbuf");
     EXPECT_REFUSED(baton_send(memory, 10, BATON_INT32, 0, comm(), stream()), "buffer");  // freed
+}
+
+TEST_F(BadArguments, RangesThatRunIntoAnAllocation) {
+    if (on_gpu()) GTEST_SKIP() << "every range begins in an allocation there";
+    constexpr std::size_t page = 4096, bytes = 4 * page;
+    std::vector<void *> allocations;
+    std::byte *before = nullptr;
+    while (before == nullptr && allocations.size() < 20) {  // until nothing lies below one
+        ASSERT_OK(baton_malloc(comm(), bytes, &allocations.emplace_back()));
+        void *const wanted = static_cast<std::byte *>(allocations.back()) - page;
+        void *const got =
+            mmap(wanted, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        if (got == wanted)
+            before = static_cast<std::byte *>(got);
+        else if (got != MAP_FAILED)
+            munmap(got, page);
+    }
+    ASSERT_NE(before, nullptr) << "no place below memory of baton_malloc";
+    for (const std::size_t end : {page + 1, page + bytes})
+        EXPECT_REFUSED(baton_send(before + 8, end - 8, BATON_INT8, 0, comm(), stream()), "buffer", "runs into");
+    EXPECT_OK(baton_sendrecv(before, page, rank(), allocations.back(), page, rank(), BATON_INT8, comm(), stream()))
+        << "up to it";
+    stream_->synchronize();
+    for (void *allocation : allocations) EXPECT_OK(baton_free(comm(), allocation));
+    munmap(before, page);
 }
 
 TEST_F(BadArguments, MemoryOfTheWrongKind) {
