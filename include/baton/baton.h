@@ -394,8 +394,9 @@ BATON_API baton_result baton_window_destroy(baton_window_t window); /* collectiv
 BATON_API baton_result baton_window_pointer(baton_window_t window, int peer, void **pointer);
 
 /* put copies `bytes` from `source` to offset `offset` of target's window memory; get copies the other way. `source` and
- * `destination` are of the communicator's memory kind. The origin buffer is free when the stream has passed the call;
- * the target may read what was put after a later signal of this rank, or after a barrier. */
+ * `destination` are of the communicator's memory kind, window memory (this rank's, say) included: the same bytes as the
+ * target's, or apart from them; any other overlap is BATON_ERR_ARGUMENT. The origin buffer is free when the stream has
+ * passed the call; the target may read what was put after a later signal of this rank, or after a barrier. */
 BATON_API baton_result baton_put(const void *source, size_t bytes, int target, size_t offset, baton_window_t window,
                                  baton_stream_t stream);
 BATON_API baton_result baton_get(void *destination, size_t bytes, int target, size_t offset, baton_window_t window,

@@ -4,6 +4,7 @@
 #include "api/calls.hpp"
 #include "api/error_state.hpp"
 #include "util/fixed_text.hpp"
+#include "util/overlap.hpp"
 
 namespace baton::core {
 namespace {
@@ -120,12 +121,19 @@ std::byte *window_range(const Communicator &comm, const Window &window, int targ
     return window.pointers[static_cast<std::size_t>(target)] + offset;
 }
 
-Plan transfer_plan(const Turn &turn, baton_operation operation, std::size_t bytes) {
+/// put and get, of checked memory. Memory put onto itself has nothing to move.
+std::function<void(Executor &)> transfer(const Turn &turn, baton_operation operation, std::byte *destination,
+                                         const std::byte *source, std::size_t bytes, void *queue) {
     Request request;
     request.operation = operation;
-    request.count = bytes;
-    request.bytes = bytes;
-    return turn.planner().plan(request);
+    request.count = request.bytes = destination == source ? 0 : bytes;
+    if (overlap(source, request.bytes, destination, request.bytes)) {
+        fail(BATON_ERR_ARGUMENT, "{} bytes from {} overlap their destination {}; the two must be equal or apart", bytes,
+             static_cast<const void *>(source), static_cast<const void *>(destination));
+    }
+    return [=, moved = request.bytes, plan = turn.planner().plan(request)](Executor &executor) {
+        executor.transfer(destination, source, moved, plan, queue);
+    };
 }
 
 }  // namespace
@@ -239,10 +247,8 @@ baton_result baton_put(const void *source, size_t bytes, int target, size_t offs
     return one_sided("baton_put", window, stream, [=](const Turn &turn, const Window &on, void *queue) {
         std::byte *destination = window_range(turn.comm(), on, target, offset, bytes);
         const PointerInfo info = turn.buffers().check(source, bytes, "source");
-        const auto work = [=, plan = transfer_plan(turn, BATON_PUT, bytes)](Executor &executor) {
-            executor.transfer(destination, static_cast<const std::byte *>(source), bytes, plan, queue);
-        };
-        return OneSided{work, info};
+        const auto *from = static_cast<const std::byte *>(source);
+        return OneSided{transfer(turn, BATON_PUT, destination, from, bytes, queue), info};
     });
 }
 
@@ -251,10 +257,8 @@ baton_result baton_get(void *destination, size_t bytes, int target, size_t offse
     return one_sided("baton_get", window, stream, [=](const Turn &turn, const Window &on, void *queue) {
         const std::byte *source = window_range(turn.comm(), on, target, offset, bytes);
         const PointerInfo info = turn.buffers().check(destination, bytes, "destination");
-        const auto work = [=, plan = transfer_plan(turn, BATON_GET, bytes)](Executor &executor) {
-            executor.transfer(static_cast<std::byte *>(destination), source, bytes, plan, queue);
-        };
-        return OneSided{work, info};
+        auto *to = static_cast<std::byte *>(destination);
+        return OneSided{transfer(turn, BATON_GET, to, source, bytes, queue), info};
     });
 }
 

@@ -147,6 +147,28 @@ TEST_F(Windows, RandomPutsStayInTheirPlace) {
         EXPECT_TRUE(same_bytes(model[origin], window.download(bytes * origin, bytes))) << "stripe of rank " << origin;
 }
 
+/// As in an allgather by puts, where each rank's part lies in its own window already.
+TEST_F(Windows, PutFromTheOwnWindow) {
+    constexpr std::size_t bytes = 3001;
+    Window window(comm(), bytes * static_cast<std::size_t>(size()));
+    const std::size_t mine = bytes * static_cast<std::size_t>(rank());
+    window.upload(content(rank(), 9, bytes), mine);
+    std::byte *const part = window.base() + mine;
+    for (int peer = 0; peer < size(); ++peer) ASSERT_OK(baton_put(part, bytes, peer, mine, window, *stream_));
+    ASSERT_OK(baton_get(part, bytes, rank(), mine, window, *stream_));
+    ASSERT_OK(baton_barrier(comm(), *stream_));
+    stream_->synchronize();
+    for (int peer = 0; peer < size(); ++peer)
+        EXPECT_TRUE(
+            same_bytes(content(peer, 9, bytes), window.download(bytes * static_cast<std::size_t>(peer), bytes)));
+    for (const std::size_t length : {std::size_t{2}, bytes - 1}) {
+        EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_put(part, length, rank(), mine + 1, window, *stream_), "overlap");
+        EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_get(part + 1, length, rank(), mine, window, *stream_), "overlap");
+    }
+    ASSERT_OK(baton_put(part, 1, rank(), mine + 1, window, *stream_)) << "side by side";
+    stream_->synchronize();
+}
+
 TEST_F(Windows, SignalsAreCounted) {
     Window window(comm(), 64);
     for (int i = 0; i < 10; ++i) ASSERT_OK(baton_signal(next_, window, *stream_));
