@@ -20,7 +20,8 @@
  *    BATON_ERR_MISMATCH, _TIMEOUT, _PEER_DEAD and _ABORTED break the communicator: every later call returns the same
  *    code at once, and baton_comm_destroy() is the only useful call left.
  *  - Buffers belong to the caller. They must stay allocated until the stream has passed the call.
- *  - Nothing may be called from a forked child, nor after MPI_Finalize.
+ *  - Nothing may be called after MPI_Finalize, nor from a child that was forked after MPI_Init, after a host stream was
+ *    made, or while another thread was in a call.
  */
 #ifndef BATON_BATON_H
 #define BATON_BATON_H

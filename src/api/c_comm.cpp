@@ -144,6 +144,7 @@ baton_result baton_comm_info(baton_comm_t comm, baton_info *info) {
 baton_result baton_host_stream_create(baton_host_stream_t *stream) {
     return guarded("baton_host_stream_create", [&] {
         require_pointer(stream, "stream");
+        note_threads();
         *stream = host_streams().insert(std::make_shared<HostStream>());
     });
 }

@@ -10,7 +10,15 @@ namespace {
 
 thread_local std::string last_error;
 thread_local const char *last_words = "";  // last_error's, or a literal
-std::atomic<bool> forked{false};
+std::atomic<bool> has_threads{false};
+std::atomic<bool> inherited{false};
+
+/// In a child. Before MPI_Init there is no communicator, and without threads nothing that ran on in the parent only.
+void look_at_inheritance() {
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    if (initialized != 0 || has_threads.load()) inherited.store(true);
+}
 
 }  // namespace
 
@@ -27,11 +35,15 @@ baton_result remember_error(const char *call, const std::exception &exception) n
     }
 }
 
+void note_threads() noexcept { has_threads.store(true); }
+
 void require_usable_process() {
     // Registered at the first call of any thread: a child that was forked before it has nothing to misuse.
-    [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { forked.store(true); });
-    if (forked.load(std::memory_order_relaxed)) {
-        fail(BATON_ERR_ARGUMENT, "called from a forked child: only the process that created a communicator may use it");
+    [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, look_at_inheritance);
+    if (inherited.load(std::memory_order_relaxed)) {
+        fail(BATON_ERR_ARGUMENT,
+             "called from a child that was forked after MPI_Init or baton_host_stream_create: what these made works in "
+             "the process that called them only");
     }
     int finalized = 0;
     MPI_Finalized(&finalized);

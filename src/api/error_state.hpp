@@ -10,8 +10,11 @@ namespace baton::core {
 /// the words, they say so.
 baton_result remember_error(const char *call, const std::exception &exception) noexcept;
 
-/// Throws BATON_ERR_ARGUMENT in a process forked from one that uses Baton, and after MPI_Finalize.
+/// Throws BATON_ERR_ARGUMENT in a child that was forked when this process had initialised MPI or noted threads, and
+/// after MPI_Finalize.
 void require_usable_process();
+/// Before threads are made without MPI: a child would inherit their work, but not them.
+void note_threads() noexcept;
 
 /// Runs one call of the C API: exceptions become a result and a message that starts with the call's name.
 template <class Body>

@@ -1,5 +1,7 @@
 // What the API says about its own constants, and what it answers when nothing has been set up at all.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <set>
@@ -89,6 +91,31 @@ TEST(WithoutMpi, EveryCallAnswersWithAnError) {
     int value = 0;
     EXPECT_EQ(baton_allreduce(&value, &value, 1, BATON_INT32, BATON_SUM, nullptr, nullptr), BATON_ERR_ARGUMENT);
     EXPECT_EQ(baton_comm_destroy(nullptr), BATON_ERR_ARGUMENT);
+}
+
+/// What a forked child gets from a call that needs nothing.
+baton_result result_in_a_child() {
+    const pid_t child = fork();
+    if (child == 0) {
+        baton_config config;
+        _exit(baton_config_init(&config));
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    return static_cast<baton_result>(WEXITSTATUS(status));
+}
+
+/// Launchers may ask Baton something before they fork the processes that become ranks. Before all tests of streams.
+TEST(WithoutMpi, AForkedChildInheritsThreadsOrIsFree) {
+    baton_config config;
+    ASSERT_EQ(baton_config_init(&config), BATON_SUCCESS);
+    EXPECT_EQ(result_in_a_child(), BATON_SUCCESS);
+    baton_host_stream_t stream = nullptr;
+    ASSERT_EQ(baton_host_stream_create(&stream), BATON_SUCCESS);
+    EXPECT_EQ(result_in_a_child(), BATON_ERR_ARGUMENT);
+    EXPECT_EQ(baton_host_stream_destroy(stream), BATON_SUCCESS);
+    EXPECT_EQ(result_in_a_child(), BATON_ERR_ARGUMENT);
 }
 
 TEST(HostStreams, NeedNoCommunicator) {
