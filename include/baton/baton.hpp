@@ -188,19 +188,28 @@ public:
         require_equal("allgather: recv.size()", to.size(), "size() * send.size()", ranks() * from.size());
         check(baton_allgather(from.data(), to.data(), from.size(), type_of_v<Element<S>>, comm_, stream));
     }
+    /// In place: of size() blocks each rank gives the one of its number.
+    template <RecvBuffer B>
+    void allgather(B &&buffer, baton_stream_t stream = nullptr) const {
+        const std::span both(buffer);
+        const std::size_t count = block_of("allgather", both.size());
+        check(baton_allgather(BATON_IN_PLACE, both.data(), count, type_of_v<Element<B>>, comm_, stream));
+    }
     /// A block of send.size() / size() elements for each rank.
     template <SendBuffer S, RecvBufferFor<S> R>
     void alltoall(S &&send, R &&recv, baton_stream_t stream = nullptr) const {
         const std::span from(send);
         const std::span to(recv);
         require_equal("alltoall: recv.size()", to.size(), "send.size()", from.size());
-        check(baton_alltoall(from.data(), to.data(), block_of(from.size()), type_of_v<Element<S>>, comm_, stream));
+        const std::size_t count = block_of("alltoall", from.size());
+        check(baton_alltoall(from.data(), to.data(), count, type_of_v<Element<S>>, comm_, stream));
     }
     /// In place.
     template <RecvBuffer B>
     void alltoall(B &&buffer, baton_stream_t stream = nullptr) const {
         const std::span both(buffer);
-        check(baton_alltoall(BATON_IN_PLACE, both.data(), block_of(both.size()), type_of_v<Element<B>>, comm_, stream));
+        const std::size_t count = block_of("alltoall", both.size());
+        check(baton_alltoall(BATON_IN_PLACE, both.data(), count, type_of_v<Element<B>>, comm_, stream));
     }
     /// `send` is the root's; on the others it may be anything, also empty.
     template <SendBuffer S, RecvBufferFor<S> R>
@@ -225,6 +234,13 @@ public:
         const std::span to(recv);
         require_equal("reduce_scatter: send.size()", from.size(), "size() * recv.size()", ranks() * to.size());
         check(baton_reduce_scatter(from.data(), to.data(), to.size(), type_of_v<Element<S>>, op, comm_, stream));
+    }
+    /// In place: of size() blocks the first becomes the result.
+    template <RecvBuffer B>
+    void reduce_scatter(B &&buffer, baton_op op, baton_stream_t stream = nullptr) const {
+        const std::span both(buffer);
+        const std::size_t count = block_of("reduce_scatter", both.size());
+        check(baton_reduce_scatter(BATON_IN_PLACE, both.data(), count, type_of_v<Element<B>>, op, comm_, stream));
     }
     template <SendBuffer S, RecvBufferFor<S> R>
     void allreduce(S &&send, R &&recv, baton_op op, baton_stream_t stream = nullptr) const {
@@ -268,9 +284,9 @@ private:
 
     std::size_t ranks() const { return static_cast<std::size_t>(size()); }
 
-    std::size_t block_of(std::size_t elements) const {
+    std::size_t block_of(const char *call, std::size_t elements) const {
         if (elements % ranks() != 0) {
-            throw Error(BATON_ERR_ARGUMENT, "alltoall: " + std::to_string(elements) +
+            throw Error(BATON_ERR_ARGUMENT, std::string(call) + ": " + std::to_string(elements) +
                                                 " elements are not a multiple of size(), which is " +
                                                 std::to_string(ranks()));
         }
@@ -318,6 +334,31 @@ private:
     std::size_t count_;
 };
 
+/// Keeps the allocation that holds a buffer registered. Must go before that and before its communicator.
+class Registration {
+public:
+    template <Writable B>
+    Registration(const Communicator &comm, B &&buffer) : comm_(comm.get()) {
+        const std::span held(buffer);
+        check(baton_register(comm_, held.data(), held.size_bytes()));
+        pointer_ = held.data();
+    }
+    ~Registration() {
+        if (pointer_ != nullptr) baton_deregister(comm_, pointer_);
+    }
+    Registration(Registration &&other) noexcept
+        : comm_(other.comm_), pointer_(std::exchange(other.pointer_, nullptr)) {}
+    Registration &operator=(Registration other) noexcept {
+        std::swap(comm_, other.comm_);
+        std::swap(pointer_, other.pointer_);
+        return *this;
+    }
+
+private:
+    baton_comm_t comm_;
+    void *pointer_ = nullptr;
+};
+
 /// Owns a baton_window_t. Creation and destruction are collective. Must go before its communicator.
 class Window {
 public:
@@ -339,6 +380,12 @@ public:
     }
 
     baton_window_t get() const noexcept { return window_; }
+    /// Destroys now, so that a failure can be seen.
+    void destroy() {
+        base_ = nullptr;
+        bytes_ = 0;
+        check(baton_window_destroy(std::exchange(window_, nullptr)));
+    }
     void *base() const noexcept { return base_; }
     std::size_t bytes() const noexcept { return bytes_; }
     void *pointer(int peer) const {

@@ -53,6 +53,11 @@ TEST(CppApi, CollectivesTakeTheirCountsFromSpans) {
     Values<int> out(comm, numbered), in(comm, std::vector<int>(n, -1)), both(comm, numbered);
     comm.alltoall(out.view(), in.span(), stream);
     comm.alltoall(both.span(), stream);
+    std::vector<int> own_block(n, -1);
+    own_block[rank] = numbered[rank];
+    Values<int> gathered(comm, own_block), reduced(comm, numbered);
+    comm.allgather(gathered.span(), stream);
+    comm.reduce_scatter(reduced.span(), BATON_MAX, stream);
     const int root = comm.size() - 1;
     Values<float> word(comm, {rank + 1 == n ? 2.5F : -1.0F}), heard(comm, {-1.0F});
     comm.broadcast(rank + 1 == n ? word.view() : std::span<const float>(), heard.span(), root, stream);
@@ -66,6 +71,9 @@ TEST(CppApi, CollectivesTakeTheirCountsFromSpans) {
         EXPECT_EQ(all.values()[2 * peer], static_cast<int>(peer));
         EXPECT_EQ(all.values()[2 * peer + 1], 100 + static_cast<int>(peer));
     }
+    for (std::size_t peer = 0; peer < n; ++peer)
+        EXPECT_EQ(gathered.values()[peer], 10 * static_cast<int>(peer) + static_cast<int>(peer));
+    EXPECT_EQ(reduced.values()[0], 10 * static_cast<int>(n - 1) + static_cast<int>(rank));
     EXPECT_EQ(sum.values(), std::vector<double>(3, static_cast<double>(n * (n + 1)) / 2));
     EXPECT_EQ(block.values(), std::vector<float>{static_cast<float>(n - 1)});
 }
@@ -90,6 +98,8 @@ TEST(CppApi, SpansThatDoNotFitAreRefused) {
     EXPECT_THROW(comm.broadcast(one.span(), comm.size()), ::baton::Error);
     if (comm.size() > 1) {
         EXPECT_THROW(comm.alltoall(many.span()), ::baton::Error);
+        EXPECT_THROW(comm.allgather(many.span()), ::baton::Error);
+        EXPECT_THROW(comm.reduce_scatter(many.span(), BATON_SUM), ::baton::Error);
     }
     comm.check_state();
 }
@@ -121,6 +131,11 @@ TEST(CppApi, CallsTakeWhateverIsContiguous) {
     comm.alltoall(memory, all);
     EXPECT_EQ(all, std::vector<int>(n, comm.rank()));
     comm.alltoall(all);
+    EXPECT_EQ(all, ranks);
+    comm.reduce_scatter(all, BATON_SUM);
+    EXPECT_EQ(all[0], comm.rank() * comm.size());
+    all.assign(n, comm.rank());
+    comm.allgather(all);
     EXPECT_EQ(all, ranks);
     std::array<float, 2> pair{1, 2}, sum{};
     comm.allreduce(pair, sum, BATON_SUM);
@@ -249,6 +264,44 @@ TEST(CppApi, AssignedMemoryIsFreedOnItsOwnCommunicator) {
         EXPECT_EQ(other.info().regions, others + 1);
     }
     EXPECT_EQ(other.info().regions, others);
+}
+
+TEST(CppApi, ARegistrationEndsWithItsOwner) {
+    const ::baton::Communicator comm(MPI_COMM_WORLD), other(MPI_COMM_WORLD);
+    if (comm.info().on_gpu != 0 && comm.info().peer_access == 0) GTEST_SKIP() << "nothing is registered";
+    const ::baton::Memory<int> memory(other, 100);
+    const auto deregister = [&] { return baton_deregister(comm.get(), memory.data()); };
+    {
+        const Registration first(comm, memory);
+        Registration second(comm, memory.span().first(10));
+        const Registration third(std::move(second));
+    }
+    EXPECT_EQ(deregister(), BATON_ERR_ARGUMENT) << "registered still";
+    {
+        Registration kept(comm, memory);
+        kept = Registration(comm, memory);
+        EXPECT_EQ(deregister(), BATON_SUCCESS) << "registered no more";
+        EXPECT_EQ(deregister(), BATON_ERR_ARGUMENT) << "registered twice";
+    }
+    EXPECT_THROW(Registration(comm, memory.span().first(0)), Error);
+}
+
+TEST(CppApi, AWindowThatIsDestroyedSaysWhatFails) {
+    const ::baton::Communicator comm(MPI_COMM_WORLD);
+    Window window(comm, 64);
+    window.destroy();
+    EXPECT_EQ(window.get(), nullptr);
+    EXPECT_EQ(window.base(), nullptr);
+    EXPECT_EQ(window.bytes(), 0U);
+    EXPECT_THROW(window.destroy(), Error);
+    Window odd(comm, 64), even(comm, 64);
+    if (comm.size() == 1) return;
+    try {
+        (comm.rank() % 2 == 1 ? odd : even).destroy();
+        FAIL() << "no exception";
+    } catch (const Error &error) {
+        EXPECT_EQ(error.code(), BATON_ERR_MISMATCH) << error.what();
+    }
 }
 
 TEST(CppApi, GroupsAndWindowsAndMemory) {
