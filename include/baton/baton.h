@@ -215,7 +215,9 @@ BATON_API const char *baton_type_name(baton_type type);                /* "float
 BATON_API const char *baton_op_name(baton_op op);                      /* "sum"; likewise */
 BATON_API const char *baton_operation_name(baton_operation operation); /* "allgather"; likewise */
 
-/* The Baton type or operation that equals an MPI one; BATON_ERR_UNSUPPORTED where there is none. */
+/* The Baton type or operation that equals an MPI one; BATON_ERR_UNSUPPORTED where there is none. MPI_C_BOOL has none,
+ * since Baton's integers have sums that are no bool: BATON_UINT8 moves bools, BATON_MAX is their MPI_LOR and BATON_MIN
+ * their MPI_LAND. MPI_INTEGER, MPI_REAL and MPI_DOUBLE_PRECISION need MPI_Init: the MPI knows how wide they are. */
 BATON_API baton_result baton_type_from_mpi(MPI_Datatype datatype, baton_type *type);
 BATON_API baton_result baton_op_from_mpi(MPI_Op mpi_op, baton_op *op);
 

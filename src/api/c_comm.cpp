@@ -14,12 +14,6 @@ HandleTable<HandleOf::host_stream, baton_host_stream_t, HostStream> &host_stream
     return *table;
 }
 
-void require_mpi() {
-    int initialized = 0;
-    MPI_Initialized(&initialized);
-    if (initialized == 0) fail(BATON_ERR_ARGUMENT, "MPI is not initialised: call MPI_Init first");
-}
-
 template <class T>
 void require_pointer(const T *pointer, const char *name) {
     if (pointer == nullptr) fail(BATON_ERR_ARGUMENT, "{} is NULL", name);

@@ -50,6 +50,12 @@ void require_usable_process() {
     if (finalized != 0) fail(BATON_ERR_ARGUMENT, "called after MPI_Finalize");
 }
 
+void require_mpi() {
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    if (initialized == 0) fail(BATON_ERR_ARGUMENT, "MPI is not initialised: call MPI_Init first");
+}
+
 }  // namespace baton::core
 
 extern "C" const char *baton_last_error(void) { return baton::core::last_words; }

@@ -13,6 +13,8 @@ baton_result remember_error(const char *call, const std::exception &exception) n
 /// Throws BATON_ERR_ARGUMENT in a child that was forked when this process had initialised MPI or noted threads, and
 /// after MPI_Finalize.
 void require_usable_process();
+/// Throws BATON_ERR_ARGUMENT before MPI_Init.
+void require_mpi();
 /// Before threads are made without MPI: a child would inherit their work, but not them.
 void note_threads() noexcept;
 

@@ -5,7 +5,7 @@
 namespace baton::core {
 namespace {
 
-/// The Baton type for a C integer of `bytes` bytes.
+/// Of `bytes` bytes; BATON_TYPE_COUNT where Baton has none.
 baton_type integer(std::size_t bytes, bool is_signed) {
     switch (bytes) {
         case 1:
@@ -14,9 +14,21 @@ baton_type integer(std::size_t bytes, bool is_signed) {
             return is_signed ? BATON_INT16 : BATON_UINT16;
         case 4:
             return is_signed ? BATON_INT32 : BATON_UINT32;
-        default:
+        case 8:
             return is_signed ? BATON_INT64 : BATON_UINT64;
+        default:
+            return BATON_TYPE_COUNT;
     }
+}
+baton_type real(std::size_t bytes) {
+    return bytes == 4 ? BATON_FLOAT32 : bytes == 8 ? BATON_FLOAT64 : BATON_TYPE_COUNT;
+}
+
+std::size_t size_of(MPI_Datatype datatype) {
+    require_mpi();
+    int bytes = 0;
+    MPI_Type_size(datatype, &bytes);
+    return static_cast<std::size_t>(bytes);
 }
 
 struct TypePair {
@@ -24,13 +36,17 @@ struct TypePair {
     baton_type type;
 };
 
-baton_type type_from(MPI_Datatype datatype) {
+/// BATON_TYPE_COUNT for the types that Baton has not.
+baton_type find_type(MPI_Datatype datatype) {
+    if (datatype == MPI_DATATYPE_NULL) return BATON_TYPE_COUNT;  // MPIs give that name to types they have not
+    // How wide these are is a matter of the Fortran compiler that the MPI was built with.
+    if (datatype == MPI_INTEGER) return integer(size_of(datatype), true);
+    if (datatype == MPI_REAL || datatype == MPI_DOUBLE_PRECISION) return real(size_of(datatype));
     const TypePair pairs[] = {
         {MPI_CHAR, integer(1, std::numeric_limits<char>::is_signed)},
         {MPI_SIGNED_CHAR, BATON_INT8},
         {MPI_UNSIGNED_CHAR, BATON_UINT8},
         {MPI_BYTE, BATON_UINT8},
-        {MPI_C_BOOL, BATON_UINT8},
         {MPI_SHORT, integer(sizeof(short), true)},
         {MPI_UNSIGNED_SHORT, integer(sizeof(short), false)},
         {MPI_INT, integer(sizeof(int), true)},
@@ -47,14 +63,33 @@ baton_type type_from(MPI_Datatype datatype) {
         {MPI_UINT32_T, BATON_UINT32},
         {MPI_INT64_T, BATON_INT64},
         {MPI_UINT64_T, BATON_UINT64},
+        {MPI_AINT, integer(sizeof(MPI_Aint), true)},
+        {MPI_COUNT, integer(sizeof(MPI_Count), true)},
+        {MPI_OFFSET, integer(sizeof(MPI_Offset), true)},
+        {MPI_INTEGER1, BATON_INT8},
+        {MPI_INTEGER2, BATON_INT16},
+        {MPI_INTEGER4, BATON_INT32},
+        {MPI_INTEGER8, BATON_INT64},
         {MPI_FLOAT, BATON_FLOAT32},
         {MPI_DOUBLE, BATON_FLOAT64},
+        {MPI_REAL4, BATON_FLOAT32},
+        {MPI_REAL8, BATON_FLOAT64},
     };
     for (const TypePair &pair : pairs) {
         if (pair.mpi == datatype) return pair.type;
     }
-    fail(BATON_ERR_UNSUPPORTED,
-         "datatype has no Baton type: basic integer, char, byte, float and double types have one");
+    return BATON_TYPE_COUNT;
+}
+
+baton_type type_from(MPI_Datatype datatype) {
+    const baton_type type = find_type(datatype);
+    if (type == BATON_TYPE_COUNT) {
+        fail(BATON_ERR_UNSUPPORTED,
+             "datatype has no Baton type: integers, characters, bytes and reals of C and Fortran have one, if they are "
+             "of "
+             "at most 8 bytes");
+    }
+    return type;
 }
 
 baton_op op_from(MPI_Op mpi_op) {

@@ -88,6 +88,9 @@ TEST(WithoutMpi, EveryCallAnswersWithAnError) {
     baton_comm_t comm = nullptr;
     EXPECT_EQ(baton_comm_create(MPI_COMM_WORLD, nullptr, &comm), BATON_ERR_ARGUMENT);
     EXPECT_NE(std::string(baton_last_error()).find("MPI_Init"), std::string::npos) << baton_last_error();
+    baton_type type = BATON_TYPE_COUNT;
+    EXPECT_EQ(baton_type_from_mpi(MPI_INTEGER, &type), BATON_ERR_ARGUMENT);
+    EXPECT_EQ(baton_type_from_mpi(MPI_INT, &type), BATON_SUCCESS);
     int value = 0;
     EXPECT_EQ(baton_allreduce(&value, &value, 1, BATON_INT32, BATON_SUM, nullptr, nullptr), BATON_ERR_ARGUMENT);
     EXPECT_EQ(baton_comm_destroy(nullptr), BATON_ERR_ARGUMENT);
