@@ -204,12 +204,17 @@ protected:
         copy_memory(seen.data(), memory, seen.size(), on_gpu());
         EXPECT_TRUE(same_bytes(reduce_inputs(BATON_INT32, BATON_SUM, 5, size(), count), seen, BATON_INT32));
     }
-    bool explained_as_refused(void *memory) {
-        char text[4096];
+    std::string explained(void *memory) {
+        char text[4096] = "";
         EXPECT_OK(
             baton_explain(comm(), BATON_ALLREDUCE, count, BATON_INT32, BATON_SUM, memory, memory, text, sizeof(text)));
-        return std::strstr(text, "buf: staged through Baton's memory: all 1024 regions") != nullptr;
+        return text;
     }
+    bool explained_as_refused(void *memory) {
+        return explained(memory).find("buf: staged through Baton's memory: all 1024 regions") != std::string::npos;
+    }
+    /// As where single copies have been found to be slow.
+    bool stages_all(void *memory) { return explained(memory).starts_with("staged by host"); }
     /// As many as there can be, on rank 0.
     std::vector<void *> take_all() {
         std::vector<void *> all;
@@ -232,7 +237,7 @@ TEST_F(TooManyRegions, AreRefusedAndOtherMemoryGoesThroughACopy) {
     ASSERT_EQ(all.size(), rank() == 0 ? 1024u : 0u);
     if (rank() == 0) {
         EXPECT_ERROR(BATON_ERR_MEMORY, baton_register(comm(), elsewhere, 100), "all 1024 regions");
-        EXPECT_TRUE(explained_as_refused(elsewhere) || size() == 1 || on_gpu());
+        EXPECT_TRUE(explained_as_refused(elsewhere) || stages_all(elsewhere) || size() == 1 || on_gpu());
     }
     expect_reduces(elsewhere);
     baton_window_t window = nullptr;
