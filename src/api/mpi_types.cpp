@@ -85,9 +85,8 @@ baton_type type_from(MPI_Datatype datatype) {
     const baton_type type = find_type(datatype);
     if (type == BATON_TYPE_COUNT) {
         fail(BATON_ERR_UNSUPPORTED,
-             "datatype has no Baton type: integers, characters, bytes and reals of C and Fortran have one, if they are "
-             "of "
-             "at most 8 bytes");
+             "datatype has no Baton type: C's and Fortran's integers, characters, bytes and reals up to 8 bytes have "
+             "one");
     }
     return type;
 }
