@@ -359,20 +359,25 @@ private:
     void *pointer_ = nullptr;
 };
 
-/// Owns a baton_window_t. Creation and destruction are collective. Must go before its communicator.
+/// Owns a baton_window_t. Creation and destruction are collective, but an exception that destroys it aborts its
+/// communicator first, as it does where that is destroyed. Must go before its communicator.
 class Window {
 public:
-    Window(const Communicator &comm, std::size_t bytes) : bytes_(bytes) {
-        check(baton_window_create(comm.get(), bytes, &window_, &base_));
+    Window(const Communicator &comm, std::size_t bytes) : comm_(comm.get()), bytes_(bytes) {
+        check(baton_window_create(comm_, bytes, &window_, &base_));
     }
     ~Window() {
-        if (window_ != nullptr) baton_window_destroy(window_);
+        if (window_ == nullptr) return;
+        if (std::uncaught_exceptions() > exceptions_) baton_comm_abort(comm_);
+        baton_window_destroy(window_);
     }
     Window(Window &&other) noexcept
-        : window_(std::exchange(other.window_, nullptr)),
+        : comm_(other.comm_),
+          window_(std::exchange(other.window_, nullptr)),
           base_(std::exchange(other.base_, nullptr)),
           bytes_(std::exchange(other.bytes_, 0)) {}
     Window &operator=(Window other) noexcept {
+        std::swap(comm_, other.comm_);
         std::swap(window_, other.window_);
         std::swap(base_, other.base_);
         std::swap(bytes_, other.bytes_);
@@ -411,9 +416,11 @@ public:
     }
 
 private:
+    baton_comm_t comm_;
     baton_window_t window_ = nullptr;
     void *base_ = nullptr;
     std::size_t bytes_ = 0;
+    int exceptions_ = std::uncaught_exceptions(); /* on their way when this was made */
 };
 
 }  // namespace baton

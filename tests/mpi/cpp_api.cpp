@@ -219,6 +219,27 @@ TEST(CppApi, AnExceptionThatDestroysACommunicatorAbortsIt) {
     outer.barrier();
 }
 
+/// A window goes before its communicator, and would wait for the other ranks.
+TEST(CppApi, AnExceptionThatDestroysAWindowAbortsItsCommunicator) {
+    const ::baton::Communicator outer(MPI_COMM_WORLD);
+    Values<int> word(outer, {1});
+    baton_config config = default_config();
+    config.timeout_seconds = 20;
+    try {
+        const ::baton::Communicator comm(MPI_COMM_WORLD, &config);
+        Window first(comm, 64);
+        const Window window(std::move(first));
+        if (comm.rank() + 1 == comm.size()) throw std::runtime_error("of the application");
+        comm.allreduce(word.span(), BATON_SUM);
+        for (;;) comm.check_state();
+    } catch (const Error &error) {
+        EXPECT_EQ(error.code(), BATON_ERR_ABORTED) << error.what();
+    } catch (const std::runtime_error &error) {
+        EXPECT_STREQ(error.what(), "of the application");
+    }
+    outer.barrier();
+}
+
 TEST(CppApi, AGroupEndsOnce) {
     const ::baton::Communicator comm(MPI_COMM_WORLD);
     ::baton::Group outer;
