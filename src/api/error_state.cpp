@@ -4,11 +4,13 @@
 
 #include <atomic>
 #include <string>
+#include <utility>
 
 namespace baton::core {
 namespace {
 
-thread_local std::string last_error;
+// Neither has a destructor: destructors of static objects come behind those of their thread's variables, and may call.
+thread_local std::string *last_error = nullptr;
 thread_local const char *last_words = "";  // last_error's, or a literal
 std::atomic<bool> has_threads{false};
 std::atomic<bool> inherited{false};
@@ -20,14 +22,24 @@ void look_at_inheritance() {
     if (initialized != 0 || has_threads.load()) inherited.store(true);
 }
 
+/// Frees a thread's words at its end; later ones stay.
+struct LastErrorOwner {
+    ~LastErrorOwner() {
+        last_words = "";
+        delete std::exchange(last_error, nullptr);
+    }
+};
+
 }  // namespace
 
 baton_result remember_error(const char *call, const std::exception &exception) noexcept {
     const auto *const known = dynamic_cast<const Failure *>(&exception);
     try {
+        [[maybe_unused]] thread_local const LastErrorOwner owner;
+        if (last_error == nullptr) last_error = new std::string;
         const Failure failure = known != nullptr ? *known : as_failure(exception);
-        last_error = std::string(call) + ": " + failure.what();
-        last_words = last_error.c_str();
+        *last_error = std::string(call) + ": " + failure.what();
+        last_words = last_error->c_str();
         return failure.code();
     } catch (...) {
         last_words = "there is no memory for saying what has failed";

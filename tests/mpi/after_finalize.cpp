@@ -1,9 +1,12 @@
-// Calls after MPI_Finalize are refused, and a communicator that nobody destroyed does no harm at exit. No GoogleTest
-// main: MPI ends here in the middle.
+// Calls after MPI_Finalize are refused, and a communicator that nobody destroyed does no harm at exit. Static
+// objects may still call. No GoogleTest main: MPI ends here in the middle.
 #include <mpi.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "support/environment.hpp"
 
@@ -16,6 +19,23 @@ void expect_refused(baton_result result, const char *call) {
     std::fprintf(stderr, "%s after MPI_Finalize: %s: %s\n", call, baton_result_name(result), baton_last_error());
     ++failures;
 }
+
+/// A static object of the application's calls when its thread's variables have gone, the message of the last failure
+/// among them: memory that is the application's by now.
+struct CallsAtExit {
+    ~CallsAtExit() {
+        std::vector<std::string> blocks;
+        for (std::size_t size = 16; size < 512; ++size) blocks.emplace_back(size, 'x');
+        failures = 0;
+        expect_refused(baton_barrier(nullptr, nullptr), "baton_barrier at exit");
+        for (const std::string &block : blocks) {
+            if (block.find_first_not_of('x') == block.npos) continue;
+            std::fprintf(stderr, "a call at exit wrote to memory of the application's\n");
+            ++failures;
+        }
+        if (failures != 0) std::_Exit(1);
+    }
+} const calls_at_exit;
 
 }  // namespace
 
