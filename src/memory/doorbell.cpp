@@ -24,7 +24,7 @@ struct Address {
     sockaddr_un name = {};
     socklen_t length = 0;
 
-    explicit Address(const std::string &text) {
+    explicit Address(std::string_view text) {
         name.sun_family = AF_UNIX;
         // A leading zero byte: the abstract namespace, which needs no cleaning up. The length counts, not a terminator.
         std::memcpy(name.sun_path + 1, text.data(), text.size());
@@ -57,7 +57,7 @@ Doorbell::Doorbell() : name_(random_name("baton-")), inbox_(make_socket()), outb
     }
 }
 
-Doorbell::Rung Doorbell::ring(const std::string &peer, int owner, std::uint64_t number, int fd,
+Doorbell::Rung Doorbell::ring(std::string_view peer, int owner, std::uint64_t number, int fd,
                               const std::function<bool()> &keep_trying) {
     // Connected for the length of one message: only then does poll() know about the peer's full queue.
     const Address address(peer);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "util/unique_fd.hpp"
 
@@ -29,8 +30,7 @@ public:
 
     /// Sends to the doorbell called `peer`; `fd` is -1 or stays the caller's. While the peer's queue is full, waits as
     /// long as `keep_trying`. gone: nobody owns that name any more. REQUIRES: one ring() at a time.
-    Rung ring(const std::string &peer, int owner, std::uint64_t number, int fd,
-              const std::function<bool()> &keep_trying);
+    Rung ring(std::string_view peer, int owner, std::uint64_t number, int fd, const std::function<bool()> &keep_trying);
 
     struct Message {
         int owner = -1;

@@ -46,8 +46,9 @@ PeerMemory::Published Publisher::publish(RegionPost post, int fd, std::chrono::m
     try {
         ring_peers(fd, deadline);
         await_acks(deadline, timeout);
-    } catch (const Failure &failure) {
+    } catch (const std::exception &exception) {
         // A peer may still be reading the post: its place on the board cannot be used again.
+        const Failure failure = as_failure(exception);
         break_with(failure.code(), failure.what());
         throw;
     }

@@ -113,8 +113,15 @@ struct RegionRegistry::Impl {
         region.size = info.size;
         region.buffer_id = info.buffer_id;
         region.reason = "it is for this rank alone";
-        if (slots) publish(info, *slots, region);
-        return regions.emplace(info.base, std::move(region)).first->second;
+        // Its place first: nothing may fail once the peers have it.
+        const auto place = regions.emplace(info.base, std::move(region)).first;
+        try {
+            if (slots) publish(info, *slots, place->second);
+        } catch (...) {
+            regions.erase(place);
+            throw;
+        }
+        return place->second;
     }
 
     /// True where the next region of the caller's would find no slot.

@@ -62,6 +62,32 @@ TEST_F(OutOfMemory, InAReduction) {
     EXPECT_EQ(to, std::vector<int>(1 << 18, 10));
 }
 
+/// What has failed on the way to the peers takes none of the rank's regions.
+TEST_F(OutOfMemory, WhileMemoryIsMadeKnown) {
+    baton_config config = default_config();
+    config.transport = BATON_TRANSPORT_HOST;
+    config.timeout_seconds = 10;
+    baton_comm_t comm = nullptr;
+    ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, &config, &comm));
+    baton_result result = BATON_ERR_MEMORY;
+    for (long allocation = 0; world_rank() == 0 && result == BATON_ERR_MEMORY; ++allocation) {
+        void *memory = nullptr;
+        allocations_left = allocation;
+        result = baton_malloc(comm, 100, &memory);
+        allocations_left = -1;
+        if (result == BATON_SUCCESS) {
+            EXPECT_OK(baton_free(comm, memory));
+        }
+    }
+    EXPECT_TRUE(world_rank() != 0 || result == BATON_SUCCESS) << baton_result_name(result);
+    for (int region = 0; world_rank() == 0 && region < 1024; ++region) {
+        void *memory = nullptr;
+        ASSERT_OK(baton_malloc(comm, 100, &memory)) << "region " << region;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    EXPECT_OK(baton_comm_destroy(comm));
+}
+
 /// Not one byte is left, for the words of the failure either.
 TEST_F(OutOfMemory, ThatLasts) {
     baton_config config = default_config();
