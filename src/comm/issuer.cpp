@@ -1,6 +1,7 @@
 #include "comm/issuer.hpp"
 
 #include <exception>
+#include <optional>
 
 #include "memory/reclaimer.hpp"
 
@@ -71,10 +72,14 @@ void Issuer::guard(const Body &body) {
     } catch (const PartlyEnqueued &failure) {
         breakage_.break_with(failure);
         throw;
-    } catch (const Failure &failure) {
+    } catch (const std::exception &exception) {
+        const Failure failure = as_failure(exception);
         const baton_result code = failure.code();
         if (code == BATON_ERR_MISMATCH || code == BATON_ERR_TIMEOUT || code == BATON_ERR_PEER_DEAD)
             breakage_.break_with(failure);
+        // Where memory cannot be made known any more, later calls would all fail on this rank alone.
+        if (const std::optional<Failure> interruption = parts_.peers->interruption())
+            breakage_.break_with(*interruption);
         throw;
     }
 }

@@ -27,7 +27,7 @@ public:
 
 private:
     /// Runs what a call issues: a failure whose code breaks communicators (MISMATCH, TIMEOUT, PEER_DEAD) breaks this
-    /// one.
+    /// one, and so does one that leaves a peer without an answer to what it was told of memory.
     template <class Body>
     void guard(const Body &body);
     Arrival arrival_of(const PlannedCall &call, Buffers::Use &use, const std::byte **send, std::byte **recv,

@@ -125,6 +125,7 @@ void PeerMemory::leave() { std::atomic_ref(impl_->mine.left).store(1, std::memor
 
 void PeerMemory::interrupt(baton_result code, const std::string &text) { impl_->publisher->break_with(code, text); }
 bool PeerMemory::interrupted() const { return impl_->publisher->is_broken(); }
+std::optional<Failure> PeerMemory::interruption() const { return impl_->publisher->broken(); }
 
 void PeerMemory::post_error(baton_result code, const std::string &text) {
     BoardRecord &mine = impl_->mine;

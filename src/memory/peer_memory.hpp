@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,8 @@ public:
     void interrupt(baton_result code, const std::string &text);
     /// Whether that has happened: then a failure is not the memory's, whatever its code.
     bool interrupted() const;
+    /// What has: interrupt(), a peer's end, or a publish() that failed behind its post.
+    std::optional<Failure> interruption() const;
 
     /// A text line per rank on the board for the reason a communicator broke: the first writer of a rank wins.
     void post_error(baton_result code, const std::string &text);

@@ -88,6 +88,11 @@ bool Publisher::is_broken() {
     return broken_.has_value();
 }
 
+std::optional<Failure> Publisher::broken() {
+    const std::lock_guard lock(mutex_);
+    return broken_;
+}
+
 void Publisher::throw_if_broken() {
     const std::lock_guard lock(mutex_);
     if (broken_) throw Failure(*broken_);

@@ -30,6 +30,7 @@ public:
     /// Ends a publish() in progress and all later ones with this failure; the first one stays. Any thread.
     void break_with(baton_result code, const std::string &text);
     bool is_broken();
+    std::optional<Failure> broken();
 
     /// A peer's process has ended, in order or not: nothing more is expected of it. Any thread.
     void peer_gone(int peer);

@@ -1,14 +1,28 @@
-// The program's operator new, which the library uses too. Not where it could be inlined: compilers would take it for a
-// mistake that memory of new is given to free().
+// The program's operator new and sendmsg, which the library uses too. Not where it could be inlined: compilers would
+// take it for a mistake that memory of new is given to free().
 #include "failing_new.hpp"
 
+#include <dlfcn.h>
+#include <sys/socket.h>
+
+#include <cerrno>
 #include <cstdlib>
 #include <new>
 
 namespace baton::test {
 thread_local long allocations_left = -1;
 thread_local bool none_after_that = false;
+thread_local bool no_message_leaves = false;
 }  // namespace baton::test
+
+extern "C" __attribute__((visibility("default"))) ssize_t sendmsg(int socket, const msghdr *message, int flags) {
+    if (baton::test::no_message_leaves) {
+        errno = ENOMEM;
+        return -1;
+    }
+    static const auto real = reinterpret_cast<decltype(&sendmsg)>(::dlsym(RTLD_NEXT, "sendmsg"));
+    return real(socket, message, flags);
+}
 
 void *operator new(std::size_t bytes) {
     using baton::test::allocations_left;

@@ -88,6 +88,24 @@ TEST_F(OutOfMemory, WhileMemoryIsMadeKnown) {
     EXPECT_OK(baton_comm_destroy(comm));
 }
 
+/// A peer that was not told may be the only one: then no other call could make memory known.
+TEST_F(OutOfMemory, OfTheSystemsWhilePeersAreTold) {
+    baton_config config = default_config();
+    config.transport = BATON_TRANSPORT_HOST;
+    config.timeout_seconds = 10;
+    baton_comm_t comm = nullptr;
+    ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, &config, &comm));
+    if (world_rank() == 0) {
+        void *memory = nullptr;
+        no_message_leaves = true;
+        EXPECT_EQ(baton_malloc(comm, 100, &memory), BATON_ERR_SYSTEM);
+        no_message_leaves = false;
+        EXPECT_EQ(baton_comm_check(comm), BATON_ERR_SYSTEM);
+    }
+    EXPECT_EQ(baton_barrier(comm, nullptr), BATON_ERR_SYSTEM) << baton_last_error();
+    EXPECT_OK(baton_comm_destroy(comm));
+}
+
 /// Not one byte is left, for the words of the failure either.
 TEST_F(OutOfMemory, ThatLasts) {
     baton_config config = default_config();
