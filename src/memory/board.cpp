@@ -43,6 +43,14 @@ Board::Board(Bootstrap &bootstrap, const std::string &doorbell) : segment_(boots
     }
 }
 
+bool Board::error_of(int rank, baton_result *code, std::string *text) const {
+    BoardRecord &record = this->record(rank);
+    if (std::atomic_ref(record.error_state).load(std::memory_order_acquire) != 2) return false;
+    *code = static_cast<baton_result>(record.error_code);
+    *text = record.error_text;
+    return true;
+}
+
 void Board::ring_bell(int rank) const {
     std::uint32_t &bell = record(rank).bell;
     std::atomic_ref(bell).fetch_add(1, std::memory_order_release);

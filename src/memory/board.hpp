@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "baton/baton.h"
+
 #include "bootstrap/bootstrap.hpp"
 #include "memory/region.hpp"
 #include "memory/shared_segment.hpp"
@@ -78,6 +80,9 @@ public:
     BoardRecord &record(int rank) const { return *reinterpret_cast<BoardRecord *>(segment_.slice(rank)); }
     const Identity &identity(int rank) const { return record(rank).identity; }
     std::size_t bytes_per_rank() const { return segment_.bytes_per_rank(); }
+
+    /// Why `rank` considers the communicator broken; false while it does not.
+    bool error_of(int rank, baton_result *code, std::string *text) const;
 
     /// Lets a publish() of `rank` that sleeps look again.
     void ring_bell(int rank) const;

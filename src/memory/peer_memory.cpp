@@ -137,11 +137,7 @@ void PeerMemory::post_error(baton_result code, const std::string &text) {
 }
 
 bool PeerMemory::error_of(int rank, baton_result *code, std::string *text) const {
-    BoardRecord &record = impl_->board.record(rank);
-    if (std::atomic_ref(record.error_state).load(std::memory_order_acquire) != 2) return false;
-    *code = static_cast<baton_result>(record.error_code);
-    *text = record.error_text;
-    return true;
+    return impl_->board.error_of(rank, code, text);
 }
 
 std::size_t PeerMemory::shared_bytes() const { return impl_->board.bytes_per_rank() + impl_->mapped->table_bytes(); }

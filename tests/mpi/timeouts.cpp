@@ -227,6 +227,25 @@ TEST(Abort, ReachesWaitingRanks) {
     }
 }
 
+/// Who aborts and destroys is gone at once, for ranks that wait for its answer too.
+TEST(Abort, OfARankThatLeavesReachesWhoMakesMemoryKnown) {
+    for (int i = 0; i < 10; ++i) {
+        baton_config config = default_config();
+        baton_comm_t comm = nullptr;
+        ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, &config, &comm));
+        if (world_rank() == world_size() - 1) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(i));
+            EXPECT_OK(baton_comm_abort(comm));
+        } else {
+            void *memory = nullptr;
+            baton_result result = BATON_SUCCESS;
+            while ((result = baton_malloc(comm, 100, &memory)) == BATON_SUCCESS) EXPECT_OK(baton_free(comm, memory));
+            EXPECT_STREQ("BATON_ERR_ABORTED", baton_result_name(result)) << baton_last_error();
+        }
+        EXPECT_OK(baton_comm_destroy(comm));
+    }
+}
+
 /// From another thread of the very rank whose call waits.
 TEST(Abort, FromAnotherThread) {
     if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
