@@ -219,7 +219,12 @@ baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t
             if (base == nullptr) fail(BATON_ERR_ARGUMENT, "base is NULL");
         });
         *base = created->pointers[static_cast<std::size_t>(found->rank())];
-        *window = windows().insert(std::make_shared<WindowHandle>(WindowHandle{found, created}));
+        try {
+            *window = windows().insert(std::make_shared<WindowHandle>(WindowHandle{found, created}));
+        } catch (const std::exception &failure) {  // the other ranks have theirs, and only all can destroy it
+            found->give_up_after(failure);
+            throw;
+        }
     });
 }
 

@@ -55,8 +55,8 @@ std::vector<std::uint64_t> Meetings::together(const std::function<void()> &body,
     if (failed != all.end()) {
         const std::vector<std::string> texts = bootstrap_.allgather_strings(text);
         const auto rank = static_cast<std::size_t>(failed - all.begin());
-        if (mine.code != BATON_SUCCESS) throw Failure(static_cast<baton_result>(mine.code), text);
-        throw Failure(static_cast<baton_result>(failed->code), fmt::format("rank {}: {}", rank, texts[rank]));
+        if (mine.code != BATON_SUCCESS) throw Agreed(static_cast<baton_result>(mine.code), text);
+        throw Agreed(static_cast<baton_result>(failed->code), fmt::format("rank {}: {}", rank, texts[rank]));
     }
     std::vector<std::uint64_t> arguments;
     for (const Status &status : all) arguments.push_back(status.argument);

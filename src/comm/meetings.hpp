@@ -9,8 +9,15 @@
 #include "bootstrap/bootstrap.hpp"
 #include "comm/breakage.hpp"
 #include "memory/peer_memory.hpp"
+#include "util/failure.hpp"
 
 namespace baton::core {
+
+/// A failure that all ranks have agreed on when they met: nobody is left waiting, and the communicator works on.
+class Agreed : public Failure {
+public:
+    using Failure::Failure;
+};
 
 /// Where all ranks of a communicator meet in its collective calls (creation, windows, destruction; operations meet in
 /// memory), over the bootstrap: those succeed on all ranks or fail on all, and a wait ends when the communicator breaks
@@ -35,8 +42,9 @@ public:
     /// The call that this rank is in from now on. Ranks in different ones learn it when they meet.
     void enter(Call call) { call_ = call; }
 
-    /// Collective: runs `body` and throws on every rank if it threw on any. Returns the arguments of all ranks. A rank
-    /// in another call breaks the communicator with MISMATCH.
+    /// Collective: runs `body` and throws Agreed on every rank if it threw on any. Returns the arguments of all ranks.
+    /// A rank in another call breaks the communicator with MISMATCH. What else is thrown keeps this rank alone from
+    /// going on: the caller breaks the communicator, whose ranks would take each other's next meetings for theirs.
     std::vector<std::uint64_t> together(const std::function<void()> &body, std::uint64_t argument = 0);
     /// Collective: the text of the first rank that has one; empty if none has.
     std::string first_said(const std::string &mine);

@@ -27,7 +27,7 @@ RegionRegistry::Allocation Windows::allocate(std::size_t bytes) {
     return allocation;
 }
 
-std::shared_ptr<Window> Windows::create(std::size_t bytes, const std::function<void()> &check) {
+std::shared_ptr<Window> Windows::create(std::size_t bytes, const std::function<void()> &check) try {
     meetings_.enter(Meetings::Call::window_create);
     auto window = std::make_shared<Window>();
     const std::vector<std::uint64_t> sizes = meetings_.together(
@@ -38,7 +38,8 @@ std::shared_ptr<Window> Windows::create(std::size_t bytes, const std::function<v
         bytes);
     for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
         if (sizes[rank] != sizes[0])
-            fail(BATON_ERR_MISMATCH, "bytes differ: {} on rank 0, {} on rank {}", sizes[0], sizes[rank], rank);
+            throw Agreed(BATON_ERR_MISMATCH,
+                         fmt::format("bytes differ: {} on rank 0, {} on rank {}", sizes[0], sizes[rank], rank));
     }
     window->bytes = bytes;
     const RegionRegistry::Allocation allocation = allocate(bytes);
@@ -53,6 +54,11 @@ std::shared_ptr<Window> Windows::create(std::size_t bytes, const std::function<v
     windows_[static_cast<std::size_t>(window->index)] = window;
     meetings_.together([] {});  // nobody signals before all have cleared
     return window;
+} catch (const Agreed &) {
+    throw;
+} catch (const std::exception &failure) {
+    breakage_.break_with(as_failure(failure));
+    throw;
 }
 
 /// A window number that was used before starts again without signals.
@@ -87,8 +93,9 @@ void Windows::destroy(const std::shared_ptr<Window> &window) {
                 meetings_.disagree(fmt::format("baton_window_destroy got {} on rank 0, {} on rank {}",
                                                described(all[0]), described(all[rank]), rank));
             }
-        } catch (...) {
+        } catch (const std::exception &failure) {
             broken_here = std::current_exception();
+            breakage_.break_with(as_failure(failure));
         }
     }
     parts_.registry->release_published(window->pointers[static_cast<std::size_t>(parts_.view.rank)]);

@@ -62,6 +62,35 @@ TEST_F(OutOfMemory, InAReduction) {
     EXPECT_EQ(to, std::vector<int>(1 << 18, 10));
 }
 
+/// On one rank, between two meetings of all: the others learn of it, and nobody takes one meeting for another.
+TEST_F(OutOfMemory, WhileAWindowComesAndGoes) {
+    for (const bool goes : {false, true}) {
+        for (long allocation = 0, more = 1; more != 0; ++allocation) {
+            baton_config config = default_config();
+            config.transport = BATON_TRANSPORT_HOST;
+            config.timeout_seconds = 10;
+            baton_comm_t comm = nullptr;
+            ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, &config, &comm));
+            baton_window_t window = nullptr;
+            void *base = nullptr;
+            if (goes) ASSERT_OK(baton_window_create(comm, 100, &window, &base));
+            if (world_rank() == 0) allocations_left = allocation;
+            baton_result result = goes ? baton_window_destroy(window) : baton_window_create(comm, 100, &window, &base);
+            more = allocations_left < 0 && world_rank() == 0 ? 1 : 0;
+            allocations_left = -1;
+            if (result == BATON_SUCCESS) result = baton_barrier(comm, nullptr);
+            EXPECT_TRUE(result == BATON_SUCCESS || result == BATON_ERR_MEMORY)
+                << baton_result_name(result) << ": " << baton_last_error() << ", allocation " << allocation;
+            baton_result first = result;
+            MPI_Bcast(&first, sizeof(first), MPI_BYTE, 0, MPI_COMM_WORLD);
+            EXPECT_EQ(result, first) << "allocation " << allocation;
+            MPI_Bcast(&more, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+            EXPECT_OK(baton_comm_destroy(comm));
+            if (HasFailure()) return;
+        }
+    }
+}
+
 /// What has failed on the way to the peers takes none of the rank's regions.
 TEST_F(OutOfMemory, WhileMemoryIsMadeKnown) {
     baton_config config = default_config();
