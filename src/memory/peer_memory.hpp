@@ -28,7 +28,8 @@ namespace baton::core {
 class PeerMemory {
 public:
     struct Callbacks {
-        /// From the service thread, once per peer whose process ended without leave(). `how` names pid and cause.
+        /// From the service thread, once per peer whose process ended without leave() and post_error(). `how` names pid
+        /// and cause. After post_error() tick comes at once.
         std::function<void(int peer, const std::string &how)> peer_dead;
         /// From the service thread, every 100 ms: a place to look at the communicator's state without a thread of one's
         /// own.

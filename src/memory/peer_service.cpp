@@ -60,6 +60,10 @@ void PeerService::on_tick() {
     for (std::size_t r = 0; r < peers_.size(); ++r) {
         if (peers_[r].watch && peers_[r].watch->descriptor() < 0) look_after(static_cast<int>(r));
     }
+    tick();
+}
+
+void PeerService::tick() {
     call([&] {
         if (callbacks_.tick) callbacks_.tick();
     });
@@ -136,6 +140,13 @@ void PeerService::look_after(int r) {
     }
     const std::string how = fmt::format("the process of rank {} (pid {}) has ended", r, pid);
     log(LogLevel::info, rank_, "{}", how);
+    // It may have said before why it considers the communicator broken, which is what all ranks report.
+    baton_result code = BATON_SUCCESS;
+    std::string reason;
+    if (board_.error_of(r, &code, &reason)) {
+        publisher_.break_with(code, reason);
+        return tick();
+    }
     publisher_.break_with(BATON_ERR_PEER_DEAD, how);
     call([&] {
         if (callbacks_.peer_dead) callbacks_.peer_dead(r, how);

@@ -35,6 +35,7 @@ private:
 
     void on_wake(const std::vector<int> &readable);
     void on_tick();
+    void tick(); /* the callback */
     void take_rings();
     void serve_all();
     void serve(int owner);

@@ -137,6 +137,17 @@ TEST_F(PeerDeath, WhileOthersAreIdle) {
     go_on();
 }
 
+/// Between two ticks of the others' service threads, as a program does that ends for an error.
+TEST_F(PeerDeath, AfterItHasSaidWhy) {
+    if (world_rank() == victim()) {
+        EXPECT_OK(baton_comm_abort(*comm_));
+        die();
+    }
+    while (seconds_since_death() < 0.3) std::this_thread::yield();
+    EXPECT_ERROR(BATON_ERR_ABORTED, baton_comm_check(*comm_), "rank " + std::to_string(victim()));
+    go_on();
+}
+
 /// In the middle of a stream of calls; what was complete before stays right.
 TEST_F(PeerDeath, InTheMiddleOfManyCalls) {
     {
