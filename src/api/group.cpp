@@ -25,18 +25,24 @@ void Group::add_messages(const On &on, std::span<const Request> requests, std::s
         return one.on.comm == on.comm && one.on.stream == on.stream;
     });
     if (place == messages.end()) place = messages.insert(place, {on, {}, {}});
-    place->names.insert(place->names.end(), names.begin(), names.end());
     try {
+        place->names.insert(place->names.end(), names.begin(), names.end());
         place->requests.insert(place->requests.end(), requests.begin(), requests.end());
-    } catch (...) {  // no memory: both have grown, or neither
+    } catch (...) {  // no memory: all of it is there, or nothing
         place->names.resize(place->requests.size());
+        if (place->requests.empty()) messages.erase(place);
         throw;
     }
 }
 
 void Group::add_call(Check check, const std::shared_ptr<Communicator> &comm, Call call) {
-    collected_.calls.push_back({comm, std::move(call)});
     collected_.checks.push_back(std::move(check));
+    try {
+        collected_.calls.push_back({comm, std::move(call)});
+    } catch (...) {
+        collected_.checks.pop_back();
+        throw;
+    }
 }
 
 void Group::end() {

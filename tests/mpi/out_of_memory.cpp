@@ -62,6 +62,26 @@ TEST_F(OutOfMemory, InAReduction) {
     EXPECT_EQ(to, std::vector<int>(1 << 18, 10));
 }
 
+/// A call that was not collected for want of memory is not in the group.
+TEST_F(OutOfMemory, InAGroup) {
+    std::vector<int> from(1000, 5), to(1000), word(1, world_rank()), heard(1);
+    const auto collected = [](const auto &call) {
+        const baton_result result = call();
+        return result == BATON_ERR_MEMORY ? call() : result;
+    };
+    run([&](baton_comm_t comm) {
+        EXPECT_OK(baton_group_begin());
+        EXPECT_OK(collected([&] {
+            return baton_allreduce(from.data(), to.data(), from.size(), BATON_INT32, BATON_SUM, comm, nullptr);
+        }));
+        EXPECT_OK(collected([&] {
+            return world_rank() == 0 ? baton_send(word.data(), 1, BATON_INT32, 1, comm, nullptr)
+                                     : baton_recv(heard.data(), 1, BATON_INT32, 0, comm, nullptr);
+        }));
+        return baton_group_end();
+    });
+}
+
 /// On one rank, between two meetings of all: the others learn of it, and nobody takes one meeting for another.
 TEST_F(OutOfMemory, WhileAWindowComesAndGoes) {
     for (const bool goes : {false, true}) {
