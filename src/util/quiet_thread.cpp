@@ -21,6 +21,9 @@ std::thread start_quiet_thread(const char *name, std::function<void()> body) {
     } catch (const std::system_error &error) {
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
         fail(BATON_ERR_SYSTEM, "cannot start the thread {}: {}", name, error.what());
+    } catch (...) {
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        throw;
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     pthread_setname_np(thread.native_handle(), name);

@@ -1,5 +1,7 @@
 // Host memory runs out in the middle of a call: it has started nothing then, and can be made again, or all ranks learn
 // that the communicator is broken. Nobody waits for the timeout.
+#include <signal.h>
+
 #include <functional>
 
 #include "failing_new.hpp"
@@ -80,6 +82,23 @@ TEST_F(OutOfMemory, InAGroup) {
         }));
         return baton_group_end();
     });
+}
+
+TEST_F(OutOfMemory, WhereAThreadIsStartedLeavesTheCallersSignals) {
+    baton_result result = BATON_ERR_MEMORY;
+    for (long allocation = 0; result == BATON_ERR_MEMORY; ++allocation) {
+        baton_host_stream_t stream = nullptr;
+        allocations_left = allocation;
+        result = baton_host_stream_create(&stream);
+        allocations_left = -1;
+        sigset_t blocked;
+        ASSERT_EQ(pthread_sigmask(SIG_BLOCK, nullptr, &blocked), 0);
+        EXPECT_EQ(sigismember(&blocked, SIGINT), 0) << "allocation " << allocation;
+        if (result == BATON_SUCCESS) {
+            EXPECT_OK(baton_host_stream_destroy(stream));
+        }
+    }
+    EXPECT_EQ(result, BATON_SUCCESS) << baton_last_error();
 }
 
 /// On one rank, between two meetings of all: the others learn of it, and nobody takes one meeting for another.
