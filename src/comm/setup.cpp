@@ -58,7 +58,7 @@ Setup::Setup(CommParts &parts, Bootstrap &bootstrap, Meetings &meetings, Breakag
       config_(config) {}
 
 void Setup::run(Phases &phases) {
-    view_.timeout_ns = static_cast<std::uint64_t>(config_.timeout_seconds * 1e9);
+    view_.timeout_ns = static_cast<std::uint64_t>(breakage_.timeout().count());
     phases.begin("place");
     std::string no_p2p = settle_place();
     phases.begin("topology");
@@ -142,7 +142,7 @@ void Setup::set_up_executor() {
         parts_.rendezvous = std::make_unique<Rendezvous>(bootstrap_, view_.rank, view_.size,
                                                          [&control = *parts_.control] { return is_broken(control); });
     if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && direct)
-        parts_.idle_words = std::make_unique<IdleWords>(bootstrap_, std::chrono::nanoseconds(view_.timeout_ns));
+        parts_.idle_words = std::make_unique<IdleWords>(bootstrap_);
     if (!capabilities_.on_gpu) reach.pids = bootstrap_.allgather(static_cast<std::int32_t>(getpid()));
     meetings_.together([&] {
         if (capabilities_.on_gpu) {
