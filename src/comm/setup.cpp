@@ -127,8 +127,7 @@ void Setup::share_gpus() {
 void Setup::share_processors(const std::vector<ProcessorBits> &processors) {
     parts_.ranks_on_device = view_.size;
     capabilities_.channels = 1;
-    if (!have_one_each(bootstrap_.all_ranks(), processors))
-        polls_between_yields.store(often, std::memory_order_relaxed);
+    if (!have_one_each(bootstrap_.all_ranks(), processors)) view_.polls_between_yields = often;
 }
 
 void Setup::set_up_executor() {
