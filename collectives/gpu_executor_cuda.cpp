@@ -233,7 +233,8 @@ void GpuExecutor::wait_signal(int window, int source, std::uint64_t signals, voi
 
 std::optional<Executor::OverdueWait> GpuExecutor::overdue() {
     if (idle_words_ == nullptr) return std::nullopt;
-    const std::optional<IdleWords::Overdue> wait = idle_words_->overdue(std::chrono::steady_clock::now());
+    const std::optional<IdleWords::Overdue> wait =
+        idle_words_->overdue(std::chrono::steady_clock::now(), std::chrono::nanoseconds(view_.timeout_ns));
     if (!wait) return std::nullopt;
     return OverdueWait{wait->peer, wait->phase == ready_phase ? WaitFor::arrival : WaitFor::done};
 }

@@ -164,7 +164,7 @@ void HostExecutor::run_messages(std::vector<MessageCall> &calls) {
     while (!running.empty()) {
         std::erase_if(running, [&](RunningMessage *message) {
             const bool ended = message->advance();
-            if (!ended) relax_between_polls(++polls);
+            if (!ended) relax_between_polls(++polls, view_.polls_between_yields);
             return ended;
         });
     }

@@ -10,24 +10,19 @@
 
 namespace baton::core {
 
-/// What is small, and may be many at once, has smaller blocks.
-constexpr bool has_small_blocks(Algorithm algorithm) {
-    return algorithm == Algorithm::packet || algorithm == Algorithm::arrive;
+/// Blocks that fit a multiprocessor: of what is small, and may be many at once, more.
+constexpr int residents_of(Algorithm algorithm) {
+    return algorithm == Algorithm::packet || algorithm == Algorithm::arrive ? 3 : 2;
 }
-constexpr int threads_of(Algorithm algorithm) {
-    return has_small_blocks(algorithm) ? small_block_threads : block_threads;
-}
-/// Blocks that fit a multiprocessor.
-constexpr int residents_of(Algorithm algorithm) { return has_small_blocks(algorithm) ? 3 : 2; }
 
 template <Algorithm algorithm>
 using ArgsOf = std::conditional_t<is_routed(algorithm), RoutedArgs, CollectiveArgs>;
 
 /// One block per channel runs the algorithm on an engine.
 template <baton_operation operation, Algorithm algorithm, class T>
-__global__ void __launch_bounds__(threads_of(algorithm), residents_of(algorithm))
+__global__ void __launch_bounds__(block_threads, residents_of(algorithm))
     collective_kernel(const __grid_constant__ CommView view, const __grid_constant__ ArgsOf<algorithm> args) {
-    static_assert(threads_of(algorithm) > 32, "the last warp does not take packets");
+    static_assert(block_threads > 32, "the last warp does not take packets");
     wait_for_kernel_before();
     __shared__ KernelShared shared;
     KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
@@ -44,7 +39,7 @@ KernelChoice kernel_among(baton_operation operation, Algorithm algorithm, baton_
             // A chain goes through islands as it goes round a ring: the same kernel.
             constexpr bool chain = one == BATON_ALLREDUCE && way == Algorithm::two_level;
             constexpr Algorithm as = chain ? Algorithm::ring : way;
-            choice = {reinterpret_cast<const void *>(&collective_kernel<one, as, T>), threads_of(as)};
+            choice = {reinterpret_cast<const void *>(&collective_kernel<one, as, T>), block_threads};
         });
     };
     ((operation == operations ? look.template operator()<operations>() : void()), ...);

@@ -10,12 +10,12 @@
 namespace baton::core {
 
 KernelChoice kernel_for(baton_operation operation, Algorithm algorithm, baton_type type) {
-    if (goes_through_staging(algorithm)) return staged_kernel(operation, algorithm, type);
-    if (goes_in_lines(algorithm)) return line_kernel(operation, algorithm, type);
-    if (is_routed(algorithm)) return routed_kernel(operation, algorithm, type);
-    if (operation == BATON_REDUCE_SCATTER) return reduce_scatter_kernel(operation, algorithm, type);
-    if (operation == BATON_ALLREDUCE) return allreduce_kernel(operation, algorithm, type);
-    return copying_kernel(operation, algorithm, type);
+    for (auto *const kernel_of_file :
+         {copying_kernel, allreduce_kernel, reduce_scatter_kernel, line_kernel, staged_kernel, routed_kernel}) {
+        const KernelChoice choice = kernel_of_file(operation, algorithm, type);
+        if (choice.kernel != nullptr) return choice;
+    }
+    return {};
 }
 
 std::vector<const void *> all_kernels() {
@@ -36,7 +36,7 @@ std::vector<const void *> all_kernels() {
                 kernels.push_back(kernel_for(entry.operation, way.algorithm, static_cast<baton_type>(type)).kernel);
         }
     }
-    // A file of kernels that kernel_for() does not ask for what it has.
+    // One that no file of kernels compiles.
     if (std::count(kernels.begin(), kernels.end(), nullptr) != 0)
         fail(BATON_ERR_INTERNAL, "a way of ways.hpp has no kernel");
     return kernels;

@@ -17,8 +17,8 @@ struct KernelChoice {
     int threads = 0;               // of a block
 };
 
-/// The kernels that run an algorithm with one block per channel, by the file that compiles them. Arguments: CommView,
-/// CollectiveArgs; where the algorithm is_routed(), RoutedArgs.
+/// The kernels that run an algorithm with one block per channel, by the file that compiles them and knows which it has.
+/// Arguments: CommView, CollectiveArgs; where the algorithm is_routed(), RoutedArgs.
 KernelChoice copying_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
 KernelChoice reduce_scatter_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
 KernelChoice allreduce_kernel(baton_operation operation, Algorithm algorithm, baton_type type);

@@ -142,8 +142,11 @@ private:
                 take_first(staged, can ? Reason::staging : Reason::instead_of_row);
                 return;
             }
-            if (!capabilities_.reaches_buffers && (needs_reach(row->algorithm) || capabilities_.on_gpu))
+            if (!capabilities_.reaches_buffers && (needs_reach(row->algorithm) || capabilities_.on_gpu)) {
                 reason = Reason::reach;
+            } else if (row->mover == Mover::copy_engine && copy_engine_allowed() && relays_unasked()) {
+                reason = Reason::relays_unmeasured;
+            }
         }
         if (!take_first([](const TuningRow &) { return true; }, reason))
             fail(BATON_ERR_INTERNAL, "nothing can run {} here", baton_operation_name(request_.operation));
@@ -303,6 +306,8 @@ std::string words(const Plan &plan, const Request &request, const Capabilities &
             return fmt::format("{}; {}", capabilities.links.why, capabilities.reach_reason);
         case Reason::instead_of_row:
             return row_text(request, capabilities, "which is not possible here");
+        case Reason::relays_unmeasured:
+            return row_text(request, capabilities, "whose relays have not been measured");
         case Reason::reach:
             return capabilities.reach_reason;
         case Reason::staging:

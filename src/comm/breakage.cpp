@@ -13,12 +13,11 @@ constexpr auto patience_for_text = std::chrono::milliseconds(500);
 
 }  // namespace
 
-void Breakage::open(Control &control, PeerMemory &peers, Executor &executor, std::chrono::nanoseconds timeout) {
+void Breakage::open(Control &control, PeerMemory &peers, Executor &executor) {
     const std::lock_guard lock(teardown_);
     control_ = &control;
     peers_ = &peers;
     executor_ = &executor;
-    timeout_ = timeout;
     open_.store(true, std::memory_order_release);
 }
 

@@ -33,9 +33,13 @@ public:
     Breakage(const Breakage &) = delete;
     Breakage &operator=(const Breakage &) = delete;
 
-    /// From here on failures show in `control` and at `peers`, and are told there and to `executor`. `timeout` is the
-    /// communicator's, for the words. The executor must live until close(), the others until forget().
-    void open(Control &control, PeerMemory &peers, Executor &executor, std::chrono::nanoseconds timeout);
+    /// The communicator's. Once it is known, before anything else.
+    void set_timeout(std::chrono::nanoseconds timeout) { timeout_ = timeout; }
+    std::chrono::nanoseconds timeout() const { return timeout_; }
+
+    /// From here on failures show in `control` and at `peers`, and are told there and to `executor`. The executor must
+    /// live until close(), the others until forget().
+    void open(Control &control, PeerMemory &peers, Executor &executor);
     /// When it returns nobody uses what hold_open() keeps, nor the executor.
     void close();
     /// When it returns nobody uses control and peers either.

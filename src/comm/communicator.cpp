@@ -24,8 +24,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     std::exception_ptr wrong_settings;  // thrown where all ranks are connected and learn of it
     try {
         config = resolve_config(given);
-        timeout_ = timeout_of(config);
-        meetings_.set_timeout(timeout_);
+        breakage_.set_timeout(timeout_of(config));
     } catch (const std::exception &) {
         wrong_settings = std::current_exception();
     }
@@ -43,7 +42,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     // A rank that has created may break the communicator already: that is not the failure of another's creation, so
     // nobody looks at others' errors before. Nothing throws behind it: the others have theirs.
     bootstrap_->barrier();
-    breakage_.open(*parts_.control, *parts_.peers, *parts_.executor, std::chrono::nanoseconds(parts_.view.timeout_ns));
+    breakage_.open(*parts_.control, *parts_.peers, *parts_.executor);
 }
 
 void Communicator::shut_down() {
@@ -72,7 +71,7 @@ void Communicator::shut_down() {
     parts_.buffers.reset();
     wait_for_all([this] { parts_.peers->unmap_peers(); });  // importers close before owners free
     // Memory that a thread of this process may still use is leaked.
-    if (!in_step && !bootstrap_->abandon(timeout_)) static_cast<void>(parts_.registry.release());
+    if (!in_step && !bootstrap_->abandon(breakage_.timeout())) static_cast<void>(parts_.registry.release());
     parts_.registry.reset();
     parts_.rendezvous.reset();
     parts_.idle_words.reset();

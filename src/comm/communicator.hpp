@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -53,7 +52,6 @@ private:
     void shut_down();
 
     std::unique_ptr<Bootstrap> bootstrap_;
-    std::chrono::milliseconds timeout_{};
     Phases creation_;
     Breakage breakage_;
     Meetings meetings_;

@@ -186,8 +186,8 @@ baton_config resolve_config(const baton_config *given) {
     return config;
 }
 
-std::chrono::milliseconds timeout_of(const baton_config &config) {
-    return std::chrono::milliseconds(static_cast<std::int64_t>(std::max(1.0, config.timeout_seconds * 1e3)));
+std::chrono::nanoseconds timeout_of(const baton_config &config) {
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(config.timeout_seconds * 1e9));
 }
 
 const char *transport_name(int transport) {

@@ -23,8 +23,8 @@ baton_config unset_config();
 /// Throws BATON_ERR_ARGUMENT naming the field or variable and its value.
 baton_config resolve_config(const baton_config *given);
 
-/// Of a resolved one; 1 ms at least.
-std::chrono::milliseconds timeout_of(const baton_config &config);
+/// Of a resolved one.
+std::chrono::nanoseconds timeout_of(const baton_config &config);
 
 /// As BATON_TRANSPORT has it.
 const char *transport_name(int transport);

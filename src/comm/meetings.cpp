@@ -85,7 +85,7 @@ void Meetings::watch(std::chrono::nanoseconds waited) {
         breakage_.throw_reason();
     }
     const std::chrono::nanoseconds patience =
-        creating ? std::max<std::chrono::nanoseconds>(timeout_, creation_patience) : timeout_;
+        creating ? std::max<std::chrono::nanoseconds>(breakage_.timeout(), creation_patience) : breakage_.timeout();
     if (waited < patience) return;
     breakage_.break_with(
         BATON_ERR_TIMEOUT,

@@ -36,7 +36,6 @@ public:
     Meetings(const Meetings &) = delete;
     Meetings &operator=(const Meetings &) = delete;
 
-    void set_timeout(std::chrono::nanoseconds timeout) { timeout_ = timeout; }
     /// Who has come is written there from now on; null: no longer. All ranks do so between the same meetings.
     void use_board(PeerMemory *board) { board_ = board; }
     /// The call that this rank is in from now on. Ranks in different ones learn it when they meet.
@@ -57,7 +56,6 @@ private:
     Bootstrap &bootstrap_;
     Breakage &breakage_;
     PeerMemory *board_ = nullptr;
-    std::chrono::nanoseconds timeout_{};
     Call call_ = Call::comm_create;
 };
 

@@ -54,19 +54,20 @@ Setup::Setup(CommParts &parts, Bootstrap &bootstrap, Meetings &meetings, Breakag
       config_(config) {}
 
 void Setup::run(Phases &phases) {
-    view_.timeout_ns = static_cast<std::uint64_t>(config_.timeout_seconds * 1e9);
+    view_.timeout_ns = static_cast<std::uint64_t>(breakage_.timeout().count());
     phases.begin("place");
-    settle_place();
+    std::string no_p2p = settle_place();
     phases.begin("topology");
-    settle_topology();
+    const std::string refused = settle_topology();
+    if (no_p2p.empty()) no_p2p = refused;
     // What is pinned or shared from here on, by the driver too, lies near the GPU.
     const NumaNodeGuard near(parts_.placement.numa_node);
-    if (capabilities_.on_gpu && no_p2p_.empty()) ask_for_access();
+    if (capabilities_.on_gpu && no_p2p.empty()) no_p2p = ask_for_access();
     phases.begin("tuning");
-    settle_tuning();
-    settle_capabilities();
+    settle_tuning(no_p2p.empty());
+    settle_capabilities(no_p2p.empty());
     phases.begin("memory");
-    settle_memory();
+    settle_memory(std::move(no_p2p));
     phases.begin("kernels");
     meetings_.together([&] {
         if (capabilities_.on_gpu) preload_kernels();
@@ -76,7 +77,7 @@ void Setup::run(Phases &phases) {
 }
 
 /// Where each rank is, and whether one of them refuses P2P: agreed by all.
-void Setup::settle_place() {
+std::string Setup::settle_place() {
     Place mine;
     mine.processors = bits_of(allowed_processors());
     mine.p2p_off = config_.p2p == BATON_P2P_OFF ? 1 : 0;
@@ -92,8 +93,6 @@ void Setup::settle_place() {
         copy_text(mine.name, parts_.identity.name);
     });
     const std::vector<Place> all = bootstrap_.allgather(mine);
-    const auto off = std::find_if(all.begin(), all.end(), [](const Place &place) { return place.p2p_off != 0; });
-    if (off != all.end()) no_p2p_ = fmt::format("p2p is off on rank {} (BATON_P2P)", off - all.begin());
     capabilities_.on_gpu = agree_on_gpus(all, transport);
     capabilities_.size = view_.size;
     capabilities_.transport = transport;
@@ -107,13 +106,14 @@ void Setup::settle_place() {
         for (const Place &place : all) processors.push_back(place.processors);
         share_processors(processors);
     }
+    const auto off = std::find_if(all.begin(), all.end(), [](const Place &place) { return place.p2p_off != 0; });
+    return off == all.end() ? "" : fmt::format("p2p is off on rank {} (BATON_P2P)", off - all.begin());
 }
 
 void Setup::share_processors(const std::vector<ProcessorBits> &processors) {
     parts_.ranks_on_device = view_.size;
     capabilities_.channels = 1;
-    if (!have_one_each(bootstrap_.all_ranks(), processors))
-        polls_between_yields.store(often, std::memory_order_relaxed);
+    if (!have_one_each(bootstrap_.all_ranks(), processors)) view_.polls_between_yields = often;
 }
 
 void Setup::set_up_executor() {
@@ -127,7 +127,7 @@ void Setup::set_up_executor() {
         parts_.rendezvous = std::make_unique<Rendezvous>(bootstrap_, view_.rank, view_.size,
                                                          [&control = *parts_.control] { return is_broken(control); });
     if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && direct)
-        parts_.idle_words = std::make_unique<IdleWords>(bootstrap_, std::chrono::nanoseconds(view_.timeout_ns));
+        parts_.idle_words = std::make_unique<IdleWords>(bootstrap_);
     if (!capabilities_.on_gpu) reach.pids = bootstrap_.allgather(static_cast<std::int32_t>(getpid()));
     meetings_.together([&] {
         if (capabilities_.on_gpu) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,26 +26,29 @@ public:
     void run(Phases &phases);
 
 private:
+    // What returns a text says why ranks may not reach into each other's memory; empty where nothing speaks against it.
+    // `no_p2p`: what has been found so far.
+
     // setup.cpp
-    void settle_place();
+    std::string settle_place();
     void share_processors(const std::vector<ProcessorBits> &processors);
     void set_up_executor();
     // setup_topology.cpp
-    void settle_topology();
+    std::string settle_topology();
     // setup_tuning.cpp
-    void settle_tuning();
-    void settle_capabilities();
+    void settle_tuning(bool reach_each_other);
+    void settle_capabilities(bool reach_each_other);
     // setup_memory.cpp
-    void ask_for_access();
-    void settle_memory();
-    bool meet_in_device_memory();
-    void meet_in_host_memory();
-    void set_up_memory();
+    std::string ask_for_access();
+    void settle_memory(std::string no_p2p);
+    std::string meet_in_device_memory();
+    void meet_in_host_memory(const std::string &no_p2p);
+    void set_up_memory(const std::function<std::unique_ptr<MemoryDomain>()> &make_domain);
     void give_up_memory();
     void map_arenas();
     void share_arenas(const RegionRegistry::Allocation &arena);
     std::string probe_arenas();
-    void settle_single_copy();
+    void settle_single_copy(const std::string &no_p2p);
     void settle_staging();
 
     CommParts &parts_;
@@ -54,7 +59,6 @@ private:
     Breakage &breakage_;
     const baton_config &config_;
     std::vector<DeviceIdentity> gpus_;  // by rank; none on the host
-    std::string no_p2p_;                // why ranks may not reach into each other's memory; empty if they may
 };
 
 }  // namespace baton::core

@@ -10,7 +10,7 @@
 namespace baton::core {
 
 /// What CUDA says about the pairs of GPUs that the ranks see. A pair that it refuses is not tried.
-void Setup::ask_for_access() {
+std::string Setup::ask_for_access() {
     std::vector<std::string> uuids;
     for (const DeviceIdentity &gpu : gpus_) uuids.push_back(gpu.uuid);
     std::string refused;
@@ -20,12 +20,12 @@ void Setup::ask_for_access() {
         refused = fmt::format("the GPU of rank {} does not access that of rank {} (cudaDeviceCanAccessPeer)",
                               view_.rank, other);
     });
-    no_p2p_ = meetings_.first_said(refused);
+    return meetings_.first_said(refused);
 }
 
 /// GPUs meet in device memory if every pair of them reaches the other's, which is tried; else in host memory that all
 /// of them reach.
-void Setup::settle_memory() {
+void Setup::settle_memory(std::string no_p2p) {
     meetings_.together([&] {
         parts_.control = capabilities_.on_gpu
                              ? CommParts::ControlPointer(allocate_control(), release_control)
@@ -33,29 +33,25 @@ void Setup::settle_memory() {
         view_.control = parts_.control.get();
     });
     if (!capabilities_.on_gpu) {
-        set_up_memory();
+        set_up_memory([&] { return make_host_domain(bootstrap_.same_process()); });
         map_arenas();
-        settle_single_copy();
-    } else if (!no_p2p_.empty()) {
-        meet_in_host_memory();
-    } else if (meet_in_device_memory()) {
-        parts_.reach_text = "peers' buffers are mapped over CUDA IPC";
-        capabilities_.reaches_buffers = true;
+        settle_single_copy(no_p2p);
     } else {
-        settle_tuning();
-        settle_capabilities();
-        meet_in_host_memory();
+        if (no_p2p.empty()) {
+            no_p2p = meet_in_device_memory();
+            if (!no_p2p.empty()) {
+                settle_tuning(false);
+                settle_capabilities(false);
+            }
+        }
+        if (!no_p2p.empty()) meet_in_host_memory(no_p2p);
     }
     capabilities_.reach_reason = parts_.reach_text.c_str();
     if (view_.rank == 0 && !capabilities_.reaches_buffers) log(LogLevel::info, view_.rank, "{}", parts_.reach_text);
 }
 
-void Setup::set_up_memory() {
-    meetings_.together([&] {
-        parts_.domain = !capabilities_.on_gpu ? make_host_domain(bootstrap_.same_process())
-                        : no_p2p_.empty()     ? make_cuda_domain(config_.transport == BATON_TRANSPORT_ZERO_SM)
-                                              : make_mapped_domain(no_p2p_);
-    });
+void Setup::set_up_memory(const std::function<std::unique_ptr<MemoryDomain>()> &make_domain) {
+    meetings_.together([&] { parts_.domain = make_domain(); });
     PeerMemory::Callbacks callbacks;
     callbacks.peer_dead = [&breakage = breakage_](int peer, const std::string &how) {
         breakage.break_with(BATON_ERR_PEER_DEAD, fmt::format("rank {} has died: {}", peer, how));
@@ -64,7 +60,8 @@ void Setup::set_up_memory() {
     parts_.peers =
         std::make_unique<PeerMemory>(bootstrap_, *parts_.domain, std::move(callbacks), parts_.placement.processors);
     meetings_.use_board(parts_.peers.get());
-    parts_.registry = std::make_unique<RegionRegistry>(*parts_.domain, *parts_.peers, timeout_of(config_));
+    parts_.registry = std::make_unique<RegionRegistry>(
+        *parts_.domain, *parts_.peers, std::chrono::ceil<std::chrono::milliseconds>(breakage_.timeout()));
     parts_.buffers = std::make_unique<Buffers>(*parts_.domain, *parts_.registry, parts_.device);
     view_.regions = parts_.peers->table();
 }
@@ -81,42 +78,46 @@ void Setup::give_up_memory() {
     parts_.domain.reset();
 }
 
-/// True if it works between all pairs of ranks. Otherwise no_p2p_ says why, and the memory is given up.
-bool Setup::meet_in_device_memory() {
-    set_up_memory();
+/// Where it does not work between all pairs of ranks the memory is given up.
+std::string Setup::meet_in_device_memory() {
+    set_up_memory([&] { return make_cuda_domain(config_.transport == BATON_TRANSPORT_ZERO_SM); });
     RegionRegistry::Allocation arena;
-    std::string why;
+    std::string not_mapped;
     meetings_.together([&] {
         try {
             arena = parts_.registry->allocate_published(view_.layout.total_bytes);
         } catch (const NotMapped &refused) {
-            why = fmt::format("GPU memory of rank {}: {}", view_.rank, refused.what());
+            not_mapped = fmt::format("GPU memory of rank {}: {}", view_.rank, refused.what());
         }
     });
-    no_p2p_ = meetings_.first_said(why);
-    if (no_p2p_.empty()) {
+    std::string why_not = meetings_.first_said(not_mapped);
+    if (why_not.empty()) {
         share_arenas(arena);
-        no_p2p_ = meetings_.first_said(probe_arenas());
+        why_not = meetings_.first_said(probe_arenas());
     }
-    if (no_p2p_.empty()) return true;
+    if (why_not.empty()) {
+        parts_.reach_text = "peers' buffers are mapped over CUDA IPC";
+        capabilities_.reaches_buffers = true;
+        return "";
+    }
     // CUDA has said that it should work, so this may be a fault of the machine that costs most of its speed.
-    if (view_.rank == 0) log(LogLevel::warn, view_.rank, "{}", no_p2p_);
+    if (view_.rank == 0) log(LogLevel::warn, view_.rank, "{}", why_not);
     give_up_memory();
-    return false;
+    return why_not;
 }
 
-void Setup::meet_in_host_memory() {
-    parts_.reach_text = no_p2p_ + ": data goes through host memory";
+void Setup::meet_in_host_memory(const std::string &no_p2p) {
+    parts_.reach_text = no_p2p + ": data goes through host memory";
     capabilities_.links = {};
     capabilities_.links.why = "data goes through host memory between all ranks alike";
     view_.arenas_on_host = true;
-    set_up_memory();
+    set_up_memory([&] { return make_mapped_domain(no_p2p); });
     map_arenas();
     meetings_.together([&] {
         view_.own_memory = static_cast<std::byte *>(parts_.registry->allocate_scratch(view_.layout.own_bytes));
     });
     const std::string failed = meetings_.first_said(probe_arenas());
-    if (!failed.empty()) fail(BATON_ERR_UNSUPPORTED, "{}, and through host memory {}", no_p2p_, failed);
+    if (!failed.empty()) fail(BATON_ERR_UNSUPPORTED, "{}, and through host memory {}", no_p2p, failed);
 }
 
 void Setup::map_arenas() {
@@ -144,12 +145,12 @@ std::string Setup::probe_arenas() {
 }
 
 /// The host's direct way into other processes.
-void Setup::settle_single_copy() {
-    const bool wanted = no_p2p_.empty();
+void Setup::settle_single_copy(const std::string &no_p2p) {
+    const bool wanted = no_p2p.empty();
     const bool same_process = bootstrap_.same_process();
     parts_.stages_mapped = !wanted;
     parts_.single_copy = wanted && (same_process || single_copies_work(view_, bootstrap_));
-    const std::string why_not = wanted ? "the system refuses process_vm_readv between the ranks" : no_p2p_;
+    const std::string why_not = wanted ? "the system refuses process_vm_readv between the ranks" : no_p2p;
     parts_.reach_text =
         parts_.single_copy ? "peers' buffers are reached by a single copy" : why_not + ": data is staged";
     capabilities_.reaches_buffers = parts_.single_copy;

@@ -9,7 +9,7 @@ namespace baton::core {
 
 /// Rank 0 reads the user's override and, for GPUs, the machine (on host memory all pairs are alike, and hwloc takes
 /// tens of milliseconds); the others get what follows from them.
-void Setup::settle_topology() {
+std::string Setup::settle_topology() {
     std::string text;
     meetings_.together([&] {
         if (view_.rank != 0) return;
@@ -23,7 +23,6 @@ void Setup::settle_topology() {
     });
     const CommTopology found = comm_topology_from(bootstrap_.allgather_strings(text)[0]);
     capabilities_.links = found.links;
-    if (no_p2p_.empty()) no_p2p_ = found.refusal;
     parts_.placement =
         placement_at(found.places.empty() ? nullptr : &found.places[static_cast<std::size_t>(view_.rank)]);
     if (view_.rank == 0) log(LogLevel::debug, 0, "links are {}", describe(found.links));
@@ -31,6 +30,7 @@ void Setup::settle_topology() {
         parts_.placement.processors.empty()
             ? "not bound"
             : fmt::format("processors {}", fmt::join(parts_.placement.processors, ",")));
+    return found.refusal;
 }
 
 }  // namespace baton::core

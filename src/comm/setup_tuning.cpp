@@ -24,13 +24,13 @@ TuningKey key_of(const std::vector<DeviceIdentity> &gpus, int ranks, bool reach_
 
 /// Rank 0 reads the file and looks at the machine; the others get its table, so that ranks cannot disagree. For
 /// operations that the file leaves out there are the tables that are compiled in.
-void Setup::settle_tuning() {
+void Setup::settle_tuning(bool reach_each_other) {
     std::string text;
     std::string origin;
     meetings_.together([&] {
         if (view_.rank != 0) return;
         TuningTable own;
-        own.key = key_of(gpus_, view_.size, no_p2p_.empty());
+        own.key = key_of(gpus_, view_.size, reach_each_other);
         const std::vector<TuningTable> tables = read_tuning(config_.tuning);
         if (const TuningTable *found = find_table(tables, own.key)) own = *found;
         text = format_tuning({own});
@@ -46,10 +46,10 @@ void Setup::settle_tuning() {
     });
 }
 
-void Setup::settle_capabilities() {
+void Setup::settle_capabilities(bool reach_each_other) {
     std::vector<int> generations;
     for (const DeviceIdentity &gpu : gpus_) generations.push_back(gpu.generation);
-    const ArenaLayout::Limits limits = arena_limits(config_, capabilities_, no_p2p_.empty(), generations);
+    const ArenaLayout::Limits limits = arena_limits(config_, capabilities_, reach_each_other, generations);
     const ArenaLayout layout = ArenaLayout::make(view_.size, capabilities_.channels, limits);
     capabilities_.message_bytes = layout.message_bytes();
     capabilities_.message_line_bytes = limits.message_lines;

@@ -14,6 +14,7 @@ struct CommView {
     std::int32_t rank = 0;
     std::int32_t size = 0;
     bool arenas_on_host = false;  // of GPUs' ranks: in host memory
+    std::uint32_t polls_between_yields = rarely;
     std::uint64_t timeout_ns = 0;
     Control *control = nullptr;
     const RegionEntry *regions = nullptr;  // [size][region_slots], in host memory; use region_address()
@@ -73,7 +74,7 @@ public:
     BATON_HD Spin(const CommView &view, const OperationPoint &point) : view_(view), point_(point) {}
 
     BATON_HD bool operator()() {
-        relax_between_polls(polls_ + 1);
+        relax_between_polls(polls_ + 1, view_.polls_between_yields);
         return keep_waiting();
     }
     /// The same without giving up the processor: for a loop over several waits, which does that itself.

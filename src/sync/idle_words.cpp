@@ -13,10 +13,9 @@ std::atomic_ref<std::uint64_t> shared(std::uint64_t *word) { return std::atomic_
 
 }  // namespace
 
-IdleWords::IdleWords(Bootstrap &bootstrap, std::chrono::nanoseconds timeout)
+IdleWords::IdleWords(Bootstrap &bootstrap)
     : rank_(bootstrap.rank()),
       size_(bootstrap.size()),
-      timeout_(timeout),
       segment_(bootstrap, phases * static_cast<std::size_t>(bootstrap.size()) * sizeof(Line)) {}
 
 std::uint64_t *IdleWords::word(int phase, int at, int from) const {
@@ -36,12 +35,12 @@ std::vector<IdleWords::Operation> IdleWords::operations(int phase) const {
     return list;
 }
 
-std::optional<IdleWords::Overdue> IdleWords::overdue(Clock::time_point now) {
+std::optional<IdleWords::Overdue> IdleWords::overdue(Clock::time_point now, std::chrono::nanoseconds timeout) {
     for (int phase = 0; phase < phases; ++phase) {
         Clock::time_point &since = since_[static_cast<std::size_t>(phase)];
         std::uint64_t state = 1;
         if (shared(word(phase, rank_, rank_)).compare_exchange_strong(state, seen)) since = now;
-        if (state != seen || now - since < timeout_) continue;
+        if (state != seen || now - since < timeout) continue;
         for (int step = 1; step < size_; ++step) {
             const int peer = (rank_ + step) % size_;
             if (shared(word(phase, rank_, peer)).load(std::memory_order_acquire) == 0) return Overdue{phase, peer};

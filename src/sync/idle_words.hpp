@@ -26,7 +26,7 @@ namespace baton::core {
 class IdleWords {
 public:
     /// Collective.
-    IdleWords(Bootstrap &bootstrap, std::chrono::nanoseconds timeout);
+    explicit IdleWords(Bootstrap &bootstrap);
 
     struct Operation {
         enum class Kind {
@@ -44,9 +44,9 @@ public:
         int phase;
         int peer;  // has not come
     };
-    /// A phase that this rank's stream has waited in for longer than the timeout, as far as the calls of this function
-    /// can tell: the clock starts at the first that finds it there. By one thread at a time.
-    std::optional<Overdue> overdue(std::chrono::steady_clock::time_point now);
+    /// A phase that this rank's stream has waited in for `timeout` or longer, as far as the calls of this function can
+    /// tell: the clock starts at the first that finds it there. By one thread at a time.
+    std::optional<Overdue> overdue(std::chrono::steady_clock::time_point now, std::chrono::nanoseconds timeout);
 
     /// Ends the waits that this rank's stream is in or comes to within milliseconds: the communicator is broken. To be
     /// called again and again, for what is queued behind. Any thread.
@@ -70,7 +70,6 @@ private:
 
     const int rank_;
     const int size_;
-    const std::chrono::nanoseconds timeout_;
     SharedSegment segment_;
     std::array<std::chrono::steady_clock::time_point, phases> since_{};
 };

@@ -77,19 +77,17 @@ BATON_HD inline std::uint64_t clock_ns() {
 #endif
 }
 
-#if !defined(__CUDA_ARCH__)
+/// How many polls a host thread makes before it yields its processor. Often where a communicator's ranks are more than
+/// the processors they may run on: the rank that is waited for may need this one. Elsewhere a rank that yields would
+/// only make room for other programs, whose time slices are much longer than a message.
 inline constexpr std::uint32_t rarely = 16384, often = 64;
-/// Of this process. Set to `often` with the first communicator whose ranks are more than the processors they may run
-/// on: the rank that is waited for may need this one. Elsewhere a rank that yields would only make room for other
-/// programs, whose time slices are much longer than a message.
-inline std::atomic<std::uint32_t> polls_between_yields = rarely;
-#endif
 
-BATON_HD inline void relax_between_polls(std::uint32_t polls) {
+BATON_HD inline void relax_between_polls(std::uint32_t polls, std::uint32_t polls_between_yields) {
 #if !defined(__CUDA_ARCH__)
-    if (polls % polls_between_yields.load(std::memory_order_relaxed) == 0) sched_yield();
+    if (polls % polls_between_yields == 0) sched_yield();
 #else
     (void)polls;
+    (void)polls_between_yields;
 #endif
 }
 

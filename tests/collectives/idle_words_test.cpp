@@ -22,7 +22,7 @@ std::vector<std::unique_ptr<IdleWords>> make_words(int size) {
     std::vector<std::unique_ptr<IdleWords>> words(ends.size());
     std::vector<std::thread> threads;
     for (std::size_t rank = 0; rank < ends.size(); ++rank)
-        threads.emplace_back([&, rank] { words[rank] = std::make_unique<IdleWords>(*ends[rank], timeout); });
+        threads.emplace_back([&, rank] { words[rank] = std::make_unique<IdleWords>(*ends[rank]); });
     for (std::thread &thread : threads) thread.join();
     return words;
 }
@@ -75,7 +75,7 @@ TEST(IdleWords, OrderTheOperationsOfAllRanks) {
     std::atomic<bool> done{false};
     std::thread watcher([&] {
         while (!done) {
-            for (const auto &rank : words) wrong += rank->overdue(Clock::now()) ? 1 : 0;
+            for (const auto &rank : words) wrong += rank->overdue(Clock::now(), timeout) ? 1 : 0;
         }
     });
     for (std::thread &stream : streams) stream.join();
@@ -89,15 +89,15 @@ TEST(IdleWords, AWaitThatLastsNamesTheRankThatHasNotCome) {
     for (const std::size_t rank : {0, 1, 3}) enter_phase(*words[rank], 0);
     const auto start = Clock::now();
     for (const std::size_t rank : {0, 1, 3}) {
-        EXPECT_FALSE(words[rank]->overdue(start));
-        EXPECT_FALSE(words[rank]->overdue(start + timeout / 2));
-        const auto late = words[rank]->overdue(start + timeout);
+        EXPECT_FALSE(words[rank]->overdue(start, timeout));
+        EXPECT_FALSE(words[rank]->overdue(start + timeout / 2, timeout));
+        const auto late = words[rank]->overdue(start + timeout, timeout);
         ASSERT_TRUE(late) << rank;
         EXPECT_EQ(late->peer, 2);
         EXPECT_EQ(late->phase, 0);
     }
-    EXPECT_FALSE(words[2]->overdue(start));
-    EXPECT_FALSE(words[2]->overdue(start + 2 * timeout)) << "it waits for nobody";
+    EXPECT_FALSE(words[2]->overdue(start, timeout));
+    EXPECT_FALSE(words[2]->overdue(start + 2 * timeout, timeout)) << "it waits for nobody";
 }
 
 TEST(IdleWords, TheSecondPhaseHasADeadlineToo) {
@@ -106,8 +106,8 @@ TEST(IdleWords, TheSecondPhaseHasADeadlineToo) {
     for (const auto &rank : words) finish_phase(*rank, 0);
     enter_phase(*words[0], 1);
     const auto start = Clock::now();
-    EXPECT_FALSE(words[0]->overdue(start));
-    const auto late = words[0]->overdue(start + timeout);
+    EXPECT_FALSE(words[0]->overdue(start, timeout));
+    const auto late = words[0]->overdue(start + timeout, timeout);
     ASSERT_TRUE(late);
     EXPECT_EQ(late->peer, 1);
     EXPECT_EQ(late->phase, 1);
@@ -119,7 +119,7 @@ TEST(IdleWords, ManyShortWaitsAreNotALongOne) {
     auto now = Clock::now();
     for (int i = 0; i < 40; ++i, now += timeout / 2) {
         enter_phase(*words[0], i % 2);
-        EXPECT_FALSE(words[0]->overdue(now)) << i;
+        EXPECT_FALSE(words[0]->overdue(now, timeout)) << i;
         enter_phase(*words[1], i % 2);
         for (const auto &rank : words) finish_phase(*rank, i % 2);
     }
@@ -129,8 +129,8 @@ TEST(IdleWords, ManyShortWaitsAreNotALongOne) {
 TEST(IdleWords, WhoHasComeIsNotNamed) {
     const auto words = make_words(3);
     for (const auto &rank : words) enter_phase(*rank, 0);
-    EXPECT_FALSE(words[0]->overdue(Clock::now()));
-    EXPECT_FALSE(words[0]->overdue(Clock::now() + 2 * timeout));
+    EXPECT_FALSE(words[0]->overdue(Clock::now(), timeout));
+    EXPECT_FALSE(words[0]->overdue(Clock::now() + 2 * timeout, timeout));
 }
 
 /// The peers are gone, and more operations are queued behind the one that waits.

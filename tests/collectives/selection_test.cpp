@@ -201,7 +201,7 @@ TEST(Selection, TheCopyEngineLimitWinsOverTheTable) {
 TEST(Selection, ZeroSmReducesAndBroadcastsByKernels) {
     Capabilities zero_sm = gpu(8);
     zero_sm.transport = BATON_TRANSPORT_ZERO_SM;
-    zero_sm.tuning = built_in_tables();
+    zero_sm.tuning = {*find_table(built_in_tables(), {.gpu = "NVIDIA H200", .link = "NVSwitch", .ranks = 8})};
     for (const baton_operation operation : {BATON_ALLREDUCE, BATON_REDUCE_SCATTER, BATON_BROADCAST}) {
         for (std::uint64_t bytes = 1; bytes <= 1ull << 34; bytes *= 4) {
             EXPECT_EQ(plan_for(operation, bytes, zero_sm).mover, Mover::kernel) << bytes;
@@ -406,6 +406,9 @@ TEST(Selection, BroadcastsThatNeedRelaysGoByCopyEngineWhereAsked) {
         EXPECT_EQ(plan_for(BATON_BROADCAST, bytes, two).mover, Mover::copy_engine);
         EXPECT_EQ(plan_for(BATON_BROADCAST, bytes, three).mover, Mover::kernel) << "by the table for two";
     }
+    EXPECT_EQ(text_for(BATON_BROADCAST, 1 << 30, three),
+              "push by kernel, 32 channels: push by copy_engine, whose relays have not been measured, says the tuning "
+              "table for NVIDIA H200, NVSwitch, 2 ranks, from 64 MiB on (built in)");
     Capabilities asked = three;
     asked.copy_engine_limit = 1 << 20;
     EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 30, asked).mover, Mover::copy_engine);

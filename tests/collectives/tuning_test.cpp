@@ -10,12 +10,14 @@
 
 #include "collectives/tuning_file.hpp"
 #include "collectives/tuning_key.hpp"
+#include "selection_machines.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 
 /// A text with one table whose operations are these.
@@ -228,6 +230,28 @@ TEST(TuningText, CompiledInHasEveryOperationAndKindOfMemory) {
         EXPECT_EQ(table.key.gpu, key.gpu);
         for (const OperationWays &entry : tuned_operations())
             EXPECT_EQ(table.operations.count(entry.operation), 1u) << baton_operation_name(entry.operation);
+    }
+}
+
+/// Where its machine has room for its packets and lines, that is.
+TEST(TuningText, EveryRowThatIsCompiledInAppliesToTheRanksOfItsTable) {
+    for (const TuningTable &table : built_in_tables()) {
+        Capabilities capabilities = table.key.on_host() ? host() : gpu(table.key.ranks);
+        capabilities.size = table.key.ranks;
+        capabilities.reaches_buffers = !table.key.is_apart();
+        capabilities.packet_bytes = capabilities.packet_channel_bytes = 1 << 20;
+        capabilities.line_bytes = capabilities.line_channel_bytes = capabilities.message_line_bytes = 1 << 24;
+        capabilities.tuning = {table};
+        for (const auto &[operation, rows] : table.operations) {
+            for (const TuningRow &row : rows) {
+                const std::uint64_t bytes = std::min<std::uint64_t>(row.up_to_bytes, 1ull << 40);
+                const Plan plan = plan_for(operation, bytes, capabilities);
+                SCOPED_TRACE(text_for(operation, bytes, capabilities));
+                EXPECT_THAT(plan.reason, AnyOf(Reason::tuned, Reason::buffered));
+                EXPECT_EQ(plan.algorithm, row.algorithm);
+                EXPECT_EQ(plan.mover, row.mover);
+            }
+        }
     }
 }
 

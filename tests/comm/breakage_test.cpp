@@ -38,7 +38,10 @@ struct Rank {
         peers.leave();
         peers.stop();
     }
-    void open() { breakage.open(control, peers, executor, std::chrono::seconds(5)); }
+    void open() {
+        breakage.set_timeout(std::chrono::seconds(5));
+        breakage.open(control, peers, executor);
+    }
     /// What another rank finds on the board; empty if nothing.
     static std::string said_by(const Rank &other, int rank) {
         baton_result code = BATON_SUCCESS;

@@ -13,7 +13,7 @@ namespace {
 struct Rank {
     explicit Rank(Bootstrap &the_bootstrap)
         : bootstrap(the_bootstrap), breakage(bootstrap.rank(), bootstrap.size()), meetings(bootstrap, breakage) {
-        meetings.set_timeout(std::chrono::seconds(30));
+        breakage.set_timeout(std::chrono::seconds(30));
     }
     Bootstrap &bootstrap;
     Breakage breakage;
@@ -70,7 +70,7 @@ TEST(Meetings, RanksInDifferentCallsBreak) {
 TEST(Meetings, ARankThatDoesNotComeIsATimeout) {
     with_three([](Rank &rank) {
         if (rank.bootstrap.rank() == 1) return;
-        rank.meetings.set_timeout(std::chrono::milliseconds(100));
+        rank.breakage.set_timeout(std::chrono::milliseconds(100));
         rank.meetings.enter(Meetings::Call::window_destroy);
         const Failure failure = thrown_by([&] { rank.meetings.together([] {}); });
         EXPECT_EQ(failure.code(), BATON_ERR_TIMEOUT);

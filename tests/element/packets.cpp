@@ -58,21 +58,6 @@ TEST(Packets, CarryAnySizeFromAndToAnyAddress) {
     }
 }
 
-/// Two parts of the memory of 201 packets, of which each has its epoch for itself.
-TEST(Packets, FromOnePlaceOnDoNotTouchOthers) {
-    std::vector<Packet> memory(200 + core::host_packet_epochs, Packet{0, 0});
-    const auto half = [&](std::uint64_t first) { return HostPackets::in(memory.data(), memory.size(), first); };
-    Bytes one(1600, 1), other(1600, 2), found(1600);
-    Limited never{0};
-    core::put_packets(half(0), one.data(), one.size(), 5);
-    EXPECT_FALSE(core::take_packets(found.data(), half(200), found.size(), 6, never));
-    core::put_packets(half(200), other.data(), other.size(), 6);
-    EXPECT_TRUE(core::take_packets(found.data(), half(0), found.size(), 5, never));
-    EXPECT_TRUE(found == one);
-    EXPECT_TRUE(core::take_packets(found.data(), half(200), found.size(), 6, never));
-    EXPECT_TRUE(found == other);
-}
-
 TEST(Packets, OldOnesAreNotTakenAndTheWaitEnds) {
     std::uint64_t data = 42;
     std::uint64_t result = 7;

@@ -24,6 +24,7 @@ Node::Node(int size, const Settings &settings)
         view.rank = static_cast<std::int32_t>(rank);
         view.size = size;
         view.arenas_on_host = settings.through_host;
+        view.polls_between_yields = 1;  // a poll that failed is a turn
         view.timeout_ns = static_cast<std::uint64_t>(settings.timeout_seconds * 1e9);
         view.control = &controls_[rank];
         view.regions = regions_.data();
@@ -31,7 +32,6 @@ Node::Node(int size, const Settings &settings)
         for (std::size_t of = 0; of < size_; ++of) view.arenas[of] = arenas_[of][0].bytes;
         view.own_memory = settings.through_host ? own_[rank][0].bytes : view.arenas[rank];
     }
-    core::polls_between_yields.store(1, std::memory_order_relaxed);  // a poll that failed is a turn
 }
 
 std::vector<core::ErrorRecord> Node::errors() const {

@@ -72,13 +72,13 @@ public:
     void copy_from(std::byte *destination, const Remote &source, std::uint64_t bytes) {
         if (!failed_ && !host_read(destination, source, bytes)) report_unreachable();
     }
-    void put(int slot, std::uint64_t place, const std::byte *source, std::uint64_t bytes, std::uint64_t epoch) {
-        if (!failed_) put_packets(packets_in(view_.arena(peer_), rank(), slot, place), source, bytes, epoch);
+    void put(int slot, std::uint64_t /*place*/, const std::byte *source, std::uint64_t bytes, std::uint64_t epoch) {
+        if (!failed_) put_packets(packets_in(view_.arena(peer_), rank(), slot), source, bytes, epoch);
     }
-    bool take(std::byte *destination, int slot, std::uint64_t place, std::uint64_t bytes, std::uint64_t epoch) {
+    bool take(std::byte *destination, int slot, std::uint64_t /*place*/, std::uint64_t bytes, std::uint64_t epoch) {
         if (failed_) return false;
         auto only_look = [] { return false; };
-        return take_packets(destination, packets_in(view_.own(), peer_, slot, place), bytes, epoch, only_look) ||
+        return take_packets(destination, packets_in(view_.own(), peer_, slot), bytes, epoch, only_look) ||
                not_yet(WaitFor::data, epoch);
     }
     void put_lines(int buffer, std::uint64_t place, const std::byte *source, std::uint64_t bytes, std::uint64_t epoch) {
@@ -100,8 +100,9 @@ public:
     }
 
 private:
-    HostPackets packets_in(const Arena &arena, int from, int slot, std::uint64_t place) const {
-        return HostPackets::in(arena.eager_buffer(from, slot), view_.layout.message_packets, place);
+    /// The one channel's, from the slot's start on.
+    HostPackets packets_in(const Arena &arena, int from, int slot) const {
+        return HostPackets::in(arena.eager_buffer(from, slot), view_.layout.message_packets);
     }
 
     /// A wait that has not been satisfied: false, and the message fails when this very wait has lasted too long.

@@ -119,25 +119,22 @@ void reduce_block(T *const *destinations, int destination_count, const T *const 
 }
 
 /// Packets as the host lays them out in the memory of `Packet`s: the payloads side by side, so that they move as memcpy
-/// moves them, and in the place of the last host_packet_epochs Packets the epochs. No payload ever lies where an epoch
-/// does, so none can be taken for one.
+/// moves them, and in the place of the last host_packet_epochs Packets the epoch. No payload ever lies where it does,
+/// so none can be taken for it.
 ///
 /// One epoch covers all payloads of a call: stored with release behind them, loaded with acquire before they are. More
 /// of them would let the receiver begin earlier, but each is a line that the two processors' caches hand over: with one
-/// a KiB 8 KiB took up to twice as long (docs/experiments.md). So both sides must put and take the same bytes at the
-/// same place; there are two where a call may begin, the memory's start and one other, and each has its epoch.
+/// a KiB 8 KiB took up to twice as long (docs/experiments.md). So both sides must put and take the same bytes.
 struct HostPackets {
     std::byte *payloads = nullptr;
     std::uint64_t *epoch = nullptr;
     std::uint64_t count = 0;  // of payloads that there is room for
 
-    /// In the memory of `capacity` Packets, from the place of payload `first` on.
-    static HostPackets in(Packet *memory, std::uint64_t capacity, std::uint64_t first = 0) {
-        static_assert(host_packet_epochs * sizeof(Packet) == 2 * sizeof(std::uint64_t));
-        auto *const epochs = reinterpret_cast<std::uint64_t *>(memory + capacity - host_packet_epochs);
-        const std::uint64_t payloads = (capacity - host_packet_epochs) * (sizeof(Packet) / packet_payload);
-        return {reinterpret_cast<std::byte *>(memory) + first * packet_payload, epochs + (first == 0 ? 0 : 1),
-                payloads - first};
+    /// In the memory of `capacity` Packets.
+    static HostPackets in(Packet *memory, std::uint64_t capacity) {
+        const std::uint64_t payload_packets = capacity - host_packet_epochs;
+        return {reinterpret_cast<std::byte *>(memory), &memory[payload_packets].epoch,
+                payload_packets * (sizeof(Packet) / packet_payload)};
     }
 };
 

@@ -11,8 +11,6 @@ namespace baton::core {
 
 /// Threads of most kernels' blocks, two of which fit a multiprocessor with 128 registers a thread.
 inline constexpr int block_threads = 256;
-/// Threads of a block of operations on packets.
-inline constexpr int small_block_threads = 256;
 /// Threads of a block where many messages run side by side.
 inline constexpr int group_block_threads = 64;
 
