@@ -112,7 +112,9 @@ TEST_F(OutOfMemory, WhileAWindowComesAndGoes) {
             ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, &config, &comm));
             baton_window_t window = nullptr;
             void *base = nullptr;
-            if (goes) ASSERT_OK(baton_window_create(comm, 100, &window, &base));
+            if (goes) {
+                ASSERT_OK(baton_window_create(comm, 100, &window, &base));
+            }
             if (world_rank() == 0) allocations_left = allocation;
             baton_result result = goes ? baton_window_destroy(window) : baton_window_create(comm, 100, &window, &base);
             more = allocations_left < 0 && world_rank() == 0 ? 1 : 0;
