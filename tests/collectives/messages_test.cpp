@@ -46,8 +46,7 @@ TEST(MessageSlots, HoldWhatTheySayOnTheHost) {
         EXPECT_LE(layout.message_bytes(), limit);
         EXPECT_LE(layout.message_packets * sizeof(core::Packet), limit + 256) << "memory that all ranks map";
         std::vector<core::Packet> slot(layout.message_packets);
-        EXPECT_GE(core::HostPackets::in(slot.data(), slot.size()).count * core::packet_payload,
-                  layout.message_bytes())
+        EXPECT_GE(core::HostPackets::in(slot.data(), slot.size()).count * core::packet_payload, layout.message_bytes())
             << limit;
     }
 }
