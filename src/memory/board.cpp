@@ -51,6 +51,13 @@ bool Board::error_of(int rank, baton_result *code, std::string *text) const {
     return true;
 }
 
+bool Board::error_of_any(int size, baton_result *code, std::string *text) const {
+    for (int rank = 0; rank < size; ++rank) {
+        if (error_of(rank, code, text)) return true;
+    }
+    return false;
+}
+
 void Board::ring_bell(int rank) const {
     std::uint32_t &bell = record(rank).bell;
     std::atomic_ref(bell).fetch_add(1, std::memory_order_release);

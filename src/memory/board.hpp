@@ -83,6 +83,9 @@ public:
 
     /// Why `rank` considers the communicator broken; false while it does not.
     bool error_of(int rank, baton_result *code, std::string *text) const;
+    /// The same of the first of `size` ranks that does. Who has learnt it from another rank says nothing itself, but
+    /// what it knew is seen by whoever has seen (acquire) that it has closed or left.
+    bool error_of_any(int size, baton_result *code, std::string *text) const;
 
     /// Lets a publish() of `rank` that sleeps look again.
     void ring_bell(int rank) const;

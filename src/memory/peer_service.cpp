@@ -140,10 +140,10 @@ void PeerService::look_after(int r) {
     }
     const std::string how = fmt::format("the process of rank {} (pid {}) has ended", r, pid);
     log(LogLevel::info, rank_, "{}", how);
-    // It may have said before why it considers the communicator broken, which is what all ranks report.
+    // It may have gone because the communicator broke, and all ranks report why that was.
     baton_result code = BATON_SUCCESS;
     std::string reason;
-    if (board_.error_of(r, &code, &reason)) {
+    if (board_.error_of_any(static_cast<int>(peers_.size()), &code, &reason)) {
         publisher_.break_with(code, reason);
         return tick();
     }
