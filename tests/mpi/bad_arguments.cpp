@@ -194,6 +194,7 @@ TEST_F(BadArguments, TwoCountsToOneself) {
     const int next = (rank() + 1) % size(), previous = (rank() + size() - 1) % size();
     const auto count_of = [&](int of) { return size() > 1 ? static_cast<std::size_t>(of) + 1 : 1; };
     EXPECT_OK(exchange(count_of(rank()), next, count_of(previous), previous));
+    stream_->synchronize();  // before the buffers go
 }
 
 TEST_F(BadArguments, RangesThatLeaveTheirAllocation) {
