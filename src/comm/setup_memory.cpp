@@ -33,7 +33,7 @@ void Setup::settle_memory(std::string no_p2p) {
         view_.control = parts_.control.get();
     });
     if (!capabilities_.on_gpu) {
-        set_up_memory([&] { return make_host_domain(bootstrap_.same_process()); });
+        set_up_memory([&] { return make_host_domain(bootstrap_.same_process(), view_.size); });
         map_arenas();
         settle_single_copy(no_p2p);
     } else {

@@ -67,7 +67,8 @@ public:
 std::uint64_t usable_bytes(const MemoryDomain &domain, const PointerInfo &info, const void *pointer,
                            std::uint64_t wanted);
 
-std::unique_ptr<MemoryDomain> make_host_domain(bool same_process);
+/// `ranks`: that share its memory.
+std::unique_ptr<MemoryDomain> make_host_domain(bool same_process, int ranks = 1);
 
 /// For the current device. Throws BATON_ERR_UNSUPPORTED in a build without CUDA. `for_copies_alone`: memory that only
 /// kernels of the peers may reach (PoolMappings) is not exported.

@@ -109,9 +109,9 @@ TEST(HostDomain, UnmappedAndReservedAddressesAreInvalid) {
     EXPECT_EQ(domain->classify(reserved).kind, Kind::invalid);
 }
 
-TEST(HostDomain, ImportSeesTheSameMemory) {
-    const auto owner = make_host_domain(false);
-    const auto peer = make_host_domain(false);
+void import_sees_the_same_memory(int ranks) {
+    const auto owner = make_host_domain(false, ranks);
+    const auto peer = make_host_domain(false, ranks);
     auto *memory = static_cast<char *>(owner->allocate(10000));
     Export exported = owner->export_region(owner->classify(memory + 77));
     ASSERT_EQ(exported.post.kind, HandleKind::memfd);
@@ -131,6 +131,9 @@ TEST(HostDomain, ImportSeesTheSameMemory) {
     peer->unimport_region(0, exported.post, seen);
     EXPECT_EQ(peer->classify(seen).kind, Kind::invalid);
 }
+
+TEST(HostDomain, ImportSeesTheSameMemory) { import_sees_the_same_memory(2); }
+TEST(HostDomain, ImportSeesTheSameMemoryOfManyRanks) { import_sees_the_same_memory(64); }
 
 TEST(HostDomain, InOneProcessTheAddressItselfIsExported) {
     const auto domain = make_host_domain(true);
