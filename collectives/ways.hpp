@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 
 #include "baton/baton.h"
 #include "collectives/plan.hpp"
@@ -43,51 +44,48 @@ inline constexpr std::array<Way, 0> ways{};
 inline constexpr Way ways_of_barrier[] = {{Algorithm::arrive, Mover::kernel}, {Algorithm::arrive, Mover::host}};
 template <>
 inline constexpr auto ways<BATON_BARRIER> = std::to_array(ways_of_barrier);
-inline constexpr Way ways_of_allgather[] = {{Algorithm::packet, Mover::kernel},
+
+// What most collectives share.
+inline constexpr Way packets_and_lines[] = {{Algorithm::packet, Mover::kernel},
                                             {Algorithm::packet, Mover::host},
                                             {Algorithm::line, Mover::kernel},
-                                            {Algorithm::line, Mover::host},
-                                            {Algorithm::push, Mover::kernel, Touches::recvs},
-                                            {Algorithm::pull, Mover::host, Touches::sends},
-                                            {Algorithm::push, Mover::host, Touches::recvs},
-                                            {Algorithm::push, Mover::copy_engine, Touches::recvs},
-                                            {Algorithm::ring, Mover::kernel, Touches::recvs},
-                                            {Algorithm::ring, Mover::host, Touches::recvs},
-                                            {Algorithm::two_level, Mover::kernel, Touches::recvs},
-                                            {Algorithm::two_level, Mover::host, Touches::recvs},
-                                            {Algorithm::staged, Mover::kernel},
-                                            {Algorithm::staged, Mover::host, Touches::nothing, InPlace::safe, 1}};
+                                            {Algorithm::line, Mover::host}};
+inline constexpr Way push_or_pull[] = {{Algorithm::push, Mover::kernel, Touches::recvs},
+                                       {Algorithm::pull, Mover::host, Touches::sends},
+                                       {Algorithm::push, Mover::host, Touches::recvs},
+                                       {Algorithm::push, Mover::copy_engine, Touches::recvs}};
+inline constexpr Way through_staging[] = {{Algorithm::staged, Mover::kernel},
+                                          {Algorithm::staged, Mover::host, Touches::nothing, InPlace::safe, 1}};
+
+/// The lists behind each other.
+template <std::size_t... counts>
+constexpr auto joined(const Way (&...lists)[counts]) {
+    std::array<Way, (counts + ...)> all{};
+    std::size_t next = 0;
+    const auto append = [&](const auto &list) {
+        for (const Way &way : list) all[next++] = way;
+    };
+    (append(lists), ...);
+    return all;
+}
+
+inline constexpr Way routed_ways_of_allgather[] = {{Algorithm::ring, Mover::kernel, Touches::recvs},
+                                                   {Algorithm::ring, Mover::host, Touches::recvs},
+                                                   {Algorithm::two_level, Mover::kernel, Touches::recvs},
+                                                   {Algorithm::two_level, Mover::host, Touches::recvs}};
 template <>
-inline constexpr auto ways<BATON_ALLGATHER> = std::to_array(ways_of_allgather);
-inline constexpr Way ways_of_alltoall[] = {{Algorithm::packet, Mover::kernel},
-                                           {Algorithm::packet, Mover::host},
-                                           {Algorithm::line, Mover::kernel},
-                                           {Algorithm::line, Mover::host},
-                                           {Algorithm::push, Mover::kernel, Touches::recvs, InPlace::input_copied},
-                                           {Algorithm::pull, Mover::host, Touches::sends, InPlace::result_apart},
-                                           {Algorithm::push, Mover::host, Touches::recvs, InPlace::input_copied},
-                                           {Algorithm::push, Mover::copy_engine, Touches::recvs, InPlace::input_copied},
-                                           {Algorithm::staged, Mover::kernel},
-                                           {Algorithm::staged, Mover::host, Touches::nothing, InPlace::safe, 1}};
+inline constexpr auto ways<BATON_ALLGATHER> = joined(packets_and_lines, push_or_pull, routed_ways_of_allgather,
+                                                     through_staging);
+inline constexpr Way direct_ways_of_alltoall[] = {
+    {Algorithm::push, Mover::kernel, Touches::recvs, InPlace::input_copied},
+    {Algorithm::pull, Mover::host, Touches::sends, InPlace::result_apart},
+    {Algorithm::push, Mover::host, Touches::recvs, InPlace::input_copied},
+    {Algorithm::push, Mover::copy_engine, Touches::recvs, InPlace::input_copied}};
 template <>
-inline constexpr auto ways<BATON_ALLTOALL> = std::to_array(ways_of_alltoall);
-inline constexpr Way ways_of_broadcast[] = {{Algorithm::packet, Mover::kernel},
-                                            {Algorithm::packet, Mover::host},
-                                            {Algorithm::line, Mover::kernel},
-                                            {Algorithm::line, Mover::host},
-                                            {Algorithm::push, Mover::kernel, Touches::recvs},
-                                            {Algorithm::pull, Mover::host, Touches::sends},
-                                            {Algorithm::push, Mover::host, Touches::recvs},
-                                            {Algorithm::push, Mover::copy_engine, Touches::recvs},
-                                            {Algorithm::staged, Mover::kernel},
-                                            {Algorithm::staged, Mover::host, Touches::nothing, InPlace::safe, 1}};
+inline constexpr auto ways<BATON_ALLTOALL> = joined(packets_and_lines, direct_ways_of_alltoall, through_staging);
 template <>
-inline constexpr auto ways<BATON_BROADCAST> = std::to_array(ways_of_broadcast);
-inline constexpr Way ways_of_reduce_scatter[] = {
-    {Algorithm::packet, Mover::kernel},
-    {Algorithm::packet, Mover::host},
-    {Algorithm::line, Mover::kernel},
-    {Algorithm::line, Mover::host},
+inline constexpr auto ways<BATON_BROADCAST> = joined(packets_and_lines, push_or_pull, through_staging);
+inline constexpr Way more_ways_of_reduce_scatter[] = {
     {Algorithm::pull, Mover::kernel, Touches::sends, InPlace::result_apart},
     {Algorithm::pull, Mover::host, Touches::sends, InPlace::result_apart},
     {Algorithm::ring, Mover::kernel, Touches::recvs},
@@ -98,39 +96,27 @@ inline constexpr Way ways_of_reduce_scatter[] = {
     {Algorithm::staged, Mover::kernel, Touches::nothing, InPlace::result_apart},
     {Algorithm::staged, Mover::host, Touches::nothing, InPlace::result_apart, 1}};
 template <>
-inline constexpr auto ways<BATON_REDUCE_SCATTER> = std::to_array(ways_of_reduce_scatter);
-inline constexpr Way ways_of_allreduce[] = {{Algorithm::packet, Mover::kernel},
-                                            {Algorithm::packet, Mover::host},
-                                            {Algorithm::line, Mover::kernel},
-                                            {Algorithm::line, Mover::host},
-                                            {Algorithm::two_shot, Mover::kernel, Touches::both},
-                                            {Algorithm::pull, Mover::host, Touches::both},
-                                            {Algorithm::two_shot, Mover::host, Touches::both},
-                                            {Algorithm::two_shot_line, Mover::kernel},
-                                            {Algorithm::two_shot_line, Mover::host},
-                                            {Algorithm::two_phase, Mover::kernel, Touches::both},
-                                            {Algorithm::two_phase, Mover::copy_engine, Touches::both},
-                                            {Algorithm::ring, Mover::kernel, Touches::recvs},
-                                            {Algorithm::ring, Mover::host, Touches::recvs},
-                                            {Algorithm::two_level, Mover::kernel, Touches::both},
-                                            {Algorithm::two_level, Mover::host, Touches::both},
-                                            {Algorithm::staged, Mover::kernel},
-                                            {Algorithm::staged, Mover::host, Touches::nothing, InPlace::safe, 1}};
+inline constexpr auto ways<BATON_REDUCE_SCATTER> = joined(packets_and_lines, more_ways_of_reduce_scatter);
+inline constexpr Way more_ways_of_allreduce[] = {{Algorithm::two_shot, Mover::kernel, Touches::both},
+                                                 {Algorithm::pull, Mover::host, Touches::both},
+                                                 {Algorithm::two_shot, Mover::host, Touches::both},
+                                                 {Algorithm::two_shot_line, Mover::kernel},
+                                                 {Algorithm::two_shot_line, Mover::host},
+                                                 {Algorithm::two_phase, Mover::kernel, Touches::both},
+                                                 {Algorithm::two_phase, Mover::copy_engine, Touches::both},
+                                                 {Algorithm::ring, Mover::kernel, Touches::recvs},
+                                                 {Algorithm::ring, Mover::host, Touches::recvs},
+                                                 {Algorithm::two_level, Mover::kernel, Touches::both},
+                                                 {Algorithm::two_level, Mover::host, Touches::both}};
 template <>
-inline constexpr auto ways<BATON_ALLREDUCE> = std::to_array(ways_of_allreduce);
+inline constexpr auto ways<BATON_ALLREDUCE> = joined(packets_and_lines, more_ways_of_allreduce, through_staging);
 // Staging comes last: a message goes that way only where a row says so, staging pays, or nothing else is possible.
-inline constexpr Way ways_of_send[] = {{Algorithm::push, Mover::kernel, Touches::recvs},
-                                       {Algorithm::pull, Mover::host, Touches::sends},
-                                       {Algorithm::push, Mover::host, Touches::recvs},
-                                       {Algorithm::push, Mover::copy_engine, Touches::recvs},
-                                       {Algorithm::line, Mover::kernel},
-                                       {Algorithm::line, Mover::host, Touches::nothing, InPlace::safe, 1},
-                                       {Algorithm::packet, Mover::kernel},
-                                       {Algorithm::packet, Mover::host, Touches::nothing, InPlace::safe, 1},
-                                       {Algorithm::staged, Mover::kernel},
-                                       {Algorithm::staged, Mover::host, Touches::nothing, InPlace::safe, 1}};
+inline constexpr Way buffered_ways_of_send[] = {{Algorithm::line, Mover::kernel},
+                                                {Algorithm::line, Mover::host, Touches::nothing, InPlace::safe, 1},
+                                                {Algorithm::packet, Mover::kernel},
+                                                {Algorithm::packet, Mover::host, Touches::nothing, InPlace::safe, 1}};
 template <>
-inline constexpr auto ways<BATON_SEND> = std::to_array(ways_of_send);
+inline constexpr auto ways<BATON_SEND> = joined(push_or_pull, buffered_ways_of_send, through_staging);
 inline constexpr Way ways_of_put[] = {
     {Algorithm::direct, Mover::kernel}, {Algorithm::direct, Mover::host}, {Algorithm::direct, Mover::copy_engine}};
 template <>
