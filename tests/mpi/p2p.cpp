@@ -33,26 +33,14 @@ struct Transfer {
     bool receives;
 };
 
-class PointToPoint : public CommTest {
+class PointToPoint : public RingTest {
 protected:
-    void SetUp() override {
-        CommTest::SetUp();
-        stream_ = std::make_unique<Stream>(comm(), Stream::Kind::own);
-        next_ = (rank() + 1) % size();
-        previous_ = (rank() + size() - 1) % size();
-    }
-    void TearDown() override {
-        stream_.reset();
-        CommTest::TearDown();
-    }
     baton_result send(const Buffer &buffer, int peer) {
         return baton_send(buffer.data(), buffer.size(), BATON_UINT8, peer, comm(), *stream_);
     }
     baton_result recv(const Buffer &buffer, int peer) {
         return baton_recv(buffer.data(), buffer.size(), BATON_UINT8, peer, comm(), *stream_);
     }
-    std::unique_ptr<Stream> stream_;
-    int next_ = 0, previous_ = 0;
 };
 
 TEST_F(PointToPoint, RingBySendrecv) {

@@ -38,23 +38,11 @@ private:
     bool on_gpu_;
 };
 
-class Windows : public CommTest {
+class Windows : public RingTest {
 protected:
-    void SetUp() override {
-        CommTest::SetUp();
-        stream_ = std::make_unique<Stream>(comm(), Stream::Kind::own);
-        next_ = (rank() + 1) % size();
-        previous_ = (rank() + size() - 1) % size();
-    }
-    void TearDown() override {
-        stream_.reset();
-        CommTest::TearDown();
-    }
     static Bytes content(int rank, std::uint64_t round, std::size_t bytes) {
         return make_input(BATON_UINT8, BATON_SUM, environment().seed + round, rank, bytes);
     }
-    std::unique_ptr<Stream> stream_;
-    int next_ = 0, previous_ = 0;
 };
 
 TEST_F(Windows, StartZeroed) {

@@ -90,6 +90,24 @@ protected:
     std::unique_ptr<Communicator> world_;
 };
 
+/// The same with a stream, and the rank's neighbours in a ring.
+class RingTest : public CommTest {
+protected:
+    void SetUp() override {
+        CommTest::SetUp();
+        stream_ = std::make_unique<Stream>(comm(), Stream::Kind::own);
+        next_ = (rank() + 1) % size();
+        previous_ = (rank() + size() - 1) % size();
+    }
+    void TearDown() override {
+        stream_.reset();
+        CommTest::TearDown();
+    }
+
+    std::unique_ptr<Stream> stream_;
+    int next_ = 0, previous_ = 0;
+};
+
 /// Runs one small allreduce and checks it: the communicator works. Collective over the communicator.
 inline void expect_works(baton_comm_t comm, std::uint64_t seed = 77) {
     int rank = 0, size = 0;
