@@ -6,11 +6,14 @@ namespace baton::core::contract {
 
 std::vector<Clause> all_clauses() {
     std::vector<Clause> all;
-    for (const auto &some : {data_clauses(), order_clauses(), packet_clauses(), failure_clauses()}) {
+    for (const auto &some :
+         {data_clauses(), reduction_clauses(), order_clauses(), packet_clauses(), failure_clauses()}) {
         all.insert(all.end(), some.begin(), some.end());
     }
     return all;
 }
+
+std::string named(const char *buffer, std::size_t call) { return buffer + (" of call " + std::to_string(call)); }
 
 Contents sum_of(const std::vector<Contents> &all) {
     Contents sum(all.front().size());

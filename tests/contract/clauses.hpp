@@ -21,12 +21,15 @@ struct Clause {
 };
 
 std::vector<Clause> data_clauses();
+std::vector<Clause> reduction_clauses();
 std::vector<Clause> order_clauses();
 std::vector<Clause> packet_clauses();
 std::vector<Clause> failure_clauses();
 std::vector<Clause> all_clauses();
 
 using test::random_bytes;
+/// "send of call 3".
+std::string named(const char *buffer, std::size_t call);
 /// Element by element, modulo 256.
 Contents sum_of(const std::vector<Contents> &all);
 /// Small sizes as often as large ones, below `limit`.

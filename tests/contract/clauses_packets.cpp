@@ -8,8 +8,6 @@
 namespace baton::core::contract {
 namespace {
 
-std::string named(const char *buffer, std::size_t call) { return buffer + (" of call " + std::to_string(call)); }
-
 /// Packets and lines: the variants of their programs are the same.
 bool in_lines(Program program) { return program == Program::lines; }
 
