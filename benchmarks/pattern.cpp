@@ -16,42 +16,28 @@ std::uint32_t mix(std::uint64_t value) {
 
 /// Keeps sign, mantissa and three exponent bits of every floating-point number in a word, and adds the lowest exponent
 /// (the bias less 4 or 3) to the three bits; the sums stay inside their exponents, so nothing carries between elements.
-void set_words(Pattern &pattern, std::uint32_t keep, std::uint32_t add) {
-    for (int half = 0; half < 2; ++half) {
-        pattern.keep[half] = keep;
-        pattern.add[half] = add;
-    }
-}
+Pattern of_words(std::uint32_t seed, std::uint32_t keep, std::uint32_t add) { return {seed, {keep, keep}, {add, add}}; }
 
 }  // namespace
 
 Pattern make_pattern(baton_type type, int rank, std::uint64_t round) {
-    Pattern pattern;
-    pattern.seed = mix((round + 1) * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(rank) + 1);
+    const std::uint32_t seed = mix((round + 1) * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(rank) + 1);
     switch (type) {
         case BATON_FLOAT8_E4M3:
-            set_words(pattern, 0xBFBFBFBFU, 0x20202020U);
-            break;
+            return of_words(seed, 0xBFBFBFBFU, 0x20202020U);
         case BATON_FLOAT8_E5M2:
-            set_words(pattern, 0x9F9F9F9FU, 0x30303030U);
-            break;
+            return of_words(seed, 0x9F9F9F9FU, 0x30303030U);
         case BATON_FLOAT16:
-            set_words(pattern, 0x9FFF9FFFU, 0x30003000U);
-            break;
+            return of_words(seed, 0x9FFF9FFFU, 0x30003000U);
         case BATON_BFLOAT16:
-            set_words(pattern, 0x83FF83FFU, 0x3E003E00U);
-            break;
+            return of_words(seed, 0x83FF83FFU, 0x3E003E00U);
         case BATON_FLOAT32:
-            set_words(pattern, 0x83FFFFFFU, 0x3E000000U);
-            break;
+            return of_words(seed, 0x83FFFFFFU, 0x3E000000U);
         case BATON_FLOAT64:
-            pattern.keep[1] = 0x807FFFFFU;
-            pattern.add[1] = 0x3FC00000U;
-            break;
+            return {seed, {~0U, 0x807FFFFFU}, {0, 0x3FC00000U}};
         default:
-            break;
+            return {seed, {~0U, ~0U}, {0, 0}};
     }
-    return pattern;
 }
 
 void generate_words(const Pattern &pattern, std::uint64_t first, std::uint32_t *out, std::size_t words) {
