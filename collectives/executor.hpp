@@ -33,6 +33,10 @@ class Executor {
 public:
     virtual ~Executor() = default;
 
+    /// Throws BATON_ERR_ARGUMENT if operations of this communicator cannot go on `stream`. Enqueues nothing. REQUIRED
+    /// once by every call, before it enqueues anything.
+    virtual void require_stream(void *stream) = 0;
+
     virtual void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) = 0;
 
     /// All of them progress together.

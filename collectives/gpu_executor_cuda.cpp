@@ -34,6 +34,7 @@ public:
                 Rendezvous *rendezvous, IdleWords *idle_words, std::function<void()> throw_if_broken);
     ~GpuExecutor() override;
 
+    void require_stream(void *stream) override { cuda_->order.require_stream(as_stream(stream), device_); }
     void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) override;
     void messages(std::vector<MessageCall> calls, void *stream) override;
     void transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan,
@@ -64,22 +65,22 @@ private:
         // What one launch or copy takes is allowed beside any capture.
         std::optional<RelaxedCaptureGuard> relaxed;
         if (how == Enqueues::in_steps) relaxed.emplace();
-        cuda_->order.before(as_stream(stream));
+        const GpuOrder::Into into = cuda_->order.before(as_stream(stream));
         bool left_something = how == Enqueues::in_steps;
         try {
             enqueue(as_stream(stream));
             left_something = true;
-            cuda_->order.after(as_stream(stream));
+            cuda_->order.after(as_stream(stream), into);
         } catch (const std::exception &failure) {
             if (!left_something) throw;
-            mark_end(as_stream(stream));
+            mark_end(as_stream(stream), into);
             throw PartlyEnqueued(as_failure(failure));
         }
     }
     /// drain() then waits for what has been enqueued, where CUDA still lets it.
-    void mark_end(cudaStream_t stream) {
+    void mark_end(cudaStream_t stream, GpuOrder::Into into) {
         try {
-            cuda_->order.after(stream);
+            cuda_->order.after(stream, into);
         } catch (const std::exception &failure) {
             log(LogLevel::warn, view_.rank, "{}", failure.what());
         }

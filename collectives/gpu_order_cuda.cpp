@@ -3,6 +3,7 @@
 #include "collectives/gpu_order.hpp"
 #include "cuda/check.hpp"
 #include "cuda/guard.hpp"
+#include "transport/copy_engine/engine.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
@@ -15,16 +16,15 @@ struct Edges {
     std::vector<cudaGraphNode_t> to;
 };
 
-/// The communicator's device is current. Copies and waits would be taken by a stream of another one, and fail in the
-/// middle of a call.
-void require_current_device(cudaStream_t stream) {
-    int current = -1, of_stream = -1;
-    check_cuda(cudaGetDevice(&current), "cudaGetDevice");
-    check_cuda(cudaStreamGetDevice(stream, &of_stream), "cudaStreamGetDevice");
-    if (of_stream != current) {
-        fail(BATON_ERR_ARGUMENT, "stream is of CUDA device {}, and the communicator is on device {}", of_stream,
-             current);
-    }
+unsigned long long id_of(cudaStream_t stream) {
+    unsigned long long id = 0;
+    check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
+    return id;
+}
+
+/// Streams that are those of whichever device is current.
+bool follows_current_device(cudaStream_t stream) {
+    return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
 }
 
 }  // namespace
@@ -32,6 +32,18 @@ void require_current_device(cudaStream_t stream) {
 GpuOrder::GpuOrder() {
     // A graph whose first operation is the communicator's first waits for this record.
     check_cuda(cudaEventRecord(last_.get(), make_stream().get()), "recording the order event");
+}
+
+void GpuOrder::require_stream(cudaStream_t stream, int device) {
+    if (follows_current_device(stream) || is_capturing(stream)) return;
+    const unsigned long long id = id_of(stream);
+    if (id == required_) return;
+    int of_stream = -1;
+    check_cuda(cudaStreamGetDevice(stream, &of_stream), "cudaStreamGetDevice");
+    if (of_stream != device)
+        fail(BATON_ERR_ARGUMENT, "stream is of CUDA device {}, and the communicator is on device {}", of_stream,
+             device);
+    required_ = id;
 }
 
 GpuOrder::Tail GpuOrder::tail_of(cudaStream_t stream) {
@@ -49,20 +61,21 @@ GpuOrder::Tail GpuOrder::tail_of(cudaStream_t stream) {
     return tail;
 }
 
-void GpuOrder::before(cudaStream_t stream) {
+GpuOrder::Into GpuOrder::before(cudaStream_t stream) {
     const Tail tail = tail_of(stream);
-    capturing_ = tail.capture != 0;
-    captured_ = captured_ || capturing_;
-    if (capturing_) return before_captured(stream, tail);
-    unsigned long long id = 0;
-    check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
-    if (id != stream_) require_current_device(stream);
+    if (tail.capture != 0) {
+        before_captured(stream, tail);
+        captured_ = true;
+        return Into::graph;
+    }
+    const unsigned long long id = id_of(stream);
     // The handle of per-thread streams is one for all threads.
     if (captured_ || id != stream_ || stream == cudaStreamPerThread) {
         check_cuda(cudaStreamWaitEvent(stream, last_.get(), cudaEventWaitDefault),
                    "ordering a stream after the last operation");
     }
     stream_ = id;
+    return Into::stream;
 }
 
 GpuOrder::Capture *GpuOrder::find(unsigned long long capture) {
@@ -88,8 +101,8 @@ void GpuOrder::before_captured(cudaStream_t stream, const Tail &tail) {
                "ordering a captured stream after the last operation");
 }
 
-void GpuOrder::after(cudaStream_t stream) {
-    if (capturing_) return after_captured(tail_of(stream));
+void GpuOrder::after(cudaStream_t stream, Into into) {
+    if (into == Into::graph) return after_captured(tail_of(stream));
     check_cuda(cudaEventRecord(last_.get(), stream), "recording the order event");
 }
 

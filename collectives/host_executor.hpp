@@ -19,6 +19,7 @@ public:
     HostExecutor(const CommView &view, HostReach reach, const Route &route, std::function<void()> throw_if_broken);
     ~HostExecutor() override;
 
+    void require_stream(void *) override {}
     void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) override;
     void messages(std::vector<MessageCall> calls, void *stream) override;
     void transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan,

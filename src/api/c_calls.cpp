@@ -34,13 +34,13 @@ baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stre
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const auto turn = found->turn();
         const Request request = check(turn);
-        const std::shared_ptr<void> on = find_stream(*found, stream);
+        const StreamRef on = find_stream(turn, stream);
         Group &group = Group::of_this_thread();
         if (!group.open()) return turn.issuer().run(request, on.get());
         const auto look = [=] {
             const std::shared_ptr<Communicator> again = find_comm(comm);
             const auto its_turn = again->turn_unless_destroyed();
-            find_stream(*again, stream);
+            find_stream(its_turn, stream);
             return memory_of(check(its_turn));
         };
         group.add_call(once_more(name, memory_of(request), look), found,
@@ -56,7 +56,7 @@ baton_result messages(const char *name, const std::array<const char *, n> &buffe
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const auto turn = found->turn();
         const std::array<Request, n> requests = check(turn);
-        const std::shared_ptr<void> on = find_stream(*found, stream);
+        const StreamRef on = find_stream(turn, stream);
         Group &group = Group::of_this_thread();
         if (!group.open()) return turn.issuer().run_messages(requests, on.get());
         std::array<Group::Names, n> names;
@@ -96,7 +96,7 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         const std::shared_ptr<WindowHandle> found = find_window(window);
         const auto turn = found->comm->turn();
         find_window(window);  // another thread may have destroyed it meanwhile
-        const std::shared_ptr<void> on = find_stream(*found->comm, stream);
+        const StreamRef on = find_stream(turn, stream);
         const OneSided call = make(turn, *found->window, on.get());
         const auto run = [work = call.work, on](const Turn &then) { then.issuer().run_one_sided(work, on.get()); };
         Group &group = Group::of_this_thread();
@@ -105,7 +105,7 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
             const std::shared_ptr<WindowHandle> again = find_window(window);
             const auto its_turn = again->comm->turn_unless_destroyed();
             find_window(window);
-            const std::shared_ptr<void> queue = find_stream(*again->comm, stream);
+            const StreamRef queue = find_stream(its_turn, stream);
             return std::array{make(its_turn, *again->window, queue.get()).buffer};
         };
         group.add_call(once_more(name, std::array{call.buffer}, look), found->comm, run);

@@ -48,14 +48,20 @@ std::shared_ptr<WindowHandle> find_window(baton_window_t window) {
     return found;
 }
 
-std::shared_ptr<void> find_stream(const Communicator &comm, baton_stream_t stream) {
-    if (comm.on_gpu() || stream == nullptr) return {std::shared_ptr<void>(), stream};
+StreamRef find_stream(const Turn &turn, baton_stream_t stream) {
+    if (turn.comm().on_gpu()) {
+        if (may_be_handle(stream))  // CUDA would follow it as an address
+            fail(BATON_ERR_ARGUMENT, "stream is {}, which is no CUDA stream; this communicator is on GPUs", stream);
+        turn.issuer().require_stream(stream);
+        return StreamRef(stream);
+    }
+    if (stream == nullptr) return StreamRef(stream);
     std::shared_ptr<HostStream> found = host_streams().find(static_cast<baton_host_stream_t>(stream));
     if (!found)
         fail(BATON_ERR_ARGUMENT,
              "stream is {}, which is no host stream (never created, or destroyed); this communicator is on the host",
              stream);
-    return found;
+    return StreamRef(std::move(found));
 }
 
 }  // namespace baton::core

@@ -20,8 +20,8 @@ HandleTable<HandleOf::window, baton_window_t, WindowHandle> &windows();
 /// The object behind a handle; throws BATON_ERR_ARGUMENT for a handle that is none, or was destroyed.
 std::shared_ptr<Communicator> find_comm(baton_comm_t comm);
 std::shared_ptr<WindowHandle> find_window(baton_window_t window);
-/// The HostStream behind a handle (host), kept alive, or the cudaStream_t itself (GPU), not owned; both may be NULL.
-std::shared_ptr<void> find_stream(const Communicator &comm, baton_stream_t stream);
+/// Throws BATON_ERR_ARGUMENT for a stream that the communicator's calls cannot go on.
+StreamRef find_stream(const Turn &turn, baton_stream_t stream);
 
 void require_type(baton_type type);
 void require_op(baton_type type, baton_op op);

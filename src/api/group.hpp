@@ -3,11 +3,29 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "comm/communicator.hpp"
 
 namespace baton::core {
+
+class HostStream;
+
+/// What calls go on: the cudaStream_t that the user gave, and still owns, or a HostStream, which lives as long as this.
+/// NULL on either.
+class StreamRef {
+public:
+    explicit StreamRef(void *cuda_stream) : stream_(cuda_stream) {}
+    explicit StreamRef(std::shared_ptr<HostStream> host_stream)
+        : stream_(host_stream.get()), kept_(std::move(host_stream)) {}
+    void *get() const { return stream_; }
+    bool operator==(const StreamRef &) const = default;
+
+private:
+    void *stream_;
+    std::shared_ptr<HostStream> kept_;
+};
 
 /// The calls that this thread has collected between baton_group_begin and baton_group_end, already checked.
 ///
@@ -26,7 +44,7 @@ public:
         baton_comm_t comm_handle;
         baton_stream_t stream_handle;
         std::shared_ptr<Communicator> comm;
-        std::shared_ptr<void> stream;
+        StreamRef stream;
     };
     /// What the caller calls a message, for the words of a refusal.
     struct Names {
@@ -57,13 +75,13 @@ private:
     };
     struct Step {
         enum class State {
-            waiting,
+            not_issued,  // not yet, or left out behind a refused one
             issued,
             refused
         };
         std::shared_ptr<Communicator> comm;
         Call issue;
-        State state = State::waiting;
+        State state = State::not_issued;
     };
     struct Collected {
         std::vector<Check> checks;

@@ -14,6 +14,19 @@ enum class HandleOf : std::uint64_t {
     host_stream = 2
 };
 
+/// Where a handle keeps what. Bit 0 is set, so that none is aligned as a real object's address would be; generations
+/// count from 1, so that none is a small number either, as CUDA's cudaStreamLegacy is.
+struct HandleBits {
+    static constexpr int index_at = 3;
+    static constexpr int generation_at = 24;
+};
+
+/// Whether it could be a handle of some kind, as no pointer of the system's or of CUDA's is.
+inline bool may_be_handle(const void *pointer) {
+    const auto bits = reinterpret_cast<std::uint64_t>(pointer);
+    return (bits & 1) != 0 && bits >> HandleBits::generation_at != 0;
+}
+
 /// Handles of the C API and the objects behind them. A handle is the kind of object, a slot number and the slot's
 /// generation dressed as a pointer, so that a handle used after its object's destruction, or in the place of another
 /// kind, is recognised instead of followed. Thread-safe; find() keeps the object alive for its caller.
@@ -59,14 +72,17 @@ private:
         std::shared_ptr<Object> object;
         std::uint64_t generation = 0;
     };
-    // Bit 0 is set, so that no handle is aligned as a real object's address would be.
     static constexpr std::uint64_t low_bits = static_cast<std::uint64_t>(kind) << 1 | 1;
     static Handle encode(std::size_t index, std::uint64_t generation) {
-        return reinterpret_cast<Handle>(generation << 24 | static_cast<std::uint64_t>(index) << 3 | low_bits);
+        return reinterpret_cast<Handle>(generation << HandleBits::generation_at |
+                                        static_cast<std::uint64_t>(index) << HandleBits::index_at | low_bits);
     }
     static std::size_t index_of(Handle handle) {
         const auto bits = reinterpret_cast<std::uint64_t>(handle);
-        return (bits & 7) != low_bits ? SIZE_MAX : static_cast<std::size_t>(bits >> 3 & 0x1FFFFF);
+        constexpr std::uint64_t kind_mask = (1ull << HandleBits::index_at) - 1;
+        constexpr std::uint64_t index_mask = (1ull << (HandleBits::generation_at - HandleBits::index_at)) - 1;
+        return (bits & kind_mask) != low_bits ? SIZE_MAX
+                                              : static_cast<std::size_t>(bits >> HandleBits::index_at & index_mask);
     }
 
     mutable std::mutex mutex_;

@@ -17,6 +17,8 @@ public:
     Issuer(CommParts &parts, const Planner &planner, Breakage &breakage)
         : parts_(parts), planner_(planner), breakage_(breakage) {}
 
+    /// Throws BATON_ERR_ARGUMENT for a stream that the communicator's calls cannot go on: before all of the below.
+    void require_stream(void *stream) const { parts_.executor->require_stream(stream); }
     void run(const Request &request, void *stream);
     /// Sends and recvs, which progress together.
     void run_messages(std::span<const Request> requests, void *stream);

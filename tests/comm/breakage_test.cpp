@@ -15,6 +15,7 @@ using Closing = Breakage::Closing;
 
 class FakeExecutor final : public Executor {
 public:
+    void require_stream(void *) override {}
     void collective(const Request &, const Plan &, const CollectiveArgs &, void *) override {}
     void messages(std::vector<MessageCall>, void *) override {}
     void transfer(std::byte *, const std::byte *, std::uint64_t, const Plan &, void *) override {}

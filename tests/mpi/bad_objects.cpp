@@ -266,9 +266,10 @@ TEST_F(BadObjects, HostStreams) {
     EXPECT_REFUSED(baton_host_stream_create(nullptr), "stream");
     EXPECT_REFUSED(baton_host_stream_synchronize(nullptr), "stream");
     EXPECT_REFUSED(baton_host_stream_destroy(nullptr), "stream");
-    if (on_gpu()) return;
     baton_host_stream_t stream = nullptr;
     ASSERT_OK(baton_host_stream_create(&stream));
+    if (on_gpu()) EXPECT_REFUSED(baton_barrier(comm(), stream), "stream", "on GPUs");
+    EXPECT_REFUSED(baton_barrier(comm(), comm()), "stream");
     // The first of each kind have the same slot and generation.
     EXPECT_REFUSED(baton_comm_check(reinterpret_cast<baton_comm_t>(stream)), "comm");
     EXPECT_REFUSED(baton_host_stream_synchronize(reinterpret_cast<baton_host_stream_t>(comm())), "stream");

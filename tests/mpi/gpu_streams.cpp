@@ -40,11 +40,18 @@ TEST_F(GpuStreams, OfAnotherDeviceAreRefused) {
     ASSERT_CUDA(cudaSetDevice((environment().device + 1) % devices));
     EXPECT_CUDA(cudaStreamCreateWithFlags(&foreign, cudaStreamNonBlocking));
     ASSERT_CUDA(cudaSetDevice(environment().device));
-    for (std::size_t count : {1000, 10000000}) {
+    const auto expect_refused = [&](std::size_t count) {
         Buffer buffer(comm(), count * 4);
-        EXPECT_EQ(baton_allreduce(BATON_IN_PLACE, buffer.data(), count, BATON_FLOAT32, BATON_SUM, comm(), foreign),
-                  BATON_ERR_ARGUMENT);
-    }
+        EXPECT_ERROR(BATON_ERR_ARGUMENT,
+                     baton_allreduce(BATON_IN_PLACE, buffer.data(), count, BATON_FLOAT32, BATON_SUM, comm(), foreign),
+                     "stream is of CUDA device");
+    };
+    expect_refused(1000);
+    expect_refused(10000000);
+    EXPECT_OK(baton_group_begin());
+    expect_refused(1000);  // not at the end, behind the steps of others
+    EXPECT_OK(baton_barrier(comm(), stream_));
+    EXPECT_OK(baton_group_end());
     EXPECT_CUDA(cudaStreamDestroy(foreign));
     expect_works(comm());
 }
