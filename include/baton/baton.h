@@ -248,7 +248,9 @@ BATON_API baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *
  * come within the timeout, for instance) is returned; this rank's part is destroyed then as well. Windows and
  * baton_malloc() memory of the communicator that are still alive are freed. CUDA graphs that captured calls of the
  * communicator must not be launched any more. Several communicators are destroyed in the same order on all ranks: in
- * different orders the ranks would wait for each other until the timeout.
+ * different orders the ranks would wait for each other until the timeout. Likewise on GPUs a call on another
+ * communicator comes before this one on all ranks or on none: CUDA gives memory back when the kernels that the process
+ * has launched have ended, and those may wait for a rank that has not made its call yet.
  */
 BATON_API baton_result baton_comm_destroy(baton_comm_t comm);
 
