@@ -80,10 +80,10 @@ __global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> 
                                launched.parts, launched.count);
     if (message.is_send) Way::load_ahead(engine, message, launched.algorithm);
     message.number = engine.open(message.number);
-    // Where messages share the blocks there may be more parts of one. (The one block that receives a push waits for all
-    // of them.) Both sides go through theirs in ascending order, so the first that is not done is always under way.
-    const bool in_turns = Way::is(Algorithm::packet, launched.algorithm) ||
-                          Way::is(Algorithm::staged, launched.algorithm) ||
+    // Where messages share the blocks there may be more parts of one that is staged or pushed. (The one block that
+    // receives a push waits for all of them.) Both sides go through theirs in ascending order, so the first that is not
+    // done is always under way.
+    const bool in_turns = Way::is(Algorithm::staged, launched.algorithm) ||
                           (Way::is(Algorithm::push, launched.algorithm) && message.is_send);
     do {
         engine.take_part(part);

@@ -134,4 +134,17 @@ BATON_HD inline bool wait_until(const CommView &view, const OperationPoint &poin
     return true;
 }
 
+/// Waits for a peer's line of the operation at `point`. False if the wait must end before, or if the peer does
+/// something else than point.mine; then all ranks give up.
+BATON_HD inline bool wait_for_line(const CommView &view, const OperationPoint &point, const ArrivalLine *line,
+                                   Arrival *theirs) {
+    Spin spin(view, point);
+    while (!load_arrival(line, point.epoch, theirs)) {
+        if (!spin()) return false;
+    }
+    if (theirs->signature == point.mine) return true;
+    give_up(view, BATON_ERR_MISMATCH, point, theirs->signature);
+    return false;
+}
+
 }  // namespace baton::core

@@ -77,13 +77,9 @@ public:
 
     bool await(int peer) {
         if (failed_) return false;
-        const ArrivalLine *line = view_.own().arrival(epoch_, channel, peer);
-        Spin spin(view_, at(WaitFor::arrival, peer));
         Arrival theirs;
-        while (!load_arrival(line, epoch_, &theirs)) {
-            if (!spin()) return fail();
-        }
-        if (!(theirs.signature == mine_)) return report(BATON_ERR_MISMATCH, peer, theirs.signature);
+        if (!wait_for_line(view_, at(WaitFor::arrival, peer), view_.own().arrival(epoch_, channel, peer), &theirs))
+            return fail();
         return resolve(peer, theirs.send, &send_of_) && resolve(peer, theirs.recv, &recv_of_);
     }
     bool await_all() {

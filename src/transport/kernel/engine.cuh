@@ -198,17 +198,9 @@ private:
 
     /// One thread: waits for the peer's arrival and looks its buffers up.
     __device__ void meet(int peer) {
-        const ArrivalLine *line = view_.own().arrival(epoch_, channel_, peer);
-        Spin spin(view_, at(WaitFor::arrival, peer));
         Arrival theirs;
-        while (!load_arrival(line, epoch_, &theirs)) {
-            if (!spin()) {
-                going_ = false;
-                return;
-            }
-        }
-        if (!(theirs.signature == mine_)) {
-            report(BATON_ERR_MISMATCH, peer, theirs.signature);
+        if (!wait_for_line(view_, at(WaitFor::arrival, peer), view_.own().arrival(epoch_, channel_, peer), &theirs)) {
+            going_ = false;
             return;
         }
         const Packet send_line = cached_region(view_, peer, theirs.send);
@@ -220,13 +212,11 @@ private:
     __device__ Remote address_of(int owner, const BufferRef &buffer, const Packet &cached) {
         if (!buffer.is_in_region()) return nullptr;
         Remote address = region_address(view_, owner, buffer, cached);
-        if (address == nullptr) report(BATON_ERR_INTERNAL, owner, mine_);
+        if (address == nullptr) {
+            give_up(view_, BATON_ERR_INTERNAL, at(WaitFor::arrival, owner));
+            going_ = false;
+        }
         return address;
-    }
-
-    __device__ void report(baton_result code, int peer, const Signature &theirs) {
-        give_up(view_, code, at(WaitFor::arrival, peer), theirs);
-        going_ = false;
     }
 
     KernelShared &shared_;

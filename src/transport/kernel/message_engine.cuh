@@ -196,7 +196,7 @@ public:
     }
     /// What a peer's line named is not what it was taken for.
     __device__ void refuse() {
-        if (threadIdx.x == 0) report(BATON_ERR_INTERNAL, mine_.signature);
+        if (threadIdx.x == 0) give_up_on_line();
         going_ = false;
     }
 
@@ -229,27 +229,24 @@ private:
     }
 
     __device__ void read_line(const ArrivalLine *line, WaitFor wait_for) {
-        Spin spin(view_, at(wait_for));
         Arrival theirs;
-        while (!load_arrival(line, number_, &theirs)) {
-            if (!spin()) {
-                going_ = false;
-                return;
-            }
+        if (!wait_for_line(view_, at(wait_for), line, &theirs)) {
+            going_ = false;
+            return;
         }
-        if (!(theirs.signature == mine_.signature)) return report(BATON_ERR_MISMATCH, theirs.signature);
         shared_.remote = nullptr;
         if (!theirs.recv.is_in_region()) return;
         shared_.remote = region_address(view_, peer_, theirs.recv, cached_region(view_, peer_, theirs.recv));
-        if (shared_.remote == nullptr) report(BATON_ERR_INTERNAL, theirs.signature);
+        if (shared_.remote == nullptr) give_up_on_line();
     }
 
     __device__ OperationPoint at(WaitFor wait_for) const {
         return {peer_, channel_, number_, wait_for, mine_.signature};
     }
 
-    __device__ void report(baton_result code, const Signature &theirs) {
-        give_up(view_, code, at(WaitFor::header), theirs);
+    /// It names memory that it cannot name.
+    __device__ void give_up_on_line() {
+        give_up(view_, BATON_ERR_INTERNAL, at(WaitFor::header));
         going_ = false;
     }
 
