@@ -42,8 +42,9 @@ struct Loaded {
 };
 
 const Loaded &loaded() {
-    static const Loaded once;
-    return once;
+    // Never destroyed: service threads may still call while the process ends.
+    static const auto *const once = new Loaded;
+    return *once;
 }
 
 }  // namespace

@@ -24,17 +24,48 @@ CUmemAccessDesc read_and_write(int device) {
     return access;
 }
 
-IpcMappings ipc_mappings;
-PoolMappings pool_mappings({
-    [](void *address) {
-        check_driver(driver().mem_free(reinterpret_cast<CUdeviceptr>(address)), "cuMemFree of imported pool memory");
-    },
-    [](void *pool) { check_driver(driver().pool_destroy(static_cast<CUmemoryPool>(pool)), "cuMemPoolDestroy"); },
-});
-
-PoolPiece piece_of(const RegionPost &post) { return {post.process, post.base, post.size, post.allocation}; }
-
 void *fd_as_handle(int fd) { return reinterpret_cast<void *>(static_cast<std::intptr_t>(fd)); }
+
+/// What PoolMappings counts.
+class PoolDriver final : public PoolMappings::Driver {
+public:
+    void *import_pool(int fd, int device) override {
+        CUmemoryPool pool = nullptr;
+        check_driver(driver().pool_import_from_shareable_handle(&pool, fd_as_handle(fd), by_fd, 0),
+                     "cuMemPoolImportFromShareableHandle");
+        const CUmemAccessDesc access = read_and_write(device);
+        const CUresult result = driver().pool_set_access(pool, &access, 1);
+        if (result != CUDA_SUCCESS) driver().pool_destroy(pool);
+        check_driver(result, "cuMemPoolSetAccess");
+        return pool;
+    }
+    void *import_pointer(void *pool, const RegionPost &piece) override {
+        CUmemPoolPtrExportData data = {};
+        std::memcpy(&data, piece.opaque, sizeof(data));
+        CUdeviceptr address = 0;
+        check_driver(driver().pool_import_pointer(&address, static_cast<CUmemoryPool>(pool), &data),
+                     "cuMemPoolImportPointer");
+        return reinterpret_cast<void *>(address);
+    }
+    void free_pointer(void *address) override {
+        check_driver(driver().mem_free(reinterpret_cast<CUdeviceptr>(address)), "cuMemFree of imported pool memory");
+    }
+    void destroy_pool(void *pool) override {
+        check_driver(driver().pool_destroy(static_cast<CUmemoryPool>(pool)), "cuMemPoolDestroy");
+    }
+};
+
+// The two are never destroyed: a communicator that is still there when the process ends has a service thread, which
+// maps what peers post.
+IpcMappings &ipc_mappings() {
+    static auto *const mappings = new IpcMappings;
+    return *mappings;
+}
+
+PoolMappings &pool_mappings() {
+    static auto *const mappings = new PoolMappings(*new PoolDriver);
+    return *mappings;
+}
 
 }  // namespace
 
@@ -51,7 +82,7 @@ void *import_legacy(const RegionPost &post, int device) {
     cudaIpcMemHandle_t handle;
     std::memcpy(&handle, post.opaque, sizeof(handle));
     cudaError_t result = cudaSuccess;
-    void *const address = ipc_mappings.open({device, post.process, post.base}, post.size, [&]() -> void * {
+    void *const address = ipc_mappings().open({device, post.process, post.base}, post.size, [&]() -> void * {
         void *opened = nullptr;
         result = cudaIpcOpenMemHandle(&opened, handle, cudaIpcMemLazyEnablePeerAccess);
         if (result == cudaErrorAlreadyMapped) {
@@ -66,8 +97,8 @@ void *import_legacy(const RegionPost &post, int device) {
 }
 
 void unimport_legacy(void *address) {
-    ipc_mappings.close(address,
-                       [](void *mapped) { check_cuda(cudaIpcCloseMemHandle(mapped), "cudaIpcCloseMemHandle"); });
+    ipc_mappings().close(address,
+                         [](void *mapped) { check_cuda(cudaIpcCloseMemHandle(mapped), "cudaIpcCloseMemHandle"); });
 }
 
 int export_vmm(const PointerInfo &info, RegionPost *post) {
@@ -126,28 +157,8 @@ int export_from_pool(const PointerInfo &info, RegionPost *post) {
     return held.release();
 }
 
-void *import_from_pool(const RegionPost &post, int fd, int device) {
-    const auto import_pool = [&]() -> void * {
-        CUmemoryPool pool = nullptr;
-        check_driver(driver().pool_import_from_shareable_handle(&pool, fd_as_handle(fd), by_fd, 0),
-                     "cuMemPoolImportFromShareableHandle");
-        const CUmemAccessDesc access = read_and_write(device);
-        const CUresult result = driver().pool_set_access(pool, &access, 1);
-        if (result != CUDA_SUCCESS) driver().pool_destroy(pool);
-        check_driver(result, "cuMemPoolSetAccess");
-        return pool;
-    };
-    const auto import_pointer = [&](void *pool) {
-        CUmemPoolPtrExportData data = {};
-        std::memcpy(&data, post.opaque, sizeof(data));
-        CUdeviceptr address = 0;
-        check_driver(driver().pool_import_pointer(&address, static_cast<CUmemoryPool>(pool), &data),
-                     "cuMemPoolImportPointer");
-        return reinterpret_cast<void *>(address);
-    };
-    return pool_mappings.open(piece_of(post), import_pool, import_pointer);
-}
+void *import_from_pool(const RegionPost &post, int fd, int device) { return pool_mappings().open(post, fd, device); }
 
-void unimport_from_pool(const RegionPost &post) { pool_mappings.close(piece_of(post)); }
+void unimport_from_pool(const RegionPost &post) { pool_mappings().close(post); }
 
 }  // namespace baton::core

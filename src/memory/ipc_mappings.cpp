@@ -1,11 +1,15 @@
 #include "memory/ipc_mappings.hpp"
 
 #include <random>
+#include <utility>
 
 namespace baton::core {
 
 void *IpcMappings::open(const IpcPlace &place, std::uint64_t size, const Open &open) {
     const std::lock_guard lock(mutex_);
+    // The memory for what is noted below, first: what the driver has opened is always noted.
+    Mappings made_mapping{{nullptr, {place, size}}};
+    Newest made_newest{{place, nullptr}};
     void *address = open();
     const bool opened = address != nullptr;
     if (!opened) {
@@ -13,12 +17,14 @@ void *IpcMappings::open(const IpcPlace &place, std::uint64_t size, const Open &o
         if (found == newest_.end() || mappings_.at(found->second).size < size) return nullptr;
         address = found->second;
     }
-    Mapping &mapping = mappings_[address];
+    auto node = made_mapping.extract(made_mapping.begin());
+    node.key() = address;
+    Mapping &mapping = mappings_.insert(std::move(node)).position->second;  // or the one that is there
+    newest_.merge(made_newest);
+    newest_.find(place)->second = address;
     mapping.place = place;
-    if (mapping.users == 0) mapping.size = size;
     ++mapping.users;
     mapping.opened += opened ? 1 : 0;
-    newest_[place] = address;
     return address;
 }
 

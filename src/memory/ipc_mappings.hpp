@@ -33,7 +33,7 @@ public:
     using Close = std::function<void(void *)>;
 
     /// The address of the `size` bytes at `place`, whose handle `open` opens. Null if they are mapped already, but not
-    /// by open(), or fewer of them.
+    /// by open(), or fewer of them. Where it throws, the driver has opened nothing.
     void *open(const IpcPlace &place, std::uint64_t size, const Open &open);
 
     /// For each open(), once. `close` may wait for kernels: it is called without the lock, so that other threads can
@@ -47,9 +47,12 @@ private:
         int users = 0;
         int opened = 0;
     };
+    using Mappings = std::map<void *, Mapping>;  // by address
+    using Newest = std::map<IpcPlace, void *>;
+
     std::mutex mutex_;
-    std::map<void *, Mapping> mappings_;
-    std::map<IpcPlace, void *> newest_;  // a block that replaced a freed one at the same address is opened later
+    Mappings mappings_;
+    Newest newest_;  // a block that replaced a freed one at the same address is opened later
 };
 
 /// A number that no other process has: process ids repeat between containers.

@@ -4,44 +4,57 @@
 
 namespace baton::core {
 
-void *PoolMappings::open(const PoolPiece &piece, const std::function<void *()> &import_pool,
-                         const std::function<void *(void *)> &import_pointer) {
+void *PoolMappings::open(const RegionPost &piece, int fd, int device) {
     const std::lock_guard lock(mutex_);
     const Place place{piece.process, piece.base};
     if (const auto here = mappings_.find(place);
-        here != mappings_.end() && here->second.piece.allocation == piece.allocation) {
-        ++pools_[import_pool()].imports;  // for this user's device to have access
+        here != mappings_.end() && here->second.allocation == piece.allocation) {
+        import_pool(fd, device);  // for this user's device to have access
         ++here->second.users;
         return here->second.address;
     }
     free_what_is_under(piece);
-    void *const pool = import_pool();
-    ++pools_[pool].imports;
+    void *const pool = import_pool(fd, device);
+    Mappings::iterator mapping = mappings_.end();
     try {
-        void *const address = import_pointer(pool);
-        mappings_[place] = {piece, pool, address, 1};
-        ++pools_.at(pool).pieces;
-        return address;
+        // Its entry first: what the driver has imported is always written down.
+        mapping = mappings_.try_emplace(place).first;
+        mapping->second = {piece.size, piece.allocation, pool, driver_.import_pointer(pool, piece), 1};
     } catch (...) {
+        if (mapping != mappings_.end()) mappings_.erase(mapping);
         destroy_if_empty(pool);
         throw;
     }
+    ++pools_.at(pool).pieces;
+    return mapping->second.address;
 }
 
-void PoolMappings::close(const PoolPiece &piece) {
+void PoolMappings::close(const RegionPost &piece) {
     const std::lock_guard lock(mutex_);
     const auto found = mappings_.find({piece.process, piece.base});
     // Of another allocation: this one has been freed when that was imported.
-    if (found == mappings_.end() || found->second.piece.allocation != piece.allocation) return;
+    if (found == mappings_.end() || found->second.allocation != piece.allocation) return;
     if (--found->second.users == 0) free(found);
 }
 
-void PoolMappings::free_what_is_under(const PoolPiece &piece) {
+/// Imports and counts.
+void *PoolMappings::import_pool(int fd, int device) {
+    void *const pool = driver_.import_pool(fd, device);
+    try {
+        ++pools_[pool].imports;
+    } catch (...) {  // no memory to count it: it is the first, as others' entry is there
+        driver_.destroy_pool(pool);
+        throw;
+    }
+    return pool;
+}
+
+void PoolMappings::free_what_is_under(const RegionPost &piece) {
     auto next = mappings_.upper_bound({piece.process, piece.base});
     if (next != mappings_.begin()) {
         const auto before = std::prev(next);
-        const PoolPiece &left = before->second.piece;
-        if (left.process == piece.process && left.base + left.size > piece.base) free(before);
+        const auto &[process, base] = before->first;
+        if (process == piece.process && base + before->second.size > piece.base) free(before);
     }
     while (next != mappings_.end() && next->first < Place{piece.process, piece.base + piece.size}) free(next++);
 }
@@ -50,7 +63,7 @@ void PoolMappings::free(Mappings::iterator mapping) {
     const Mapping gone = mapping->second;
     mappings_.erase(mapping);
     --pools_.at(gone.pool).pieces;
-    undo_.free_pointer(gone.address);
+    driver_.free_pointer(gone.address);
     destroy_if_empty(gone.pool);
 }
 
@@ -59,7 +72,7 @@ void PoolMappings::destroy_if_empty(void *pool) {
     if (found->second.pieces > 0) return;
     const int times = found->second.imports;
     pools_.erase(found);
-    for (int i = 0; i < times; ++i) undo_.destroy_pool(pool);
+    for (int i = 0; i < times; ++i) driver_.destroy_pool(pool);
 }
 
 }  // namespace baton::core

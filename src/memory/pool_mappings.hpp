@@ -1,21 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <utility>
 
-namespace baton::core {
+#include "memory/region.hpp"
 
-/// A piece of a pool, as its owner knows it: the process (process_number()), the place, and the number that tells the
-/// allocation from those before and after it in the same place.
-struct PoolPiece {
-    std::uint64_t process = 0;
-    std::uint64_t base = 0;
-    std::uint64_t size = 0;
-    std::uint64_t allocation = 0;
-};
+namespace baton::core {
 
 /// The pools and pieces of cudaMallocAsync's kind of memory that this process has imported, shared by its
 /// communicators. Measured with CUDA 13.0:
@@ -30,25 +22,35 @@ struct PoolPiece {
 /// A piece is therefore imported once for all its users, and freed by the last of them, or when another one is imported
 /// over it: then its owner has freed it. A pool is destroyed with its last piece. Only kernels may be given the
 /// addresses. Thread-safe.
+///
+/// A piece is what its owner has posted: process, base and size say where it lies, and `allocation` tells it from those
+/// before and after it in the same place.
 class PoolMappings {
 public:
-    /// All calls of the driver throw Failure, and are made with the lock held.
-    struct Undo {
-        std::function<void(void *address)> free_pointer;
-        std::function<void(void *pool)> destroy_pool;
+    /// The calls of the driver. They throw Failure, and are made with the lock held.
+    class Driver {
+    public:
+        virtual ~Driver() = default;
+        /// The pool that the descriptor stands for, with access for `device`.
+        virtual void *import_pool(int fd, int device) = 0;
+        virtual void *import_pointer(void *pool, const RegionPost &piece) = 0;
+        virtual void free_pointer(void *address) = 0;
+        virtual void destroy_pool(void *pool) = 0;
     };
-    explicit PoolMappings(Undo undo) : undo_(std::move(undo)) {}
+    /// The driver must outlive the mappings.
+    explicit PoolMappings(Driver &driver) : driver_(driver) {}
 
-    /// The piece's address in this process.
-    void *open(const PoolPiece &piece, const std::function<void *()> &import_pool,
-               const std::function<void *(void *pool)> &import_pointer);
+    /// The piece's address in this process, for kernels of `device`. `fd`: its pool's descriptor, which stays the
+    /// caller's. Where it throws, nothing is imported that was not before.
+    void *open(const RegionPost &piece, int fd, int device);
 
     /// For each open(), once.
-    void close(const PoolPiece &piece);
+    void close(const RegionPost &piece);
 
 private:
     struct Mapping {
-        PoolPiece piece;
+        std::uint64_t size = 0;
+        std::uint64_t allocation = 0;
         void *pool = nullptr;
         void *address = nullptr;
         int users = 0;
@@ -60,11 +62,12 @@ private:
     using Place = std::pair<std::uint64_t, std::uint64_t>;  // process, base
     using Mappings = std::map<Place, Mapping>;
 
-    void free_what_is_under(const PoolPiece &piece);
+    void *import_pool(int fd, int device);
+    void free_what_is_under(const RegionPost &piece);
     void free(Mappings::iterator mapping);
     void destroy_if_empty(void *pool);
 
-    const Undo undo_;
+    Driver &driver_;
     std::mutex mutex_;
     Mappings mappings_;  // no two overlap: memory has one owner at a time
     std::map<void *, Pool> pools_;

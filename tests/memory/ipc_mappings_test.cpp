@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <new>
+
+#include "support/failing_new.hpp"
 
 namespace baton::core::testing {
 namespace {
@@ -12,6 +15,7 @@ class FakeDriver {
 public:
     /// As cudaIpcOpenMemHandle: counts, or null if the place is mapped with another size.
     void *open(char *address, int size) {
+        const test::WithMemory its_own;
         Mapped &mapped = mapped_[address];
         if (mapped.opened > 0 && mapped.size != size) return nullptr;
         mapped.size = size;
@@ -98,6 +102,26 @@ TEST_F(IpcMappingsTest, OtherProcessesAndPlacesAreNotMistaken) {
     EXPECT_EQ(open(116, block_ + 16, 4, 1), nullptr);
     close(block_ + 16);  // never opened here
     EXPECT_EQ(driver_.opened(block_ + 16), 1);
+}
+
+TEST_F(IpcMappingsTest, WhatIsOpenedIsKnownOrNotOpenedWhereMemoryRunsOut) {
+    const auto open_with = [&](long allocations) {
+        test::allocations_left = allocations;
+        void *address = nullptr;
+        try {
+            address = open(100, block_, 8);
+        } catch (const std::bad_alloc &) {
+            EXPECT_EQ(driver_.opened(block_), 0) << "allocation " << allocations;
+        }
+        test::allocations_left = -1;
+        return address;
+    };
+    long allocations = 0;
+    while (open_with(allocations) == nullptr) ++allocations;
+    EXPECT_GT(allocations, 0);
+    EXPECT_EQ(driver_.opened(block_), 1);
+    close(block_);
+    EXPECT_EQ(driver_.opened(block_), 0);
 }
 
 TEST(ProcessNumber, StaysTheSame) {

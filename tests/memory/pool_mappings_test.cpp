@@ -5,45 +5,55 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <new>
 #include <thread>
 #include <vector>
 
+#include "support/failing_new.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core::testing {
 namespace {
 
-class FakeDriver {
+/// A pool's descriptor is its number.
+class FakeDriver final : public PoolMappings::Driver {
 public:
-    void *import_pool(char *pool) {
-        ++imports_[pool];
-        return pool;
+    void *import_pool(int fd, int /*device*/) override {
+        const test::WithMemory its_own;
+        ++imports_[pool(fd)];
+        return pool(fd);
     }
-    void *import_pointer(void *pool, char *address, std::uint64_t size) {
+    void *import_pointer(void *pool, const RegionPost &piece) override {
+        const test::WithMemory its_own;
         if (imports_.count(pool) == 0) fail(BATON_ERR_SYSTEM, "no such pool");
         if (refuses) fail(BATON_ERR_SYSTEM, "refused");
+        char *const address = at(piece);
         for (const auto &[other, pointer] : pointers_) {
-            if (other < address + size && address < other + pointer.size) fail(BATON_ERR_SYSTEM, "imported already");
+            if (other < address + piece.size && address < other + pointer.size)
+                fail(BATON_ERR_SYSTEM, "imported already");
         }
-        pointers_[address] = {pool, size};
+        pointers_[address] = {pool, piece.size};
         return address;
     }
-    void free_pointer(void *address) {
+    void free_pointer(void *address) override {
         if (pointers_.erase(static_cast<char *>(address)) == 0) fail(BATON_ERR_SYSTEM, "not imported");
     }
-    void destroy_pool(void *pool) {
+    void destroy_pool(void *pool) override {
         for (const auto &[address, pointer] : pointers_) {
             if (pointer.pool == pool) fail(BATON_ERR_SYSTEM, "a pointer of the pool is here");
         }
         if (--imports_.at(pool) == 0) imports_.erase(pool);
     }
-    /// How far copies from the address reach: 0 if it is not imported.
-    std::uint64_t reach(char *address) const {
-        const auto found = pointers_.find(address);
+
+    /// Where a piece is seen: at the same distance from the start of its process's memory as at its owner.
+    char *at(const RegionPost &piece) { return memory_ + 64 * (piece.process - 1) + piece.base; }
+    /// How far copies from there reach: 0 if it is not imported.
+    std::uint64_t reach(const RegionPost &piece) {
+        const auto found = pointers_.find(at(piece));
         return found == pointers_.end() ? 0 : found->second.size;
     }
     bool empty() const { return imports_.empty() && pointers_.empty(); }
-    bool has_pool(void *pool) const { return imports_.count(pool) != 0; }
+    bool has_pool(int fd) { return imports_.count(pool(fd)) != 0; }
 
     bool refuses = false;
 
@@ -52,33 +62,34 @@ private:
         void *pool = nullptr;
         std::uint64_t size = 0;
     };
+    void *pool(int fd) { return pools_ + fd; }
+
+    char pools_[2] = {};
+    char memory_[128] = {};
     std::map<void *, int> imports_;
     std::map<char *, Pointer> pointers_;
 };
 
 class PoolMappingsTest : public ::testing::Test {
 protected:
-    /// A piece of the owner's memory, which is seen at the same distance from the start of memory_.
-    static PoolPiece piece(std::uint64_t base, std::uint64_t size, std::uint64_t allocation) {
-        return {1, base, size, allocation};
+    static RegionPost piece(std::uint64_t base, std::uint64_t size, std::uint64_t allocation) {
+        RegionPost post;
+        post.process = 1;
+        post.base = base;
+        post.size = size;
+        post.allocation = allocation;
+        return post;
     }
-    void *open(const PoolPiece &piece, int pool = 0) {
-        return mappings_.open(
-            piece, [&] { return driver_.import_pool(pools_ + pool); },
-            [&](void *imported) { return driver_.import_pointer(imported, at(piece), piece.size); });
-    }
-    char *at(const PoolPiece &piece) { return memory_ + 64 * (piece.process - 1) + piece.base; }
-    std::uint64_t reach(const PoolPiece &piece) { return driver_.reach(at(piece)); }
+    void *open(const RegionPost &piece, int pool = 0) { return mappings_.open(piece, pool, 0); }
+    char *at(const RegionPost &piece) { return driver_.at(piece); }
+    std::uint64_t reach(const RegionPost &piece) { return driver_.reach(piece); }
 
     FakeDriver driver_;
-    PoolMappings mappings_{
-        {[this](void *address) { driver_.free_pointer(address); }, [this](void *pool) { driver_.destroy_pool(pool); }}};
-    char pools_[2] = {};
-    char memory_[128] = {};
+    PoolMappings mappings_{driver_};
 };
 
 TEST_F(PoolMappingsTest, APieceIsImportedOnceAndFreedByItsLastUserAndThePoolWithItsLastPiece) {
-    const PoolPiece one = piece(0, 8, 1), next = piece(8, 8, 2);
+    const RegionPost one = piece(0, 8, 1), next = piece(8, 8, 2);
     EXPECT_EQ(open(one), at(one));
     EXPECT_EQ(open(one), at(one));
     EXPECT_EQ(open(next), at(next));
@@ -87,13 +98,13 @@ TEST_F(PoolMappingsTest, APieceIsImportedOnceAndFreedByItsLastUserAndThePoolWith
     mappings_.close(one);
     EXPECT_EQ(reach(one), 0U);
     EXPECT_EQ(reach(next), 8U);
-    EXPECT_TRUE(driver_.has_pool(pools_));
+    EXPECT_TRUE(driver_.has_pool(0));
     mappings_.close(next);
     EXPECT_TRUE(driver_.empty());
 }
 
 TEST_F(PoolMappingsTest, WhatHasTakenAFreedPiecesPlaceIsImportedAnew) {
-    const PoolPiece old = piece(0, 8, 1), longer = piece(0, 16, 2), shorter = piece(0, 4, 3);
+    const RegionPost old = piece(0, 8, 1), longer = piece(0, 16, 2), shorter = piece(0, 4, 3);
     open(old);
     open(old);
     open(longer);
@@ -110,21 +121,21 @@ TEST_F(PoolMappingsTest, WhatHasTakenAFreedPiecesPlaceIsImportedAnew) {
 }
 
 TEST_F(PoolMappingsTest, PiecesAnywhereUnderANewOneGoAndTheirNeighboursStay) {
-    const PoolPiece left = piece(0, 8, 1), first = piece(8, 8, 2), second = piece(16, 8, 3), right = piece(24, 8, 4);
-    for (const PoolPiece &each : {left, first, second, right}) open(each);
-    const PoolPiece over_two = piece(10, 14, 5);
+    const RegionPost left = piece(0, 8, 1), first = piece(8, 8, 2), second = piece(16, 8, 3), right = piece(24, 8, 4);
+    for (const RegionPost &each : {left, first, second, right}) open(each);
+    const RegionPost over_two = piece(10, 14, 5);
     EXPECT_EQ(open(over_two), at(over_two));
     EXPECT_EQ(reach(first), 0U);
     EXPECT_EQ(reach(second), 0U);
     EXPECT_EQ(reach(left), 8U);
     EXPECT_EQ(reach(right), 8U);
-    for (const PoolPiece &each : {left, first, second, right, over_two}) mappings_.close(each);
+    for (const RegionPost &each : {left, first, second, right, over_two}) mappings_.close(each);
     EXPECT_TRUE(driver_.empty());
 }
 
 TEST_F(PoolMappingsTest, AnotherProcessHasPlacesOfItsOwn) {
-    const PoolPiece mine = piece(0, 16, 1);
-    PoolPiece theirs = piece(8, 8, 2);
+    const RegionPost mine = piece(0, 16, 1);
+    RegionPost theirs = piece(8, 8, 2);
     theirs.process = 2;
     open(mine);
     open(theirs, 1);
@@ -136,14 +147,14 @@ TEST_F(PoolMappingsTest, AnotherProcessHasPlacesOfItsOwn) {
 }
 
 TEST_F(PoolMappingsTest, APoolThatReplacesADestroyedOneIsItself) {
-    const PoolPiece old = piece(0, 8, 1), elsewhere = piece(32, 8, 2), new_one = piece(4, 8, 3);
+    const RegionPost old = piece(0, 8, 1), elsewhere = piece(32, 8, 2), new_one = piece(4, 8, 3);
     open(old, 0);
     open(elsewhere, 0);
     open(new_one, 1);
-    EXPECT_TRUE(driver_.has_pool(pools_));
+    EXPECT_TRUE(driver_.has_pool(0));
     mappings_.close(elsewhere);
-    EXPECT_FALSE(driver_.has_pool(pools_));
-    EXPECT_TRUE(driver_.has_pool(pools_ + 1));
+    EXPECT_FALSE(driver_.has_pool(0));
+    EXPECT_TRUE(driver_.has_pool(1));
     mappings_.close(new_one);
     mappings_.close(old);
     EXPECT_TRUE(driver_.empty());
@@ -163,12 +174,33 @@ TEST_F(PoolMappingsTest, APieceThatIsRefusedLeavesNothing) {
     EXPECT_TRUE(driver_.empty());
 }
 
+TEST_F(PoolMappingsTest, APieceIsThereOrNothingIsWhereMemoryRunsOut) {
+    const RegionPost one = piece(0, 8, 1);
+    const auto open_with = [&](long allocations) {
+        test::allocations_left = allocations;
+        void *address = nullptr;
+        try {
+            address = open(one);
+        } catch (const std::bad_alloc &) {
+            EXPECT_TRUE(driver_.empty()) << "allocation " << allocations;
+        }
+        test::allocations_left = -1;
+        return address;
+    };
+    long allocations = 0;
+    while (open_with(allocations) == nullptr && !HasFailure()) ++allocations;
+    EXPECT_GT(allocations, 0);
+    EXPECT_EQ(reach(one), 8U);
+    mappings_.close(one);
+    EXPECT_TRUE(driver_.empty());
+}
+
 TEST_F(PoolMappingsTest, CommunicatorsOpenAndCloseBesideEachOther) {
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
         threads.emplace_back([this] {
             for (std::uint64_t i = 0; i < 200; ++i) {
-                const PoolPiece one = piece(i % 3, 1 + i % 7, i);
+                const RegionPost one = piece(i % 3, 1 + i % 7, i);
                 open(one);
                 mappings_.close(one);
             }

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "failing_new.hpp"
+#include "support/failing_new.hpp"
 #include "support/fixture.hpp"
 
 namespace baton::test {

@@ -1,6 +1,6 @@
 // The program's operator new and sendmsg, which the library uses too. Not where it could be inlined: compilers would
 // take it for a mistake that memory of new is given to free().
-#include "failing_new.hpp"
+#include "support/failing_new.hpp"
 
 #include <dlfcn.h>
 #include <sys/socket.h>
