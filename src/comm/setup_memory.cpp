@@ -80,7 +80,8 @@ void Setup::give_up_memory() {
 
 /// Where it does not work between all pairs of ranks the memory is given up.
 std::string Setup::meet_in_device_memory() {
-    set_up_memory([&] { return make_cuda_domain(config_.transport == BATON_TRANSPORT_ZERO_SM); });
+    const bool no_kernels = config_.transport == BATON_TRANSPORT_ZERO_SM;
+    set_up_memory([&] { return make_cuda_domain(no_kernels ? Movers::copies_alone : Movers::kernels_and_copies); });
     RegionRegistry::Allocation arena;
     std::string not_mapped;
     meetings_.together([&] {

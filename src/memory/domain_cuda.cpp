@@ -25,7 +25,7 @@ constexpr std::size_t block_bytes = std::size_t{2} << 20;
 
 class CudaDomain final : public MemoryDomain {
 public:
-    CudaDomain(int device, bool for_copies_alone) : device_(device), for_copies_alone_(for_copies_alone) {
+    CudaDomain(int device, Movers movers) : device_(device), movers_(movers) {
         const OnDevice here(device_);
         // Non-blocking: the legacy default stream would wait for the application's kernels, which may wait for this.
         check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
@@ -151,7 +151,7 @@ private:
             case PointerInfo::Kind::device:
                 break;
         }
-        if (info.pool != nullptr && for_copies_alone_) {
+        if (info.pool != nullptr && movers_ == Movers::copies_alone) {
             return "only kernels of the peers may reach memory of a CUDA memory pool, and zero-SM mode has none";
         }
         if (info.legacy_ipc || info.posix_fd) return "";
@@ -164,7 +164,7 @@ private:
     }
 
     const int device_;
-    const bool for_copies_alone_;
+    const Movers movers_;
     std::mutex stream_mutex_;        // guards what follows
     cudaStream_t stream_ = nullptr;  // non-blocking; runs one thing at a time
 };
@@ -182,11 +182,11 @@ int current_gpu() {
     return device;
 }
 
-std::unique_ptr<MemoryDomain> make_cuda_domain(bool for_copies_alone) {
+std::unique_ptr<MemoryDomain> make_cuda_domain(Movers movers) {
     driver();  // throws what is missing
     const int device = current_gpu();
     if (device < 0) fail(BATON_ERR_UNSUPPORTED, "this process sees no usable GPU");
-    return std::make_unique<CudaDomain>(device, for_copies_alone);
+    return std::make_unique<CudaDomain>(device, movers);
 }
 
 }  // namespace baton::core

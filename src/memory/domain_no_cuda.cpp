@@ -12,7 +12,7 @@ namespace {
 
 }  // namespace
 
-std::unique_ptr<MemoryDomain> make_cuda_domain(bool) { no_cuda(); }
+std::unique_ptr<MemoryDomain> make_cuda_domain(Movers) { no_cuda(); }
 std::unique_ptr<MemoryDomain> make_mapped_domain(std::string) { no_cuda(); }
 
 int current_gpu() { return -1; }

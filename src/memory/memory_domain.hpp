@@ -70,9 +70,14 @@ std::uint64_t usable_bytes(const MemoryDomain &domain, const PointerInfo &info, 
 /// `ranks`: that share its memory.
 std::unique_ptr<MemoryDomain> make_host_domain(bool same_process, int ranks = 1);
 
-/// For the current device. Throws BATON_ERR_UNSUPPORTED in a build without CUDA. `for_copies_alone`: memory that only
-/// kernels of the peers may reach (PoolMappings) is not exported.
-std::unique_ptr<MemoryDomain> make_cuda_domain(bool for_copies_alone = false);
+/// What moves data into and out of peers' regions.
+enum class Movers {
+    kernels_and_copies,
+    copies_alone  // then memory that only kernels may be given (PoolMappings) is not exported
+};
+
+/// For the current device. Throws BATON_ERR_UNSUPPORTED in a build without CUDA.
+std::unique_ptr<MemoryDomain> make_cuda_domain(Movers movers = Movers::kernels_and_copies);
 
 /// Host memory that all ranks and their GPUs reach over PCIe, for the current device: where GPUs do not reach each
 /// other's memory, `why` in words. Device memory may be used on it, but is not exported. Throws as make_cuda_domain(),
