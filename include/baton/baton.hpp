@@ -297,7 +297,9 @@ private:
     int exceptions_ = std::uncaught_exceptions(); /* on their way when this was made */
 };
 
-/// Memory of the communicator's kind, registered from birth, for `count` elements. Must go before its communicator.
+/// Memory of the communicator's kind, registered from birth, for `count` elements. Must go before its communicator. An
+/// exception that destroys it leaves the memory to the communicator, which frees it at its end: calls on it may be in
+/// flight, and never end if this rank's next ones do not come.
 template <class T>
 class Memory {
 public:
@@ -311,7 +313,7 @@ public:
         data_ = static_cast<T *>(pointer);
     }
     ~Memory() {
-        if (data_ != nullptr) baton_free(comm_, data_);
+        if (data_ != nullptr && std::uncaught_exceptions() <= exceptions_) baton_free(comm_, data_);
     }
     Memory(Memory &&other) noexcept
         : comm_(other.comm_), data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
@@ -332,6 +334,7 @@ private:
     baton_comm_t comm_;
     T *data_ = nullptr;
     std::size_t count_;
+    int exceptions_ = std::uncaught_exceptions(); /* on their way when this was made */
 };
 
 /// Keeps the allocation that holds a buffer registered. Must go before that and before its communicator.

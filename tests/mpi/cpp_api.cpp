@@ -240,6 +240,36 @@ TEST(CppApi, AnExceptionThatDestroysAWindowAbortsItsCommunicator) {
     outer.barrier();
 }
 
+/// Even ranks receive into memory that an exception has taken from them, before odd ones send.
+TEST(CppApi, AnExceptionLeavesMemoryThatIsInUse) {
+    const ::baton::Communicator comm(MPI_COMM_WORLD);
+    Stream stream(comm.get(), Stream::Kind::own);
+    constexpr std::size_t count = 1 << 20;
+    const bool receives = comm.rank() % 2 == 0 && comm.rank() + 1 < comm.size();
+    int *data = nullptr;
+    try {
+        const ::baton::Memory<int> memory(comm, count);
+        data = memory.data();
+        if (receives) comm.recv(memory, comm.rank() + 1, stream);
+        throw std::runtime_error("of the application");
+    } catch (const std::runtime_error &error) {
+        EXPECT_STREQ(error.what(), "of the application");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (comm.rank() % 2 == 1) {
+        Values<int> sent(comm, std::vector<int>(count, comm.rank()));
+        comm.send(sent.view(), comm.rank() - 1);
+        comm.barrier();
+    } else {
+        comm.barrier(stream);
+    }
+    stream.synchronize();
+    if (!receives) return;
+    std::vector<int> got(count);
+    copy_memory(got.data(), data, count * sizeof(int), on_gpu(comm.get()));
+    EXPECT_EQ(got, std::vector<int>(count, comm.rank() + 1));
+}
+
 TEST(CppApi, AGroupEndsOnce) {
     const ::baton::Communicator comm(MPI_COMM_WORLD);
     ::baton::Group outer;
