@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <optional>
 
 #include "api/calls.hpp"
 #include "api/error_state.hpp"
@@ -214,17 +216,21 @@ baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t
     return guarded("baton_window_create", [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const auto turn = found->turn();
-        const std::shared_ptr<Window> created = turn.windows().create(bytes, [&] {
+        std::optional<WindowTable::Reservation> handle;
+        std::shared_ptr<WindowHandle> named;
+        // Where this throws, no rank gets a window. So memory for the handle is taken here: a rank that found none
+        // later would have a window that it cannot destroy, which only all ranks can.
+        const auto prepare = [&] {
             if (window == nullptr) fail(BATON_ERR_ARGUMENT, "window is NULL");
             if (base == nullptr) fail(BATON_ERR_ARGUMENT, "base is NULL");
-        });
+            named = std::make_shared<WindowHandle>(WindowHandle{found, nullptr});
+            handle.emplace(windows());
+        };
+        // By reference: a copy would take memory where the other ranks wait already.
+        const std::shared_ptr<Window> created = turn.windows().create(bytes, std::cref(prepare));
+        named->window = created;
         *base = created->pointers[static_cast<std::size_t>(found->rank())];
-        try {
-            *window = windows().insert(std::make_shared<WindowHandle>(WindowHandle{found, created}));
-        } catch (const std::exception &failure) {  // the other ranks have theirs, and only all can destroy it
-            found->give_up_after(failure);
-            throw;
-        }
+        *window = handle->fill(std::move(named));
     });
 }
 

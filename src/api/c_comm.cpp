@@ -8,9 +8,11 @@
 namespace baton::core {
 namespace {
 
-HandleTable<HandleOf::host_stream, baton_host_stream_t, HostStream> &host_streams() {
+using HostStreamTable = HandleTable<HandleOf::host_stream, baton_host_stream_t, HostStream>;
+
+HostStreamTable &host_streams() {
     // Never destroyed: an application may still call from its own static destructors.
-    static auto *table = new HandleTable<HandleOf::host_stream, baton_host_stream_t, HostStream>;
+    static auto *table = new HostStreamTable;
     return *table;
 }
 
@@ -21,13 +23,13 @@ void require_pointer(const T *pointer, const char *name) {
 
 }  // namespace
 
-HandleTable<HandleOf::communicator, baton_comm_t, Communicator> &communicators() {
-    static auto *table = new HandleTable<HandleOf::communicator, baton_comm_t, Communicator>;
+CommTable &communicators() {
+    static auto *table = new CommTable;
     return *table;
 }
 
-HandleTable<HandleOf::window, baton_window_t, WindowHandle> &windows() {
-    static auto *table = new HandleTable<HandleOf::window, baton_window_t, WindowHandle>;
+WindowTable &windows() {
+    static auto *table = new WindowTable;
     return *table;
 }
 
@@ -86,8 +88,8 @@ baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *config, ba
         require_pointer(comm, "comm");
         require_mpi();
         if (mpi_comm == MPI_COMM_NULL) fail(BATON_ERR_ARGUMENT, "mpi_comm is MPI_COMM_NULL");
-        *comm =
-            communicators().insert(std::make_shared<Communicator>(std::make_unique<MpiBootstrap>(mpi_comm), config));
+        CommTable::Reservation handle(communicators());
+        *comm = handle.fill(std::make_shared<Communicator>(std::make_unique<MpiBootstrap>(mpi_comm), config));
     });
 }
 
@@ -145,7 +147,8 @@ baton_result baton_host_stream_create(baton_host_stream_t *stream) {
     return guarded("baton_host_stream_create", [&] {
         require_pointer(stream, "stream");
         note_threads();
-        *stream = host_streams().insert(std::make_shared<HostStream>());
+        HostStreamTable::Reservation handle(host_streams());
+        *stream = handle.fill(std::make_shared<HostStream>());
     });
 }
 

@@ -14,8 +14,10 @@ struct WindowHandle {
     std::shared_ptr<Window> window;
 };
 
-HandleTable<HandleOf::communicator, baton_comm_t, Communicator> &communicators();
-HandleTable<HandleOf::window, baton_window_t, WindowHandle> &windows();
+using CommTable = HandleTable<HandleOf::communicator, baton_comm_t, Communicator>;
+using WindowTable = HandleTable<HandleOf::window, baton_window_t, WindowHandle>;
+CommTable &communicators();
+WindowTable &windows();
 
 /// The object behind a handle; throws BATON_ERR_ARGUMENT for a handle that is none, or was destroyed.
 std::shared_ptr<Communicator> find_comm(baton_comm_t comm);

@@ -33,14 +33,22 @@ inline bool may_be_handle(const void *pointer) {
 template <HandleOf kind, class Handle, class Object>
 class HandleTable {
 public:
-    Handle insert(std::shared_ptr<Object> object) {
-        const std::lock_guard lock(mutex_);
-        std::size_t index = 0;
-        while (index < entries_.size() && entries_[index].object) ++index;
-        if (index == entries_.size()) entries_.emplace_back();
-        entries_[index].object = std::move(object);
-        return encode(index, ++entries_[index].generation);
-    }
+    /// The place of an object that is still to be made: where all ranks make theirs together, none may find afterwards
+    /// that there is no memory for its handle. The table must outlive it.
+    class Reservation {
+    public:
+        explicit Reservation(HandleTable &table) : table_(table), index_(table.reserve()) {}
+        ~Reservation() { table_.give_back(index_); }
+        Reservation(const Reservation &) = delete;
+        Reservation &operator=(const Reservation &) = delete;
+
+        /// Once.
+        Handle fill(std::shared_ptr<Object> object) noexcept { return table_.fill(index_, std::move(object)); }
+
+    private:
+        HandleTable &table_;
+        const std::size_t index_;
+    };
 
     /// nullptr for a handle that is not, or no longer, valid.
     std::shared_ptr<Object> find(Handle handle) const {
@@ -71,7 +79,26 @@ private:
     struct Entry {
         std::shared_ptr<Object> object;
         std::uint64_t generation = 0;
+        bool reserved = false;  // by a Reservation
     };
+    std::size_t reserve() {
+        const std::lock_guard lock(mutex_);
+        std::size_t index = 0;
+        while (index < entries_.size() && (entries_[index].object || entries_[index].reserved)) ++index;
+        if (index == entries_.size()) entries_.emplace_back();
+        entries_[index].reserved = true;
+        return index;
+    }
+    void give_back(std::size_t index) noexcept {
+        const std::lock_guard lock(mutex_);
+        entries_[index].reserved = false;
+    }
+    Handle fill(std::size_t index, std::shared_ptr<Object> object) noexcept {
+        const std::lock_guard lock(mutex_);
+        entries_[index].object = std::move(object);
+        return encode(index, ++entries_[index].generation);
+    }
+
     static constexpr std::uint64_t low_bits = static_cast<std::uint64_t>(kind) << 1 | 1;
     static Handle encode(std::size_t index, std::uint64_t generation) {
         return reinterpret_cast<Handle>(generation << HandleBits::generation_at |
