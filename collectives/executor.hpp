@@ -57,7 +57,7 @@ public:
     virtual bool idle() = 0;
     /// Ends the waits of running operations: the communicator is broken. Called again at every tick of the service
     /// thread, for what is queued behind. Any thread; never waits for the GPU.
-    virtual void interrupt() = 0;
+    virtual void interrupt() noexcept = 0;
 
     struct OverdueWait {
         int peer;

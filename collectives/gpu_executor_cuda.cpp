@@ -45,7 +45,7 @@ public:
     void drain() override { cuda_->order.drain(); }
     bool idle() override { return cuda_->order.idle(); }
     // Kernels read Control::abort and the clock; stream waits do not.
-    void interrupt() override {
+    void interrupt() noexcept override {
         if (idle_words_ != nullptr) idle_words_->release();
     }
     std::optional<OverdueWait> overdue() override;
@@ -121,7 +121,7 @@ GpuExecutor::~GpuExecutor() {
     try {
         const OnDevice here(device_);  // the thread that destroys a communicator may be on another one
         cuda_.reset();
-    } catch (const Failure &failure) {
+    } catch (const std::exception &failure) {
         log(LogLevel::warn, view_.rank, "device {} was not left in order: {}", device_, failure.what());
     }
 }

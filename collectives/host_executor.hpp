@@ -30,7 +30,7 @@ public:
     void drain() override { order_.drain(); }
     bool idle() override { return order_.idle(); }
     // Host waits read Control::abort and the clock.
-    void interrupt() override {}
+    void interrupt() noexcept override {}
     std::optional<OverdueWait> overdue() override { return std::nullopt; }
 
 private:

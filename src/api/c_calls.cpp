@@ -304,7 +304,7 @@ baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t 
         require_type(type);
         if (operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE) require_op(type, op);
         const std::string explanation = turn.planner().explain(operation, count, type, op, sendbuf, recvbuf);
-        text[at_most(explanation, size - 1).copy(text, size - 1)] = '\0';
+        copy_text(text, size, explanation);
     });
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "bootstrap/agree.hpp"
 #include "bootstrap/bootstrap.hpp"
@@ -70,6 +71,7 @@ struct MpiBootstrap::Active {
     std::vector<std::byte> mine;
     std::vector<std::byte> all;
     MPI_Comm duplicate = MPI_COMM_NULL;
+    Active *kept_before = nullptr;
 
     explicit Active(std::size_t count = 1) : requests(count, MPI_REQUEST_NULL) {}
 
@@ -84,11 +86,13 @@ struct MpiBootstrap::Active {
     }
 
     /// MPI may use it until MPI_Finalize. Reachable for ever, so that leak checkers see that it is kept on purpose.
-    static void keep(std::unique_ptr<Active> active) {
+    /// Needs no memory: without that MPI would write into memory that is free.
+    static void keep(std::unique_ptr<Active> active) noexcept {
         static std::mutex mutex;
-        static auto *kept = new std::vector<std::unique_ptr<Active>>;
+        static Active *last = nullptr;
         const std::lock_guard lock(mutex);
-        kept->push_back(std::move(active));
+        active->kept_before = std::exchange(last, active.get());
+        static_cast<void>(active.release());
     }
 };
 

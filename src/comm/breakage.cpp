@@ -43,88 +43,87 @@ void Breakage::require_open() const {
     if (!open_.load(std::memory_order_acquire)) fail(BATON_ERR_ARGUMENT, "comm has been destroyed");
 }
 
-void Breakage::take_over(News news) {
-    const std::string text = news.text;  // what throws comes before anything has changed
+void Breakage::take_over(const News &news) noexcept {
+    const Failure &reason = news.reason;
     {
         const std::lock_guard lock(mutex_);
-        if (code_ != BATON_SUCCESS) return;
-        code_ = news.code;
-        text_ = std::move(news.text);
+        if (reason_) return;
+        reason_ = reason;
         broken_.store(true);
     }
     {
         const std::shared_lock lock(teardown_);
-        if (peers_ != nullptr && news.found_here) peers_->post_error(news.code, text);
+        if (peers_ != nullptr && news.found_here) peers_->post_error(reason);
         if (executor_ != nullptr) {
-            store_relaxed(&control_->abort, AbortWord::make(news.code, rank_, rank_));
-            peers_->interrupt(news.code, text);
+            store_relaxed(&control_->abort, AbortWord::make(reason.code(), rank_, rank_));
+            peers_->interrupt(reason);
             executor_->interrupt();
         }
     }
-    log(LogLevel::info, rank_, "{}: {}", baton_result_name(news.code), text);
+    log(LogLevel::info, rank_, "{}: {}", baton_result_name(reason.code()), reason.what());
 }
 
-std::shared_lock<std::shared_mutex> Breakage::against_teardown(Closing closing) const {
-    return closing == Closing::impossible ? std::shared_lock<std::shared_mutex>() : std::shared_lock(teardown_);
+std::shared_lock<std::shared_mutex> Breakage::against_teardown(Looker looker) const {
+    return looker == Looker::call_or_operation ? std::shared_lock<std::shared_mutex>() : std::shared_lock(teardown_);
 }
 
 /// What this rank's waiters have recorded, or else another rank has posted. Nothing before open() and after forget().
-std::optional<Breakage::News> Breakage::find(Closing closing) const {
-    const std::shared_lock lock = against_teardown(closing);
+std::optional<Breakage::News> Breakage::find(Looker looker) const {
+    const std::shared_lock lock = against_teardown(looker);
     if (control_ == nullptr) return std::nullopt;
     if (load_acquire(&control_->recorded) != 0) {
         const ErrorRecord &record = control_->record;
-        return News{static_cast<baton_result>(record.code), error_text(record, rank_, timeout_), true};
+        return News{{static_cast<baton_result>(record.code), error_text(record, rank_, timeout_)}, true};
     }
-    News news;
+    baton_result code = BATON_SUCCESS;
+    std::string text;
     for (int rank = 0; rank < size_; ++rank) {
-        if (rank != rank_ && peers_->error_of(rank, &news.code, &news.text)) return news;
+        if (rank != rank_ && peers_->error_of(rank, &code, &text)) return News{{code, text}, false};
     }
     return std::nullopt;
 }
 
 /// Control::seen; 0 as find() finds nothing.
-std::uint64_t Breakage::seen_abort(Closing closing) const {
-    const std::shared_lock lock = against_teardown(closing);
+std::uint64_t Breakage::seen_abort(Looker looker) const {
+    const std::shared_lock lock = against_teardown(looker);
     return control_ == nullptr ? 0 : load_relaxed(&control_->seen);
 }
 
-void Breakage::look(Closing closing) {
+void Breakage::look(Looker looker) {
     if (broken_.load(std::memory_order_relaxed)) return;
-    if (std::optional<News> news = find(closing)) take_over(std::move(*news));
+    if (std::optional<News> news = find(looker)) take_over(*news);
 }
 
-void Breakage::throw_if_broken(Closing closing) {
-    look(closing);
-    const std::uint64_t seen = seen_abort(closing);
+void Breakage::throw_if_broken(Looker looker) {
+    look(looker);
+    const std::uint64_t seen = seen_abort(looker);
     if (seen != 0 && !broken_.load()) {
         const auto until = std::chrono::steady_clock::now() + patience_for_text;
         while (!broken_.load() && std::chrono::steady_clock::now() < until) {
-            look(closing);
+            look(looker);
             std::this_thread::yield();
         }
-        const auto code = static_cast<baton_result>(AbortWord::code(seen));
-        take_over({code,
-                   fmt::format("rank {} gave up in an operation with rank {}", AbortWord::reporter(seen),
-                               AbortWord::culprit(seen)),
-                   false});
+        const Failure known(static_cast<baton_result>(AbortWord::code(seen)),
+                            fmt::format("rank {} gave up in an operation with rank {}", AbortWord::reporter(seen),
+                                        AbortWord::culprit(seen)));
+        take_over({known, false});
     }
     if (broken_.load()) throw_reason();
 }
 
-void Breakage::require_working(Closing closing) {
+void Breakage::require_working(Looker looker) {
     require_open();
-    throw_if_broken(closing);
+    throw_if_broken(looker);
 }
 
 void Breakage::throw_reason() const {
     const std::lock_guard lock(mutex_);
-    throw Failure(code_, text_);
+    throw Failure(*reason_);
 }
 
 void Breakage::tick() {
     if (!open_.load(std::memory_order_acquire)) return;
-    look(Closing::possible);
+    look(Looker::any_thread);
     std::optional<Executor::OverdueWait> wait;
     {
         const std::shared_lock lock(teardown_);
@@ -134,10 +133,10 @@ void Breakage::tick() {
     }
     if (!wait) return;
     break_with(
-        BATON_ERR_TIMEOUT,
-        fmt::format("rank {} waited {:g} s for rank {} in a zero-SM operation, for {}; a rank that is only slow "
-                    "needs a larger timeout (BATON_TIMEOUT)",
-                    rank_, std::chrono::duration<double>(timeout_).count(), wait->peer, text_of(wait->wait_for)));
+        {BATON_ERR_TIMEOUT,
+         fmt::format("rank {} waited {:g} s for rank {} in a zero-SM operation, for {}; a rank that is only slow "
+                     "needs a larger timeout (BATON_TIMEOUT)",
+                     rank_, std::chrono::duration<double>(timeout_).count(), wait->peer, text_of(wait->wait_for))});
 }
 
 }  // namespace baton::core

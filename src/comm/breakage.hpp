@@ -5,8 +5,6 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
-#include <string>
-#include <utility>
 
 #include "collectives/executor.hpp"
 #include "memory/peer_memory.hpp"
@@ -22,11 +20,11 @@ namespace baton::core {
 /// said otherwise.
 class Breakage {
 public:
-    /// Whether close() and forget() may come while the caller looks. They do not in a call, which has the
-    /// communicator's turn, nor in an operation, which shut_down() waits for: then a look takes no lock.
-    enum class Closing {
-        impossible,
-        possible
+    /// Who looks. close() and forget() do not come during a call, which has the communicator's turn as they do, nor
+    /// during an operation, which shut_down() waits for: these look without a lock. Any other thread takes one.
+    enum class Looker {
+        call_or_operation,
+        any_thread
     };
 
     Breakage(int rank, int size) : rank_(rank), size_(size) {}
@@ -52,17 +50,16 @@ public:
 
     bool broken() const { return broken_.load(); }
     /// This rank has found a reason. The first one counts, whoever calls later. During creation nobody is told: the
-    /// ranks meet anyway.
-    void break_with(baton_result code, std::string text) { take_over({code, std::move(text), true}); }
-    void break_with(const Failure &failure) { break_with(failure.code(), failure.what()); }
+    /// ranks meet anyway. Needs no memory, so that the others hear of it where that is what has run out.
+    void break_with(const Failure &reason) noexcept { take_over({reason, true}); }
 
     /// Takes over what this rank's waiters or other ranks have found since. From calls, state queries and tick().
-    void look(Closing closing);
+    void look(Looker looker);
     /// Throws what broke the communicator, if anything did, also while it is closed. Where this rank only knows that
     /// another one gave up, waits a moment for that rank's words.
-    void throw_if_broken(Closing closing);
+    void throw_if_broken(Looker looker);
     /// Both: what every call asks first.
-    void require_working(Closing closing);
+    void require_working(Looker looker);
     /// REQUIRES: broken().
     [[noreturn]] void throw_reason() const;
 
@@ -71,30 +68,28 @@ public:
 
 private:
     struct News {
-        baton_result code = BATON_SUCCESS;
-        std::string text;
+        Failure reason;
         bool found_here = false;  // and so told to the others
     };
-    void take_over(News news);
-    std::shared_lock<std::shared_mutex> against_teardown(Closing closing) const;
-    std::optional<News> find(Closing closing) const;
-    std::uint64_t seen_abort(Closing closing) const;
+    void take_over(const News &news) noexcept;
+    std::shared_lock<std::shared_mutex> against_teardown(Looker looker) const;
+    std::optional<News> find(Looker looker) const;
+    std::uint64_t seen_abort(Looker looker) const;
 
     const int rank_;
     const int size_;
     std::chrono::nanoseconds timeout_{};
 
-    // Held alone to change the four below; shared by who uses them, unless Closing::impossible.
+    // Held alone to change the four below; shared by who uses them, unless Looker::call_or_operation.
     mutable std::shared_mutex teardown_;
     std::atomic<bool> open_{false};
     Control *control_ = nullptr;
     PeerMemory *peers_ = nullptr;
     Executor *executor_ = nullptr;
 
-    mutable std::mutex mutex_;  // guards the next two
-    baton_result code_ = BATON_SUCCESS;
-    std::string text_;
-    std::atomic<bool> broken_{false};  // set after them
+    mutable std::mutex mutex_;  // guards the next one
+    std::optional<Failure> reason_;
+    std::atomic<bool> broken_{false};  // set after it
 };
 
 }  // namespace baton::core

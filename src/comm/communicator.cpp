@@ -48,7 +48,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
 void Communicator::shut_down() {
     parts_.executor->drain();
     membership_.leave();
-    breakage_.look(Breakage::Closing::impossible);
+    breakage_.look(Breakage::Looker::call_or_operation);
     // A broken communicator waits for nobody. One that breaks while it waits goes on alone.
     bool in_step = !breakage_.broken();
     std::exception_ptr broken_here;
@@ -84,7 +84,7 @@ void Communicator::shut_down() {
 
 Turn Communicator::turn() {
     Turn turn(*this);
-    breakage_.require_working(Breakage::Closing::impossible);
+    breakage_.require_working(Breakage::Looker::call_or_operation);
     return turn;
 }
 
@@ -94,10 +94,10 @@ Turn Communicator::turn_unless_destroyed() {
     return turn;
 }
 
-void Communicator::throw_if_broken() { breakage_.require_working(Breakage::Closing::possible); }
+void Communicator::throw_if_broken() { breakage_.require_working(Breakage::Looker::any_thread); }
 
 void Communicator::abort() {
-    breakage_.break_with(BATON_ERR_ABORTED, fmt::format("rank {} called baton_comm_abort()", rank()));
+    breakage_.break_with({BATON_ERR_ABORTED, fmt::format("rank {} called baton_comm_abort()", rank())});
 }
 
 void Communicator::fill_info(baton_info *info) const {

@@ -45,7 +45,7 @@ public:
     void abort();
     /// Breaks it, with the failure's code and words: what the failure has kept from being issued belongs to what the
     /// peers have got already.
-    void give_up_after(const std::exception &failure) { breakage_.break_with(as_failure(failure)); }
+    void give_up_after(const std::exception &failure) noexcept { breakage_.break_with(as_failure(failure)); }
 
 private:
     friend class Turn;

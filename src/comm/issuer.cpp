@@ -167,7 +167,7 @@ void Issuer::issue_messages(std::span<const Request> requests, void *stream) {
 /// On the host without a stream the operation is over, and its failure is this call's.
 void Issuer::after_call(void *stream) {
     if (parts_.capabilities.on_gpu || stream != nullptr) return;
-    breakage_.throw_if_broken(Breakage::Closing::impossible);
+    breakage_.throw_if_broken(Breakage::Looker::call_or_operation);
 }
 
 }  // namespace baton::core

@@ -71,7 +71,7 @@ std::string Meetings::first_said(const std::string &mine) {
 }
 
 void Meetings::disagree(const std::string &text) {
-    breakage_.break_with(BATON_ERR_MISMATCH, "ranks disagree: " + text);
+    breakage_.break_with({BATON_ERR_MISMATCH, "ranks disagree: " + text});
     breakage_.throw_reason();
 }
 
@@ -80,7 +80,7 @@ void Meetings::disagree(const std::string &text) {
 void Meetings::watch(std::chrono::nanoseconds waited) {
     const bool creating = call_ == Call::comm_create;
     if (!creating) {
-        breakage_.throw_if_broken(Breakage::Closing::impossible);
+        breakage_.throw_if_broken(Breakage::Looker::call_or_operation);
     } else if (breakage_.broken()) {
         breakage_.throw_reason();
     }
@@ -88,13 +88,13 @@ void Meetings::watch(std::chrono::nanoseconds waited) {
         creating ? std::max<std::chrono::nanoseconds>(breakage_.timeout(), creation_patience) : breakage_.timeout();
     if (waited < patience) return;
     breakage_.break_with(
-        BATON_ERR_TIMEOUT,
-        fmt::format("rank {} waited {:g} s for {} in {}{}; a rank that is only slow needs a larger timeout "
-                    "(BATON_TIMEOUT)",
-                    bootstrap_.rank(), std::chrono::duration<double>(patience).count(),
-                    list_of(board_ != nullptr ? board_->missing() : bootstrap_.missing()),
-                    name_of(static_cast<std::int32_t>(call_)),
-                    creating ? ", which waits for 60 s at least, whatever the timeout" : ""));
+        {BATON_ERR_TIMEOUT,
+         fmt::format("rank {} waited {:g} s for {} in {}{}; a rank that is only slow needs a larger timeout "
+                     "(BATON_TIMEOUT)",
+                     bootstrap_.rank(), std::chrono::duration<double>(patience).count(),
+                     list_of(board_ != nullptr ? board_->missing() : bootstrap_.missing()),
+                     name_of(static_cast<std::int32_t>(call_)),
+                     creating ? ", which waits for 60 s at least, whatever the timeout" : "")});
     breakage_.throw_reason();
 }
 

@@ -118,7 +118,7 @@ void Setup::share_processors(const std::vector<ProcessorBits> &processors) {
 
 void Setup::set_up_executor() {
     const std::function<void()> check = [&breakage = breakage_] {
-        breakage.require_working(Breakage::Closing::impossible);
+        breakage.require_working(Breakage::Looker::call_or_operation);
     };
     // What is collective comes before: in together() a rank that has thrown would meet the others in another call.
     HostReach reach;

@@ -54,7 +54,7 @@ void Setup::set_up_memory(const std::function<std::unique_ptr<MemoryDomain>()> &
     meetings_.together([&] { parts_.domain = make_domain(); });
     PeerMemory::Callbacks callbacks;
     callbacks.peer_dead = [&breakage = breakage_](int peer, const std::string &how) {
-        breakage.break_with(BATON_ERR_PEER_DEAD, fmt::format("rank {} has died: {}", peer, how));
+        breakage.break_with({BATON_ERR_PEER_DEAD, fmt::format("rank {} has died: {}", peer, how)});
     };
     callbacks.tick = [&breakage = breakage_] { breakage.tick(); };
     parts_.peers =

@@ -81,7 +81,7 @@ std::string Windows::described(std::uint64_t index) const {
 
 void Windows::destroy(const std::shared_ptr<Window> &window) {
     parts_.executor->drain();
-    breakage_.look(Breakage::Closing::impossible);
+    breakage_.look(Breakage::Looker::call_or_operation);
     std::exception_ptr broken_here;
     if (!breakage_.broken()) {
         try {

@@ -36,7 +36,7 @@ public:
             const OnDevice here(device_);
             cudaStreamDestroy(stream_);
             cudaGetLastError();
-        } catch (const Failure &failure) {
+        } catch (const std::exception &failure) {
             log(LogLevel::warn, -1, "device {} was not left in order: {}", device_, failure.what());
         }
     }

@@ -20,7 +20,7 @@ MappedRegions::~MappedRegions() {
     for (const Mapping &mapping : replaced_) unmap(mapping);
     try {
         domain_.release_shared_with_kernels(table_);
-    } catch (const Failure &failure) {
+    } catch (const std::exception &failure) {
         log(LogLevel::warn, rank_, "the region table was not freed: {}", failure.what());
     }
 }
@@ -39,12 +39,12 @@ void MappedRegions::map(int owner, const RegionPost &post, int fd) {
 void MappedRegions::set_own(const RegionPost &post) { store(rank_, post, reinterpret_cast<void *>(post.base)); }
 
 void MappedRegions::store(int owner, const RegionPost &post, void *address) {
-    const RegionEntry entry{reinterpret_cast<std::uintptr_t>(address), post.generation};
-    write_entry(table_[static_cast<std::size_t>(owner) * region_slots + post.slot], entry);
     const std::lock_guard lock(mutex_);
     Mapping &mapping = current_[key(owner, post.slot)];
     if (mapping.post.generation != 0) replaced_.push_back(mapping);
     mapping = {owner, post, address};
+    const RegionEntry entry{reinterpret_cast<std::uintptr_t>(address), post.generation};
+    write_entry(table_[static_cast<std::size_t>(owner) * region_slots + post.slot], entry);
 }
 
 void MappedRegions::forget_own(std::uint32_t slot) {
@@ -56,7 +56,9 @@ void MappedRegions::reclaim(const std::function<std::uint64_t(int, std::uint32_t
     std::vector<Mapping> gone;
     {
         const std::lock_guard lock(mutex_);
-        gone.swap(replaced_);
+        gone.reserve(replaced_.size() + current_.size());  // what is taken out below must find its place
+        gone.insert(gone.end(), replaced_.begin(), replaced_.end());
+        replaced_.clear();
         for (auto it = current_.begin(); it != current_.end();) {
             const Mapping &mapping = it->second;
             if (mapping.post.generation <= retired_generation(mapping.owner, mapping.post.slot)) {

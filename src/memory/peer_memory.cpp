@@ -79,17 +79,18 @@ PeerMemory::Published PeerMemory::publish(Export &&exported, std::chrono::millis
     return impl_->publisher->publish(exported.post, fd.get(), timeout, slots);
 }
 
-void PeerMemory::retire(std::uint32_t slot) { impl_->publisher->retire(slot); }
+void PeerMemory::retire(std::uint32_t slot) noexcept { impl_->publisher->retire(slot); }
 
 bool PeerMemory::has_retired() const {
     return impl_->retirements() != impl_->reclaimed.load(std::memory_order_relaxed);
 }
 
 void PeerMemory::reclaim() {
-    impl_->reclaimed.store(impl_->retirements(), std::memory_order_relaxed);
+    const std::uint64_t retirements = impl_->retirements();
     impl_->mapped->reclaim([&](int owner, std::uint32_t slot) {
         return std::atomic_ref(impl_->board.record(owner).retired[slot]).load(std::memory_order_acquire);
     });
+    impl_->reclaimed.store(retirements, std::memory_order_relaxed);
 }
 
 void PeerMemory::stop() { impl_->stop(); }
@@ -123,16 +124,16 @@ std::vector<int> PeerMemory::missing() const {
 
 void PeerMemory::leave() { std::atomic_ref(impl_->mine.left).store(1, std::memory_order_release); }
 
-void PeerMemory::interrupt(baton_result code, const std::string &text) { impl_->publisher->break_with(code, text); }
-bool PeerMemory::interrupted() const { return impl_->publisher->is_broken(); }
-std::optional<Failure> PeerMemory::interruption() const { return impl_->publisher->broken(); }
+void PeerMemory::interrupt(const Failure &reason) noexcept { impl_->publisher->interrupt(reason); }
+bool PeerMemory::interrupted() const { return impl_->publisher->interrupted(); }
+std::optional<Failure> PeerMemory::interruption() const { return impl_->publisher->interruption(); }
 
-void PeerMemory::post_error(baton_result code, const std::string &text) {
+void PeerMemory::post_error(const Failure &reason) noexcept {
     BoardRecord &mine = impl_->mine;
     std::uint32_t none = 0;
     if (!std::atomic_ref(mine.error_state).compare_exchange_strong(none, 1, std::memory_order_relaxed)) return;
-    mine.error_code = static_cast<std::uint32_t>(code);
-    copy_text(mine.error_text, text);
+    mine.error_code = static_cast<std::uint32_t>(reason.code());
+    copy_text(mine.error_text, reason.what());
     std::atomic_ref(mine.error_state).store(2, std::memory_order_release);
 }
 

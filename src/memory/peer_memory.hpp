@@ -61,12 +61,13 @@ public:
     Published publish(Export &&exported, std::chrono::milliseconds timeout, Slots slots = Slots::callers);
 
     /// The region's owner will not name it any more. Its slot may be used again; peers unmap it at reclaim().
-    void retire(std::uint32_t slot);
+    void retire(std::uint32_t slot) noexcept;
 
     /// True if there may be something to reclaim(). Cheap.
     bool has_retired() const;
 
-    /// Unmaps peers' retired regions. REQUIRES: no operation of any communicator of this process in flight (Reclaimer).
+    /// Unmaps peers' retired regions; where there is no memory for that it throws, and has unmapped nothing. REQUIRES:
+    /// no operation of any communicator of this process in flight (Reclaimer).
     void reclaim();
 
     /// Ends the service thread: no callback runs after this, and peers' posts are not answered any more. Local.
@@ -94,14 +95,14 @@ public:
     void leave();
 
     /// Breaks a publish() in progress and all later ones: the communicator is broken, and they fail as it has.
-    void interrupt(baton_result code, const std::string &text);
+    void interrupt(const Failure &reason) noexcept;
     /// Whether that has happened: then a failure is not the memory's, whatever its code.
     bool interrupted() const;
     /// What has: interrupt(), a peer's end, or a publish() that failed behind its post.
     std::optional<Failure> interruption() const;
 
     /// A text line per rank on the board for the reason a communicator broke: the first writer of a rank wins.
-    void post_error(baton_result code, const std::string &text);
+    void post_error(const Failure &reason) noexcept;
     /// The line of `rank`; false while there is none.
     bool error_of(int rank, baton_result *code, std::string *text) const;
 

@@ -14,7 +14,7 @@ bool needs_fd(HandleKind kind) {
     return kind == HandleKind::vmm_fd || kind == HandleKind::pool_fd || kind == HandleKind::memfd;
 }
 
-void refuse(Ack &ack, baton_result code, const std::string &text) {
+void refuse(Ack &ack, baton_result code, const char *text) noexcept {
     ack.code = static_cast<std::uint32_t>(code);
     copy_text(ack.text, text);
 }
@@ -40,8 +40,10 @@ void PeerService::start(bool watch_processes, const std::vector<int> &processors
             peers_[static_cast<std::size_t>(r)].watch.emplace(identity.process.pid, identity.process.start_time);
         if (watch.descriptor() >= 0) watched.push_back(watch.descriptor());
     }
-    thread_.start(std::move(watched),
-                  {[this](const std::vector<int> &readable) { on_wake(readable); }, [this] { on_tick(); }}, processors);
+    ServiceThread::Work work;
+    work.wake = [this](const std::vector<int> &readable) { call([&] { on_wake(readable); }); };
+    work.tick = [this] { call([&] { on_tick(); }); };
+    thread_.start(std::move(watched), std::move(work), processors);
 }
 
 void PeerService::on_wake(const std::vector<int> &readable) {
@@ -131,9 +133,13 @@ void PeerService::serve(int owner) {
 void PeerService::look_after(int r) {
     Peer &peer = peers_[static_cast<std::size_t>(r)];
     if (!peer.watch->ended()) return;
+    report_end(r, peer.watch->pid());
+    // Only now: a report that there was no memory for is made at the next look.
     if (peer.watch->descriptor() >= 0) thread_.unwatch(peer.watch->descriptor());
-    const pid_t pid = peer.watch->pid();
     peer.watch.reset();
+}
+
+void PeerService::report_end(int r, pid_t pid) {
     if (std::atomic_ref(board_.record(r).left).load(std::memory_order_acquire) != 0) {
         publisher_.peer_gone(r);
         return;
@@ -144,10 +150,10 @@ void PeerService::look_after(int r) {
     baton_result code = BATON_SUCCESS;
     std::string reason;
     if (board_.error_of_any(static_cast<int>(peers_.size()), &code, &reason)) {
-        publisher_.break_with(code, reason);
+        publisher_.interrupt({code, reason});
         return tick();
     }
-    publisher_.break_with(BATON_ERR_PEER_DEAD, how);
+    publisher_.interrupt({BATON_ERR_PEER_DEAD, how});
     call([&] {
         if (callbacks_.peer_dead) callbacks_.peer_dead(r, how);
     });

@@ -40,6 +40,7 @@ private:
     void serve_all();
     void serve(int owner);
     void look_after(int peer);
+    void report_end(int peer, pid_t pid);
     template <class Function>
     void call(Function &&function) noexcept;
 

@@ -7,13 +7,6 @@
 #include "memory/service_thread.hpp"
 
 namespace baton::core {
-namespace {
-
-PeerMemory::Slots slots_of(std::uint32_t slot) {
-    return slot < caller_slots ? PeerMemory::Slots::callers : PeerMemory::Slots::own;
-}
-
-}  // namespace
 
 Publisher::Publisher(const Board &board, Doorbell &doorbell, MappedRegions &mapped, int rank, int size)
     : board_(board),
@@ -23,14 +16,12 @@ Publisher::Publisher(const Board &board, Doorbell &doorbell, MappedRegions &mapp
       size_(size),
       mine_(board.record(rank)),
       gone_(static_cast<std::size_t>(size)),
-      generations_(region_slots, 0) {
-    for (std::uint32_t slot = 0; slot < region_slots; ++slot) free_of(slots_of(slot)).push_back(slot);
-}
+      slots_(region_slots) {}
 
 PeerMemory::Published Publisher::publish(RegionPost post, int fd, std::chrono::milliseconds timeout,
                                          PeerMemory::Slots slots) {
     const std::lock_guard one_at_a_time(publishing_);
-    throw_if_broken();
+    throw_if_interrupted();
     const auto deadline = Clock::now() + timeout;
     const PeerMemory::Published published = take_slot(slots);
     post.slot = published.slot;
@@ -48,8 +39,7 @@ PeerMemory::Published Publisher::publish(RegionPost post, int fd, std::chrono::m
         await_acks(deadline, timeout);
     } catch (const std::exception &exception) {
         // A peer may still be reading the post: its place on the board cannot be used again.
-        const Failure failure = as_failure(exception);
-        break_with(failure.code(), failure.what());
+        interrupt(as_failure(exception));
         throw;
     }
     try {
@@ -61,19 +51,19 @@ PeerMemory::Published Publisher::publish(RegionPost post, int fd, std::chrono::m
     return published;
 }
 
-void Publisher::retire(std::uint32_t slot) {
+void Publisher::retire(std::uint32_t slot) noexcept {
     std::uint64_t generation = 0;
     {
         const std::lock_guard lock(mutex_);
-        generation = generations_[slot];
+        generation = slots_[slot].generation;
     }
     give_back({slot, generation});
 }
 
-void Publisher::break_with(baton_result code, const std::string &text) {
+void Publisher::interrupt(const Failure &reason) noexcept {
     {
         const std::lock_guard lock(mutex_);
-        if (!broken_) broken_.emplace(code, text);
+        if (!interruption_) interruption_ = reason;
     }
     board_.ring_bell(rank_);
 }
@@ -83,23 +73,23 @@ void Publisher::peer_gone(int peer) {
     board_.ring_bell(rank_);
 }
 
-bool Publisher::is_broken() {
+bool Publisher::interrupted() {
     const std::lock_guard lock(mutex_);
-    return broken_.has_value();
+    return interruption_.has_value();
 }
 
-std::optional<Failure> Publisher::broken() {
+std::optional<Failure> Publisher::interruption() {
     const std::lock_guard lock(mutex_);
-    return broken_;
+    return interruption_;
 }
 
-void Publisher::throw_if_broken() {
+void Publisher::throw_if_interrupted() {
     const std::lock_guard lock(mutex_);
-    if (broken_) throw Failure(*broken_);
+    if (interruption_) throw Failure(*interruption_);
 }
 
 void Publisher::ring_peers(int fd, Clock::time_point deadline) {
-    const auto keep_trying = [&] { return !is_broken() && Clock::now() < deadline; };
+    const auto keep_trying = [&] { return !interrupted() && Clock::now() < deadline; };
     for (int r = 0; r < size_; ++r) {
         if (r == rank_) continue;
         const Doorbell::Rung rung = doorbell_.ring(board_.identity(r).doorbell, rank_, posts_, fd, keep_trying);
@@ -121,7 +111,7 @@ bool Publisher::is_gone(int peer) const {
 }
 
 void Publisher::fail_gone(int peer) {
-    throw_if_broken();  // the service thread may know more
+    throw_if_interrupted();  // the service thread may know more
     baton_result code = BATON_SUCCESS;
     std::string reason;
     if (board_.error_of_any(size_, &code, &reason)) throw Failure(code, reason);  // it has gone because of that
@@ -137,7 +127,7 @@ void Publisher::await_acks(Clock::time_point deadline, std::chrono::milliseconds
         const std::uint32_t bell = std::atomic_ref(mine_.bell).load(std::memory_order_acquire);
         const int peer = unacknowledged();
         if (peer < 0) return;
-        throw_if_broken();
+        throw_if_interrupted();
         // Its last act may have been the acknowledgement: looked at again after its end was seen.
         if (is_gone(peer) && unacknowledged() == peer) fail_gone(peer);
         const auto left = deadline - Clock::now();
@@ -164,24 +154,26 @@ void Publisher::throw_if_refused() {
 
 PeerMemory::Published Publisher::take_slot(PeerMemory::Slots slots) {
     const std::lock_guard lock(mutex_);
-    std::deque<std::uint32_t> &free = free_of(slots);
-    if (free.empty()) {
-        const bool own = slots == PeerMemory::Slots::own;
-        fail(BATON_ERR_MEMORY, "all {} regions{} of rank {} are in use", own ? own_slots : caller_slots,
-             own ? " for windows and staging" : "", rank_);
-    }
+    const bool own = slots == PeerMemory::Slots::own;
+    const auto first = slots_.begin() + (own ? caller_slots : 0);
+    const int count = own ? own_slots : caller_slots;
     // The one that has been free for longest: a late look at its old line finds it as it was for as long as possible.
-    const std::uint32_t slot = free.front();
-    free.pop_front();
-    return {slot, ++generations_[slot]};
+    const auto slot =
+        std::min_element(first, first + count, [](const Slot &a, const Slot &b) { return a.freed < b.freed; });
+    if (slot->freed == Slot::taken) {
+        fail(BATON_ERR_MEMORY, "all {} regions{} of rank {} are in use", count, own ? " for windows and staging" : "",
+             rank_);
+    }
+    slot->freed = Slot::taken;
+    return {static_cast<std::uint32_t>(slot - slots_.begin()), ++slot->generation};
 }
 
-void Publisher::give_back(const PeerMemory::Published &published) {
+void Publisher::give_back(const PeerMemory::Published &published) noexcept {
     mapped_.forget_own(published.slot);
     std::atomic_ref(mine_.retired[published.slot]).store(published.generation, std::memory_order_release);
     std::atomic_ref(mine_.retirements).fetch_add(1, std::memory_order_release);
     const std::lock_guard lock(mutex_);
-    free_of(slots_of(published.slot)).push_back(published.slot);
+    slots_[published.slot].freed = ++frees_;
 }
 
 }  // namespace baton::core

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -25,12 +24,13 @@ public:
 
     /// Takes a slot, posts, rings every peer with `fd` (-1: none; stays the caller's) and waits for all of them.
     PeerMemory::Published publish(RegionPost post, int fd, std::chrono::milliseconds timeout, PeerMemory::Slots slots);
-    void retire(std::uint32_t slot);
+    /// Needs no memory, and no answer.
+    void retire(std::uint32_t slot) noexcept;
 
     /// Ends a publish() in progress and all later ones with this failure; the first one stays. Any thread.
-    void break_with(baton_result code, const std::string &text);
-    bool is_broken();
-    std::optional<Failure> broken();
+    void interrupt(const Failure &reason) noexcept;
+    bool interrupted();
+    std::optional<Failure> interruption();
 
     /// A peer's process has ended, in order or not: nothing more is expected of it. Any thread.
     void peer_gone(int peer);
@@ -38,7 +38,7 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    void throw_if_broken();
+    void throw_if_interrupted();
     void ring_peers(int fd, Clock::time_point deadline);
     void await_acks(Clock::time_point deadline, std::chrono::milliseconds timeout);
     void throw_if_refused();
@@ -46,10 +46,7 @@ private:
     bool is_gone(int peer) const;
     [[noreturn]] void fail_gone(int peer);
     PeerMemory::Published take_slot(PeerMemory::Slots slots);
-    std::deque<std::uint32_t> &free_of(PeerMemory::Slots slots) {
-        return slots == PeerMemory::Slots::own ? free_own_ : free_callers_;
-    }
-    void give_back(const PeerMemory::Published &published);
+    void give_back(const PeerMemory::Published &published) noexcept;
 
     const Board &board_;
     Doorbell &doorbell_;
@@ -63,10 +60,16 @@ private:
     std::uint64_t posts_ = 0;
 
     std::mutex mutex_;  // guards what follows; held for moments only
-    std::optional<Failure> broken_;
-    std::deque<std::uint32_t> free_callers_;
-    std::deque<std::uint32_t> free_own_;
-    std::vector<std::uint64_t> generations_;
+    // Set by interrupt(): from above, once the communicator is broken for whatever reason, and from here, where a peer
+    // has ended or has not answered. Who publishes hears of the latter, and breaks the communicator (Issuer::guard).
+    std::optional<Failure> interruption_;
+    struct Slot {
+        static constexpr std::uint64_t taken = UINT64_MAX;
+        std::uint64_t generation = 0;
+        std::uint64_t freed = 0;  // the number of the give_back(), or `taken`
+    };
+    std::vector<Slot> slots_;  // by number
+    std::uint64_t frees_ = 0;
 };
 
 }  // namespace baton::core

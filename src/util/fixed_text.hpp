@@ -1,18 +1,17 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
+#include <string_view>
 
 namespace baton::core {
 
-/// The text, if it has at most `most` bytes; else its beginning, whole words as far as there are any, and "...".
-std::string at_most(const std::string &text, std::size_t most);
+/// Into a field of `size` bytes, with a zero at the end: of the C API, or in memory that ranks share. The text, if it
+/// fits; else its beginning, whole words as far as there are any, and "...". Takes no memory.
+void copy_text(char *field, std::size_t size, std::string_view text) noexcept;
 
-/// Into a field of a struct, with a zero at the end: of the C API, or in memory that ranks share.
 template <std::size_t size>
-void copy_text(char (&field)[size], const std::string &text) {
-    const std::string fits = at_most(text, size - 1);
-    field[fits.copy(field, size - 1)] = '\0';
+void copy_text(char (&field)[size], std::string_view text) noexcept {
+    copy_text(field, size, text);
 }
 
 }  // namespace baton::core

@@ -30,7 +30,7 @@ LogLevel log_level() {
 
 void log_line(LogLevel level, int rank, std::string_view text) {
     const std::string line = fmt::format("baton[{}] {}: {}\n", rank, level_names[static_cast<int>(level)], text);
-    // One write per line, so that the lines of ranks that share a terminal do not mix. A lost log line is no error.
+    // One write per line, so that the lines of ranks that share a terminal do not mix.
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

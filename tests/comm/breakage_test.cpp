@@ -3,15 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <new>
 #include <thread>
 
 #include "bootstrap/bootstrap.hpp"
+#include "support/failing_new.hpp"
 #include "thrown_by.hpp"
 
 namespace baton::core {
 namespace {
 
-using Closing = Breakage::Closing;
+using Looker = Breakage::Looker;
 
 class FakeExecutor final : public Executor {
 public:
@@ -24,7 +26,7 @@ public:
     void local_copy(std::byte *, const std::byte *, std::uint64_t, void *) override {}
     void drain() override {}
     bool idle() override { return true; }
-    void interrupt() override { ++interrupted; }
+    void interrupt() noexcept override { ++interrupted; }
     std::optional<OverdueWait> overdue() override { return late; }
 
     int interrupted = 0;
@@ -71,7 +73,7 @@ TEST(Breakage, IsClosedUntilItIsOpened) {
     with_two([](Rank &mine, Rank &theirs) {
         EXPECT_EQ(thrown_by([&] { mine.breakage.require_open(); }).code(), BATON_ERR_ARGUMENT);
         mine.breakage.tick();
-        mine.breakage.break_with(BATON_ERR_PEER_DEAD, "in creation");
+        mine.breakage.break_with({BATON_ERR_PEER_DEAD, "in creation"});
         EXPECT_TRUE(mine.breakage.broken());
         EXPECT_EQ(mine.executor.interrupted, 0);
         EXPECT_EQ(Rank::said_by(theirs, 0), "") << "the ranks meet anyway";
@@ -83,17 +85,33 @@ TEST(Breakage, TheFirstReasonCountsAndAllHearOfIt) {
     with_two([](Rank &mine, Rank &theirs) {
         mine.open();
         theirs.open();
-        EXPECT_NO_THROW(mine.breakage.require_working(Closing::possible));
-        mine.breakage.break_with(BATON_ERR_ABORTED, "first");
-        mine.breakage.break_with(BATON_ERR_TIMEOUT, "second");
+        EXPECT_NO_THROW(mine.breakage.require_working(Looker::any_thread));
+        mine.breakage.break_with({BATON_ERR_ABORTED, "first"});
+        mine.breakage.break_with({BATON_ERR_TIMEOUT, "second"});
         for (Rank *rank : {&mine, &theirs}) {
-            const Failure failure = thrown_by([&] { rank->breakage.require_working(Closing::possible); });
+            const Failure failure = thrown_by([&] { rank->breakage.require_working(Looker::any_thread); });
             EXPECT_EQ(failure.code(), BATON_ERR_ABORTED);
             EXPECT_STREQ(failure.what(), "first");
             EXPECT_NE(rank->control.abort, 0U);
             EXPECT_EQ(rank->executor.interrupted, 1);
         }
         EXPECT_EQ(Rank::said_by(mine, 1), "") << "who hears of it does not repeat it";
+    });
+}
+
+TEST(Breakage, WithoutMemoryAllHearOfItToo) {
+    with_two([](Rank &mine, Rank &theirs) {
+        mine.open();
+        test::none_after_that = true;
+        test::allocations_left = 0;
+        mine.breakage.break_with(as_failure(std::bad_alloc()));
+        test::allocations_left = -1;
+        test::none_after_that = false;
+        EXPECT_EQ(Rank::said_by(theirs, 0), "out of host memory");
+        EXPECT_NE(mine.control.abort, 0U);
+        EXPECT_TRUE(mine.peers.interrupted());
+        EXPECT_EQ(mine.executor.interrupted, 1);
+        EXPECT_EQ(thrown_by([&] { mine.breakage.throw_reason(); }).code(), BATON_ERR_MEMORY);
     });
 }
 
@@ -117,7 +135,7 @@ TEST(Breakage, WhoIsToldWithoutWordsSaysWhatItKnows) {
     with_two([](Rank &mine, Rank &theirs) {
         mine.open();
         store_relaxed(&mine.control.seen, AbortWord::make(BATON_ERR_MISMATCH, 1, 0));
-        const Failure failure = thrown_by([&] { mine.breakage.require_working(Closing::impossible); });
+        const Failure failure = thrown_by([&] { mine.breakage.require_working(Looker::call_or_operation); });
         EXPECT_EQ(failure.code(), BATON_ERR_MISMATCH);
         EXPECT_STREQ(failure.what(), "rank 1 gave up in an operation with rank 0");
         EXPECT_EQ(Rank::said_by(theirs, 0), "");
@@ -142,12 +160,12 @@ TEST(Breakage, WhenClosedPeersStillHearButNothingIsInterrupted) {
         mine.open();
         mine.breakage.close();
         EXPECT_EQ(thrown_by([&] { const auto held = mine.breakage.hold_open(); }).code(), BATON_ERR_ARGUMENT);
-        mine.breakage.break_with(BATON_ERR_ABORTED, "while it is destroyed");
+        mine.breakage.break_with({BATON_ERR_ABORTED, "while it is destroyed"});
         EXPECT_EQ(mine.executor.interrupted, 0);
         EXPECT_EQ(Rank::said_by(theirs, 0), "while it is destroyed");
         mine.breakage.forget();
         mine.breakage.tick();
-        EXPECT_EQ(thrown_by([&] { mine.breakage.throw_if_broken(Closing::possible); }).code(), BATON_ERR_ABORTED);
+        EXPECT_EQ(thrown_by([&] { mine.breakage.throw_if_broken(Looker::any_thread); }).code(), BATON_ERR_ABORTED);
     });
 }
 

@@ -84,7 +84,7 @@ TEST(Meetings, WhatBreaksTheCommunicatorEndsTheWait) {
     with_three([](Rank &rank) {
         if (rank.bootstrap.rank() == 1) return;
         rank.meetings.enter(Meetings::Call::comm_destroy);
-        std::thread other([&] { rank.breakage.break_with(BATON_ERR_ABORTED, "enough"); });
+        std::thread other([&] { rank.breakage.break_with({BATON_ERR_ABORTED, "enough"}); });
         EXPECT_STREQ(thrown_by([&] { rank.meetings.together([] {}); }).what(), "enough");
         other.join();
     });

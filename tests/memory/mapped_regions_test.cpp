@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
+
 #include "fake_domain.hpp"
+#include "support/failing_new.hpp"
 
 namespace baton::core::testing {
 namespace {
@@ -13,7 +16,7 @@ class AnyKind final : public FakeDomain {
 public:
     AnyKind() : FakeDomain(true) {}
     void *import_region(int, const RegionPost &post, int) override { return reinterpret_cast<void *>(post.base); }
-    void unimport_region(int, const RegionPost &, void *) override {}
+    void unimport_region(int, const RegionPost &, void *) override { ++unimported; }
 };
 
 RegionPost post_of(HandleKind kind, std::uint32_t slot, const void *memory) {
@@ -40,6 +43,23 @@ TEST(MappedRegions, OnlyKernelsAreGivenMemoryOfPeersPools) {
     EXPECT_EQ(regions.address_for_copies(1, 4, 1), memory + 8);
     EXPECT_EQ(regions.address_for_copies(1, 4, 2), nullptr);
     EXPECT_EQ(regions.address_for_copies(0, 5, 1), memory);
+}
+
+TEST(MappedRegions, WithoutMemoryAreUnmappedLater) {
+    AnyKind domain;
+    char memory[16] = {};
+    MappedRegions regions(domain, 0, 2);
+    regions.map(1, post_of(HandleKind::vmm_fd, 3, memory), -1);
+    RegionPost next = post_of(HandleKind::vmm_fd, 3, memory);
+    next.generation = 2;
+    regions.map(1, next, -1);  // in the place of the first
+    regions.map(1, post_of(HandleKind::vmm_fd, 4, memory + 8), -1);
+    const auto all_are_retired = [](int, std::uint32_t) { return UINT64_MAX; };
+    test::allocations_left = 0;
+    EXPECT_THROW(regions.reclaim(all_are_retired), std::bad_alloc);
+    EXPECT_EQ(domain.unimported, 0);
+    regions.reclaim(all_are_retired);
+    EXPECT_EQ(domain.unimported, 3);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "fake_domain.hpp"
 #include "ranks.hpp"
+#include "support/failing_new.hpp"
 
 namespace baton::core::testing {
 namespace {
@@ -248,7 +249,7 @@ TEST(PeerMemory, InterruptEndsAPublishInProgressAndLaterOnes) {
             void *memory = rank.domain.allocate(1);
             std::thread aborter([&] {
                 while (!importing) std::this_thread::yield();
-                rank.peers.interrupt(BATON_ERR_MISMATCH, "ranks 2 and 3 disagree");
+                rank.peers.interrupt({BATON_ERR_MISMATCH, "ranks 2 and 3 disagree"});
             });
             std::string text;
             EXPECT_EQ(code_of([&] { rank.publish(memory); }, &text), BATON_ERR_MISMATCH);
@@ -281,6 +282,21 @@ TEST(PeerMemory, AClosedPeerIsNotWaitedFor) {
     });
 }
 
+TEST(PeerMemory, RetiringNeedsNoMemory) {
+    run_threads(1, [](Bootstrap &bootstrap) {
+        Rank rank(bootstrap);
+        void *memory = rank.domain.allocate(1);
+        for (int time = 0; time < 2 * caller_slots; ++time) {
+            const std::uint32_t slot = rank.publish(memory).slot;
+            test::allocations_left = 0;
+            rank.peers.retire(slot);
+            EXPECT_EQ(test::allocations_left, 0) << "time " << time;
+            test::allocations_left = -1;
+        }
+        rank.domain.release(memory);
+    });
+}
+
 TEST(PeerMemory, TheFirstErrorLineOfARankStays) {
     run_threads(3, [](Bootstrap &bootstrap) {
         Rank rank(bootstrap);
@@ -289,8 +305,8 @@ TEST(PeerMemory, TheFirstErrorLineOfARankStays) {
         EXPECT_FALSE(rank.peers.error_of(1, &code, &text));
         bootstrap.barrier();
         if (bootstrap.rank() == 1) {
-            rank.peers.post_error(BATON_ERR_MISMATCH, "ranks 0 and 1 disagree");
-            rank.peers.post_error(BATON_ERR_TIMEOUT, "something later");
+            rank.peers.post_error({BATON_ERR_MISMATCH, "ranks 0 and 1 disagree"});
+            rank.peers.post_error({BATON_ERR_TIMEOUT, "something later"});
         }
         bootstrap.barrier();
         EXPECT_TRUE(rank.peers.error_of(1, &code, &text));
@@ -298,7 +314,7 @@ TEST(PeerMemory, TheFirstErrorLineOfARankStays) {
         EXPECT_EQ(text, "ranks 0 and 1 disagree");
         EXPECT_FALSE(rank.peers.error_of(0, &code, &text));
         bootstrap.barrier();
-        if (bootstrap.rank() == 0) rank.peers.post_error(BATON_ERR_INTERNAL, std::string(5000, 'x'));
+        if (bootstrap.rank() == 0) rank.peers.post_error({BATON_ERR_INTERNAL, std::string(5000, 'x')});
         bootstrap.barrier();
         EXPECT_TRUE(rank.peers.error_of(0, &code, &text));
         EXPECT_GE(text.size(), 400U);

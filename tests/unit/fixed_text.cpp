@@ -2,8 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace baton::core {
 namespace {
+
+/// What a field shows that has room for `most` bytes and the zero.
+std::string at_most(const std::string &text, std::size_t most) {
+    std::string field(most + 2, '#');
+    copy_text(field.data(), most + 1, text);
+    EXPECT_EQ(field.back(), '#') << "written behind the field";
+    return field.c_str();
+}
 
 TEST(FixedText, WhatFitsIsWhole) {
     EXPECT_EQ(at_most("", 8), "");
@@ -16,6 +26,7 @@ TEST(FixedText, WhatDoesNotEndsAtAWordAndSaysSo) {
     EXPECT_EQ(at_most("a verylongwordindeed", 10), "a veryl...");
     EXPECT_EQ(at_most("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 6), "\xc3\xa4...");  // whole characters
     EXPECT_EQ(at_most("abcdef", 2), "ab");
+    EXPECT_EQ(at_most("abcdef", 0), "");
 }
 
 TEST(FixedText, FieldsEndWithAZero) {
