@@ -79,27 +79,31 @@ std::string Windows::described(std::uint64_t index) const {
     return fmt::format("window {} ({} bytes)", index, windows_[index]->bytes);
 }
 
-void Windows::destroy(const std::shared_ptr<Window> &window) {
+/// Unless the communicator is broken, waits until all ranks come to destroy it.
+void Windows::meet_to_destroy(const Window &window) {
     parts_.executor->drain();
     breakage_.look(Breakage::Looker::call_or_operation);
-    std::exception_ptr broken_here;
-    if (!breakage_.broken()) {
-        try {
-            meetings_.enter(Meetings::Call::window_destroy);
-            const auto index = static_cast<std::uint64_t>(window->index);
-            const std::vector<std::uint64_t> all = meetings_.together([] {}, index);
-            for (std::size_t rank = 1; rank < all.size(); ++rank) {
-                if (all[rank] == all[0]) continue;
-                meetings_.disagree(fmt::format("baton_window_destroy got {} on rank 0, {} on rank {}",
-                                               described(all[0]), described(all[rank]), rank));
-            }
-        } catch (const std::exception &failure) {
-            broken_here = std::current_exception();
-            breakage_.break_with(as_failure(failure));
-        }
+    if (breakage_.broken()) return;
+    meetings_.enter(Meetings::Call::window_destroy);
+    const std::vector<std::uint64_t> all = meetings_.together([] {}, static_cast<std::uint64_t>(window.index));
+    for (std::size_t rank = 1; rank < all.size(); ++rank) {
+        if (all[rank] == all[0]) continue;
+        meetings_.disagree(fmt::format("baton_window_destroy got {} on rank 0, {} on rank {}", described(all[0]),
+                                       described(all[rank]), rank));
     }
-    parts_.registry->release_published(window->pointers[static_cast<std::size_t>(parts_.view.rank)]);
+}
+
+void Windows::destroy(const std::shared_ptr<Window> &window) {
+    std::exception_ptr broken_here;
+    try {
+        meet_to_destroy(*window);
+    } catch (const std::exception &failure) {
+        broken_here = std::current_exception();
+        breakage_.break_with(as_failure(failure));
+    }
+    // Its number is free again even if its memory cannot be freed: the next window has to get the same on all ranks.
     windows_[static_cast<std::size_t>(window->index)].reset();
+    parts_.registry->release_published(window->pointers[static_cast<std::size_t>(parts_.view.rank)]);
     if (broken_here) std::rethrow_exception(broken_here);
 }
 

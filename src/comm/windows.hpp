@@ -38,6 +38,7 @@ private:
     RegionRegistry::Allocation allocate(std::size_t bytes);
     void clear_signals(int index);
     std::string described(std::uint64_t index) const;
+    void meet_to_destroy(const Window &window);
 
     CommParts &parts_;
     Bootstrap &bootstrap_;
