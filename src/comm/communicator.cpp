@@ -34,13 +34,26 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
         if (wrong_settings) std::rethrow_exception(wrong_settings);
     });
     require_equal(*bootstrap_, config);
+    try {
+        create(config);
+    } catch (const Agreed &) {
+        throw;
+    } catch (const std::exception &failure) {  // on this rank alone, maybe: the others need not wait for it
+        if (parts_.peers) parts_.peers->give_up_creation(as_failure(failure).code());
+        throw;
+    }
+}
+
+void Communicator::create(const baton_config &config) {
     Setup(parts_, *bootstrap_, meetings_, breakage_, config).run(creation_);
-    membership_ =
-        Reclaimer::of_process().join({[this] { return parts_.executor->idle(); }, [this] { parts_.peers->reclaim(); }});
-    creation_.end();
-    log(LogLevel::debug, rank(), "created in {}", creation_.text());
-    // A rank that has created may break the communicator already: that is not the failure of another's creation, so
-    // nobody looks at others' errors before. Nothing throws behind it: the others have theirs.
+    meetings_.together([this] {
+        membership_ = Reclaimer::of_process().join(
+            {[this] { return parts_.executor->idle(); }, [this] { parts_.peers->reclaim(); }});
+        creation_.end();
+        log(LogLevel::debug, rank(), "created in {}", creation_.text());
+    });
+    // Nothing throws behind it, as the others have created theirs. Nor does anybody look at the others' errors before:
+    // a rank that is ahead may have broken its communicator already, which is no failure of this creation.
     bootstrap_->barrier();
     breakage_.open(*parts_.control, *parts_.peers, *parts_.executor);
 }

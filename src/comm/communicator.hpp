@@ -49,6 +49,7 @@ public:
 
 private:
     friend class Turn;
+    void create(const baton_config &config);
     void shut_down();
 
     std::unique_ptr<Bootstrap> bootstrap_;

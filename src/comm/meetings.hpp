@@ -52,6 +52,7 @@ public:
 
 private:
     void watch(std::chrono::nanoseconds waited);
+    void watch_creation();
 
     Bootstrap &bootstrap_;
     Breakage &breakage_;

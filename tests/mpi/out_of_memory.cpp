@@ -2,6 +2,7 @@
 // that the communicator is broken. Nobody waits for the timeout.
 #include <signal.h>
 
+#include <chrono>
 #include <functional>
 
 #include "support/failing_new.hpp"
@@ -209,6 +210,40 @@ TEST_F(OutOfMemory, ThatLasts) {
     EXPECT_STRNE(baton_last_error(), "");
     expect_works(comm);
     EXPECT_OK(baton_comm_destroy(comm));
+}
+
+/// The last steps of creation on one rank: all ranks have a communicator, or none, and nobody waits for the timeout.
+TEST_F(OutOfMemory, OnOneRankAtTheEndOfCreation) {
+    baton_config config = default_config();
+    config.transport = BATON_TRANSPORT_HOST;
+    constexpr long plenty = 1 << 30;
+    const auto create = [&](long allocations, baton_comm_t *comm) {
+        MPI_Comm ranks = MPI_COMM_NULL;  // after an attempt that has failed, the next needs another one
+        MPI_Comm_dup(MPI_COMM_WORLD, &ranks);
+        if (world_rank() == 0) allocations_left = allocations;
+        const baton_result result = baton_comm_create(ranks, &config, comm);
+        const long used = allocations - allocations_left;
+        allocations_left = -1;
+        return std::pair(result, used);
+    };
+    std::vector<baton_comm_t> made(2);
+    ASSERT_EQ(create(plenty, &made[0]).first, BATON_SUCCESS);
+    const auto [second, used] = create(plenty, &made[1]);
+    ASSERT_EQ(second, BATON_SUCCESS);
+    const auto start = std::chrono::steady_clock::now();
+    for (long missing = 1; missing <= 80; ++missing) {
+        baton_comm_t comm = nullptr;
+        const baton_result result = create(used - missing, &comm).first;
+        EXPECT_TRUE(result == BATON_SUCCESS || result == BATON_ERR_MEMORY)
+            << baton_result_name(result) << ": " << baton_last_error() << ", missing " << missing;
+        if (result == BATON_SUCCESS) made.push_back(comm);
+        int succeeded = result == BATON_SUCCESS ? 1 : 0;
+        MPI_Allreduce(MPI_IN_PLACE, &succeeded, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        EXPECT_TRUE(succeeded == 0 || succeeded == world_size()) << "missing " << missing;
+        if (succeeded != 0 && succeeded != world_size()) break;
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(50));
+    for (const baton_comm_t comm : made) EXPECT_OK(baton_comm_destroy(comm));
 }
 
 /// The last steps of creation on rank 0: what fails there leaves nothing that other communicators would stumble over.
