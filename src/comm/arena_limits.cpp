@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t KiB = 1 << 10;
 constexpr std::uint64_t MiB = 1 << 20;
 
-/// Of packets, of lines and of staging each.
+/// Bytes for the messages of one peer: so many each for packets, for lines and for staging.
 std::uint64_t for_messages_of_a_peer(int size) { return 8 * MiB / static_cast<std::uint64_t>(size); }
 
 /// Packets are for latency: more would only cost memory.

@@ -19,7 +19,8 @@ namespace {
 using topology::Override;
 using topology::Snapshot;
 
-/// A GPU that the machine's description lacks (-1) is refused what the override refuses all.
+/// The entry of the override that refuses P2P to the first pair of ranks that it refuses it to; empty if there is none.
+/// To a GPU that the machine's description lacks (-1) only an entry for all pairs applies.
 std::string first_refusal(const Override &said, const Snapshot &machine, const std::vector<int> &gpu_of_rank,
                           const std::vector<std::string> &gpus) {
     for (std::size_t a = 0; a < gpus.size(); ++a)
@@ -92,7 +93,7 @@ CommTopology gpu_topology(const std::optional<Override> &given, Snapshot machine
     const bool of_gpus = given && given->ranks == 0;
     std::vector<int> gpu_of_rank;
     for (const std::string &uuid : uuids) gpu_of_rank.push_back(gpu_with(machine, uuid));
-    // What lines may go by is the machine's word, which an override can only take back.
+    // Whether lines may be used depends on what the machine says of its links: an override can only forbid them.
     const bool may_be_linked = !of_gpus || advise_communicator(machine, make_graph(machine), gpu_of_rank).fully_linked;
     if (of_gpus) machine = apply_override(*given, std::move(machine));
     topology::CommAdvice advice;

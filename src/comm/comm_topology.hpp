@@ -27,10 +27,10 @@ struct CommTopology {
 /// "none". Throws BATON_ERR_ARGUMENT naming the file, and the entry where it is wrong.
 std::optional<topology::Override> read_topology(const char *setting);
 
-/// Of `ranks` ranks on host memory: alike, unless the override speaks of so many.
+/// Of `ranks` ranks on host memory: all pairs are alike, unless the override is one for that number of ranks.
 CommTopology host_topology(const std::optional<topology::Override> &said, int ranks);
-/// `uuids`: of each rank's GPU. Throws where the override does not fit the machine. Likewise, where it speaks of so
-/// many ranks, for links and refusals: where the ranks lie remains the machine's word.
+/// `uuids`: of each rank's GPU. Throws where the override does not fit the machine. An override for that number of
+/// ranks says what links there are and what is refused; where the ranks lie is still what the machine says.
 CommTopology gpu_topology(const std::optional<topology::Override> &said, topology::Snapshot machine,
                           const std::vector<std::string> &uuids);
 

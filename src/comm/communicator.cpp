@@ -58,6 +58,16 @@ void Communicator::create(const baton_config &config) {
     breakage_.open(*parts_.control, *parts_.peers, *parts_.executor);
 }
 
+/// Takes the layers away from the top down, each when nobody uses it any more:
+/// - When this rank's operations are done (drain) and calls of other communicators no longer ask it to unmap (leave),
+///   the ranks meet. From then on no rank is in an operation, which might reach into this one's memory.
+/// - close() waits for who reads the communicator's state; behind it abort() and the service thread leave the executor
+///   alone. stop() ends the service thread, so that nothing more of the peers' is mapped. Then the executor and its
+///   buffers can go.
+/// - The ranks meet again, each with the peers' memory unmapped: only then may this one free what it owns (registry).
+/// - Until forget(), another thread in baton_comm_abort() or baton_comm_check() may use control and peers.
+/// - The bootstrap is last: the ranks meet over it, and a broken communicator asks it whether threads of this process
+///   may still use what this rank owns.
 void Communicator::shut_down() {
     parts_.executor->drain();
     membership_.leave();
@@ -83,7 +93,7 @@ void Communicator::shut_down() {
     parts_.executor.reset();
     parts_.buffers.reset();
     wait_for_all([this] { parts_.peers->unmap_peers(); });  // importers close before owners free
-    // Memory that a thread of this process may still use is leaked.
+    // Where they may, it is leaked.
     if (!in_step && !bootstrap_->abandon(breakage_.timeout())) static_cast<void>(parts_.registry.release());
     parts_.registry.reset();
     parts_.rendezvous.reset();

@@ -43,8 +43,8 @@ public:
     /// Throws what broke the communicator, if anything did, or BATON_ERR_ARGUMENT after Turn::shut_down(). Any thread.
     void throw_if_broken();
     void abort();
-    /// Breaks it, with the failure's code and words: what the failure has kept from being issued belongs to what the
-    /// peers have got already.
+    /// Breaks it, with the failure's code and words: this rank has issued a part of what its peers wait for, and the
+    /// failure has kept it from issuing the rest.
     void give_up_after(const std::exception &failure) noexcept { breakage_.break_with(as_failure(failure)); }
 
 private:

@@ -9,7 +9,7 @@
 
 namespace baton::core {
 
-/// Of the fields that are a size in bytes and may be 0.
+/// What a field holds that is not set, if it is a size in bytes: 0 is a size too.
 inline constexpr std::size_t unset_size = std::numeric_limits<std::size_t>::max();
 
 /// No struct of the API has a struct_size above this: what is larger has not been set.
@@ -23,10 +23,10 @@ baton_config unset_config();
 /// Throws BATON_ERR_ARGUMENT naming the field or variable and its value.
 baton_config resolve_config(const baton_config *given);
 
-/// Of a resolved one.
+/// The timeout of a resolved config.
 std::chrono::nanoseconds timeout_of(const baton_config &config);
 
-/// As BATON_TRANSPORT has it.
+/// Its name as a value of BATON_TRANSPORT.
 const char *transport_name(int transport);
 
 /// Collective: throws BATON_ERR_MISMATCH on every rank, naming a field, two ranks and their values, unless all are

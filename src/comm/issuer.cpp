@@ -8,7 +8,8 @@
 namespace baton::core {
 namespace {
 
-/// What a call has to do behind its operation, of which the peers have their part by now.
+/// Runs what a call still has to do on this rank behind its operation. The peers have been told of that by then, so a
+/// failure leaves the call half done.
 template <class Rest>
 void follow(const Rest &rest) {
     try {

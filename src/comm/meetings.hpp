@@ -31,7 +31,7 @@ public:
         comm_destroy
     };
 
-    /// Becomes the bootstrap's watch; in comm_create.
+    /// From here on it watches the bootstrap's waits, and ends them. The call is comm_create until enter().
     Meetings(Bootstrap &bootstrap, Breakage &breakage);
     Meetings(const Meetings &) = delete;
     Meetings &operator=(const Meetings &) = delete;
@@ -42,8 +42,9 @@ public:
     void enter(Call call) { call_ = call; }
 
     /// Collective: runs `body` and throws Agreed on every rank if it threw on any. Returns the arguments of all ranks.
-    /// A rank in another call breaks the communicator with MISMATCH. What else is thrown keeps this rank alone from
-    /// going on: the caller breaks the communicator, whose ranks would take each other's next meetings for theirs.
+    /// A rank in another call breaks the communicator with MISMATCH. Where it throws anything else than Agreed, this
+    /// rank alone goes no further: the caller must break the communicator, since the others would take this rank's next
+    /// meeting for the one that they are in.
     std::vector<std::uint64_t> together(const std::function<void()> &body, std::uint64_t argument = 0);
     /// Collective: the text of the first rank that has one; empty if none has.
     std::string first_said(const std::string &mine);

@@ -35,12 +35,12 @@ struct CommParts {
     Capabilities capabilities;
     std::string reach_text;      // Capabilities::reach_reason
     std::string staging_text;    // Capabilities::staging_reason
-    bool stages_mapped = false;  // host: even what all ranks have mapped, since the user has said so
+    bool stages_mapped = false;  // host: memory that all ranks have mapped is staged too (BATON_P2P=off)
     bool single_copy = false;
     Placement placement;
     CommView view;
 
-    // Each is used by those below it.
+    // Each is used by those that follow, which go before it.
     using ControlPointer = std::unique_ptr<Control, void (*)(Control *)>;
     ControlPointer control{nullptr, nullptr};
     std::unique_ptr<MemoryDomain> domain;

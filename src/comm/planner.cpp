@@ -5,7 +5,7 @@
 namespace baton::core {
 namespace {
 
-/// A call as far as it is told: what holds for ranks that are not the root.
+/// The call that explain() is asked about. It names no root: what is explained holds for the ranks that are not.
 Request request_of(baton_operation operation, std::uint64_t count, baton_type type, baton_op op, int size) {
     Request request;
     request.operation = operation;

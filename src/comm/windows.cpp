@@ -44,7 +44,7 @@ std::shared_ptr<Window> Windows::create(std::size_t bytes, const std::function<v
     window->bytes = bytes;
     const RegionRegistry::Allocation allocation = allocate(bytes);
     const std::vector<PeerMemory::Published> all = bootstrap_.allgather(allocation.published);
-    // Nothing below fails on one rank alone but for a device error, which breaks more than this window.
+    // What fails from here on, on this rank alone, breaks the communicator (below): the others have their window.
     meetings_.together([&] {
         window->pointers = parts_.addresses_of(all, allocation.pointer);
         for (const std::byte *address : window->pointers) parts_.domain->hand_out(address);
@@ -74,7 +74,8 @@ void Windows::clear_signals(int index) {
     clear(parts_.view.own().signal_word(index, 0), n * sizeof(SemaphoreWord));
 }
 
-/// A window as its user may know it again. All ranks have the same ones.
+/// What messages call a window: its user knows it by its size. The number may come from another rank, as all ranks have
+/// the same windows.
 std::string Windows::described(std::uint64_t index) const {
     return fmt::format("window {} ({} bytes)", index, windows_[index]->bytes);
 }

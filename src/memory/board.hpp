@@ -41,8 +41,8 @@ struct BoardRecord {
     alignas(64) std::uint64_t posted;
     RegionPost post;
 
-    /// Bumped by whoever has news for the owner's publish(): peers after an acknowledgement, the owner's own service
-    /// thread after a peer's end or an interruption. The owner sleeps on it (futex), so it is 32 bits.
+    /// Incremented by whoever has news for the owner's publish(): peers after an acknowledgement, the owner's own
+    /// service thread after a peer's end or an interruption. The owner sleeps on it (futex), so it is 32 bits.
     alignas(64) std::uint32_t bell;
 
     /// Generations up to this one are retired, per slot. Owner: release. Peers look at reclaim().
@@ -87,8 +87,9 @@ public:
 
     /// Why `rank` considers the communicator broken; false while it does not.
     bool error_of(int rank, baton_result *code, std::string *text) const;
-    /// The same of the first of `size` ranks that does. Who has learnt it from another rank says nothing itself, but
-    /// what it knew is seen by whoever has seen (acquire) that it has closed or left.
+    /// The same of the first of `size` ranks that does. For who has seen a peer close or leave (acquire): if that peer
+    /// went because of an error, some rank's is here by then. Not always its own, as a rank that has learnt of an error
+    /// from another one does not post it again.
     bool error_of_any(int size, baton_result *code, std::string *text) const;
 
     /// Lets a publish() of `rank` that sleeps look again.

@@ -51,8 +51,8 @@ struct HostAllocations {
     std::map<std::uint64_t, HostImport> imported;
     std::uint64_t last_id = 0;
 
-    /// Mapped, but not for the user: a pointer to here is one to memory that he has freed, and the system has given its
-    /// place to a peer's. REQUIRES: mutex held.
+    /// Whether memory of a peer's is mapped there that the user was not given. A pointer to there is one to memory that
+    /// the user has freed, in whose place the system has mapped the peer's. REQUIRES: mutex held.
     bool hidden(std::uint64_t address) const {
         const auto import = containing(imported, address);
         return (import != imported.end() && !import->second.handed_out) ||

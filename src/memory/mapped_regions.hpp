@@ -12,8 +12,8 @@
 namespace baton::core {
 
 /// All ranks' regions as this process sees them: the peers' ones mapped, this rank's own at their own addresses, each
-/// with its line in the table that kernels read. Thread-safe; set() of one owner's regions comes from one thread at a
-/// time.
+/// with its line in the table that kernels read. Thread-safe; map() of one owner's regions comes from one thread at a
+/// time, and so does set_own().
 class MappedRegions {
 public:
     MappedRegions(MemoryDomain &domain, int rank, int size);

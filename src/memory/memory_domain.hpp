@@ -36,7 +36,7 @@ public:
 
     virtual PointerInfo classify(const void *pointer) const = 0;
 
-    /// 256-byte aligned, zeroed, exportable. Throws BATON_ERR_MEMORY.
+    /// Aligned to 256 bytes, zeroed, exportable. Throws BATON_ERR_MEMORY.
     virtual void *allocate(std::size_t bytes) = 0;
     /// The same for buffers of this rank, exportable only where peers reach such buffers. Must not wait for running
     /// kernels.
@@ -53,8 +53,9 @@ public:
     /// Undoes import_region. May wait for this device's running kernels: only with no operation in flight.
     virtual void unimport_region(int owner, const RegionPost &post, void *address) = 0;
 
-    /// The user gets this address that import_region() gave, so that he may name it in calls. To classify(), where it
-    /// can tell, other imports are not allocated memory.
+    /// From now on classify() takes this address, which import_region() gave, for memory: the user is given it
+    /// (windows). Other imports are not the user's: who names one has freed memory there before, and classify() says
+    /// `invalid`, where the domain can tell.
     virtual void hand_out(const void * /*imported*/) {}
 
     /// Zeroed host memory that this domain's kernels can read at the same address (pinned, for a GPU), and its release.

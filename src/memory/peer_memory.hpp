@@ -28,8 +28,9 @@ namespace baton::core {
 class PeerMemory {
 public:
     struct Callbacks {
-        /// From the service thread, once per peer whose process ended without leave() and post_error(). `how` names pid
-        /// and cause. After post_error() tick comes at once.
+        /// From the service thread, once for each peer whose process has ended without leave(). `how` names the pid and
+        /// the cause. Where some rank has posted an error, the peer has ended because of that: then tick comes instead,
+        /// at once, to find it.
         std::function<void(int peer, const std::string &how)> peer_dead;
         /// From the service thread, every 100 ms: a place to look at the communicator's state without a thread of one's
         /// own.
@@ -101,7 +102,7 @@ public:
 
     /// Breaks a publish() in progress and all later ones: the communicator is broken, and they fail as it has.
     void interrupt(const Failure &reason) noexcept;
-    /// Whether that has happened: then a failure is not the memory's, whatever its code.
+    /// Whether that has happened. Then publish() fails because of it, and the code says nothing of the memory.
     bool interrupted() const;
     /// What has: interrupt(), a peer's end, or a publish() that failed behind its post.
     std::optional<Failure> interruption() const;

@@ -13,7 +13,8 @@ namespace baton::core {
 /// every running kernel of the process, also for another communicator's, and that kernel may wait, by way of its peers,
 /// for what the closing thread does next. So it is done only while everybody is idle, and nothing is issued meanwhile.
 ///
-/// Thread-safe. Nobody waits for an operation here: issue() waits for an unmapping, which finds nothing running.
+/// Thread-safe. Nobody waits for an operation here: issue() may have to wait for an unmapping, which does not wait for
+/// kernels, as none is running then.
 class Reclaimer {
 public:
     /// One for all communicators of the process.
@@ -24,7 +25,7 @@ public:
         std::function<bool()> idle;   // everything that it has issued is done
         std::function<void()> unmap;  // PeerMemory::reclaim()
     };
-    /// Its functions may run until the result has left, which is when nothing of it is in flight any more.
+    /// Its place among the communicators of the process. It may leave when nothing of its own is in flight any more.
     class Membership {
     public:
         Membership() = default;

@@ -30,8 +30,9 @@ public:
 
     /// Finds the region of [pointer, pointer + bytes), publishing its allocation at first use (which waits for the
     /// peers' service threads). `info` is the classification of `pointer`; the range must be mapped (usable_bytes). A
-    /// range over several chunks has no region: a chunk is exported alone. Where no slot is free, it looks again the
-    /// next time, which takes a look at every region.
+    /// range over several chunks has no region: a chunk is exported alone. Where no slot is free there is none for this
+    /// call; the next one tries again, and each try asks the domain about all regions, whose memory may be freed by
+    /// now.
     Location locate(const PointerInfo &info, const void *pointer, std::size_t bytes);
 
     /// locate() without publishing: what explain may look at. known = false if the region would have to be published.

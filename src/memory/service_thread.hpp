@@ -15,8 +15,7 @@ namespace baton::core {
 class ServiceThread {
 public:
     struct Work {
-        std::function<void(const std::vector<int> &readable)>
-            wake;  // descriptors that are readable, of those given to watch()
+        std::function<void(const std::vector<int> &readable)> wake;  // which of the watched descriptors are readable
         std::function<void()> tick;
     };
     static constexpr std::chrono::milliseconds tick_interval{100};
