@@ -33,8 +33,8 @@ class Executor {
 public:
     virtual ~Executor() = default;
 
-    /// Throws BATON_ERR_ARGUMENT if operations of this communicator cannot go on `stream`. Enqueues nothing. REQUIRED
-    /// once by every call, before it enqueues anything.
+    /// Throws BATON_ERR_ARGUMENT if operations of this communicator cannot go on `stream`. They look themselves when
+    /// they enqueue their first part; this is for calls that are put off, behind others that will not be undone.
     virtual void require_stream(void *stream) = 0;
 
     virtual void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) = 0;

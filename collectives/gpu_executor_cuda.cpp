@@ -34,7 +34,10 @@ public:
                 Rendezvous *rendezvous, IdleWords *idle_words, std::function<void()> throw_if_broken);
     ~GpuExecutor() override;
 
-    void require_stream(void *stream) override { cuda_->order.require_stream(as_stream(stream), device_); }
+    void require_stream(void *stream) override {
+        const DeviceGuard device(device_);
+        GpuOrder::require_stream(as_stream(stream));
+    }
     void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) override;
     void messages(std::vector<MessageCall> calls, void *stream) override;
     void transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan,

@@ -21,15 +21,16 @@ class GpuOrder {
 public:
     GpuOrder();
 
-    /// Throws BATON_ERR_ARGUMENT for a stream of another device than `device`: it would take some of what a call
+    /// Throws BATON_ERR_ARGUMENT for a stream of another device than the current one: it would take some of what a call
     /// enqueues and refuse the rest. Not in a capture, where CUDA does not tell the device, and refuses the launch.
-    void require_stream(cudaStream_t stream, int device);
+    static void require_stream(cudaStream_t stream);
 
     /// Where an operation went: after() is told what before() has found.
     enum class Into {
         stream,
         graph
     };
+    /// Throws as require_stream().
     [[nodiscard]] Into before(cudaStream_t stream);
     void after(cudaStream_t stream, Into into);
     /// Everything recorded has finished. Never true once an operation was captured: replays come without notice.
@@ -58,11 +59,9 @@ private:
     Capture *find(unsigned long long capture);
 
     Event last_ = make_event();
-    // Streams by cudaStreamGetId, which unlike the handle is never reused; 0 is none's.
-    unsigned long long required_ = 0;  // the last that was found to be of the right device
-    unsigned long long stream_ = 0;    // of the last eager operation
-    std::deque<Capture> captures_;     // ids are never used again
-    bool captured_ = false;            // ever
+    unsigned long long stream_ = 0;  // of the last eager operation: cudaStreamGetId, unlike the handle never reused
+    std::deque<Capture> captures_;   // ids are never used again
+    bool captured_ = false;          // ever
 };
 
 }  // namespace baton::core

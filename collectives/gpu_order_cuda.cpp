@@ -16,15 +16,15 @@ struct Edges {
     std::vector<cudaGraphNode_t> to;
 };
 
-unsigned long long id_of(cudaStream_t stream) {
-    unsigned long long id = 0;
-    check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
-    return id;
-}
-
-/// Streams that are those of whichever device is current.
-bool follows_current_device(cudaStream_t stream) {
-    return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+/// The stream does not capture.
+void require_current_device(cudaStream_t stream) {
+    int current = -1, of_stream = -1;
+    check_cuda(cudaGetDevice(&current), "cudaGetDevice");
+    check_cuda(cudaStreamGetDevice(stream, &of_stream), "cudaStreamGetDevice");
+    if (of_stream != current) {
+        fail(BATON_ERR_ARGUMENT, "stream is of CUDA device {}, and the communicator is on device {}", of_stream,
+             current);
+    }
 }
 
 }  // namespace
@@ -34,16 +34,8 @@ GpuOrder::GpuOrder() {
     check_cuda(cudaEventRecord(last_.get(), make_stream().get()), "recording the order event");
 }
 
-void GpuOrder::require_stream(cudaStream_t stream, int device) {
-    if (follows_current_device(stream) || is_capturing(stream)) return;
-    const unsigned long long id = id_of(stream);
-    if (id == required_) return;
-    int of_stream = -1;
-    check_cuda(cudaStreamGetDevice(stream, &of_stream), "cudaStreamGetDevice");
-    if (of_stream != device)
-        fail(BATON_ERR_ARGUMENT, "stream is of CUDA device {}, and the communicator is on device {}", of_stream,
-             device);
-    required_ = id;
+void GpuOrder::require_stream(cudaStream_t stream) {
+    if (!is_capturing(stream)) require_current_device(stream);
 }
 
 GpuOrder::Tail GpuOrder::tail_of(cudaStream_t stream) {
@@ -68,7 +60,9 @@ GpuOrder::Into GpuOrder::before(cudaStream_t stream) {
         captured_ = true;
         return Into::graph;
     }
-    const unsigned long long id = id_of(stream);
+    unsigned long long id = 0;
+    check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
+    if (id != stream_) require_current_device(stream);
     // The handle of per-thread streams is one for all threads.
     if (captured_ || id != stream_ || stream == cudaStreamPerThread) {
         check_cuda(cudaStreamWaitEvent(stream, last_.get(), cudaEventWaitDefault),

@@ -50,11 +50,10 @@ std::shared_ptr<WindowHandle> find_window(baton_window_t window) {
     return found;
 }
 
-StreamRef find_stream(const Turn &turn, baton_stream_t stream) {
-    if (turn.comm().on_gpu()) {
+StreamRef find_stream(const Communicator &comm, baton_stream_t stream) {
+    if (comm.on_gpu()) {
         if (may_be_handle(stream))  // CUDA would follow it as an address
             fail(BATON_ERR_ARGUMENT, "stream is {}, which is no CUDA stream; this communicator is on GPUs", stream);
-        turn.issuer().require_stream(stream);
         return StreamRef(stream);
     }
     if (stream == nullptr) return StreamRef(stream);

@@ -22,8 +22,8 @@ WindowTable &windows();
 /// The object behind a handle; throws BATON_ERR_ARGUMENT for a handle that is none, or was destroyed.
 std::shared_ptr<Communicator> find_comm(baton_comm_t comm);
 std::shared_ptr<WindowHandle> find_window(baton_window_t window);
-/// Throws BATON_ERR_ARGUMENT for a stream that the communicator's calls cannot go on.
-StreamRef find_stream(const Turn &turn, baton_stream_t stream);
+/// Throws BATON_ERR_ARGUMENT for what is no stream of the communicator's kind.
+StreamRef find_stream(const Communicator &comm, baton_stream_t stream);
 
 void require_type(baton_type type);
 void require_op(baton_type type, baton_op op);

@@ -65,7 +65,7 @@ void Group::check_again(const Messages &messages) {
     try {
         const std::shared_ptr<Communicator> comm = find_comm(messages.on.comm_handle);
         const auto turn = comm->turn_unless_destroyed();
-        find_stream(turn, messages.on.stream_handle);
+        find_stream(*comm, messages.on.stream_handle);
         for (; at < messages.requests.size(); ++at) {
             const Request &request = messages.requests[at];
             const char *const buffer = messages.names[at].buffer;

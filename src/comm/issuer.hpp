@@ -17,7 +17,7 @@ public:
     Issuer(CommParts &parts, const Planner &planner, Breakage &breakage)
         : parts_(parts), planner_(planner), breakage_(breakage) {}
 
-    /// Throws BATON_ERR_ARGUMENT for a stream that the communicator's calls cannot go on: before all of the below.
+    /// Throws BATON_ERR_ARGUMENT for a stream that the communicator's calls cannot go on, as all of the below do.
     void require_stream(void *stream) const { parts_.executor->require_stream(stream); }
     void run(const Request &request, void *stream);
     /// Sends and recvs, which progress together.
