@@ -2,7 +2,6 @@
 
 #include <sched.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,8 @@
 #include <memory>
 #include <thread>
 #include <vector>
+
+#include "emulation/context.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -92,7 +93,7 @@ struct Fiber {
         at_warp_barrier,
         ended
     };
-    ucontext_t context{};
+    Context context;
     Stack stack;
     State state = State::ready;
     Votes votes{};  // its own, then those of all that have met
@@ -128,7 +129,7 @@ private:
     std::unique_ptr<std::byte[]> stacks_;
     std::unique_ptr<char[]> warps_;  // where the barriers of each warp order, for ThreadSanitizer
     char all_ = 0;                   // where the block's do
-    ucontext_t scheduler_{};
+    Context scheduler_;
     Stack scheduler_stack_;
     unsigned current_ = 0;
     unsigned ended_ = 0;
@@ -149,11 +150,7 @@ void Block::begin() {
 }
 
 void Block::start(Fiber &fiber, std::byte *stack) {
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = stack;
-    fiber.context.uc_stack.ss_size = stack_bytes;
-    fiber.context.uc_link = nullptr;
-    makecontext(&fiber.context, &Block::begin, 0);
+    fiber.context.start(stack, stack_bytes, &Block::begin);
     fiber.stack.describe(stack, stack_bytes);
     fiber.stack.create();
 }
@@ -163,7 +160,7 @@ BATON_UNSEEN void Block::let_run(unsigned thread) {
     threadIdx.x = thread;
     Fiber &fiber = fibers_[thread];
     scheduler_stack_.leave_for(fiber.stack);
-    swapcontext(&scheduler_, &fiber.context);
+    scheduler_.change_to(fiber.context);
     scheduler_stack_.arrive();
 }
 
@@ -171,7 +168,7 @@ BATON_UNSEEN void Block::come_back() {
     Fiber &fiber = fibers_[current_];
     fiber.state == Fiber::State::ended ? fiber.stack.end_for(scheduler_stack_)
                                        : fiber.stack.leave_for(scheduler_stack_);
-    swapcontext(&fiber.context, &scheduler_);
+    fiber.context.change_to(scheduler_);
     fiber.stack.arrive();
 }
 
