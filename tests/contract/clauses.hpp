@@ -17,7 +17,7 @@ struct Clause {
     int fewest_ranks = 1;
     int most_ranks = max_ranks;
     double timeout_seconds = 20;
-    std::size_t area_bytes = std::size_t{4} << 20;
+    std::size_t area_bytes = std::size_t{2} << 20;
 };
 
 std::vector<Clause> data_clauses();

@@ -105,7 +105,7 @@ void copies_of_every_size(Rank &rank, int /*variant*/) {
 std::vector<Clause> data_clauses() {
     return {
         {.name = "shares", .body = shares},
-        {.name = "addresses_and_epochs", .body = addresses_and_epochs},
+        {.name = "addresses_and_epochs", .body = addresses_and_epochs, .area_bytes = std::size_t{4} << 20},
         {.name = "copies_of_every_size", .body = copies_of_every_size, .area_bytes = std::size_t{8} << 20},
     };
 }

@@ -10,14 +10,21 @@ namespace {
 /// Unowned bytes on each side of a buffer, at least.
 constexpr std::size_t guard = 48;
 
+/// What is between the buffers, from the one of these offsets to the other.
+void append_poison(Contents &contents, std::size_t end) {
+    std::size_t at = contents.size();
+    contents.resize(end);
+    for (; at < end; ++at) contents[at] = static_cast<std::byte>(0x5A ^ (at * 7));
+}
+
 }  // namespace
 
 Memory::Memory(const std::vector<RegionRegistry::Allocation> &areas, std::size_t capacity, std::uint64_t random)
-    : random_(random) {
-    Contents poison(capacity);
-    for (std::size_t i = 0; i < capacity; ++i) poison[i] = static_cast<std::byte>(0x5A ^ (i * 7));
+    : capacity_(capacity), random_(random) {
     for (const RegionRegistry::Allocation &area : areas) {
-        areas_.push_back({static_cast<std::byte *>(area.pointer), area.published, poison, poison, 0, {}});
+        areas_.push_back({static_cast<std::byte *>(area.pointer), area.published, {}, {}, 0, {}});
+        append_poison(areas_.back().before, guard);
+        append_poison(areas_.back().after, guard);
     }
 }
 
@@ -26,7 +33,9 @@ Place Memory::take(std::size_t bytes, bool aligned, const std::string &name) {
     Area &area = areas_[index];
     const std::size_t start = (area.used + guard + random_.below(64)) / 16 * 16 + (aligned ? 0 : random_.below(16));
     area.used = start + bytes;
-    if (area.used + guard > area.before.size()) throw std::logic_error("the clause needs larger areas");
+    if (area.used + guard > capacity_) throw std::logic_error("the clause needs larger areas");
+    append_poison(area.before, area.used + guard);
+    append_poison(area.after, area.used + guard);
     area.pieces.push_back({start, bytes, name});
     return {index, start, bytes};
 }

@@ -51,6 +51,7 @@ private:
     struct Area {
         std::byte *pointer;
         PeerMemory::Published published;
+        // As far as buffers reach: most clauses need a small part of what there is.
         Contents before;
         Contents after;
         std::size_t used = 0;
@@ -58,6 +59,7 @@ private:
     };
     std::string describe(const Area &area, std::size_t offset) const;
 
+    const std::size_t capacity_;
     std::vector<Area> areas_;
     test::Random random_;
 };

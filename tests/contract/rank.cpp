@@ -41,6 +41,7 @@ Rank::Rank(Bootstrap &bootstrap, const Transport &transport, const Settings &set
     view_.size = bootstrap.size();
     view_.timeout_ns = static_cast<std::uint64_t>(settings.timeout_seconds * 1e9);
     view_.arenas_on_host = transport.through_host;
+    view_.polls_between_yields = often;  // ranks are more than processors here
     view_.control = &words_->control;
     view_.regions = peers_.table();
     view_.layout = ArenaLayout::make(view_.size, transport.channels,
@@ -49,7 +50,9 @@ Rank::Rank(Bootstrap &bootstrap, const Transport &transport, const Settings &set
     reach_.same_process = bootstrap.same_process();
     reach_.pids = bootstrap.allgather(static_cast<std::int32_t>(::getpid()));
     by_address_ = !transport.on_gpu && !transport.emulated && addresses_reach();
-    memory_ = std::make_unique<Memory>(allocate(2, settings.area_bytes), settings.area_bytes,
+    // Every rank maps all areas of all ranks, page by page, which takes longer than most clauses.
+    const std::size_t area_bytes = has_few_rounds() ? settings.area_bytes / 2 : settings.area_bytes;
+    memory_ = std::make_unique<Memory>(allocate(2, area_bytes), area_bytes,
                                        test::mix(settings.seed + static_cast<std::uint64_t>(view_.rank) + 1));
     runner_ = transport.make(view_, reach_);
     bootstrap.barrier();
@@ -105,9 +108,12 @@ bool Rank::addresses_reach() {
     return std::all_of(all.begin(), all.end(), [](std::int32_t one) { return one != 0; });
 }
 
+bool Rank::has_few_rounds() const {
+    return size() > 4 || transport_.emulated || std::getenv("BATON_TEST_QUICK") != nullptr;
+}
+
 int Rank::rounds(int many) const {
-    const bool slow = size() > 4 || transport_.emulated || std::getenv("BATON_TEST_QUICK") != nullptr;
-    return slow ? std::max(1, many / 5) : transport_.on_gpu ? many : 2 * many;
+    return has_few_rounds() ? std::max(1, many / 5) : transport_.on_gpu ? many : 2 * many;
 }
 
 BufferRef Rank::name(const Place &place) {

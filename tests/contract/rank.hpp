@@ -13,7 +13,7 @@ namespace baton::core::contract {
 
 struct Settings {
     double timeout_seconds = 20;
-    std::size_t area_bytes = std::size_t{4} << 20;
+    std::size_t area_bytes = std::size_t{2} << 20;
     std::uint64_t seed = 0;  // the same on all ranks
 };
 
@@ -77,6 +77,7 @@ private:
     std::vector<RegionRegistry::Allocation> allocate(int count, std::size_t bytes);
     void map_arenas();
     bool addresses_reach();
+    bool has_few_rounds() const;
     BufferRef name(const Place &place);
     std::vector<Runner::Addresses> learn_addresses(const std::vector<Call> &calls);
     std::vector<std::uint64_t> words(const std::uint64_t *first, int count, std::size_t stride);
