@@ -1,5 +1,6 @@
 #include "support/reference.hpp"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -7,7 +8,7 @@
 namespace baton::test {
 namespace {
 
-/// A binary floating-point format of at most 16 bits.
+/// A binary floating-point format. What follows the first three is for those of at most 16 bits.
 struct Format {
     int exponent_bits, mantissa_bits, bias;
     bool has_infinity;  // e4m3 spends the top exponent on numbers and has one NaN
@@ -17,6 +18,10 @@ struct Format {
 
 constexpr Format format_of(baton_type type) {
     switch (type) {
+        case BATON_FLOAT32:
+            return {8, 23, 127, true, false, 0};
+        case BATON_FLOAT64:
+            return {11, 52, 1023, true, false, 0};
         case BATON_FLOAT16:
             return {5, 10, 15, true, false, 0x7bff};
         case BATON_BFLOAT16:
@@ -27,6 +32,12 @@ constexpr Format format_of(baton_type type) {
             return {4, 3, 7, false, true, 0x7e};
     }
 }
+
+/// A product with it is what ldexp gives, and takes a fraction of its time; all that is scaled here fits a double.
+double power_of_two(int exponent) { return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52); }
+
+/// Of what is no zero, infinity or NaN, nor below the smallest normal double: no float is.
+int exponent_of(double magnitude) { return static_cast<int>(std::bit_cast<std::uint64_t>(magnitude) >> 52) - 1023; }
 
 /// Integers wrap: the arithmetic is done unsigned and at least 32 bits wide (a product of two uint16 would otherwise
 /// be a signed int, and overflow).
@@ -84,45 +95,48 @@ Bytes reduce_small(baton_type type, baton_op op, Inputs inputs) {
     return result;
 }
 
-/// Sign and mantissa from the hash, an exponent within `spread` of one.
-std::uint64_t float_bits(int exponent_bits, int mantissa_bits, int bias, std::uint64_t hash, baton_op op) {
+/// Sign and mantissa from the hash, an exponent within a few of one.
+std::uint64_t float_bits(const Format &format, std::uint64_t hash, baton_op op) {
     const std::uint64_t sign = op == BATON_AVG ? 0 : hash & 1;
-    const std::uint64_t mantissa = (hash >> 8) & ((std::uint64_t{1} << mantissa_bits) - 1);
+    const std::uint64_t mantissa = (hash >> 8) & ((std::uint64_t{1} << format.mantissa_bits) - 1);
     // Products of 64 ranks must neither vanish nor overflow; sums are to lose bits.
-    const std::int64_t exponent = op == BATON_PROD ? bias - static_cast<std::int64_t>((hash >> 1) & 1)
-                                                   : bias - 4 + static_cast<std::int64_t>((hash >> 1) & 7);
-    return (sign << (exponent_bits + mantissa_bits)) | (static_cast<std::uint64_t>(exponent) << mantissa_bits) |
-           mantissa;
+    const std::int64_t exponent = op == BATON_PROD ? format.bias - static_cast<std::int64_t>((hash >> 1) & 1)
+                                                   : format.bias - 4 + static_cast<std::int64_t>((hash >> 1) & 7);
+    return (sign << (format.exponent_bits + format.mantissa_bits)) |
+           (static_cast<std::uint64_t>(exponent) << format.mantissa_bits) | mantissa;
 }
 
-std::uint64_t element_bits(baton_type type, baton_op op, std::uint64_t hash) {
-    if (is_integer(type)) return hash;
-    const bool ordering = op == BATON_MIN || op == BATON_MAX;
+/// For an operation that takes the smaller or the larger.
+std::uint64_t ordered_float_bits(baton_type type, const Format &format, std::uint64_t hash, baton_op op) {
     const int kind = static_cast<int>((hash >> 60) & 15);
-    const int top_bit = static_cast<int>(8 * width_of(type)) - 1;
-    if (ordering && kind < 3) return (hash & 1) << top_bit;  // +0 or -0: equal, so the earlier rank's stays
-    if (type == BATON_FLOAT32) {
-        if (ordering && kind == 3) return 0x7fc00000u;
-        return float_bits(8, 23, 127, hash, op);
-    }
-    if (type == BATON_FLOAT64) {
-        if (ordering && kind == 3) return 0x7ff8000000000000u;
-        return float_bits(11, 52, 1023, hash, op);
-    }
-    const Format format = format_of(type);
-    return float_bits(format.exponent_bits, format.mantissa_bits, format.bias, hash, op);
+    // +0 or -0: equal, so the earlier rank's stays.
+    if (kind < 3) return (hash & 1) << (format.exponent_bits + format.mantissa_bits);
+    if (kind == 3 && type == BATON_FLOAT32) return 0x7fc00000u;
+    if (kind == 3 && type == BATON_FLOAT64) return 0x7ff8000000000000u;
+    return float_bits(format, hash, op);
 }
 
-/// A copy of a length that the compiler knows: one of another length is a call for each element, and sanitized a slow
-/// one.
-template <class Word>
-Bytes make_words(baton_type type, baton_op op, std::uint64_t stream, std::size_t count) {
+/// Copies are of a length that the compiler knows: one of another length is a call for each element, and sanitized a
+/// slow one.
+template <class Word, class BitsOf>
+Bytes words_of(std::uint64_t stream, std::size_t count, const BitsOf &bits_of) {
     Bytes result(count * sizeof(Word));
     for (std::size_t i = 0; i < count; ++i) {
-        const auto bits = static_cast<Word>(element_bits(type, op, mix(stream + i)));
+        const auto bits = static_cast<Word>(bits_of(mix(stream + i)));
         std::memcpy(result.data() + i * sizeof(Word), &bits, sizeof(Word));
     }
     return result;
+}
+
+/// A loop for each kind of element, so that none asks for every element what kind it is.
+template <class Word>
+Bytes make_words(baton_type type, baton_op op, std::uint64_t stream, std::size_t count) {
+    if (is_integer(type)) return words_of<Word>(stream, count, [](std::uint64_t hash) { return hash; });
+    const Format format = format_of(type);
+    if (op != BATON_MIN && op != BATON_MAX)
+        return words_of<Word>(stream, count, [&](std::uint64_t hash) { return float_bits(format, hash, op); });
+    return words_of<Word>(stream, count,
+                          [&](std::uint64_t hash) { return ordered_float_bits(type, format, hash, op); });
 }
 
 }  // namespace
@@ -163,9 +177,9 @@ float small_to_float(baton_type type, std::uint32_t bits) {
         const bool infinite = format.has_infinity && mantissa == 0;
         return infinite ? sign * std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
     }
-    if (exponent == 0) return sign * std::ldexp(static_cast<float>(mantissa), 1 - format.bias - format.mantissa_bits);
-    const float significand = static_cast<float>(mantissa + (1u << format.mantissa_bits));
-    return sign * std::ldexp(significand, exponent - format.bias - format.mantissa_bits);
+    const std::uint32_t significand = exponent == 0 ? mantissa : mantissa + (1u << format.mantissa_bits);
+    const double unit = power_of_two(std::max(exponent, 1) - format.bias - format.mantissa_bits);
+    return sign * static_cast<float>(significand * unit);
 }
 
 std::uint32_t float_to_small(baton_type type, float value) {
@@ -179,8 +193,8 @@ std::uint32_t float_to_small(baton_type type, float value) {
     if (magnitude == 0) return sign;
     // Rounds to nearest even in units of the last place (nearbyint in the default mode); subnormals share one exponent,
     // and a significand that rounds up to the next power of two carries into the exponent by itself.
-    const int exponent = std::max(std::ilogb(magnitude), 1 - format.bias);
-    const double units = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
+    const int exponent = std::max(exponent_of(magnitude), 1 - format.bias);
+    const double units = std::nearbyint(magnitude * power_of_two(format.mantissa_bits - exponent));
     const std::uint32_t bits = (static_cast<std::uint32_t>(exponent + format.bias - 1) << format.mantissa_bits) +
                                static_cast<std::uint32_t>(units);
     return sign | (bits > format.max_finite ? overflow : bits);
