@@ -60,12 +60,14 @@ public:
     void destroy() {}
 #if defined(__SANITIZE_ADDRESS__)
     void leave_for(const Stack &next) { __sanitizer_start_switch_fiber(&fake_, next.bottom_, next.bytes_); }
+    /// For good: frees what was beside the stack.
+    void end_for(const Stack &next) { __sanitizer_start_switch_fiber(nullptr, next.bottom_, next.bytes_); }
     void arrive() { __sanitizer_finish_switch_fiber(fake_, nullptr, nullptr); }
 #else
     void leave_for(const Stack & /*next*/) {}
+    void end_for(const Stack & /*next*/) {}
     void arrive() {}
 #endif
-    void end_for(const Stack &next) { leave_for(next); }
 #endif
 
 private:
