@@ -1,9 +1,10 @@
 # baton_mpi_test(NAME SOURCES files... RANKS counts... [TIMEOUT seconds] [LABELS labels...] [SERIAL] [WAITS]): one binary on the MPI
 # main of tests/support, and a ctest `NAME.npN` for every rank count N. The same binary runs on host memory and on GPUs;
 # with CUDA in the build its tests carry the label `gpu` too. The target is mpi_NAME.
-# WAITS is for tests whose ranks mostly wait, and give way to others meanwhile.
+# WAITS is for tests whose ranks mostly wait, and give way to others meanwhile: they start first, one after the other, so
+# that there are always others.
 #
-# baton_mpi_variant(NAME VARIANT RANKS counts... ENV settings... [TIMEOUT seconds] [LABELS labels...]): the same binary
+# baton_mpi_variant(NAME VARIANT RANKS counts... ENV settings... [TIMEOUT seconds] [LABELS labels...] [WAITS]): the same binary
 # again as `NAME.VARIANT.npN`, under other environment variables: how tests force one algorithm or transport. Not with
 # ThreadSanitizer, which sees the threads of one process, and these are the same whatever way the ranks' data goes.
 #
@@ -80,12 +81,19 @@ function(baton_add_mpi_runs prefix binary)
     add_test(NAME ${test} COMMAND ${BATON_MPIRUN} ${ranks} ${job_seconds} $<TARGET_FILE:${binary}>)
     # PROCESSORS keeps `ctest -j` from starting more ranks at once than the machine has cores.
     set(processors ${ranks})
+    set(cost 0)
+    set(locks "")
     if(RUN_WAITS)
       set(processors 1)
+      set(cost 1000)
+      list(APPEND locks waits)
+    endif()
+    if(BATON_WITH_CUDA)
+      list(APPEND locks ${BATON_GPU_LOCK})
     endif()
     set_tests_properties(${test} PROPERTIES
       PROCESSORS ${processors} TIMEOUT ${RUN_TIMEOUT} SKIP_RETURN_CODE 77 LABELS "mpi;${RUN_LABELS}" RUN_SERIAL "${RUN_SERIAL}"
-      ENVIRONMENT "MPIEXEC=${MPIEXEC_EXECUTABLE};${RUN_ENV}")
+      COST ${cost} RESOURCE_LOCK "${locks}" ENVIRONMENT "MPIEXEC=${MPIEXEC_EXECUTABLE};${RUN_ENV}")
     if(BATON_SANITIZE MATCHES "address")
       # What Open MPI keeps is told by its libraries in the stack (sanitizers/lsan.supp). They have no frame pointers, and
       # stacks without them are slow to take: for these tests only, and ten calls deep.
@@ -94,7 +102,6 @@ function(baton_add_mpi_runs prefix binary)
     endif()
     if(BATON_WITH_CUDA)
       set_property(TEST ${test} APPEND PROPERTY LABELS gpu)
-      set_property(TEST ${test} PROPERTY RESOURCE_LOCK ${BATON_GPU_LOCK})
     endif()
   endforeach()
 endfunction()
@@ -118,9 +125,13 @@ function(baton_mpi_variant name variant)
   if(BATON_SANITIZE MATCHES "thread")
     return()
   endif()
-  cmake_parse_arguments(TEST "" "TIMEOUT" "RANKS;LABELS;ENV" ${ARGN})
+  cmake_parse_arguments(TEST "WAITS" "TIMEOUT" "RANKS;LABELS;ENV" ${ARGN})
+  set(waits)
+  if(TEST_WAITS)
+    set(waits WAITS)
+  endif()
   baton_add_mpi_runs(${name}.${variant} mpi_${name} RANKS ${TEST_RANKS} TIMEOUT ${TEST_TIMEOUT} LABELS ${TEST_LABELS}
-                     ENV ${TEST_ENV})
+                     ENV ${TEST_ENV} ${waits})
 endfunction()
 
 function(baton_discover_tests target)
