@@ -10,6 +10,15 @@
 #include "util/log.hpp"
 
 namespace baton::core {
+namespace {
+
+/// Whether a creation that fails so may fail on this rank alone: then the others need not wait for it. What all ranks
+/// find, of each other or of the machine, each tells in its own words.
+bool is_of_one_rank(baton_result code) {
+    return code == BATON_ERR_MEMORY || code == BATON_ERR_SYSTEM || code == BATON_ERR_CUDA || code == BATON_ERR_INTERNAL;
+}
+
+}  // namespace
 
 Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_config *given)
     : bootstrap_(std::move(bootstrap)),
@@ -38,8 +47,12 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
         create(config);
     } catch (const Agreed &) {
         throw;
-    } catch (const std::exception &failure) {  // on this rank alone, maybe: the others need not wait for it
-        if (parts_.peers) parts_.peers->give_up_creation(as_failure(failure).code());
+    } catch (const std::exception &failure) {
+        const baton_result code = as_failure(failure).code();
+        if (is_of_one_rank(code)) {
+            if (parts_.peers) parts_.peers->give_up_creation(code);
+            bootstrap_->abandon({});  // the others may be in a collective call that this rank has left
+        }
         throw;
     }
 }

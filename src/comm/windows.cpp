@@ -44,12 +44,12 @@ std::shared_ptr<Window> Windows::create(std::size_t bytes, const std::function<v
     window->bytes = bytes;
     const RegionRegistry::Allocation allocation = allocate(bytes);
     const std::vector<PeerMemory::Published> all = bootstrap_.allgather(allocation.published);
-    // What fails from here on, on this rank alone, breaks the communicator (below): the others have their window.
     meetings_.together([&] {
         window->pointers = parts_.addresses_of(all, allocation.pointer);
         for (const std::byte *address : window->pointers) parts_.domain->hand_out(address);
         clear_signals(window->index);
     });
+    // What fails from here on, on this rank alone, breaks the communicator (below): the others have their window.
     if (window->index == static_cast<int>(windows_.size())) windows_.emplace_back();
     windows_[static_cast<std::size_t>(window->index)] = window;
     meetings_.together([] {});  // nobody signals before all have cleared

@@ -134,7 +134,7 @@ void PeerService::look_after(int r) {
     Peer &peer = peers_[static_cast<std::size_t>(r)];
     if (!peer.watch->ended()) return;
     report_end(r, peer.watch->pid());
-    // Only now: a report that there was no memory for is made at the next look.
+    // Only now: where there was no memory for finding out why, the next look does.
     if (peer.watch->descriptor() >= 0) thread_.unwatch(peer.watch->descriptor());
     peer.watch.reset();
 }
