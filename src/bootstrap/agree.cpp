@@ -4,8 +4,6 @@
 #include <exception>
 #include <string>
 
-#include "util/failure.hpp"
-
 namespace baton::core {
 
 void agree(Bootstrap &bootstrap, const std::function<void()> &body) {
@@ -22,7 +20,7 @@ void agree(Bootstrap &bootstrap, const std::function<void()> &body) {
     const auto failed = std::find_if(codes.begin(), codes.end(), [](baton_result one) { return one != BATON_SUCCESS; });
     if (failed == codes.end()) return;
     const auto rank = static_cast<std::size_t>(failed - codes.begin());
-    fail(*failed, "rank {}: {}", rank, bootstrap.allgather_strings(text)[rank]);
+    throw Agreed(*failed, fmt::format("rank {}: {}", rank, bootstrap.allgather_strings(text)[rank]));
 }
 
 }  // namespace baton::core

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include <mpi.h>
 
+#include "util/failure.hpp"
 #include "util/process_watch.hpp"
 
 namespace baton::core {
@@ -42,6 +44,12 @@ public:
     /// For the watch of connect(): the ranks that have not come to it, where that can be told.
     virtual std::vector<int> missing() const { return {}; }
 
+    /// This rank has failed alone and comes to no more collective calls: the waits of the others, which may be in one
+    /// that it has left, throw Failure with its code and "rank 2 has given up: ...". Nobody hears of it who has not
+    /// come to connect() yet, or where this rank fails in there before it has met all. The first rank that gives up
+    /// counts. Needs no memory.
+    virtual void give_up([[maybe_unused]] const Failure &failure) noexcept {}
+
     /// The communicator is broken: destruction must not wait for other processes. Threads of this process, which reach
     /// this rank's memory by its addresses, are waited for until they abandon too, at most `patience`. False: they may
     /// still use that memory, so it must not be freed.
@@ -60,6 +68,15 @@ public:
 
 protected:
     using Clock = std::chrono::steady_clock;
+    /// What give_up() tells the others.
+    struct LastWords {
+        void set(int rank_that_fails, const Failure &failure) noexcept;
+        [[noreturn]] void raise() const;
+
+        std::int32_t rank = -1;  // nobody has given up
+        std::int32_t code = BATON_SUCCESS;
+        char text[500] = {};
+    };
     void look(Clock::time_point since) const {
         if (watch_) watch_(Clock::now() - since);
     }
@@ -92,11 +109,13 @@ public:
     void allgather(const void *mine, std::size_t bytes, void *all) override;
     void barrier() override;
     bool same_process() const override { return false; }
+    void give_up(const Failure &failure) noexcept override;
     bool abandon(std::chrono::nanoseconds patience) override;
 
 private:
     struct Active;
     struct Present;
+    struct Farewell;
     /// Another rank's process, once it has come to a roll.
     struct Watched {
         int rank;
@@ -108,12 +127,14 @@ private:
     void call_the_roll(std::uint32_t number);
     void look_for_dead(Clock::time_point now);
     void duplicate();
+    void require_heard_none();
     void require_one_host();
 
     const MPI_Comm users_;
     MPI_Comm comm_ = MPI_COMM_NULL;
     const Active *roll_ = nullptr;  // while it is called
     std::vector<Watched> watches_;
+    std::unique_ptr<Farewell> farewell_;  // from duplicate() on
     int rank_ = 0;
     int size_ = 0;
     bool abandoned_ = false;
@@ -131,6 +152,7 @@ public:
     void allgather(const void *mine, std::size_t bytes, void *all) override;
     void barrier() override;
     bool same_process() const override { return true; }
+    void give_up(const Failure &failure) noexcept override;
     bool abandon(std::chrono::nanoseconds patience) override;
 
 private:

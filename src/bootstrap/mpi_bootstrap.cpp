@@ -7,7 +7,6 @@
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "bootstrap/bootstrap.hpp"
 #include "util/environment.hpp"
 #include "util/failure.hpp"
+#include "util/kept.hpp"
 #include "util/limits.hpp"
 
 namespace baton::core {
@@ -38,9 +38,10 @@ std::string host_identity() {
     errno = 0;
     std::ifstream file(path);
     std::string boot;
+    std::getline(file, boot);
+    if (file.bad() && errno == 0) throw std::bad_alloc();  // a stream keeps to itself what new has thrown
     // Where there is no such file there is none for the other ranks.
-    if (!std::getline(file, boot) && errno != ENOENT && errno != 0)
-        fail(BATON_ERR_SYSTEM, "{}: {}", path, errno_text(errno));
+    if (file.fail() && errno != ENOENT && errno != 0) fail(BATON_ERR_SYSTEM, "{}: {}", path, errno_text(errno));
     return std::string(name, static_cast<std::size_t>(length)) + '\n' + boot;
 }
 
@@ -65,13 +66,13 @@ struct MpiBootstrap::Present {
     ProcessIdentity process;
 };
 
-/// Collectives in flight and the memory that MPI reads and writes meanwhile.
-struct MpiBootstrap::Active {
+/// Collectives in flight and the memory that MPI reads and writes meanwhile. Where a wait is given up it is kept: MPI
+/// may use it until MPI_Finalize.
+struct MpiBootstrap::Active : Kept {
     std::vector<MPI_Request> requests;
     std::vector<std::byte> mine;
     std::vector<std::byte> all;
     MPI_Comm duplicate = MPI_COMM_NULL;
-    Active *kept_before = nullptr;
 
     explicit Active(std::size_t count = 1) : requests(count, MPI_REQUEST_NULL) {}
 
@@ -84,16 +85,21 @@ struct MpiBootstrap::Active {
         }
         return all_done;
     }
+};
 
-    /// MPI may use it until MPI_Finalize. Reachable for ever, so that leak checkers see that it is kept on purpose.
-    /// Needs no memory: without that MPI would write into memory that is free.
-    static void keep(std::unique_ptr<Active> active) noexcept {
-        static std::mutex mutex;
-        static Active *last = nullptr;
-        const std::lock_guard lock(mutex);
-        active->kept_before = std::exchange(last, active.get());
-        static_cast<void>(active.release());
+/// What this rank tells the others where it gives up, and what it hears of the first one that does. What MPI reads and
+/// writes lives in `active`.
+struct MpiBootstrap::Farewell {
+    explicit Farewell(int size) : active(std::make_unique<Active>(static_cast<std::size_t>(size))) {
+        active->mine.resize(sizeof(LastWords));
+        active->all.resize(sizeof(LastWords));
     }
+    /// The receive is this rank's own request, the sends are those of the others.
+    MPI_Request &to(int rank) const { return active->requests[static_cast<std::size_t>(rank)]; }
+
+    std::unique_ptr<Active> active;
+    LastWords said;
+    LastWords heard;
 };
 
 MpiBootstrap::MpiBootstrap(MPI_Comm comm) : users_(comm) {
@@ -158,7 +164,7 @@ void MpiBootstrap::call_the_roll(std::uint32_t number) {
                   "MPI_Iscatter");
         }
     } catch (const Failure &) {
-        Active::keep(std::move(active));
+        Kept::keep(std::move(active));
         throw;
     }
     roll_ = active.get();
@@ -201,12 +207,42 @@ std::vector<int> MpiBootstrap::missing() const {
 }
 
 void MpiBootstrap::duplicate() {
+    auto farewell = std::make_unique<Farewell>(size_);
     auto active = std::make_unique<Active>();
     check(MPI_Comm_idup(users_, &active->duplicate, active->requests.data()), "MPI_Comm_idup");
     wait(active, "MPI_Comm_idup");
     comm_ = active->duplicate;
     // The duplicate is this object's own: its errors become Failures instead of ending the job.
     check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Irecv(farewell->active->all.data(), sizeof(LastWords), MPI_BYTE, MPI_ANY_SOURCE, 0, comm_,
+                    &farewell->to(rank_)),
+          "MPI_Irecv");
+    farewell_ = std::move(farewell);
+}
+
+/// Throws once another rank has given up.
+void MpiBootstrap::require_heard_none() {
+    if (!farewell_) return;
+    LastWords &heard = farewell_->heard;
+    if (heard.rank < 0) {
+        int done = 0;
+        check(MPI_Test(&farewell_->to(rank_), &done, MPI_STATUS_IGNORE), "MPI_Irecv");
+        if (done == 0) return;
+        std::memcpy(&heard, farewell_->active->all.data(), sizeof(LastWords));
+    }
+    heard.raise();
+}
+
+void MpiBootstrap::give_up(const Failure &failure) noexcept {
+    if (!farewell_ || farewell_->heard.rank >= 0 || farewell_->said.rank >= 0) return;
+    farewell_->said.set(rank_, failure);
+    std::memcpy(farewell_->active->mine.data(), &farewell_->said, sizeof(LastWords));
+    // Where MPI cannot send it, there is nobody left to tell: the others wait for their timeout.
+    for (int rank = 0; rank < size_; ++rank) {
+        if (rank != rank_)
+            MPI_Isend(farewell_->active->mine.data(), sizeof(LastWords), MPI_BYTE, rank, 0, comm_,
+                      &farewell_->to(rank));
+    }
 }
 
 void MpiBootstrap::require_one_host() {
@@ -224,6 +260,11 @@ void MpiBootstrap::require_one_host() {
 MpiBootstrap::~MpiBootstrap() {
     int finalized = 0;
     MPI_Finalized(&finalized);
+    if (farewell_ && finalized == 0 && farewell_->heard.rank < 0) {
+        MPI_Cancel(&farewell_->to(rank_));
+        MPI_Wait(&farewell_->to(rank_), MPI_STATUS_IGNORE);
+    }
+    if (farewell_ && farewell_->said.rank >= 0) Kept::keep(std::move(farewell_->active));
     if (comm_ != MPI_COMM_NULL && !abandoned_ && finalized == 0) MPI_Comm_free(&comm_);
 }
 
@@ -244,6 +285,7 @@ void MpiBootstrap::wait(std::unique_ptr<Active> &active, const char *what) {
         while (!active->complete(what)) {
             try {
                 look(start);
+                require_heard_none();
                 if (const auto now = Clock::now(); now >= next_look_for_dead) {
                     look_for_dead(now);
                     next_look_for_dead = now + between_looks_for_dead;
@@ -261,7 +303,7 @@ void MpiBootstrap::wait(std::unique_ptr<Active> &active, const char *what) {
         }
     } catch (...) {
         abandoned_ = true;
-        Active::keep(std::move(active));
+        Kept::keep(std::move(active));
         throw;
     }
 }

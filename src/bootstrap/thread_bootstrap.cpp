@@ -21,6 +21,7 @@ struct ThreadBootstrap::Shared {
     int arrived = 0;
     std::uint64_t round = 0;
     int abandoned = 0;
+    LastWords last_words;  // of the first rank that has given up
 };
 
 ThreadBootstrap::ThreadBootstrap(std::shared_ptr<Shared> shared, int rank) : shared_(std::move(shared)), rank_(rank) {}
@@ -50,6 +51,10 @@ void ThreadBootstrap::allgather(const void *mine, std::size_t bytes, void *all) 
     const auto *block = static_cast<const std::byte *>(mine);
     blocks[static_cast<std::size_t>(rank_)].assign(block, block + bytes);
     const auto all_here = [&] { return shared_->round != round; };
+    const auto require_heard_none = [&] {
+        const std::lock_guard again(shared_->mutex);
+        if (shared_->last_words.rank >= 0) shared_->last_words.raise();
+    };
     if (++shared_->arrived == shared_->size) {
         shared_->arrived = 0;
         ++shared_->round;
@@ -59,6 +64,7 @@ void ThreadBootstrap::allgather(const void *mine, std::size_t bytes, void *all) 
         lock.unlock();
         try {
             look(start);
+            require_heard_none();
             lock.lock();
         } catch (...) {
             lock.lock();
@@ -72,6 +78,11 @@ void ThreadBootstrap::allgather(const void *mine, std::size_t bytes, void *all) 
             fail(BATON_ERR_INTERNAL, "rank {} gives {} bytes, rank {} gives {}", rank_, bytes, r, blocks[r].size());
         if (bytes != 0) std::memcpy(static_cast<std::byte *>(all) + r * bytes, blocks[r].data(), bytes);
     }
+}
+
+void ThreadBootstrap::give_up(const Failure &failure) noexcept {
+    const std::lock_guard lock(shared_->mutex);
+    if (shared_->last_words.rank < 0) shared_->last_words.set(rank_, failure);
 }
 
 bool ThreadBootstrap::abandon(std::chrono::nanoseconds patience) {

@@ -38,19 +38,19 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
         wrong_settings = std::current_exception();
     }
     creation_.begin("connect");
-    bootstrap_->connect();
-    meetings_.together([&] {
-        if (wrong_settings) std::rethrow_exception(wrong_settings);
-    });
-    require_equal(*bootstrap_, config);
     try {
+        bootstrap_->connect();
+        meetings_.together([&] {
+            if (wrong_settings) std::rethrow_exception(wrong_settings);
+        });
+        require_equal(*bootstrap_, config);
         create(config);
     } catch (const Agreed &) {
         throw;
     } catch (const std::exception &failure) {
-        const baton_result code = as_failure(failure).code();
-        if (is_of_one_rank(code)) {
-            if (parts_.peers) parts_.peers->give_up_creation(code);
+        const Failure known = as_failure(failure);
+        if (is_of_one_rank(known.code())) {
+            bootstrap_->give_up(known);
             bootstrap_->abandon({});  // the others may be in a collective call that this rank has left
         }
         throw;

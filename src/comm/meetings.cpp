@@ -75,18 +75,12 @@ void Meetings::disagree(const std::string &text) {
     breakage_.throw_reason();
 }
 
-/// What ends a creation's waits is what this rank or another has failed in, and not what has broken the communicator:
-/// a rank that is ahead may have created it and have broken it since.
-void Meetings::watch_creation() {
-    if (breakage_.broken()) breakage_.throw_reason();
-    baton_result why = BATON_SUCCESS;
-    const int rank = board_ != nullptr ? board_->gave_up_creation(&why) : -1;
-    if (rank >= 0) fail(why, "rank {} could not create the communicator: {}", rank, baton_result_name(why));
-}
-
 void Meetings::watch(std::chrono::nanoseconds waited) {
     const bool creating = call_ == Call::comm_create;
-    creating ? watch_creation() : breakage_.throw_if_broken(Breakage::Looker::call_or_operation);
+    // In a creation nobody looks at what others have posted: a rank that is ahead may have created the communicator and
+    // have broken it since.
+    if (!creating) breakage_.throw_if_broken(Breakage::Looker::call_or_operation);
+    if (breakage_.broken()) breakage_.throw_reason();
     const std::chrono::nanoseconds patience =
         creating ? std::max<std::chrono::nanoseconds>(breakage_.timeout(), creation_patience) : breakage_.timeout();
     if (waited < patience) return;

@@ -6,18 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "bootstrap/agree.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "comm/breakage.hpp"
 #include "memory/peer_memory.hpp"
-#include "util/failure.hpp"
 
 namespace baton::core {
-
-/// A failure that all ranks have agreed on when they met: nobody is left waiting, and the communicator works on.
-class Agreed : public Failure {
-public:
-    using Failure::Failure;
-};
 
 /// Where all ranks of a communicator meet in its collective calls (creation, windows, destruction; operations meet in
 /// memory), over the bootstrap: those succeed on all ranks or fail on all, and a wait ends when the communicator breaks
@@ -53,7 +47,6 @@ public:
 
 private:
     void watch(std::chrono::nanoseconds waited);
-    void watch_creation();
 
     Bootstrap &bootstrap_;
     Breakage &breakage_;

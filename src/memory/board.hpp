@@ -62,10 +62,6 @@ struct BoardRecord {
     /// Owner: release.
     std::uint64_t meetings;
 
-    /// Why the owner has not created the communicator, a baton_result: it comes to none of creation's later meetings.
-    /// 0 while it creates, and once it has. Owner: release.
-    std::uint32_t creation_error;
-
     /// Why the owner considers the communicator broken: error_state goes 0 -> 1 (claimed by a thread of the owner)
     /// -> 2 (complete, release), once.
     std::uint32_t error_state;

@@ -122,19 +122,6 @@ std::vector<int> PeerMemory::missing() const {
     return ranks;
 }
 
-void PeerMemory::give_up_creation(baton_result why) noexcept {
-    std::atomic_ref(impl_->mine.creation_error).store(static_cast<std::uint32_t>(why), std::memory_order_release);
-}
-
-int PeerMemory::gave_up_creation(baton_result *why) const {
-    for (int r = 0; r < impl_->size; ++r) {
-        std::uint32_t &error = impl_->board.record(r).creation_error;
-        *why = static_cast<baton_result>(std::atomic_ref(error).load(std::memory_order_acquire));
-        if (*why != BATON_SUCCESS) return r;
-    }
-    return -1;
-}
-
 void PeerMemory::leave() { std::atomic_ref(impl_->mine.left).store(1, std::memory_order_release); }
 
 void PeerMemory::interrupt(const Failure &reason) noexcept { impl_->publisher->interrupt(reason); }

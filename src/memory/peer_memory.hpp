@@ -92,11 +92,6 @@ public:
     /// The ranks that have not come to the wait that this rank has come to last.
     std::vector<int> missing() const;
 
-    /// This rank's creation of the communicator has failed, so that it comes to no more meetings.
-    void give_up_creation(baton_result why) noexcept;
-    /// The first rank that has given it up, and why; -1 if none has.
-    int gave_up_creation(baton_result *why) const;
-
     /// Tells the peers that this rank leaves in order, so that its end is no death. Before destruction.
     void leave();
 

@@ -91,6 +91,30 @@ TEST_F(MpiBootstrap, AnotherAttemptOnTheSameCommunicatorIsRefused) {
     barrier();
 }
 
+/// The others hear of it wherever they wait, before or after, and MPI goes on.
+TEST_F(MpiBootstrap, ARankThatGivesUpEndsTheOthersWaits) {
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        core::MpiBootstrap bootstrap(MPI_COMM_WORLD);
+        bootstrap.connect();
+        if (is_late_one()) {
+            bootstrap.give_up({BATON_ERR_MEMORY, "no room"});
+            bootstrap.give_up({BATON_ERR_CUDA, "what follows from it"});
+            bootstrap.abandon({});
+            continue;
+        }
+        for (int wait = 0; wait < 2; ++wait) {
+            try {
+                attempt == 1 ? static_cast<void>(bootstrap.allgather_strings("here")) : bootstrap.barrier();
+                ADD_FAILURE() << "the wait has ended well";
+            } catch (const core::Failure &failure) {
+                EXPECT_EQ(failure.code(), BATON_ERR_MEMORY);
+                EXPECT_EQ(failure.what(), fmt::format("rank {} has given up: no room", late_one()));
+            }
+        }
+        bootstrap.give_up({BATON_ERR_MEMORY, "as another has"});
+    }
+}
+
 TEST_F(MpiBootstrap, SlowIsNotLate) {
     core::MpiBootstrap bootstrap(MPI_COMM_WORLD);
     give_up_soon(bootstrap);

@@ -68,6 +68,21 @@ TEST(ThreadBootstrap, TheWatchEndsAWait) {
     });
 }
 
+TEST(ThreadBootstrap, ARankThatGivesUpEndsTheOthersWaits) {
+    run_threads(3, [&](Bootstrap &bootstrap) {
+        if (bootstrap.rank() == 1) return bootstrap.give_up({BATON_ERR_MEMORY, "no room"});
+        for (int wait = 0; wait < 2; ++wait) {
+            try {
+                bootstrap.barrier();
+                ADD_FAILURE() << "the wait has ended well";
+            } catch (const Failure &failure) {
+                EXPECT_EQ(failure.code(), BATON_ERR_MEMORY);
+                EXPECT_STREQ(failure.what(), "rank 1 has given up: no room");
+            }
+        }
+    });
+}
+
 TEST(ThreadBootstrap, AbandoningWaitsForTheOtherThreads) {
     std::atomic<int> arrived{0};
     run_threads(4, [&](Bootstrap &bootstrap) {
