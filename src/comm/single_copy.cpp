@@ -5,10 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <limits>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "transport/host/remote_memory.hpp"
+#include "util/kept.hpp"
+#include "util/limits.hpp"
 
 namespace baton::core {
 namespace {
@@ -28,6 +33,12 @@ std::vector<HostRemote> exchange(const void *mine, Bootstrap &bootstrap) {
     return remotes;
 }
 
+/// What the peers reach by its address. One that is slow may still write when a wait of this rank has failed.
+struct Words : Kept {
+    std::uint64_t own = 0;
+    std::uint64_t back[max_ranks] = {};  // by rank: `own`, as that rank has read it
+};
+
 template <class Work>
 double microseconds(const Work &work) {
     const auto before = std::chrono::steady_clock::now();
@@ -35,29 +46,38 @@ double microseconds(const Work &work) {
     return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - before).count();
 }
 
-}  // namespace
-
-bool single_copies_work(const CommView &view, Bootstrap &bootstrap) {
+/// Each rank reads every peer's word and writes it back to it, beside the others' answers.
+bool try_single_copies(const CommView &view, Bootstrap &bootstrap, Words &words) {
     constexpr std::uint64_t value = 0x4261746F6E;
-    std::vector<std::uint64_t> words(static_cast<std::size_t>(view.size) + 1, 0);
-    words[0] = value + static_cast<std::uint64_t>(view.rank);
-    const std::vector<HostRemote> remotes = exchange(words.data(), bootstrap);
+    words.own = value + static_cast<std::uint64_t>(view.rank);
+    const std::vector<HostRemote> own = exchange(&words.own, bootstrap);
+    const std::vector<HostRemote> back = exchange(words.back, bootstrap);
     bool works = true;
     for (int peer = 0; peer < view.size; ++peer) {
         if (peer == view.rank) continue;
-        const HostRemote &remote = remotes[static_cast<std::size_t>(peer)];
+        const auto index = static_cast<std::size_t>(peer);
         std::uint64_t word = 0;
-        works = works && host_read(reinterpret_cast<std::byte *>(&word), remote, sizeof(word)) &&
+        works = works && host_read(reinterpret_cast<std::byte *>(&word), own[index], sizeof(word)) &&
                 word == value + static_cast<std::uint64_t>(peer) &&
-                host_write(remote + 8 * (static_cast<std::uint64_t>(view.rank) + 1),
+                host_write(back[index] + sizeof(word) * static_cast<std::uint64_t>(view.rank),
                            reinterpret_cast<const std::byte *>(&word), sizeof(word));
     }
     bootstrap.barrier();
-    for (int peer = 0; peer < view.size; ++peer) {
-        if (peer != view.rank && words[static_cast<std::size_t>(peer) + 1] != words[0]) works = false;
-    }
+    for (int peer = 0; peer < view.size; ++peer) works = works && (peer == view.rank || words.back[peer] == words.own);
     const std::vector<std::int32_t> all = bootstrap.allgather(static_cast<std::int32_t>(works));
     return std::all_of(all.begin(), all.end(), [](std::int32_t one) { return one != 0; });
+}
+
+}  // namespace
+
+bool single_copies_work(const CommView &view, Bootstrap &bootstrap) {
+    auto words = std::make_unique<Words>();
+    try {
+        return try_single_copies(view, bootstrap, *words);
+    } catch (const std::exception &) {
+        Kept::keep(std::move(words));
+        throw;
+    }
 }
 
 CopyTimes time_copies(const CommView &view, Bootstrap &bootstrap) {
