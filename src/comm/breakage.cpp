@@ -68,19 +68,25 @@ std::shared_lock<std::shared_mutex> Breakage::against_teardown(Looker looker) co
 }
 
 /// What this rank's waiters have recorded, or else another rank has posted. Nothing before open() and after forget().
-std::optional<Breakage::News> Breakage::find(Looker looker) const {
+/// Where there is no memory for its words, that is what they say.
+std::optional<Breakage::News> Breakage::find(Looker looker) const noexcept {
     const std::shared_lock lock = against_teardown(looker);
     if (control_ == nullptr) return std::nullopt;
-    if (load_acquire(&control_->recorded) != 0) {
-        const ErrorRecord &record = control_->record;
-        return News{{static_cast<baton_result>(record.code), error_text(record, rank_, timeout_)}, true};
+    const bool found_here = load_acquire(&control_->recorded) != 0;
+    try {
+        if (found_here) {
+            const ErrorRecord &record = control_->record;
+            return News{{static_cast<baton_result>(record.code), error_text(record, rank_, timeout_)}, true};
+        }
+        baton_result code = BATON_SUCCESS;
+        std::string text;
+        for (int rank = 0; rank < size_; ++rank) {
+            if (rank != rank_ && peers_->error_of(rank, &code, &text)) return News{{code, text}, false};
+        }
+        return std::nullopt;
+    } catch (const std::exception &no_words) {
+        return News{as_failure(no_words), found_here};
     }
-    baton_result code = BATON_SUCCESS;
-    std::string text;
-    for (int rank = 0; rank < size_; ++rank) {
-        if (rank != rank_ && peers_->error_of(rank, &code, &text)) return News{{code, text}, false};
-    }
-    return std::nullopt;
 }
 
 /// Control::seen; 0 as find() finds nothing.
@@ -89,7 +95,7 @@ std::uint64_t Breakage::seen_abort(Looker looker) const {
     return control_ == nullptr ? 0 : load_relaxed(&control_->seen);
 }
 
-void Breakage::look(Looker looker) {
+void Breakage::look(Looker looker) noexcept {
     if (broken_.load(std::memory_order_relaxed)) return;
     if (std::optional<News> news = find(looker)) take_over(*news);
 }

@@ -54,7 +54,7 @@ public:
     void break_with(const Failure &reason) noexcept { take_over({reason, true}); }
 
     /// Takes over what this rank's waiters or other ranks have found since. From calls, state queries and tick().
-    void look(Looker looker);
+    void look(Looker looker) noexcept;
     /// Throws what broke the communicator, if anything did, also while it is closed. Where this rank only knows that
     /// another one gave up, waits a moment for that rank's words.
     void throw_if_broken(Looker looker);
@@ -73,7 +73,7 @@ private:
     };
     void take_over(const News &news) noexcept;
     std::shared_lock<std::shared_mutex> against_teardown(Looker looker) const;
-    std::optional<News> find(Looker looker) const;
+    std::optional<News> find(Looker looker) const noexcept;
     std::uint64_t seen_abort(Looker looker) const;
 
     const int rank_;

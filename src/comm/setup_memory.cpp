@@ -53,9 +53,7 @@ void Setup::settle_memory(std::string no_p2p) {
 void Setup::set_up_memory(const std::function<std::unique_ptr<MemoryDomain>()> &make_domain) {
     meetings_.together([&] { parts_.domain = make_domain(); });
     PeerMemory::Callbacks callbacks;
-    callbacks.peer_dead = [&breakage = breakage_](int peer, const std::string &how) {
-        breakage.break_with({BATON_ERR_PEER_DEAD, fmt::format("rank {} has died: {}", peer, how)});
-    };
+    callbacks.peer_dead = [&breakage = breakage_](const Failure &dead) { breakage.break_with(dead); };
     callbacks.tick = [&breakage = breakage_] { breakage.tick(); };
     parts_.peers =
         std::make_unique<PeerMemory>(bootstrap_, *parts_.domain, std::move(callbacks), parts_.placement.processors);

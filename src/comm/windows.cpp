@@ -14,17 +14,24 @@ int Windows::free_index() const {
     return index;
 }
 
-RegionRegistry::Allocation Windows::allocate(std::size_t bytes) {
+/// Where the ranks agree that it has failed none keeps its memory. Otherwise a peer may have its window and use it: then
+/// the memory goes with the communicator, which is broken.
+void Windows::give_memory(Window &window) {
     RegionRegistry::Allocation allocation;
     const NumaNodeGuard near(parts_.placement.numa_node);
     try {
         meetings_.together(
-            [&] { issuer_.run_local([&] { allocation = parts_.registry->allocate_published(bytes); }); });
-    } catch (const Failure &) {
+            [&] { issuer_.run_local([&] { allocation = parts_.registry->allocate_published(window.bytes); }); });
+        const std::vector<PeerMemory::Published> all = bootstrap_.allgather(allocation.published);
+        meetings_.together([&] {
+            window.pointers = parts_.addresses_of(all, allocation.pointer);
+            for (const std::byte *address : window.pointers) parts_.domain->hand_out(address);
+            clear_signals(window.index);
+        });
+    } catch (const Agreed &) {
         if (allocation.pointer != nullptr) parts_.registry->release_published(allocation.pointer);
         throw;
     }
-    return allocation;
 }
 
 std::shared_ptr<Window> Windows::create(std::size_t bytes, const std::function<void()> &check) try {
@@ -42,13 +49,7 @@ std::shared_ptr<Window> Windows::create(std::size_t bytes, const std::function<v
                          fmt::format("bytes differ: {} on rank 0, {} on rank {}", sizes[0], sizes[rank], rank));
     }
     window->bytes = bytes;
-    const RegionRegistry::Allocation allocation = allocate(bytes);
-    const std::vector<PeerMemory::Published> all = bootstrap_.allgather(allocation.published);
-    meetings_.together([&] {
-        window->pointers = parts_.addresses_of(all, allocation.pointer);
-        for (const std::byte *address : window->pointers) parts_.domain->hand_out(address);
-        clear_signals(window->index);
-    });
+    give_memory(*window);
     // What fails from here on, on this rank alone, breaks the communicator (below): the others have their window.
     if (window->index == static_cast<int>(windows_.size())) windows_.emplace_back();
     windows_[static_cast<std::size_t>(window->index)] = window;

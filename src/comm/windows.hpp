@@ -35,7 +35,7 @@ public:
 
 private:
     int free_index() const;
-    RegionRegistry::Allocation allocate(std::size_t bytes);
+    void give_memory(Window &window);
     void clear_signals(int index);
     std::string described(std::uint64_t index) const;
     void meet_to_destroy(const Window &window);

@@ -28,10 +28,10 @@ namespace baton::core {
 class PeerMemory {
 public:
     struct Callbacks {
-        /// From the service thread, once for each peer whose process has ended without leave(). `how` names the pid and
-        /// the cause. Where some rank has posted an error, the peer has ended because of that: then tick comes instead,
-        /// at once, to find it.
-        std::function<void(int peer, const std::string &how)> peer_dead;
+        /// From the service thread, once for each peer whose process has ended without leave(), which the failure's words
+        /// name. Where some rank has posted an error, the peer has ended because of that: then tick comes instead, at
+        /// once, to find it. Where it throws it comes again.
+        std::function<void(const Failure &dead)> peer_dead;
         /// From the service thread, every 100 ms: a place to look at the communicator's state without a thread of one's
         /// own.
         std::function<void()> tick;

@@ -144,8 +144,8 @@ void PeerService::report_end(int r, pid_t pid) {
         publisher_.peer_gone(r);
         return;
     }
-    const std::string how = fmt::format("the process of rank {} (pid {}) has ended", r, pid);
-    log(LogLevel::info, rank_, "{}", how);
+    const Failure dead(BATON_ERR_PEER_DEAD, fmt::format("rank {} has died: its process (pid {}) has ended", r, pid));
+    log(LogLevel::info, rank_, "{}", dead.what());
     // It may have gone because the communicator broke, and all ranks report why that was.
     baton_result code = BATON_SUCCESS;
     std::string reason;
@@ -153,10 +153,8 @@ void PeerService::report_end(int r, pid_t pid) {
         publisher_.interrupt({code, reason});
         return tick();
     }
-    publisher_.interrupt({BATON_ERR_PEER_DEAD, how});
-    call([&] {
-        if (callbacks_.peer_dead) callbacks_.peer_dead(r, how);
-    });
+    publisher_.interrupt(dead);
+    if (callbacks_.peer_dead) callbacks_.peer_dead(dead);
 }
 
 }  // namespace baton::core

@@ -1,6 +1,5 @@
 #include "memory/service_thread.hpp"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
@@ -18,6 +17,8 @@ ServiceThread::ServiceThread() : stop_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONB
 
 void ServiceThread::start(std::vector<int> watched, Work work, const std::vector<int> &processors) {
     watched_ = std::move(watched);
+    polled_.reserve(watched_.size() + 1);
+    readable_.reserve(watched_.size());
     thread_ = start_quiet_thread("baton-service", [this, work = std::move(work), processors] {
         bind_this_thread(processors);
         run(work);
@@ -39,23 +40,21 @@ void ServiceThread::stop() {
 void ServiceThread::run(const Work &work) {
     using Clock = std::chrono::steady_clock;
     auto next_tick = Clock::now() + tick_interval;
-    std::vector<pollfd> polled;
-    std::vector<int> readable;
     for (;;) {
-        polled.clear();
-        polled.push_back({stop_event_.get(), POLLIN, 0});
-        for (const int descriptor : watched_) polled.push_back({descriptor, POLLIN, 0});
+        polled_.clear();
+        polled_.push_back({stop_event_.get(), POLLIN, 0});
+        for (const int descriptor : watched_) polled_.push_back({descriptor, POLLIN, 0});
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_tick - Clock::now()).count();
-        const int ready = ::poll(polled.data(), polled.size(), static_cast<int>(std::max<long>(left, 0)));
+        const int ready = ::poll(polled_.data(), polled_.size(), static_cast<int>(std::max<long>(left, 0)));
         // Out of memory, or more descriptors than a limit that was lowered since: then all are looked at, at intervals.
         const bool blind = ready < 0 && errno != EINTR;
         if (blind) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        if (polled[0].revents != 0 || stopping_.load(std::memory_order_acquire)) return;
-        readable.clear();
-        for (std::size_t i = 1; i < polled.size(); ++i) {
-            if (blind || polled[i].revents != 0) readable.push_back(polled[i].fd);
+        if (polled_[0].revents != 0 || stopping_.load(std::memory_order_acquire)) return;
+        readable_.clear();
+        for (std::size_t i = 1; i < polled_.size(); ++i) {
+            if (blind || polled_[i].revents != 0) readable_.push_back(polled_[i].fd);
         }
-        if (!readable.empty()) work.wake(readable);
+        if (!readable_.empty()) work.wake(readable_);
         if (Clock::now() >= next_tick) {
             work.tick();
             next_tick = Clock::now() + tick_interval;

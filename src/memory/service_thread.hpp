@@ -1,5 +1,7 @@
 #pragma once
 
+#include <poll.h>
+
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -36,6 +38,9 @@ private:
     void run(const Work &work);
 
     std::vector<int> watched_;
+    // The thread's own; their memory is taken before it starts, where that may fail.
+    std::vector<pollfd> polled_;
+    std::vector<int> readable_;
     UniqueFd stop_event_;                // ends the thread's poll()
     std::atomic<bool> stopping_{false};  // stop() -> the thread, where poll() says nothing
     std::thread thread_;

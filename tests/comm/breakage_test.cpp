@@ -131,6 +131,24 @@ TEST(Breakage, WaitersRecordsBecomeWords) {
     });
 }
 
+TEST(Breakage, WithoutMemoryForTheWordsItIsBrokenAllTheSame) {
+    with_two([](Rank &mine, Rank &theirs) {
+        mine.open();
+        theirs.open();
+        mine.control.record.code = BATON_ERR_TIMEOUT;
+        store_release(&mine.control.recorded, 1);
+        for (Rank *rank : {&mine, &theirs}) {
+            test::none_after_that = true;
+            test::allocations_left = 0;
+            rank->breakage.look(Looker::call_or_operation);
+            test::allocations_left = -1;
+            test::none_after_that = false;
+            EXPECT_EQ(thrown_by([&] { rank->breakage.throw_reason(); }).code(), BATON_ERR_MEMORY);
+        }
+        EXPECT_EQ(Rank::said_by(theirs, 0), "out of host memory");
+    });
+}
+
 TEST(Breakage, WhoIsToldWithoutWordsSaysWhatItKnows) {
     with_two([](Rank &mine, Rank &theirs) {
         mine.open();

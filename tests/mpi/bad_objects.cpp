@@ -196,9 +196,7 @@ protected:
     static constexpr std::size_t count = 1 << 18;
     void SetUp() override {
         BadObjects::SetUp();
-        baton_info info{};
-        info.struct_size = sizeof(info);
-        ASSERT_OK(baton_comm_info(comm(), &info));
+        const baton_info info = info_of(comm());
         if (on_gpu() && info.peer_access == 0) GTEST_SKIP() << "nothing is registered";
         rlimit files{};  // on the host each allocation has one
         getrlimit(RLIMIT_NOFILE, &files);

@@ -231,9 +231,7 @@ TEST(Communicators, OneForEachThread) {
     MPI_Query_thread(&provided);
     if (provided < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
     Communicator first, second;
-    baton_info info{};
-    info.struct_size = sizeof(info);
-    ASSERT_OK(baton_comm_info(first, &info));
+    const baton_info info = info_of(first);
     // Streams that share one of a GPU's hardware queues wait for each other; docs/gpu_testing.md has the numbers.
     if (any_rank(info.on_gpu && info.ranks_on_device > 4))
         GTEST_SKIP() << "too few hardware queues for all ranks' streams";

@@ -53,9 +53,7 @@ TEST_F(Explain, TellsOfTheCopyBehindAReduceScatterInPlace) {
     Buffer buffer(fresh.get(), 400000 * static_cast<std::size_t>(size()));
     Stream stream(fresh.get(), Stream::Kind::own);
     const auto memory = [&] {
-        baton_info info{};
-        info.struct_size = sizeof(info);
-        EXPECT_OK(baton_comm_info(fresh.get(), &info));
+        const baton_info info = info_of(fresh.get());
         return info.device_bytes + info.host_bytes;
     };
     for (const std::size_t count : {std::size_t{10}, std::size_t{1000}, std::size_t{100000}}) {
@@ -117,9 +115,7 @@ TEST_F(Explain, RefusesACountThatTheCallRefuses) {
 }
 
 TEST_F(Explain, InfoAddsUp) {
-    baton_info info{};
-    info.struct_size = sizeof(info);
-    ASSERT_OK(baton_comm_info(comm(), &info));
+    const baton_info info = info_of(comm());
     EXPECT_EQ(info.rank, world_rank());
     EXPECT_EQ(info.size, world_size());
     EXPECT_GE(info.channels, 1);
@@ -146,9 +142,7 @@ TEST_F(Explain, P2pOffOnOneRankIsOffOnAll) {
     const int refuses = size() - 1;
     if (rank() == refuses) config.p2p = BATON_P2P_OFF;
     Communicator refused(MPI_COMM_WORLD, &config);
-    baton_info info{};
-    info.struct_size = sizeof(info);
-    ASSERT_OK(baton_comm_info(refused, &info));
+    const baton_info info = info_of(refused);
     EXPECT_EQ(info.single_copy, 0);
     EXPECT_EQ(info.peer_access, 0);
     if (std::getenv("BATON_P2P") == nullptr) {
@@ -166,9 +160,7 @@ TEST_F(Explain, P2pOffOnOneRankIsOffOnAll) {
 TEST_F(Explain, InfoCountsRegions) {
     std::size_t published = 0;
     const auto regions = [&] {
-        baton_info info{};
-        info.struct_size = sizeof(info);
-        EXPECT_OK(baton_comm_info(comm(), &info));
+        const baton_info info = info_of(comm());
         // Where GPUs do not reach each other, what baton_malloc gives is this rank's own.
         published = info.on_gpu && !info.peer_access ? 0 : 1;
         return info.regions;

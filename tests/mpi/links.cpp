@@ -12,13 +12,6 @@ namespace {
 
 class Links : public CommTest {};
 
-baton_info info_of(baton_comm_t comm) {
-    baton_info info{};
-    info.struct_size = sizeof(info);
-    EXPECT_OK(baton_comm_info(comm, &info));
-    return info;
-}
-
 baton_config config_saying(const std::string &topology) {
     baton_config config = default_config();
     config.topology = topology.c_str();

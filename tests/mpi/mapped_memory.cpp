@@ -100,9 +100,7 @@ TEST_F(MappedMemory, IsExplained) {
     char text[1000];
     ASSERT_OK(
         baton_explain(*comm_, BATON_ALLREDUCE, 100000, BATON_INT32, BATON_SUM, nullptr, nullptr, text, sizeof(text)));
-    baton_info info{};
-    info.struct_size = sizeof(info);
-    ASSERT_OK(baton_comm_info(*comm_, &info));
+    const baton_info info = info_of(*comm_);
     EXPECT_THAT(text, ::testing::HasSubstr("staged by host"));
     const auto straight = ::testing::HasSubstr("memory of baton_malloc and windows is copied straight");
     const bool off = std::string(info.reach).find("p2p is off") != std::string::npos;

@@ -142,10 +142,16 @@ TEST_F(OutOfMemory, WhileAWindowComesAndGoes) {
             if (goes) {
                 ASSERT_OK(baton_window_create(comm, 100, &window, &base));
             }
+            const baton_info before = info_of(comm);
             if (world_rank() == 0) allocations_left = allocation;
             baton_result result = goes ? baton_window_destroy(window) : baton_window_create(comm, 100, &window, &base);
             more = allocations_left < 0 && world_rank() == 0 ? 1 : 0;
             allocations_left = -1;
+            if (!goes && result == BATON_ERR_MEMORY && baton_comm_check(comm) == BATON_SUCCESS) {
+                const baton_info after = info_of(comm);
+                EXPECT_EQ(after.regions, before.regions) << "allocation " << allocation;
+                EXPECT_EQ(after.host_bytes, before.host_bytes) << "allocation " << allocation;
+            }
             if (result == BATON_SUCCESS) result = baton_barrier(comm, nullptr);
             EXPECT_TRUE(result == BATON_SUCCESS || result == BATON_ERR_MEMORY)
                 << baton_result_name(result) << ": " << baton_last_error() << ", allocation " << allocation;

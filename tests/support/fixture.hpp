@@ -16,6 +16,13 @@ inline baton_config default_config() {
     return config;
 }
 
+inline baton_info info_of(baton_comm_t comm) {
+    baton_info info{};
+    info.struct_size = sizeof(info);
+    EXPECT_OK(baton_comm_info(comm, &info));
+    return info;
+}
+
 /// Owns a communicator. A test that has failed by the time of destruction aborts first, so that its peers, which may be
 /// waiting in a call that this rank never reaches, come back at once.
 class Communicator {
