@@ -57,7 +57,6 @@ GpuOrder::Into GpuOrder::before(cudaStream_t stream) {
     const Tail tail = tail_of(stream);
     if (tail.capture != 0) {
         before_captured(stream, tail);
-        captured_ = true;
         return Into::graph;
     }
     unsigned long long id = 0;
@@ -96,7 +95,10 @@ void GpuOrder::before_captured(cudaStream_t stream, const Tail &tail) {
 }
 
 void GpuOrder::after(cudaStream_t stream, Into into) {
-    if (into == Into::graph) return after_captured(tail_of(stream));
+    if (into == Into::graph) {
+        captured_ = true;
+        return after_captured(tail_of(stream));
+    }
     check_cuda(cudaEventRecord(last_.get(), stream), "recording the order event");
 }
 

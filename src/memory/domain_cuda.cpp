@@ -49,6 +49,7 @@ public:
         const DeviceGuard here(device_);
         check_driver(query_gpu_pointer(pointer, &info), "cuPointerGetAttributes of {}", pointer);
         if (info.kind == PointerInfo::Kind::invalid && readable(pointer)) info.kind = PointerInfo::Kind::host;
+        if (info.pool != nullptr && movers_ == Movers::copies_alone) info.posix_fd = false;
         return info;
     }
 

@@ -21,7 +21,7 @@ struct PointerInfo {
     std::uint64_t buffer_id = 0;  // CU_POINTER_ATTRIBUTE_BUFFER_ID, or the domain's own number: changes when the same
                                   // address is allocated again
     bool legacy_ipc = false;      // cudaIpcGetMemHandle works
-    bool posix_fd = false;        // exports as a file descriptor (VMM, pool)
+    bool posix_fd = false;        // exports as a file descriptor (VMM, pool) of which the peers can make use
     void *pool = nullptr;         // CUmemoryPool of stream-ordered memory
     bool chunk = false;           // one mapping in reserved address space (VMM): a buffer may go on in the next one
 

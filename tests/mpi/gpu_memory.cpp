@@ -24,6 +24,20 @@ protected:
             EXPECT_TRUE(same_bytes(reduced, block, BATON_FLOAT32)) << what << ", block " << r;
         }
     }
+    static bool has_exportable_pools() {
+        int handles = 0;
+        EXPECT_CUDA(cudaDeviceGetAttribute(&handles, cudaDevAttrMemoryPoolSupportedHandleTypes, environment().device));
+        return (handles & cudaMemHandleTypePosixFileDescriptor) != 0;
+    }
+    static cudaMemPool_t exportable_pool() {
+        cudaMemPoolProps properties{};
+        properties.allocType = cudaMemAllocationTypePinned;
+        properties.handleTypes = cudaMemHandleTypePosixFileDescriptor;
+        properties.location = {cudaMemLocationTypeDevice, environment().device};
+        cudaMemPool_t pool = nullptr;
+        EXPECT_CUDA(cudaMemPoolCreate(&pool, &properties));
+        return pool;
+    }
     std::size_t room(std::size_t count) const { return count * 4 * (n() + 1); }
 };
 
@@ -46,12 +60,6 @@ TEST_F(GpuMemory, FreedAndAllocatedAgain) {
 
 /// Regions of freed memory must not pile up.
 TEST_F(GpuMemory, RegionsOfFreedMemoryAreGivenUp) {
-    const auto info = [this] {
-        baton_info result{};
-        result.struct_size = sizeof(result);
-        EXPECT_OK(baton_comm_info(comm(), &result));
-        return result;
-    };
     for (std::uint64_t i = 0; i < 300; ++i) {
         void *memory = nullptr;
         ASSERT_CUDA(cudaMalloc(&memory, 4 << 20));
@@ -59,7 +67,7 @@ TEST_F(GpuMemory, RegionsOfFreedMemoryAreGivenUp) {
         ASSERT_CUDA(cudaStreamSynchronize(stream_));
         ASSERT_CUDA(cudaFree(memory));
     }
-    EXPECT_LT(info().regions, 250u);
+    EXPECT_LT(info_of(comm()).regions, 250u);
     expect_works(comm());
 }
 
@@ -68,9 +76,7 @@ TEST_F(GpuMemory, RegionsOfFreedMemoryAreGivenUp) {
 TEST_F(GpuMemory, FreedMemoryComesBackBesideAnotherCommunicator) {
     Communicator other;
     expect_works(other);
-    baton_info info{};
-    info.struct_size = sizeof(info);
-    ASSERT_OK(baton_comm_info(comm(), &info));
+    const baton_info info = info_of(comm());
     barrier();
     std::size_t available = 0, all = 0;
     ASSERT_CUDA(cudaMemGetInfo(&available, &all));
@@ -105,19 +111,11 @@ TEST_F(GpuMemory, OfAPool) {
 /// Memory that peers map: freed and allocated again in the same place, longer and shorter, beside another communicator
 /// that lets go of what it has mapped; then of another pool.
 TEST_F(GpuMemory, OfAnExportablePool) {
-    int handles = 0;
-    EXPECT_CUDA(cudaDeviceGetAttribute(&handles, cudaDevAttrMemoryPoolSupportedHandleTypes, environment().device));
-    if ((handles & cudaMemHandleTypePosixFileDescriptor) == 0) GTEST_SKIP() << "no pools that can be exported";
+    if (!has_exportable_pools()) GTEST_SKIP() << "no pools that can be exported";
     auto other = std::make_unique<Communicator>();
     cudaMemPool_t pool = nullptr;
-    cudaMemPoolProps properties{};
-    properties.allocType = cudaMemAllocationTypePinned;
-    properties.handleTypes = cudaMemHandleTypePosixFileDescriptor;
-    properties.location = {cudaMemLocationTypeDevice, environment().device};
     for (std::uint64_t i = 0; i < 16; ++i) {
-        if (i % 8 == 0) {
-            EXPECT_CUDA(cudaMemPoolCreate(&pool, &properties));
-        }
+        if (i % 8 == 0) pool = exportable_pool();
         if (i == 12) other.reset();
         const std::size_t count = i % 3 == 0 ? 1000 : 300000 * (i % 5 + 1);  // the kernels', and the copy engines'
         void *memory = nullptr, *before = nullptr;                           // moves it, over the places of others
@@ -137,6 +135,28 @@ TEST_F(GpuMemory, OfAnExportablePool) {
         }
         if (HasFailure()) return;
     }
+}
+
+/// Whether peers will reach it is known before they do: in zero-SM mode they do not, as only kernels could.
+TEST_F(GpuMemory, OfAnExportablePoolIsExplainedBeforeItsFirstUse) {
+    if (!has_exportable_pools()) GTEST_SKIP() << "no pools that can be exported";
+    constexpr std::size_t count = 1 << 20;
+    cudaMemPool_t pool = exportable_pool();
+    void *memory = nullptr;
+    ASSERT_CUDA(cudaMallocFromPoolAsync(&memory, room(count), pool, stream_));
+    ASSERT_CUDA(cudaStreamSynchronize(stream_));
+    const auto is_zero_copy = [&] {
+        char text[2000] = "";
+        EXPECT_OK(baton_explain(comm(), BATON_ALLREDUCE, count, BATON_FLOAT32, BATON_SUM, BATON_IN_PLACE, memory, text,
+                                sizeof(text)));
+        return std::string(text).find("zero copy") != std::string::npos;
+    };
+    const bool before = is_zero_copy();
+    expect_usable(memory, count, 1, "a pool's memory");
+    EXPECT_EQ(is_zero_copy(), before);
+    ASSERT_CUDA(cudaFreeAsync(memory, stream_));
+    ASSERT_CUDA(cudaStreamSynchronize(stream_));
+    ASSERT_CUDA(cudaMemPoolDestroy(pool));
 }
 
 TEST_F(GpuMemory, Managed) {
