@@ -35,6 +35,15 @@ namespace {
 
 class OutOfMemory : public ::testing::Test {
 protected:
+    void SetUp() override {
+        baton_host_stream_t stream = nullptr;
+        allocations_left = 0;
+        const baton_result result = baton_host_stream_create(&stream);
+        allocations_left = -1;
+        if (result == BATON_ERR_MEMORY) return;
+        EXPECT_OK(baton_host_stream_destroy(stream));
+        GTEST_SKIP() << "the library has an operator new of its own: libstdc++ is linked into it (-static-libstdc++)";
+    }
     /// Lets one allocation after the other fail in rank 0's `call`.
     static void run(const std::function<baton_result(baton_comm_t)> &call) {
         for (long allocation = 0, more = 1; more != 0; ++allocation) {
@@ -255,7 +264,7 @@ TEST_F(OutOfMemory, OnOneRankInCreation) {
         const baton_result result = baton_comm_create(ranks, &config, &comm);
         int done = allocations_left >= 0 ? 1 : 0;
         allocations_left = -1;
-        EXPECT_TRUE(result == BATON_SUCCESS || result == BATON_ERR_MEMORY)
+        EXPECT_TRUE(result == BATON_SUCCESS || (result == BATON_ERR_MEMORY && done == 0))
             << baton_result_name(result) << ": " << baton_last_error() << ", allocation " << allocations;
         if (result == BATON_SUCCESS) made.push_back(comm);
         int succeeded = result == BATON_SUCCESS ? 1 : 0;
