@@ -14,8 +14,8 @@ int Windows::free_index() const {
     return index;
 }
 
-/// Where the ranks agree that it has failed none keeps its memory. Otherwise a peer may have its window and use it: then
-/// the memory goes with the communicator, which is broken.
+/// Where the ranks agree that it has failed none keeps its memory. Otherwise a peer may have its window and use it:
+/// then the memory goes with the communicator, which is broken.
 void Windows::give_memory(Window &window) {
     RegionRegistry::Allocation allocation;
     const NumaNodeGuard near(parts_.placement.numa_node);
