@@ -35,8 +35,7 @@ std::vector<HostRemote> exchange(const void *mine, Bootstrap &bootstrap) {
 
 /// What the peers reach by its address. One that is slow may still write when a wait of this rank has failed.
 struct Words : Kept {
-    std::uint64_t own = 0;
-    std::uint64_t back[max_ranks] = {};  // by rank: `own`, as that rank has read it
+    std::uint64_t word[1 + max_ranks] = {};  // this rank's own; behind it, by rank, the same as that rank has read it
 };
 
 template <class Work>
@@ -49,21 +48,21 @@ double microseconds(const Work &work) {
 /// Each rank reads every peer's word and writes it back to it, beside the others' answers.
 bool try_single_copies(const CommView &view, Bootstrap &bootstrap, Words &words) {
     constexpr std::uint64_t value = 0x4261746F6E;
-    words.own = value + static_cast<std::uint64_t>(view.rank);
-    const std::vector<HostRemote> own = exchange(&words.own, bootstrap);
-    const std::vector<HostRemote> back = exchange(words.back, bootstrap);
+    words.word[0] = value + static_cast<std::uint64_t>(view.rank);
+    const std::vector<HostRemote> remotes = exchange(words.word, bootstrap);
     bool works = true;
     for (int peer = 0; peer < view.size; ++peer) {
         if (peer == view.rank) continue;
-        const auto index = static_cast<std::size_t>(peer);
+        const HostRemote &remote = remotes[static_cast<std::size_t>(peer)];
         std::uint64_t word = 0;
-        works = works && host_read(reinterpret_cast<std::byte *>(&word), own[index], sizeof(word)) &&
+        works = works && host_read(reinterpret_cast<std::byte *>(&word), remote, sizeof(word)) &&
                 word == value + static_cast<std::uint64_t>(peer) &&
-                host_write(back[index] + sizeof(word) * static_cast<std::uint64_t>(view.rank),
+                host_write(remote + sizeof(word) * (1 + static_cast<std::uint64_t>(view.rank)),
                            reinterpret_cast<const std::byte *>(&word), sizeof(word));
     }
     bootstrap.barrier();
-    for (int peer = 0; peer < view.size; ++peer) works = works && (peer == view.rank || words.back[peer] == words.own);
+    for (int peer = 0; peer < view.size; ++peer)
+        works = works && (peer == view.rank || words.word[1 + peer] == words.word[0]);
     const std::vector<std::int32_t> all = bootstrap.allgather(static_cast<std::int32_t>(works));
     return std::all_of(all.begin(), all.end(), [](std::int32_t one) { return one != 0; });
 }
