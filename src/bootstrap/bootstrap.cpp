@@ -1,9 +1,6 @@
 #include "bootstrap/bootstrap.hpp"
 
 #include <algorithm>
-#include <cstring>
-
-#include "util/fixed_text.hpp"
 
 namespace baton::core {
 
@@ -18,16 +15,6 @@ std::vector<std::string> Bootstrap::allgather_strings(const std::string &mine) {
     allgather(padded.data(), width, all.data());
     for (std::size_t i = 0; i < texts.size(); ++i) texts[i].assign(all.data() + i * width, lengths[i]);
     return texts;
-}
-
-void Bootstrap::LastWords::set(int rank_that_fails, const Failure &failure) noexcept {
-    rank = rank_that_fails;
-    code = failure.code();
-    copy_text(text, failure.what());
-}
-
-void Bootstrap::LastWords::raise() const {
-    fail(static_cast<baton_result>(code), "rank {} has given up: {}", rank, text);
 }
 
 }  // namespace baton::core

@@ -16,11 +16,15 @@
 
 namespace baton::core {
 
+class MpiFarewell;
+struct MpiRequests;
+
 /// How the ranks find each other, used at creation, at destruction and by window calls only: never on the path of an
 /// operation, never by the service thread. Not thread-safe. Calls are collective and in the same order on all ranks.
 ///
-/// Every wait ends: when all ranks have come, or when the watch throws, which is the wait's error then. After that the
-/// ranks may be at different places: no collective call succeeds any more, and only abandon() and destruction are left.
+/// Every wait ends: when all ranks have come; when the watch throws, which is the wait's error then; when a rank gives
+/// up (give_up); or when MPI fails or finds a process dead. After an error the ranks may be at different places: no
+/// collective call succeeds any more, and only give_up(), abandon() and destruction are left.
 class Bootstrap {
 public:
     /// Called before a wait and again and again while it lasts, with how long it has lasted; throws to end it.
@@ -45,10 +49,12 @@ public:
     virtual std::vector<int> missing() const { return {}; }
 
     /// This rank has failed alone and comes to no more collective calls: the waits of the others, which may be in one
-    /// that it has left, throw Failure with its code and "rank 2 has given up: ...". Nobody hears of it who has not
-    /// come to connect() yet, or where this rank fails in there before it has met all. The first rank that gives up
-    /// counts. Needs no memory.
+    /// that it has left, throw Failure with its code and "rank 2 has given up: ...". Nobody hears of it where this rank
+    /// fails in connect() before it has met all. The first rank that gives up counts. Needs no memory.
     virtual void give_up([[maybe_unused]] const Failure &failure) noexcept {}
+    /// All ranks have come behind the last call in which one might: it is not looked for any more, and nothing is in
+    /// flight between calls.
+    virtual void nobody_gives_up_any_more() noexcept {}
 
     /// The communicator is broken: destruction must not wait for other processes. Threads of this process, which reach
     /// this rank's memory by its addresses, are waited for until they abandon too, at most `patience`. False: they may
@@ -68,15 +74,6 @@ public:
 
 protected:
     using Clock = std::chrono::steady_clock;
-    /// What give_up() tells the others.
-    struct LastWords {
-        void set(int rank_that_fails, const Failure &failure) noexcept;
-        [[noreturn]] void raise() const;
-
-        std::int32_t rank = -1;  // nobody has given up
-        std::int32_t code = BATON_SUCCESS;
-        char text[500] = {};
-    };
     void look(Clock::time_point since) const {
         if (watch_) watch_(Clock::now() - since);
     }
@@ -93,7 +90,8 @@ private:
 /// A wait for a process that has ended throws BATON_ERR_PEER_DEAD half a second later, for what it sent last may be
 /// under way. Its waits are nonblocking collectives that are tested. MPI cannot cancel or free one that is active, so a
 /// wait that was given up leaks its requests, its buffers and the duplicate: MPI may write to the buffers until
-/// MPI_Finalize.
+/// MPI_Finalize. From connect() until nobody_gives_up_any_more() a receive for last words is posted on the duplicate;
+/// who has sent some keeps the memory that they are sent from.
 class MpiBootstrap final : public Bootstrap {
 public:
     explicit MpiBootstrap(MPI_Comm comm);  // `comm` must live until connect() has returned
@@ -110,12 +108,11 @@ public:
     void barrier() override;
     bool same_process() const override { return false; }
     void give_up(const Failure &failure) noexcept override;
+    void nobody_gives_up_any_more() noexcept override;
     bool abandon(std::chrono::nanoseconds patience) override;
 
 private:
-    struct Active;
     struct Present;
-    struct Farewell;
     /// Another rank's process, once it has come to a roll.
     struct Watched {
         int rank;
@@ -123,18 +120,17 @@ private:
         std::optional<Clock::time_point> ended_at;
     };
     /// Takes `active` only where the wait is given up.
-    void wait(std::unique_ptr<Active> &active, const char *what);
-    void call_the_roll(std::uint32_t number);
+    void wait(std::unique_ptr<MpiRequests> &active, const char *what);
+    void call_the_roll(const Present &mine, std::unique_ptr<MpiRequests> &active);
     void look_for_dead(Clock::time_point now);
-    void duplicate();
-    void require_heard_none();
+    void duplicate(std::unique_ptr<MpiRequests> &active);
     void require_one_host();
 
     const MPI_Comm users_;
     MPI_Comm comm_ = MPI_COMM_NULL;
-    const Active *roll_ = nullptr;  // while it is called
+    const MpiRequests *roll_ = nullptr;  // while it is called
     std::vector<Watched> watches_;
-    std::unique_ptr<Farewell> farewell_;  // from duplicate() on
+    std::unique_ptr<MpiFarewell> farewell_;  // once there is a duplicate
     int rank_ = 0;
     int size_ = 0;
     bool abandoned_ = false;

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "bootstrap/bootstrap.hpp"
+#include "bootstrap/last_words.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
@@ -53,7 +54,7 @@ void ThreadBootstrap::allgather(const void *mine, std::size_t bytes, void *all) 
     const auto all_here = [&] { return shared_->round != round; };
     const auto require_heard_none = [&] {
         const std::lock_guard again(shared_->mutex);
-        if (shared_->last_words.rank >= 0) shared_->last_words.raise();
+        if (shared_->last_words.any()) shared_->last_words.raise();
     };
     if (++shared_->arrived == shared_->size) {
         shared_->arrived = 0;
@@ -82,7 +83,7 @@ void ThreadBootstrap::allgather(const void *mine, std::size_t bytes, void *all) 
 
 void ThreadBootstrap::give_up(const Failure &failure) noexcept {
     const std::lock_guard lock(shared_->mutex);
-    if (shared_->last_words.rank < 0) shared_->last_words.set(rank_, failure);
+    if (!shared_->last_words.any()) shared_->last_words.set(rank_, failure);
 }
 
 bool ThreadBootstrap::abandon(std::chrono::nanoseconds patience) {

@@ -68,25 +68,15 @@ std::shared_lock<std::shared_mutex> Breakage::against_teardown(Looker looker) co
 }
 
 /// What this rank's waiters have recorded, or else another rank has posted. Nothing before open() and after forget().
-/// Where there is no memory for its words, that is what they say.
 std::optional<Breakage::News> Breakage::find(Looker looker) const noexcept {
     const std::shared_lock lock = against_teardown(looker);
     if (control_ == nullptr) return std::nullopt;
-    const bool found_here = load_acquire(&control_->recorded) != 0;
-    try {
-        if (found_here) {
-            const ErrorRecord &record = control_->record;
-            return News{{static_cast<baton_result>(record.code), error_text(record, rank_, timeout_)}, true};
-        }
-        baton_result code = BATON_SUCCESS;
-        std::string text;
-        for (int rank = 0; rank < size_; ++rank) {
-            if (rank != rank_ && peers_->error_of(rank, &code, &text)) return News{{code, text}, false};
-        }
-        return std::nullopt;
-    } catch (const std::exception &no_words) {
-        return News{as_failure(no_words), found_here};
+    if (load_acquire(&control_->recorded) != 0) return News{failure_of(control_->record, rank_, timeout_), true};
+    for (int rank = 0; rank < size_; ++rank) {
+        if (rank == rank_) continue;
+        if (const auto theirs = peers_->error_of(rank)) return News{*theirs, false};
     }
+    return std::nullopt;
 }
 
 /// Control::seen; 0 as find() finds nothing.
@@ -109,10 +99,10 @@ void Breakage::throw_if_broken(Looker looker) {
             look(looker);
             std::this_thread::yield();
         }
-        const Failure known(static_cast<baton_result>(AbortWord::code(seen)),
-                            fmt::format("rank {} gave up in an operation with rank {}", AbortWord::reporter(seen),
-                                        AbortWord::culprit(seen)));
-        take_over({known, false});
+        take_over({failure_of(static_cast<baton_result>(AbortWord::code(seen)),
+                              "rank {} gave up in an operation with rank {}", AbortWord::reporter(seen),
+                              AbortWord::culprit(seen)),
+                   false});
     }
     if (broken_.load()) throw_reason();
 }
@@ -138,11 +128,10 @@ void Breakage::tick() {
         wait = executor_->overdue();
     }
     if (!wait) return;
-    break_with(
-        {BATON_ERR_TIMEOUT,
-         fmt::format("rank {} waited {:g} s for rank {} in a zero-SM operation, for {}; a rank that is only slow "
-                     "needs a larger timeout (BATON_TIMEOUT)",
-                     rank_, std::chrono::duration<double>(timeout_).count(), wait->peer, text_of(wait->wait_for))});
+    break_with(failure_of(BATON_ERR_TIMEOUT,
+                          "rank {} waited {:g} s for rank {} in a zero-SM operation, for {}; a rank that is only slow "
+                          "needs a larger timeout (BATON_TIMEOUT)",
+                          rank_, std::chrono::duration<double>(timeout_).count(), wait->peer, text_of(wait->wait_for)));
 }
 
 }  // namespace baton::core

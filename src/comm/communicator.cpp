@@ -15,7 +15,8 @@ namespace {
 /// Whether a creation that fails so may fail on this rank alone: then the others need not wait for it. What all ranks
 /// find, of each other or of the machine, each tells in its own words.
 bool is_of_one_rank(baton_result code) {
-    return code == BATON_ERR_MEMORY || code == BATON_ERR_SYSTEM || code == BATON_ERR_CUDA || code == BATON_ERR_INTERNAL;
+    return code == BATON_ERR_MEMORY || code == BATON_ERR_SYSTEM || code == BATON_ERR_CUDA || code == BATON_ERR_MPI ||
+           code == BATON_ERR_INTERNAL;
 }
 
 }  // namespace
@@ -49,10 +50,8 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
         throw;
     } catch (const std::exception &failure) {
         const Failure known = as_failure(failure);
-        if (is_of_one_rank(known.code())) {
-            bootstrap_->give_up(known);
-            bootstrap_->abandon({});  // the others may be in a collective call that this rank has left
-        }
+        if (is_of_one_rank(known.code())) bootstrap_->give_up(known);
+        bootstrap_->abandon({});  // the others may be in a collective call that this rank has left, or give up
         throw;
     }
 }
@@ -68,6 +67,7 @@ void Communicator::create(const baton_config &config) {
     // Nothing throws behind it, as the others have created theirs. Nor does anybody look at the others' errors before:
     // a rank that is ahead may have broken its communicator already, which is no failure of this creation.
     bootstrap_->barrier();
+    bootstrap_->nobody_gives_up_any_more();
     breakage_.open(*parts_.control, *parts_.peers, *parts_.executor);
 }
 
@@ -133,7 +133,7 @@ Turn Communicator::turn_unless_destroyed() {
 void Communicator::throw_if_broken() { breakage_.require_working(Breakage::Looker::any_thread); }
 
 void Communicator::abort() {
-    breakage_.break_with({BATON_ERR_ABORTED, fmt::format("rank {} called baton_comm_abort()", rank())});
+    breakage_.break_with(failure_of(BATON_ERR_ABORTED, "rank {} called baton_comm_abort()", rank()));
 }
 
 void Communicator::fill_info(baton_info *info) const {

@@ -1,7 +1,5 @@
 #include "comm/error_text.hpp"
 
-#include "util/failure.hpp"
-
 namespace baton::core {
 namespace {
 
@@ -18,6 +16,34 @@ std::string signature_text(const Signature &signature) {
     }
     if (operation == BATON_BROADCAST) text += fmt::format(", root {}", signature.root());
     return text + ")";
+}
+
+std::string error_text(const ErrorRecord &record, int rank, std::chrono::nanoseconds timeout) {
+    const std::string mine = signature_text(record.point.mine);
+    switch (static_cast<baton_result>(record.code)) {
+        case BATON_ERR_MISMATCH:
+            return fmt::format("ranks {} and {} disagree: rank {} called {}, rank {} called {} (operation {})", rank,
+                               record.point.peer, rank, mine, record.point.peer, signature_text(record.theirs),
+                               record.point.epoch);
+        case BATON_ERR_TIMEOUT:
+            return fmt::format(
+                "rank {} waited {:g} s for rank {} in {}, for {} (operation {}, channel {}); a rank that is only "
+                "slow needs a larger timeout (BATON_TIMEOUT)",
+                rank, std::chrono::duration<double>(timeout).count(), record.point.peer, mine,
+                text_of(record.point.wait_for), record.point.epoch, record.point.channel);
+        case BATON_ERR_PEER_DEAD:
+            return fmt::format("rank {} has died: its memory is gone (rank {} in {})", record.point.peer, rank, mine);
+        case BATON_ERR_SYSTEM:
+            return fmt::format("rank {} could not reach the buffer of rank {} in {}: it has been freed or is protected",
+                               rank, record.point.peer, mine);
+        case BATON_ERR_MEMORY:
+            return fmt::format("rank {} ran out of host memory in an operation on a host stream", rank);
+        default:
+            return fmt::format(
+                "rank {} found the region of rank {} gone in {} (operation {}): a graph was replayed after its buffer "
+                "had been freed, or this is a defect of Baton",
+                rank, record.point.peer, mine, record.point.epoch);
+    }
 }
 
 }  // namespace
@@ -46,31 +72,12 @@ const char *text_of(WaitFor wait_for) {
     return "it";
 }
 
-std::string error_text(const ErrorRecord &record, int rank, std::chrono::nanoseconds timeout) {
-    const std::string mine = signature_text(record.point.mine);
-    switch (static_cast<baton_result>(record.code)) {
-        case BATON_ERR_MISMATCH:
-            return fmt::format("ranks {} and {} disagree: rank {} called {}, rank {} called {} (operation {})", rank,
-                               record.point.peer, rank, mine, record.point.peer, signature_text(record.theirs),
-                               record.point.epoch);
-        case BATON_ERR_TIMEOUT:
-            return fmt::format(
-                "rank {} waited {:g} s for rank {} in {}, for {} (operation {}, channel {}); a rank that is only "
-                "slow needs a larger timeout (BATON_TIMEOUT)",
-                rank, std::chrono::duration<double>(timeout).count(), record.point.peer, mine,
-                text_of(record.point.wait_for), record.point.epoch, record.point.channel);
-        case BATON_ERR_PEER_DEAD:
-            return fmt::format("rank {} has died: its memory is gone (rank {} in {})", record.point.peer, rank, mine);
-        case BATON_ERR_SYSTEM:
-            return fmt::format("rank {} could not reach the buffer of rank {} in {}: it has been freed or is protected",
-                               rank, record.point.peer, mine);
-        case BATON_ERR_MEMORY:
-            return fmt::format("rank {} ran out of host memory in an operation on a host stream", rank);
-        default:
-            return fmt::format(
-                "rank {} found the region of rank {} gone in {} (operation {}): a graph was replayed after its buffer "
-                "had been freed, or this is a defect of Baton",
-                rank, record.point.peer, mine, record.point.epoch);
+Failure failure_of(const ErrorRecord &record, int rank, std::chrono::nanoseconds timeout) noexcept {
+    const auto code = static_cast<baton_result>(record.code);
+    try {
+        return {code, error_text(record, rank, timeout)};
+    } catch (const std::exception &) {
+        return Failure::without_words(code);
     }
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <chrono>
-#include <string>
 
 #include "sync/control.hpp"
+#include "util/failure.hpp"
 
 namespace baton::core {
 
@@ -11,6 +11,6 @@ namespace baton::core {
 const char *text_of(WaitFor wait_for);
 
 /// What the waiters of `rank` have recorded, for the user who reads it. `timeout`: the communicator's.
-std::string error_text(const ErrorRecord &record, int rank, std::chrono::nanoseconds timeout);
+Failure failure_of(const ErrorRecord &record, int rank, std::chrono::nanoseconds timeout) noexcept;
 
 }  // namespace baton::core

@@ -71,7 +71,7 @@ std::string Meetings::first_said(const std::string &mine) {
 }
 
 void Meetings::disagree(const std::string &text) {
-    breakage_.break_with({BATON_ERR_MISMATCH, "ranks disagree: " + text});
+    breakage_.break_with(failure_of(BATON_ERR_MISMATCH, "ranks disagree: {}", text));
     breakage_.throw_reason();
 }
 

@@ -37,8 +37,8 @@ public:
 
     /// Collective: runs `body` and throws Agreed on every rank if it threw on any. Returns the arguments of all ranks.
     /// A rank in another call breaks the communicator with MISMATCH. Where it throws anything else than Agreed, this
-    /// rank alone goes no further: the caller must break the communicator, since the others would take this rank's next
-    /// meeting for the one that they are in.
+    /// rank alone goes no further: the caller must break the communicator (in creation: give up), since the others
+    /// would take this rank's next meeting for the one that they are in.
     std::vector<std::uint64_t> together(const std::function<void()> &body, std::uint64_t argument = 0);
     /// Collective: the text of the first rank that has one; empty if none has.
     std::string first_said(const std::string &mine);

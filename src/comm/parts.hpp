@@ -21,7 +21,7 @@ namespace baton::core {
 /// What a rank's communicator is made of. Setup fills it at creation; shut_down() takes the layers away again.
 struct CommParts {
     CommParts() = default;
-    /// Tidies up what a creation leaves that failed half-way, on all ranks, with nothing in flight.
+    /// Tidies up what a creation leaves that failed half-way, before any operation on any rank.
     ~CommParts();
     CommParts(const CommParts &) = delete;  // what it holds points at its members
     CommParts &operator=(const CommParts &) = delete;

@@ -43,19 +43,17 @@ Board::Board(Bootstrap &bootstrap, const std::string &doorbell) : segment_(boots
     }
 }
 
-bool Board::error_of(int rank, baton_result *code, std::string *text) const {
+std::optional<Failure> Board::error_of(int rank) const noexcept {
     BoardRecord &record = this->record(rank);
-    if (std::atomic_ref(record.error_state).load(std::memory_order_acquire) != 2) return false;
-    *code = static_cast<baton_result>(record.error_code);
-    *text = record.error_text;
-    return true;
+    if (std::atomic_ref(record.error_state).load(std::memory_order_acquire) != 2) return std::nullopt;
+    return failure_of(static_cast<baton_result>(record.error_code), "{}", record.error_text);
 }
 
-bool Board::error_of_any(int size, baton_result *code, std::string *text) const {
+std::optional<Failure> Board::error_of_any(int size) const noexcept {
     for (int rank = 0; rank < size; ++rank) {
-        if (error_of(rank, code, text)) return true;
+        if (std::optional<Failure> failure = error_of(rank)) return failure;
     }
-    return false;
+    return std::nullopt;
 }
 
 void Board::ring_bell(int rank) const {

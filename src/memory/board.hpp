@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "baton/baton.h"
@@ -11,6 +12,7 @@
 #include "bootstrap/bootstrap.hpp"
 #include "memory/region.hpp"
 #include "memory/shared_segment.hpp"
+#include "util/failure.hpp"
 #include "util/limits.hpp"
 #include "util/process_watch.hpp"
 
@@ -81,12 +83,12 @@ public:
     const Identity &identity(int rank) const { return record(rank).identity; }
     std::size_t bytes_per_rank() const { return segment_.bytes_per_rank(); }
 
-    /// Why `rank` considers the communicator broken; false while it does not.
-    bool error_of(int rank, baton_result *code, std::string *text) const;
+    /// Why `rank` considers the communicator broken; nothing while it does not.
+    std::optional<Failure> error_of(int rank) const noexcept;
     /// The same of the first of `size` ranks that does. For who has seen a peer close or leave (acquire): if that peer
     /// went because of an error, some rank's is here by then. Not always its own, as a rank that has learnt of an error
     /// from another one does not post it again.
-    bool error_of_any(int size, baton_result *code, std::string *text) const;
+    std::optional<Failure> error_of_any(int size) const noexcept;
 
     /// Lets a publish() of `rank` that sleeps look again.
     void ring_bell(int rank) const;

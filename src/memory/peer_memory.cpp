@@ -137,9 +137,7 @@ void PeerMemory::post_error(const Failure &reason) noexcept {
     std::atomic_ref(mine.error_state).store(2, std::memory_order_release);
 }
 
-bool PeerMemory::error_of(int rank, baton_result *code, std::string *text) const {
-    return impl_->board.error_of(rank, code, text);
-}
+std::optional<Failure> PeerMemory::error_of(int rank) const noexcept { return impl_->board.error_of(rank); }
 
 std::size_t PeerMemory::shared_bytes() const { return impl_->board.bytes_per_rank() + impl_->mapped->table_bytes(); }
 

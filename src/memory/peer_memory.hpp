@@ -104,8 +104,8 @@ public:
 
     /// A text line per rank on the board for the reason a communicator broke: the first writer of a rank wins.
     void post_error(const Failure &reason) noexcept;
-    /// The line of `rank`; false while there is none.
-    bool error_of(int rank, baton_result *code, std::string *text) const;
+    /// The line of `rank`; nothing while there is none.
+    std::optional<Failure> error_of(int rank) const noexcept;
 
     std::size_t shared_bytes() const;
 

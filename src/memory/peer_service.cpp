@@ -134,7 +134,6 @@ void PeerService::look_after(int r) {
     Peer &peer = peers_[static_cast<std::size_t>(r)];
     if (!peer.watch->ended()) return;
     report_end(r, peer.watch->pid());
-    // Only now: where there was no memory for finding out why, the next look does.
     if (peer.watch->descriptor() >= 0) thread_.unwatch(peer.watch->descriptor());
     peer.watch.reset();
 }
@@ -144,13 +143,11 @@ void PeerService::report_end(int r, pid_t pid) {
         publisher_.peer_gone(r);
         return;
     }
-    const Failure dead(BATON_ERR_PEER_DEAD, fmt::format("rank {} has died: its process (pid {}) has ended", r, pid));
+    const Failure dead = failure_of(BATON_ERR_PEER_DEAD, "rank {} has died: its process (pid {}) has ended", r, pid);
     log(LogLevel::info, rank_, "{}", dead.what());
     // It may have gone because the communicator broke, and all ranks report why that was.
-    baton_result code = BATON_SUCCESS;
-    std::string reason;
-    if (board_.error_of_any(static_cast<int>(peers_.size()), &code, &reason)) {
-        publisher_.interrupt({code, reason});
+    if (const auto reason = board_.error_of_any(static_cast<int>(peers_.size()))) {
+        publisher_.interrupt(*reason);
         return tick();
     }
     publisher_.interrupt(dead);

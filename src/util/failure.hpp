@@ -15,19 +15,31 @@ namespace baton::core {
 class Failure : public std::runtime_error {
 public:
     Failure(baton_result code, const std::string &message) : std::runtime_error(message), code_(code) {}
+    /// For when there is no memory for them; says so.
+    static Failure without_words(baton_result code) noexcept;
+
     baton_result code() const { return code_; }
 
 private:
+    Failure(baton_result code, const std::runtime_error &words) noexcept : std::runtime_error(words), code_(code) {}
+
     baton_result code_;
 };
 
+Failure vfailure_of(baton_result code, fmt::string_view format, fmt::format_args args) noexcept;
+
+/// With these words, or without_words(): the code is known in any case.
 template <class... Args>
-[[noreturn]] void fail(baton_result code, fmt::format_string<Args...> format, Args &&...args) {
-    throw Failure(code, fmt::format(format, std::forward<Args>(args)...));
+Failure failure_of(baton_result code, fmt::format_string<Args...> format, Args &&...args) noexcept {
+    return vfailure_of(code, format, fmt::make_format_args(args...));
 }
 
-/// What any exception is to the caller: itself, no memory (std::bad_alloc), or a defect. Where there is no memory for
-/// its words, that is what it says.
+template <class... Args>
+[[noreturn]] void fail(baton_result code, fmt::format_string<Args...> format, Args &&...args) {
+    throw failure_of(code, format, std::forward<Args>(args)...);
+}
+
+/// What any exception is to the caller: itself, no memory (std::bad_alloc), or a defect.
 Failure as_failure(const std::exception &exception) noexcept;
 
 /// The text of an errno value, thread-safe.

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <new>
 #include <sstream>
 #include <string>
 
@@ -54,7 +55,7 @@ ProcessWatch::ProcessWatch(pid_t pid, std::uint64_t start_time, Means means) : p
     if (means == Means::best) pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
-bool ProcessWatch::ended() const {
+bool ProcessWatch::ended() const noexcept try {
     if (pidfd_) {
         pollfd ready{pidfd_.get(), POLLIN, 0};
         return ::poll(&ready, 1, 0) > 0 && (ready.revents & POLLIN) != 0;
@@ -63,6 +64,8 @@ bool ProcessWatch::ended() const {
     const ProcessState now = read_state(pid_);
     if (now.state == 'Z' || now.state == 'X') return true;  // ended, but its parent has not asked yet
     return start_time_ != 0 && now.start_time != 0 && now.start_time != start_time_;
+} catch (const std::bad_alloc &) {
+    return false;
 }
 
 }  // namespace baton::core

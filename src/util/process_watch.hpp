@@ -33,7 +33,8 @@ public:
     ProcessWatch(pid_t pid, std::uint64_t start_time, Means means = Means::best);
 
     int descriptor() const { return pidfd_.get(); } /* readable once the process has ended; -1: call ended() at times */
-    bool ended() const;
+    /// False, too, while there is no memory for asking.
+    bool ended() const noexcept;
     pid_t pid() const { return pid_; }
 
 private:

@@ -7,6 +7,24 @@
 #include "support/fixture.hpp"
 #include "util/failure.hpp"
 
+namespace {
+
+const MPI_Request *receive_in_flight = nullptr;
+
+}  // namespace
+
+extern "C" int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                         MPI_Request *request) {
+    receive_in_flight = request;
+    return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+}
+
+extern "C" int MPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
+    const int result = PMPI_Test(request, done, status);
+    if (request == receive_in_flight && *request == MPI_REQUEST_NULL) receive_in_flight = nullptr;
+    return result;
+}
+
 namespace baton::test {
 namespace {
 
@@ -113,6 +131,19 @@ TEST_F(MpiBootstrap, ARankThatGivesUpEndsTheOthersWaits) {
         }
         bootstrap.give_up({BATON_ERR_MEMORY, "as another has"});
     }
+}
+
+/// MPI allows no receive that is posted over MPI_Finalize, which a program may call before baton_comm_destroy.
+TEST_F(MpiBootstrap, NothingIsInFlightOnceNobodyGivesUpAnyMore) {
+    core::MpiBootstrap bootstrap(MPI_COMM_WORLD);
+    bootstrap.connect();
+    bootstrap.barrier();
+    EXPECT_NE(receive_in_flight, nullptr);
+    bootstrap.nobody_gives_up_any_more();
+    EXPECT_EQ(receive_in_flight, nullptr);
+    bootstrap.give_up({BATON_ERR_MEMORY, "too late"});
+    bootstrap.barrier();
+    bootstrap.barrier();
 }
 
 TEST_F(MpiBootstrap, SlowIsNotLate) {

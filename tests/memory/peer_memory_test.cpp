@@ -300,23 +300,24 @@ TEST(PeerMemory, RetiringNeedsNoMemory) {
 TEST(PeerMemory, TheFirstErrorLineOfARankStays) {
     run_threads(3, [](Bootstrap &bootstrap) {
         Rank rank(bootstrap);
-        baton_result code = BATON_SUCCESS;
-        std::string text;
-        EXPECT_FALSE(rank.peers.error_of(1, &code, &text));
+        EXPECT_FALSE(rank.peers.error_of(1));
         bootstrap.barrier();
         if (bootstrap.rank() == 1) {
             rank.peers.post_error({BATON_ERR_MISMATCH, "ranks 0 and 1 disagree"});
             rank.peers.post_error({BATON_ERR_TIMEOUT, "something later"});
         }
         bootstrap.barrier();
-        EXPECT_TRUE(rank.peers.error_of(1, &code, &text));
-        EXPECT_EQ(code, BATON_ERR_MISMATCH);
-        EXPECT_EQ(text, "ranks 0 and 1 disagree");
-        EXPECT_FALSE(rank.peers.error_of(0, &code, &text));
+        const std::optional<Failure> first = rank.peers.error_of(1);
+        ASSERT_TRUE(first);
+        EXPECT_EQ(first->code(), BATON_ERR_MISMATCH);
+        EXPECT_STREQ(first->what(), "ranks 0 and 1 disagree");
+        EXPECT_FALSE(rank.peers.error_of(0));
         bootstrap.barrier();
         if (bootstrap.rank() == 0) rank.peers.post_error({BATON_ERR_INTERNAL, std::string(5000, 'x')});
         bootstrap.barrier();
-        EXPECT_TRUE(rank.peers.error_of(0, &code, &text));
+        const std::optional<Failure> cut = rank.peers.error_of(0);
+        ASSERT_TRUE(cut);
+        const std::string text = cut->what();
         EXPECT_GE(text.size(), 400U);
         EXPECT_EQ(text.find_first_not_of('x'), text.size() - 3) << text;
         EXPECT_EQ(text.substr(text.size() - 3), "...") << "what was cut does not say so";

@@ -1,0 +1,25 @@
+#include "bootstrap/mpi_requests.hpp"
+
+#include "util/failure.hpp"
+
+namespace baton::core {
+
+void check_mpi(int code, const char *call) {
+    if (code == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING] = "unknown error";
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    throw failure_of(BATON_ERR_MPI, "{}: {}", call, text);
+}
+
+bool MpiRequests::complete(const char *call) {
+    bool all_done = true;
+    for (MPI_Request &request : requests) {
+        int done = 0;
+        check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
+        all_done = all_done && done != 0;
+    }
+    return all_done;
+}
+
+}  // namespace baton::core
