@@ -33,18 +33,16 @@ struct LastErrorOwner {
 }  // namespace
 
 baton_result remember_error(const char *call, const std::exception &exception) noexcept {
-    const auto *const known = dynamic_cast<const Failure *>(&exception);
+    const Failure failure = as_failure(exception);
     try {
         [[maybe_unused]] thread_local const LastErrorOwner owner;
         if (last_error == nullptr) last_error = new std::string;
-        const Failure failure = known != nullptr ? *known : as_failure(exception);
         *last_error = std::string(call) + ": " + failure.what();
         last_words = last_error->c_str();
-        return failure.code();
-    } catch (...) {
+    } catch (const std::exception &) {
         last_words = "there is no memory for saying what has failed";
-        return known != nullptr ? known->code() : BATON_ERR_MEMORY;
     }
+    return failure.code();
 }
 
 void note_threads() noexcept { has_threads.store(true); }

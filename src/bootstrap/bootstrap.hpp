@@ -23,7 +23,7 @@ struct MpiRequests;
 /// operation, never by the service thread. Not thread-safe. Calls are collective and in the same order on all ranks.
 ///
 /// Every wait ends: when all ranks have come; when the watch throws, which is the wait's error then; when a rank gives
-/// up (give_up); or when MPI fails or finds a process dead. After an error the ranks may be at different places: no
+/// up (give_up); or when MPI fails or a process is found dead. After an error the ranks may be at different places: no
 /// collective call succeeds any more, and only give_up(), abandon() and destruction are left.
 class Bootstrap {
 public:
@@ -50,10 +50,10 @@ public:
 
     /// This rank has failed alone and comes to no more collective calls: the waits of the others, which may be in one
     /// that it has left, throw Failure with its code and "rank 2 has given up: ...". Nobody hears of it where this rank
-    /// fails in connect() before it has met all. The first rank that gives up counts. Needs no memory.
+    /// fails in connect() before it has met all, or before MPI goes on, where it does that in its calls only and the
+    /// words do not leave at once. The first rank that gives up counts. Needs no memory.
     virtual void give_up([[maybe_unused]] const Failure &failure) noexcept {}
-    /// All ranks have come behind the last call in which one might: it is not looked for any more, and nothing is in
-    /// flight between calls.
+    /// All ranks have come behind the last call in which one might: nothing needs to be in flight between calls for it.
     virtual void nobody_gives_up_any_more() noexcept {}
 
     /// The communicator is broken: destruction must not wait for other processes. Threads of this process, which reach
@@ -122,6 +122,7 @@ private:
     /// Takes `active` only where the wait is given up.
     void wait(std::unique_ptr<MpiRequests> &active, const char *what);
     void call_the_roll(const Present &mine, std::unique_ptr<MpiRequests> &active);
+    void look_before();
     void look_for_dead(Clock::time_point now);
     void duplicate(std::unique_ptr<MpiRequests> &active);
     void require_one_host();

@@ -122,17 +122,12 @@ void MpiBootstrap::connect() {
 void MpiBootstrap::call_the_roll(const Present &mine, std::unique_ptr<MpiRequests> &active) {
     for (std::size_t rank = 0; rank < active->requests.size(); ++rank)
         std::memcpy(&active->sent[rank * sizeof(Present)], &mine, sizeof(Present));
-    try {
-        for (int root = 0; root < size_; ++root) {
-            const auto index = static_cast<std::size_t>(root);
-            check_mpi(
-                MPI_Iscatter(active->sent.data(), sizeof(Present), MPI_BYTE, &active->received[index * sizeof(Present)],
-                             sizeof(Present), MPI_BYTE, root, users_, &active->requests[index]),
-                "MPI_Iscatter");
-        }
-    } catch (const Failure &) {
-        Kept::keep(std::move(active));
-        throw;
+    for (int root = 0; root < size_; ++root) {
+        const auto index = static_cast<std::size_t>(root);
+        check_begun(
+            MPI_Iscatter(active->sent.data(), sizeof(Present), MPI_BYTE, &active->received[index * sizeof(Present)],
+                         sizeof(Present), MPI_BYTE, root, users_, &active->requests[index]),
+            "MPI_Iscatter", active);
     }
     roll_ = active.get();
     wait(active, "MPI_Iscatter");
@@ -174,11 +169,17 @@ std::vector<int> MpiBootstrap::missing() const {
 }
 
 void MpiBootstrap::duplicate(std::unique_ptr<MpiRequests> &active) {
-    check_mpi(MPI_Comm_idup(users_, &active->duplicate, active->requests.data()), "MPI_Comm_idup");
+    check_begun(MPI_Comm_idup(users_, &active->duplicate, active->requests.data()), "MPI_Comm_idup", active);
     wait(active, "MPI_Comm_idup");
     comm_ = active->duplicate;
     // The duplicate is this object's own: its errors become Failures instead of ending the job.
     check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+}
+
+/// A wait that is over as soon as it begins does not look.
+void MpiBootstrap::look_before() {
+    look(Clock::now());
+    if (farewell_) farewell_->throw_if_heard();
 }
 
 void MpiBootstrap::give_up(const Failure &failure) noexcept {
@@ -195,10 +196,10 @@ void MpiBootstrap::require_one_host() {
     const std::vector<std::string> identities = allgather_strings(mine);
     const auto same = [&](const std::string &identity) { return identity == identities[0]; };
     if (std::all_of(identities.begin(), identities.end(), same)) return;
-    fail(BATON_ERR_UNSUPPORTED,
-         "the ranks of mpi_comm lie on different hosts: {}; Baton connects the ranks of one host "
-         "(split mpi_comm with MPI_Comm_split_type and MPI_COMM_TYPE_SHARED)",
-         describe_hosts(identities));
+    fail_alike(BATON_ERR_UNSUPPORTED,
+               "the ranks of mpi_comm lie on different hosts: {}; Baton connects the ranks of one host "
+               "(split mpi_comm with MPI_Comm_split_type and MPI_COMM_TYPE_SHARED)",
+               describe_hosts(identities));
 }
 
 MpiBootstrap::~MpiBootstrap() {
@@ -250,21 +251,21 @@ void MpiBootstrap::wait(std::unique_ptr<MpiRequests> &active, const char *what) 
 
 void MpiBootstrap::allgather(const void *mine, std::size_t bytes, void *all) {
     if (bytes > INT_MAX) fail(BATON_ERR_INTERNAL, "bootstrap allgather of {} bytes per rank", bytes);
-    look(Clock::now());
+    look_before();
     const int count = static_cast<int>(bytes);
     auto active = std::make_unique<MpiRequests>(1, bytes, bytes * static_cast<std::size_t>(size_));
     if (bytes != 0) std::memcpy(active->sent.data(), mine, bytes);
-    check_mpi(MPI_Iallgather(active->sent.data(), count, MPI_BYTE, active->received.data(), count, MPI_BYTE, comm_,
-                             active->requests.data()),
-              "MPI_Iallgather");
+    check_begun(MPI_Iallgather(active->sent.data(), count, MPI_BYTE, active->received.data(), count, MPI_BYTE, comm_,
+                               active->requests.data()),
+                "MPI_Iallgather", active);
     wait(active, "MPI_Iallgather");
     if (bytes != 0) std::memcpy(all, active->received.data(), active->received.size());
 }
 
 void MpiBootstrap::barrier() {
-    look(Clock::now());
+    look_before();
     auto active = std::make_unique<MpiRequests>(1);
-    check_mpi(MPI_Ibarrier(comm_, active->requests.data()), "MPI_Ibarrier");
+    check_begun(MPI_Ibarrier(comm_, active->requests.data()), "MPI_Ibarrier", active);
     wait(active, "MPI_Ibarrier");
 }
 

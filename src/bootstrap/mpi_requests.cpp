@@ -1,5 +1,7 @@
 #include "bootstrap/mpi_requests.hpp"
 
+#include <utility>
+
 #include "util/failure.hpp"
 
 namespace baton::core {
@@ -10,6 +12,11 @@ void check_mpi(int code, const char *call) {
     int length = 0;
     MPI_Error_string(code, text, &length);
     throw failure_of(BATON_ERR_MPI, "{}: {}", call, text);
+}
+
+void check_begun(int code, const char *call, std::unique_ptr<MpiRequests> &active) {
+    if (code != MPI_SUCCESS) Kept::keep(std::move(active));
+    check_mpi(code, call);
 }
 
 bool MpiRequests::complete(const char *call) {

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "util/kept.hpp"
@@ -27,5 +28,8 @@ struct MpiRequests : Kept {
     std::vector<std::byte> received;
     MPI_Comm duplicate = MPI_COMM_NULL;  // written by MPI_Comm_idup
 };
+
+/// The same of a call that has begun with `active`: where it was refused, what of it may be under way is kept.
+void check_begun(int code, const char *call, std::unique_ptr<MpiRequests> &active);
 
 }  // namespace baton::core

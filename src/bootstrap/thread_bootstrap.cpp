@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "bootstrap/bootstrap.hpp"
-#include "bootstrap/last_words.hpp"
+#include "bootstrap/told_failure.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
@@ -22,7 +22,7 @@ struct ThreadBootstrap::Shared {
     int arrived = 0;
     std::uint64_t round = 0;
     int abandoned = 0;
-    LastWords last_words;  // of the first rank that has given up
+    ToldFailure last_words;  // of the first rank that has given up
 };
 
 ThreadBootstrap::ThreadBootstrap(std::shared_ptr<Shared> shared, int rank) : shared_(std::move(shared)), rank_(rank) {}
@@ -54,7 +54,7 @@ void ThreadBootstrap::allgather(const void *mine, std::size_t bytes, void *all) 
     const auto all_here = [&] { return shared_->round != round; };
     const auto require_heard_none = [&] {
         const std::lock_guard again(shared_->mutex);
-        if (shared_->last_words.any()) shared_->last_words.raise();
+        if (shared_->last_words.any()) throw given_up(shared_->last_words);
     };
     if (++shared_->arrived == shared_->size) {
         shared_->arrived = 0;

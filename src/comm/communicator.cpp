@@ -16,7 +16,7 @@ namespace {
 /// find, of each other or of the machine, each tells in its own words.
 bool is_of_one_rank(baton_result code) {
     return code == BATON_ERR_MEMORY || code == BATON_ERR_SYSTEM || code == BATON_ERR_CUDA || code == BATON_ERR_MPI ||
-           code == BATON_ERR_INTERNAL;
+           code == BATON_ERR_TIMEOUT || code == BATON_ERR_INTERNAL;
 }
 
 }  // namespace

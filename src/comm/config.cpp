@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "bootstrap/agree.hpp"
 #include "util/environment.hpp"
 #include "util/failure.hpp"
 
@@ -204,8 +205,8 @@ void require_equal(Bootstrap &bootstrap, const baton_config &config) {
         for (std::size_t index = 0; index < first.size(); ++index) {
             const Field &field = first[index];
             if (field.value == other[index].value) continue;
-            fail(BATON_ERR_MISMATCH, "{} (config.{}) differs: {} on rank 0, {} on rank {}", field.variable, field.name,
-                 value_text(field), value_text(other[index]), rank);
+            fail_alike(BATON_ERR_MISMATCH, "{} (config.{}) differs: {} on rank 0, {} on rank {}", field.variable,
+                       field.name, value_text(field), value_text(other[index]), rank);
         }
     }
 }

@@ -73,12 +73,7 @@ const char *text_of(WaitFor wait_for) {
 }
 
 Failure failure_of(const ErrorRecord &record, int rank, std::chrono::nanoseconds timeout) noexcept {
-    const auto code = static_cast<baton_result>(record.code);
-    try {
-        return {code, error_text(record, rank, timeout)};
-    } catch (const std::exception &) {
-        return Failure::without_words(code);
-    }
+    return failure_saying(static_cast<baton_result>(record.code), [&] { return error_text(record, rank, timeout); });
 }
 
 }  // namespace baton::core

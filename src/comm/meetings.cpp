@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 
 namespace baton::core {
 namespace {
@@ -29,19 +30,18 @@ Meetings::Meetings(Bootstrap &bootstrap, Breakage &breakage) : bootstrap_(bootst
 
 std::vector<std::uint64_t> Meetings::together(const std::function<void()> &body, std::uint64_t argument) {
     struct Status {
-        std::int32_t code = BATON_SUCCESS;
+        ToldFailure failure;
         std::int32_t call = 0;
         std::uint64_t argument = 0;
     } mine;
     mine.call = static_cast<std::int32_t>(call_);
     mine.argument = argument;
-    std::string text;
+    std::optional<Failure> own;
     try {
         body();
     } catch (const std::exception &exception) {  // a defect too, for which the others should not wait
-        const Failure failure = as_failure(exception);
-        mine.code = failure.code();
-        text = failure.what();
+        own = as_failure(exception);
+        mine.failure.set(bootstrap_.rank(), *own);
     }
     if (board_ != nullptr) board_->come_to_meeting();
     const std::vector<Status> all = bootstrap_.allgather(mine);
@@ -50,13 +50,10 @@ std::vector<std::uint64_t> Meetings::together(const std::function<void()> &body,
         disagree(
             fmt::format("rank 0 called {}, rank {} called {}", name_of(all[0].call), rank, name_of(all[rank].call)));
     }
-    const auto failed =
-        std::find_if(all.begin(), all.end(), [](const Status &status) { return status.code != BATON_SUCCESS; });
-    if (failed != all.end()) {
-        const std::vector<std::string> texts = bootstrap_.allgather_strings(text);
-        const auto rank = static_cast<std::size_t>(failed - all.begin());
-        if (mine.code != BATON_SUCCESS) throw Agreed(static_cast<baton_result>(mine.code), text);
-        throw Agreed(static_cast<baton_result>(failed->code), fmt::format("rank {}: {}", rank, texts[rank]));
+    if (own) throw Agreed(*own);
+    for (const Status &status : all) {
+        const ToldFailure &theirs = status.failure;
+        if (theirs.any()) fail_alike(static_cast<baton_result>(theirs.code), "rank {}: {}", theirs.rank, theirs.text);
     }
     std::vector<std::uint64_t> arguments;
     for (const Status &status : all) arguments.push_back(status.argument);
@@ -84,14 +81,15 @@ void Meetings::watch(std::chrono::nanoseconds waited) {
     const std::chrono::nanoseconds patience =
         creating ? std::max<std::chrono::nanoseconds>(breakage_.timeout(), creation_patience) : breakage_.timeout();
     if (waited < patience) return;
-    breakage_.break_with(
-        {BATON_ERR_TIMEOUT,
-         fmt::format("rank {} waited {:g} s for {} in {}{}; a rank that is only slow needs a larger timeout "
-                     "(BATON_TIMEOUT)",
-                     bootstrap_.rank(), std::chrono::duration<double>(patience).count(),
-                     list_of(board_ != nullptr ? board_->missing() : bootstrap_.missing()),
-                     name_of(static_cast<std::int32_t>(call_)),
-                     creating ? ", which waits for 60 s at least, whatever the timeout" : "")});
+    breakage_.break_with(failure_saying(BATON_ERR_TIMEOUT, [&] {
+        return fmt::format(
+            "rank {} waited {:g} s for {} in {}{}; a rank that is only slow needs a larger timeout "
+            "(BATON_TIMEOUT)",
+            bootstrap_.rank(), std::chrono::duration<double>(patience).count(),
+            list_of(board_ != nullptr ? board_->missing() : bootstrap_.missing()),
+            name_of(static_cast<std::int32_t>(call_)),
+            creating ? ", which waits for 60 s at least, whatever the timeout" : "");
+    }));
     breakage_.throw_reason();
 }
 

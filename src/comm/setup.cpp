@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "bootstrap/agree.hpp"
 #include "collectives/host_executor.hpp"
 #include "comm/config.hpp"
 #include "comm/gpu_share.hpp"
@@ -29,15 +30,15 @@ bool agree_on_gpus(const std::vector<Place> &all, baton_transport transport) {
     const auto without = std::find_if(all.begin(), all.end(), [](const Place &place) { return place.has_gpu == 0; });
     const bool any = std::any_of(all.begin(), all.end(), [](const Place &place) { return place.has_gpu != 0; });
     if (any && without != all.end()) {
-        fail(BATON_ERR_UNSUPPORTED,
-             "rank {} has no usable GPU but others have one: give every rank a GPU, or set transport to host "
-             "(BATON_TRANSPORT=host)",
-             without - all.begin());
+        fail_alike(BATON_ERR_UNSUPPORTED,
+                   "rank {} has no usable GPU but others have one: give every rank a GPU, or set transport to host "
+                   "(BATON_TRANSPORT=host)",
+                   without - all.begin());
     }
     if (!any && transport != BATON_TRANSPORT_AUTO && transport != BATON_TRANSPORT_HOST) {
-        fail(BATON_ERR_UNSUPPORTED,
-             "config.transport (BATON_TRANSPORT) is {}, which needs GPUs, but no rank has a usable one",
-             transport_name(transport));
+        fail_alike(BATON_ERR_UNSUPPORTED,
+                   "config.transport (BATON_TRANSPORT) is {}, which needs GPUs, but no rank has a usable one",
+                   transport_name(transport));
     }
     return any;
 }

@@ -116,7 +116,7 @@ void Setup::meet_in_host_memory(const std::string &no_p2p) {
         view_.own_memory = static_cast<std::byte *>(parts_.registry->allocate_scratch(view_.layout.own_bytes));
     });
     const std::string failed = meetings_.first_said(probe_arenas());
-    if (!failed.empty()) fail(BATON_ERR_UNSUPPORTED, "{}, and through host memory {}", no_p2p, failed);
+    if (!failed.empty()) fail_alike(BATON_ERR_UNSUPPORTED, "{}, and through host memory {}", no_p2p, failed);
 }
 
 void Setup::map_arenas() {

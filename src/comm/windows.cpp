@@ -45,8 +45,7 @@ std::shared_ptr<Window> Windows::create(std::size_t bytes, const std::function<v
         bytes);
     for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
         if (sizes[rank] != sizes[0])
-            throw Agreed(BATON_ERR_MISMATCH,
-                         fmt::format("bytes differ: {} on rank 0, {} on rank {}", sizes[0], sizes[rank], rank));
+            fail_alike(BATON_ERR_MISMATCH, "bytes differ: {} on rank 0, {} on rank {}", sizes[0], sizes[rank], rank);
     }
     window->bytes = bytes;
     give_memory(*window);

@@ -6,7 +6,7 @@
 
 #include <climits>
 
-#include "util/failure.hpp"
+#include "bootstrap/agree.hpp"
 #include "util/fixed_text.hpp"
 
 namespace baton::core {
@@ -23,9 +23,9 @@ Identity own_identity(const std::string &doorbell) {
 
 void require_same(std::uint64_t mine, std::uint64_t theirs, int rank, int peer, const char *what, const char *remedy) {
     if (mine == 0 || theirs == 0 || mine == theirs) return;
-    fail(BATON_ERR_UNSUPPORTED,
-         "ranks {} and {} run in different {} namespaces; start them in one container, or with {}", rank, peer, what,
-         remedy);
+    fail_alike(BATON_ERR_UNSUPPORTED,
+               "ranks {} and {} run in different {} namespaces; start them in one container, or with {}", rank, peer,
+               what, remedy);
 }
 
 }  // namespace

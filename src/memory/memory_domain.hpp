@@ -25,6 +25,7 @@ struct Export {
 class NotMapped : public Failure {
 public:
     using Failure::Failure;
+    explicit NotMapped(const Failure &failure) noexcept : Failure(failure) {}
 };
 
 /// A kind of memory: host or one CUDA device. All calls are thread-safe: the caller's threads and the service thread

@@ -14,9 +14,9 @@ bool needs_fd(HandleKind kind) {
     return kind == HandleKind::vmm_fd || kind == HandleKind::pool_fd || kind == HandleKind::memfd;
 }
 
-void refuse(Ack &ack, baton_result code, const char *text) noexcept {
-    ack.code = static_cast<std::uint32_t>(code);
-    copy_text(ack.text, text);
+void refuse(Ack &ack, const Failure &failure) noexcept {
+    ack.code = static_cast<std::uint32_t>(failure.code());
+    copy_text(ack.text, failure.what());
 }
 
 }  // namespace
@@ -119,10 +119,8 @@ void PeerService::serve(int owner) {
                  "the descriptor of rank {}'s memory could not be received: too many open files (ulimit -n)", owner);
         }
         mapped_.map(owner, post, with_fd ? peer.ring.fd.release() : -1);
-    } catch (const Failure &failure) {
-        refuse(ack, failure.code(), failure.what());
     } catch (const std::exception &error) {
-        refuse(ack, BATON_ERR_MEMORY, error.what());
+        refuse(ack, as_failure(error));
     }
     peer.ring = {};
     peer.served = number;

@@ -146,7 +146,7 @@ void Publisher::throw_if_refused() {
     for (int r = 0; r < size_; ++r) {
         const Ack &ack = mine_.acks[r];
         if (r == rank_ || ack.code == BATON_SUCCESS) continue;
-        throw NotMapped(static_cast<baton_result>(ack.code), fmt::format("rank {} could not map it: {}", r, ack.text));
+        throw NotMapped(failure_of(static_cast<baton_result>(ack.code), "rank {} could not map it: {}", r, ack.text));
     }
 }
 

@@ -1,5 +1,6 @@
 #include "util/failure.hpp"
 
+#include <cstring>
 #include <new>
 #include <system_error>
 
@@ -29,6 +30,9 @@ Failure as_failure(const std::exception &exception) noexcept {
     return failure_of(BATON_ERR_INTERNAL, "{}", exception.what());
 }
 
-std::string errno_text(int error_number) { return std::generic_category().message(error_number); }
+const char *errno_text(int error_number) noexcept {
+    const char *const text = ::strerrordesc_np(error_number);
+    return text != nullptr ? text : "unknown error";
+}
 
 }  // namespace baton::core

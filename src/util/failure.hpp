@@ -39,10 +39,20 @@ template <class... Args>
     throw failure_of(code, format, std::forward<Args>(args)...);
 }
 
+/// The same with words that take several steps.
+template <class Words>
+Failure failure_saying(baton_result code, const Words &words) noexcept {
+    try {
+        return {code, words()};
+    } catch (const std::exception &) {
+        return Failure::without_words(code);
+    }
+}
+
 /// What any exception is to the caller: itself, no memory (std::bad_alloc), or a defect.
 Failure as_failure(const std::exception &exception) noexcept;
 
-/// The text of an errno value, thread-safe.
-std::string errno_text(int error_number);
+/// The text of an errno value. Needs no memory.
+const char *errno_text(int error_number) noexcept;
 
 }  // namespace baton::core

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -45,6 +46,13 @@ TEST(Failure, WithoutMemoryForItsWordsKeepsItsCode) {
     });
     EXPECT_EQ(thrown.code(), BATON_ERR_MISMATCH);
     EXPECT_STREQ(thrown.what(), no_words);
+}
+
+TEST(Failure, TextsOfErrnoNeedNoMemory) {
+    EXPECT_STREQ(errno_text(ENOENT), "No such file or directory");
+    EXPECT_STREQ(errno_text(123456), "unknown error");
+    const Failure made = without_memory([] { return failure_of(BATON_ERR_SYSTEM, "eventfd: {}", errno_text(EMFILE)); });
+    EXPECT_EQ(made.code(), BATON_ERR_SYSTEM);
 }
 
 TEST(Failure, AnyExceptionHasACode) {

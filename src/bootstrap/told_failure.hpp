@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+#include "util/failure.hpp"
+
+namespace baton::core {
+
+/// The failure of a rank, or none, as it tells others: bytes of one size, so that a rank needs no memory to tell it and
+/// no second exchange to hear it. The words may be cut.
+struct ToldFailure {
+    void set(int rank_that_fails, const Failure &failure) noexcept;
+    bool any() const { return rank >= 0; }
+
+    std::int32_t rank = -1;
+    std::int32_t code = BATON_SUCCESS;
+    char text[1000] = {};
+};
+
+/// What the others report of a rank that has given up (Bootstrap::give_up).
+Failure given_up(const ToldFailure &words) noexcept;
+
+}  // namespace baton::core
