@@ -1,3 +1,4 @@
+#include <fmt/ranges.h>
 #include <sched.h>
 
 #include <algorithm>

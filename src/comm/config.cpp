@@ -1,5 +1,7 @@
 #include "comm/config.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>

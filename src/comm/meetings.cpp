@@ -1,5 +1,7 @@
 #include "comm/meetings.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <exception>
 #include <optional>

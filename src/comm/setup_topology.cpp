@@ -1,4 +1,6 @@
 // Creation of a communicator: what it asks topology/, how its ranks are linked and what lies near this one.
+#include <fmt/ranges.h>
+
 #include "comm/comm_topology.hpp"
 #include "comm/links_of.hpp"
 #include "comm/machine.hpp"

@@ -1,5 +1,6 @@
 #include "memory/placement.hpp"
 
+#include <fmt/ranges.h>
 #include <linux/mempolicy.h>
 #include <sched.h>
 #include <sys/syscall.h>
