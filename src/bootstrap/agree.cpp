@@ -1,9 +1,12 @@
 #include "bootstrap/agree.hpp"
 
-#include <algorithm>
 #include <exception>
 
 namespace baton::core {
+
+void throw_if_told(const ToldFailure &failure) {
+    if (failure.any()) fail_alike(static_cast<baton_result>(failure.code), "rank {}: {}", failure.rank, failure.text);
+}
 
 void agree(Bootstrap &bootstrap, const std::function<void()> &body) {
     ToldFailure mine;
@@ -12,9 +15,7 @@ void agree(Bootstrap &bootstrap, const std::function<void()> &body) {
     } catch (const std::exception &exception) {
         mine.set(bootstrap.rank(), as_failure(exception));
     }
-    const std::vector<ToldFailure> all = bootstrap.allgather(mine);
-    const auto first = std::find_if(all.begin(), all.end(), [](const ToldFailure &one) { return one.any(); });
-    if (first != all.end()) fail_alike(static_cast<baton_result>(first->code), "rank {}: {}", first->rank, first->text);
+    for (const ToldFailure &failure : bootstrap.allgather(mine)) throw_if_told(failure);
 }
 
 }  // namespace baton::core

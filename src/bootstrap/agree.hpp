@@ -21,6 +21,9 @@ template <class... Args>
     throw Agreed(failure_of(code, format, std::forward<Args>(args)...));
 }
 
+/// Throws Agreed ("rank 2: ...") if it is one. All ranks ask the same ones in the same order.
+void throw_if_told(const ToldFailure &failure);
+
 /// Runs `body` on every rank. Where one fails, all throw Agreed, with the code and words of the first that did
 /// ("rank 2: ..."), so that nobody goes on alone. Collective.
 void agree(Bootstrap &bootstrap, const std::function<void()> &body);

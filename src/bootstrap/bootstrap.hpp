@@ -91,7 +91,7 @@ private:
 /// under way. Its waits are nonblocking collectives that are tested. MPI cannot cancel or free one that is active, so a
 /// wait that was given up leaks its requests, its buffers and the duplicate: MPI may write to the buffers until
 /// MPI_Finalize. From connect() until nobody_gives_up_any_more() a receive for last words is posted on the duplicate;
-/// who has sent some keeps the memory that they are sent from.
+/// what somebody has sent and MPI still has leaks.
 class MpiBootstrap final : public Bootstrap {
 public:
     explicit MpiBootstrap(MPI_Comm comm);  // `comm` must live until connect() has returned
@@ -122,7 +122,7 @@ private:
     /// Takes `active` only where the wait is given up.
     void wait(std::unique_ptr<MpiRequests> &active, const char *what);
     void call_the_roll(const Present &mine, std::unique_ptr<MpiRequests> &active);
-    void look_before();
+    void look_and_listen(Clock::time_point since);
     void look_for_dead(Clock::time_point now);
     void duplicate(std::unique_ptr<MpiRequests> &active);
     void require_one_host();

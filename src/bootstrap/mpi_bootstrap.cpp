@@ -96,6 +96,7 @@ void MpiBootstrap::connect() {
     // Twice: a rank that comes when the others have given up hears of them in the first, and of nobody in the second.
     // So no rank waits in duplicate() for one that will not come, after which Open MPI 4 makes no communicator any
     // more on the ranks that waited.
+    //
     // What these steps need is allocated before: between the rolls and the duplicate, a rank that fails alone has no
     // way of telling the others.
     const auto ranks = static_cast<std::size_t>(size_);
@@ -177,9 +178,9 @@ void MpiBootstrap::duplicate(std::unique_ptr<MpiRequests> &active) {
     check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
-/// A wait that is over as soon as it begins does not look.
-void MpiBootstrap::look_before() {
-    look(Clock::now());
+/// Before a wait too, which may be over as soon as it begins.
+void MpiBootstrap::look_and_listen(Clock::time_point since) {
+    look(since);
     if (farewell_) farewell_->throw_if_heard();
 }
 
@@ -226,8 +227,7 @@ void MpiBootstrap::wait(std::unique_ptr<MpiRequests> &active, const char *what) 
     try {
         while (!active->complete(what)) {
             try {
-                look(start);
-                if (farewell_) farewell_->throw_if_heard();
+                look_and_listen(start);
                 if (const auto now = Clock::now(); now >= next_look_for_dead) {
                     look_for_dead(now);
                     next_look_for_dead = now + between_looks_for_dead;
@@ -252,7 +252,7 @@ void MpiBootstrap::wait(std::unique_ptr<MpiRequests> &active, const char *what) 
 
 void MpiBootstrap::allgather(const void *mine, std::size_t bytes, void *all) {
     if (bytes > INT_MAX) fail(BATON_ERR_INTERNAL, "bootstrap allgather of {} bytes per rank", bytes);
-    look_before();
+    look_and_listen(Clock::now());
     const int count = static_cast<int>(bytes);
     auto active = std::make_unique<MpiRequests>(1, bytes, bytes * static_cast<std::size_t>(size_));
     if (bytes != 0) std::memcpy(active->sent.data(), mine, bytes);
@@ -264,7 +264,7 @@ void MpiBootstrap::allgather(const void *mine, std::size_t bytes, void *all) {
 }
 
 void MpiBootstrap::barrier() {
-    look_before();
+    look_and_listen(Clock::now());
     auto active = std::make_unique<MpiRequests>(1);
     check_begun(MPI_Ibarrier(comm_, active->requests.data()), "MPI_Ibarrier", active);
     wait(active, "MPI_Ibarrier");

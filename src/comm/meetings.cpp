@@ -53,10 +53,7 @@ std::vector<std::uint64_t> Meetings::together(const std::function<void()> &body,
             fmt::format("rank 0 called {}, rank {} called {}", name_of(all[0].call), rank, name_of(all[rank].call)));
     }
     if (own) throw Agreed(*own);
-    for (const Status &status : all) {
-        const ToldFailure &theirs = status.failure;
-        if (theirs.any()) fail_alike(static_cast<baton_result>(theirs.code), "rank {}: {}", theirs.rank, theirs.text);
-    }
+    for (const Status &status : all) throw_if_told(status.failure);
     std::vector<std::uint64_t> arguments;
     for (const Status &status : all) arguments.push_back(status.argument);
     return arguments;

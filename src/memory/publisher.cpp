@@ -111,8 +111,9 @@ bool Publisher::is_gone(int peer) const {
 }
 
 void Publisher::fail_gone(int peer) {
-    throw_if_interrupted();                                                      // the service thread may know more
-    if (const auto reason = board_.error_of_any(size_)) throw Failure(*reason);  // it has gone because of that
+    // The service thread may know more; or it has gone because of what another rank has found.
+    throw_if_interrupted();
+    if (const auto reason = board_.error_of_any(size_)) throw Failure(*reason);
     const bool left = std::atomic_ref(board_.record(peer).left).load(std::memory_order_acquire) != 0;
     fail(BATON_ERR_PEER_DEAD, "rank {} (pid {}) {}", peer, board_.identity(peer).process.pid,
          left ? "has destroyed its communicator" : "has ended");

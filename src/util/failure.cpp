@@ -16,10 +16,8 @@ const std::runtime_error *const no_words = new std::runtime_error("there is no m
 
 Failure Failure::without_words(baton_result code) noexcept { return {code, *no_words}; }
 
-Failure vfailure_of(baton_result code, fmt::string_view format, fmt::format_args args) noexcept try {
-    return {code, fmt::vformat(format, args)};
-} catch (const std::exception &) {
-    return Failure::without_words(code);
+Failure vfailure_of(baton_result code, fmt::string_view format, fmt::format_args args) noexcept {
+    return failure_saying(code, [&] { return fmt::vformat(format, args); });
 }
 
 Failure as_failure(const std::exception &exception) noexcept {
