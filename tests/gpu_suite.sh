@@ -30,11 +30,8 @@ suite() {
         ctest --test-dir "$build" -L gpu --output-on-failure || status=1
         return
     fi
-    # The 32 hardware queues are for all processes (docs/gpu_testing.md): 8 for each of 4 ranks, as CUDA asks for by
-    # itself, or 4 for each of 8. Streams that share one wait for each other, so nobody gets fewer than there are.
     mps_start
-    ctest --test-dir "$build" -L gpu -E '\.np8$' --output-on-failure || status=1
-    CUDA_DEVICE_MAX_CONNECTIONS=4 ctest --test-dir "$build" -L gpu -R '\.np8$' --output-on-failure || status=1
+    ctest --test-dir "$build" -L gpu --output-on-failure || status=1
     mps_stop
     ctest --test-dir "$build" -R '^(collectives|p2p|mismatch)\.np2$' --output-on-failure || status=1
 }
@@ -58,8 +55,7 @@ sanitized() {
 # Under MPS: time slices would add milliseconds to each flag between the ranks. Failing CUDA calls are not errors here: the
 # tests provoke them, and Baton asks the driver about pointers that may be anything. memcheck knows the mappings that there
 # were when a kernel started, so the tests' buffers lie in memory mapped before (tests/support/arena.hpp), and gpu_memory,
-# whose subject is other memory, is left to racecheck. OneForEachThread, which needs two kernels of a process at once, timed
-# out under racecheck, supposedly because the tools let only one run.
+# whose subject is other memory, is left to racecheck.
 sanitize() {
     export BATON_TIMEOUT=60 BATON_TEST_QUICK=1 BATON_TEST_ARENA=1
     local tool binary folder
@@ -76,7 +72,7 @@ sanitize() {
             folder=mpi
             [ "$binary" != contract ] || folder=contract
             sanitized "$tool" "$binary.np2" "${ranks[@]}" "${check[@]}" "$build/tests/$folder/$binary" --gtest_brief=1 \
-                --gtest_filter='-*FourGiB*:*OneForEachThread*'
+                --gtest_filter='-*FourGiB*'
         done
     done
     mps_stop

@@ -16,6 +16,10 @@
  *    for the large operations of about four communicators per GPU at once. Keep no more in flight: beyond that, ranks
  *    may run them in different orders and each wait for kernels that find no room, until BATON_ERR_TIMEOUT breaks the
  *    communicators. Order the streams by events then, in the same way on every rank, or set a smaller max_channels.
+ *  - Several threads of a rank may use a communicator each at once. On GPUs they must not wait for all of the GPU's work
+ *    meanwhile, as cudaFree, baton_free and cudaDeviceSynchronize do: two threads of two ranks that do would each wait
+ *    for a kernel that needs the other, until BATON_ERR_TIMEOUT. Free memory when the other threads' calls have ended,
+ *    or with cudaFreeAsync.
  *  - A call that returns BATON_ERR_ARGUMENT or BATON_ERR_UNSUPPORTED has started nothing and changed nothing.
  *    BATON_ERR_MISMATCH, _TIMEOUT, _PEER_DEAD and _ABORTED break the communicator: every later call returns the same
  *    code at once, and baton_comm_destroy() is the only useful call left.

@@ -225,22 +225,43 @@ TEST(Communicators, FreedMemoryIsUnmappedBesideOtherCommunicators) {
     EXPECT_LT(mappings_of_baton_memory(), before + rounds * static_cast<std::size_t>(world_size()) / 2);
 }
 
-/// Two threads of each rank, each with a communicator of its own.
+/// A communicator with all that one thread needs to run many collectives one after the other.
+class ThreadsWork {
+public:
+    explicit ThreadsWork(std::uint64_t seed) {
+        for (std::uint64_t i = 0; i < 20; ++i)
+            for (baton_operation operation : collective_operations)
+                runs_.push_back(std::make_unique<CollectiveRun>(
+                    CollectiveCase{.operation = operation, .count = 100 + 700 * i, .seed = seed + i, .root = 2},
+                    comm_));
+    }
+
+    void run() {
+        use_device();
+        for (const auto &run : runs_) {
+            run->start(stream_);
+            if (::testing::Test::HasFatalFailure()) return;
+            stream_.synchronize();
+            run->verify();
+        }
+    }
+
+private:
+    Communicator comm_;
+    Stream stream_{comm_, Stream::Kind::own};
+    std::vector<std::unique_ptr<CollectiveRun>> runs_;
+};
+
+/// Two threads of each rank, each with a communicator of its own. cudaFree waits for the kernels of all of a process's
+/// threads: with the first thread of one rank and the second of another in it, each waits for a kernel that needs the
+/// other. So memory is allocated before both start and freed when both have ended.
 TEST(Communicators, OneForEachThread) {
     int provided = 0;
     MPI_Query_thread(&provided);
     if (provided < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
-    Communicator first, second;
-    const baton_info info = info_of(first);
-    // Streams that share one of a GPU's hardware queues wait for each other; docs/gpu_testing.md has the numbers.
-    if (any_rank(info.on_gpu && info.ranks_on_device > 4))
-        GTEST_SKIP() << "too few hardware queues for all ranks' streams";
-    const auto work = [](baton_comm_t comm, std::uint64_t seed) {
-        use_device();
-        for (std::uint64_t i = 0; i < 20; ++i) expect_collectives(comm, seed + i, 100 + 700 * i);
-    };
-    std::thread other(work, second.get(), 500);
-    work(first, 300);
+    ThreadsWork first(300), second(500);
+    std::thread other([&] { second.run(); });
+    first.run();
     other.join();
 }
 
