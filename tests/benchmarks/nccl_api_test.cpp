@@ -8,6 +8,7 @@
 
 #include "environment.hpp"
 #include "peers/nccl_peer.hpp"
+#include "support/set_variable.hpp"
 
 namespace baton::bench {
 namespace {
@@ -25,7 +26,6 @@ std::string failure_of(const std::string &library) {
 }
 
 TEST(NcclApi, FindsTheLibraryAndItsVersion) {
-    unsetenv("FAKE_NCCL_VERSION");
     const nccl::Api api(BATON_FAKE_NCCL);
     EXPECT_EQ(api.version(), 22809);
     EXPECT_THAT(api.describe(), HasSubstr("2.28.9 ("));
@@ -33,29 +33,26 @@ TEST(NcclApi, FindsTheLibraryAndItsVersion) {
 }
 
 TEST(NcclApi, LooksWhereTheEnvironmentSaysButTheOptionWins) {
-    setenv("BATON_NCCL_LIBRARY", BATON_FAKE_NCCL, 1);
+    const test::SetVariable fake("BATON_NCCL_LIBRARY", BATON_FAKE_NCCL);
     EXPECT_EQ(failure_of(""), "none");
     EXPECT_THAT(failure_of("/nowhere/libnccl.so.2"), HasSubstr("/nowhere/libnccl.so.2"));
-    setenv("BATON_NCCL_LIBRARY", "/elsewhere/libnccl.so.2", 1);
+    const test::SetVariable elsewhere("BATON_NCCL_LIBRARY", "/elsewhere/libnccl.so.2");
     EXPECT_THAT(failure_of(""), HasSubstr("/elsewhere/libnccl.so.2"));
-    unsetenv("BATON_NCCL_LIBRARY");
 }
 
 TEST(NcclApi, SaysWhatIsWrongWithALibrary) {
     EXPECT_THAT(failure_of("libm.so.6"), HasSubstr("libm.so.6 has no ncclGetVersion"));
-    setenv("FAKE_NCCL_VERSION", "2804", 1);  // 2.8.4, in the numbering of its time
+    const test::SetVariable version("FAKE_NCCL_VERSION", "2804");  // 2.8.4, in the numbering of its time
     EXPECT_THAT(failure_of(BATON_FAKE_NCCL), HasSubstr("older than NCCL 2.10.0"));
-    unsetenv("FAKE_NCCL_VERSION");
 }
 
 TEST(NcclApi, MulticastIsOffUnlessSomebodyAskedForIt) {
-    unsetenv("NCCL_NVLS_ENABLE");
+    const test::SetVariable unset("NCCL_NVLS_ENABLE", {});
     EXPECT_EQ(failure_of(BATON_FAKE_NCCL), "none");
     EXPECT_STREQ(std::getenv("NCCL_NVLS_ENABLE"), "0");
-    setenv("NCCL_NVLS_ENABLE", "2", 1);
+    const test::SetVariable asked_for("NCCL_NVLS_ENABLE", "2");
     EXPECT_EQ(failure_of(BATON_FAKE_NCCL), "none");
     EXPECT_STREQ(std::getenv("NCCL_NVLS_ENABLE"), "2");
-    setenv("NCCL_NVLS_ENABLE", "0", 1);
 }
 
 TEST(NcclModes, AppearWithTheirVersions) {

@@ -3,12 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "baton_library.hpp"
 #include "operation.hpp"
 #include "peers/mpi_peer.hpp"
 #include "peers/nccl_peer.hpp"
+#include "support/set_variable.hpp"
 
 namespace baton::bench {
 namespace {
@@ -16,17 +15,6 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::size_t count = 1237;
-
-class Environment {
-public:
-    Environment(const char *name, const std::string &value) : name_(name) { setenv(name, value.c_str(), 1); }
-    ~Environment() { unsetenv(name_); }
-    Environment(const Environment &) = delete;
-    Environment &operator=(const Environment &) = delete;
-
-private:
-    const char *name_;
-};
 
 class Peers : public testing::Test {
 protected:
@@ -113,7 +101,7 @@ TEST_F(Peers, NcclWithoutAlltoallExchangesMessages) {
 
 TEST_F(Peers, DamageIsSeenInEveryResult) {
     const auto peer = nccl(PeerKind::nccl);
-    const Environment damage("FAKE_NCCL_DAMAGE", "1");
+    const test::SetVariable damage("FAKE_NCCL_DAMAGE", "1");
     for (const Kind kind : {Kind::allgather, Kind::reduce_scatter, Kind::allreduce, Kind::alltoall, Kind::broadcast}) {
         for (const baton_type type : {BATON_INT32, BATON_FLOAT32, BATON_FLOAT64}) {
             // One element of each rank and round: two calls leave it damaged once, since the second writes it anew.
@@ -147,7 +135,7 @@ TEST_F(Peers, MpiRefusesWhatItHasNot) {
 }
 
 TEST_F(Peers, AModeThatOneRankCannotHaveIsAbsentOnAll) {
-    const Environment refuse("FAKE_NCCL_REFUSE", std::to_string(world_.size() - 1));
+    const test::SetVariable refuse("FAKE_NCCL_REFUSE", std::to_string(world_.size() - 1));
     try {
         nccl(PeerKind::nccl);
         FAIL() << "the last rank has no communicator";
@@ -159,7 +147,7 @@ TEST_F(Peers, AModeThatOneRankCannotHaveIsAbsentOnAll) {
 }
 
 TEST_F(Peers, SymmetricMemoryThatIsNotThereIsAReason) {
-    const Environment none("FAKE_NCCL_NO_WINDOW", "1");
+    const test::SetVariable none("FAKE_NCCL_NO_WINDOW", "1");
     try {
         nccl(PeerKind::nccl_symmetric);
         FAIL() << "there is no window";

@@ -10,6 +10,7 @@
 #include "collectives/tuning_file.hpp"
 #include "collectives/tuning_key.hpp"
 #include "environment.hpp"
+#include "support/set_variable.hpp"
 #include "tune/file.hpp"
 
 namespace baton::bench::tune {
@@ -91,27 +92,19 @@ TEST_F(TuneFile, ItsRowsComeBeforeThoseOfTheFileThatBatonReads) {
     AtomicFile(read).write(
         core::format_tuning({{key, "", {{BATON_ALLGATHER, {TuningRow()}}, {BATON_ALLTOALL, {staged}}}},
                              {core::host_tuning_key(4), "", {{BATON_ALLREDUCE, {staged}}}}}));
-    const char *set = std::getenv("BATON_TUNING");
-    const std::string before = set == nullptr ? "" : set;
-    setenv("BATON_TUNING", read.c_str(), 1);
+    const test::SetVariable setting("BATON_TUNING", read);
     const core::Tuning tuning = tuning_before(mine, key);
-    setenv("BATON_TUNING", before.c_str(), 1);
     EXPECT_THAT(core::rows_for(tuning, BATON_ALLGATHER), ElementsAre(staged));
     EXPECT_THAT(core::rows_for(tuning, BATON_ALLTOALL), ElementsAre(staged));
     EXPECT_TRUE(core::table_for(tuning, BATON_ALLREDUCE)->built_in);
 }
 
 TEST_F(TuneFile, IsTheOneThatBatonReads) {
-    const char *set = std::getenv("BATON_TUNING");
-    const std::string before = set == nullptr ? "" : set;
-    setenv("XDG_CONFIG_HOME", "/config", 1);
-    setenv("BATON_TUNING", "none", 1);
+    const test::SetVariable config("XDG_CONFIG_HOME", "/config"), none("BATON_TUNING", "none");
     EXPECT_EQ(file_to_write(""), "/config/baton/tuning.json");
-    setenv("BATON_TUNING", "/here.json", 1);
+    const test::SetVariable here("BATON_TUNING", "/here.json");
     EXPECT_EQ(file_to_write(""), "/here.json");
     EXPECT_EQ(file_to_write("/there.json"), "/there.json");
-    unsetenv("XDG_CONFIG_HOME");
-    setenv("BATON_TUNING", before.c_str(), 1);
     EXPECT_THAT(tables_of(folder_ + "/missing.json"), IsEmpty());
 }
 

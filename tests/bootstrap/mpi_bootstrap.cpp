@@ -2,36 +2,11 @@
 // be used afterwards.
 #include "bootstrap/bootstrap.hpp"
 
-#include <functional>
 #include <numeric>
 
 #include "support/fixture.hpp"
-#include "util/failure.hpp"
-
-namespace {
-
-const MPI_Request *receive_in_flight = nullptr;
-int sends = 0;
-
-}  // namespace
-
-extern "C" int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-                         MPI_Request *request) {
-    receive_in_flight = request;
-    return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
-}
-
-extern "C" int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
-                         MPI_Request *request) {
-    ++sends;
-    return PMPI_Isend(buffer, count, type, destination, tag, comm, request);
-}
-
-extern "C" int MPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
-    const int result = PMPI_Test(request, done, status);
-    if (request == receive_in_flight && *request == MPI_REQUEST_NULL) receive_in_flight = nullptr;
-    return result;
-}
+#include "support/mpi_calls.hpp"
+#include "support/thrown_by.hpp"
 
 namespace baton::test {
 namespace {
@@ -57,15 +32,6 @@ std::vector<int> missing_in(core::MpiBootstrap &bootstrap) {
     }
     ADD_FAILURE() << "connect() has returned";
     return {};
-}
-
-baton_result thrown_code(const std::function<void()> &body) {
-    try {
-        body();
-    } catch (const core::Failure &failure) {
-        return failure.code();
-    }
-    return BATON_SUCCESS;
 }
 
 class MpiBootstrap : public ::testing::Test {
@@ -155,12 +121,12 @@ TEST_F(MpiBootstrap, NothingIsInFlightOnceNobodyGivesUpAnyMore) {
     core::MpiBootstrap bootstrap(MPI_COMM_WORLD);
     bootstrap.connect();
     bootstrap.barrier();
-    EXPECT_NE(receive_in_flight, nullptr);
+    EXPECT_NE(mpi_calls().receive_in_flight, nullptr);
     bootstrap.nobody_gives_up_any_more();
-    EXPECT_EQ(receive_in_flight, nullptr);
-    sends = 0;
+    EXPECT_EQ(mpi_calls().receive_in_flight, nullptr);
+    mpi_calls().sends = 0;
     bootstrap.give_up({BATON_ERR_MEMORY, "too late"});
-    EXPECT_EQ(sends, 0);
+    EXPECT_EQ(mpi_calls().sends, 0);
     bootstrap.barrier();
 }
 
@@ -171,13 +137,13 @@ TEST_F(MpiBootstrap, WordsCountBeforeAWaitThatIsOverAtOnce) {
     const core::Failure late(BATON_ERR_TIMEOUT, "waited");
     if (is_late_one()) {
         barrier();
-        EXPECT_EQ(thrown_code([&] { bootstrap.barrier(); }), BATON_ERR_TIMEOUT);
+        EXPECT_EQ(thrown_by([&] { bootstrap.barrier(); }).code(), BATON_ERR_TIMEOUT);
         return;
     }
     bootstrap.set_watch([&](std::chrono::nanoseconds waited) {
         if (waited > std::chrono::milliseconds(500)) throw core::Failure(late);
     });
-    EXPECT_EQ(thrown_code([&] { bootstrap.barrier(); }), BATON_ERR_TIMEOUT);
+    EXPECT_EQ(thrown_by([&] { bootstrap.barrier(); }).code(), BATON_ERR_TIMEOUT);
     bootstrap.give_up(late);
     bootstrap.abandon({});
     barrier();

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -11,6 +10,7 @@
 #include "collectives/tuning_file.hpp"
 #include "collectives/tuning_key.hpp"
 #include "selection_machines.hpp"
+#include "support/set_variable.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
@@ -258,20 +258,14 @@ TEST(TuningText, EveryRowThatIsCompiledInAppliesToTheRanksOfItsTable) {
 /// A folder of its own, and the environment that names the user's file.
 class TuningFile : public testing::Test {
 protected:
-    void SetUp() override {
-        folder_ = testing::TempDir() + "baton_tuning." + std::to_string(getpid());
-        std::filesystem::create_directories(folder_ + "/baton");
-        setenv("XDG_CONFIG_HOME", folder_.c_str(), 1);
-    }
-    void TearDown() override {
-        std::filesystem::remove_all(folder_);
-        unsetenv("XDG_CONFIG_HOME");
-    }
+    void SetUp() override { std::filesystem::create_directories(folder_ + "/baton"); }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
     std::string write(const std::string &name, const std::string &text) const {
         std::ofstream(folder_ + "/" + name) << text;
         return folder_ + "/" + name;
     }
-    std::string folder_;
+    const std::string folder_ = testing::TempDir() + "baton_tuning." + std::to_string(getpid());
+    const test::SetVariable config_{"XDG_CONFIG_HOME", folder_};
 };
 
 std::string refused_setting(const char *setting) {
@@ -294,12 +288,8 @@ TEST_F(TuningFile, IsWhatTheSettingSays) {
     EXPECT_EQ(read_tuning(nullptr).at(0).origin, own);
     EXPECT_EQ(read_tuning("").at(0).origin, own);
     EXPECT_TRUE(read_tuning("none").empty());
-    unsetenv("XDG_CONFIG_HOME");
-    const char *home = std::getenv("HOME");
-    const std::string before = home == nullptr ? "" : home;
-    setenv("HOME", "/home/somebody", 1);
+    const test::SetVariable no_config("XDG_CONFIG_HOME", {}), home("HOME", "/home/somebody");
     EXPECT_EQ(user_tuning_path(), "/home/somebody/.config/baton/tuning.json");
-    home == nullptr ? unsetenv("HOME") : setenv("HOME", before.c_str(), 1);
 }
 
 TEST_F(TuningFile, ThatCannotBeReadIsAnError) {

@@ -8,10 +8,12 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "support/failing_new.hpp"
-#include "thrown_by.hpp"
+#include "support/thrown_by.hpp"
 
 namespace baton::core {
 namespace {
+
+using test::thrown_by;
 
 using Looker = Breakage::Looker;
 

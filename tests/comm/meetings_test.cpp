@@ -4,10 +4,12 @@
 
 #include <thread>
 
-#include "thrown_by.hpp"
+#include "support/thrown_by.hpp"
 
 namespace baton::core {
 namespace {
+
+using test::thrown_by;
 
 /// One rank of three, each a thread.
 struct Rank {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "support/fixture.hpp"
+#include "support/set_variable.hpp"
 
 namespace baton::test {
 namespace {
@@ -75,12 +76,9 @@ TEST_F(BadSettings, Settings) {
 /// The same through the environment: the message names the variable.
 TEST_F(BadSettings, EnvironmentVariables) {
     const auto refuse = [](const char *variable, const char *value, const char *why) {
-        const char *set = std::getenv(variable);
-        const std::string before = set == nullptr ? "" : set;
-        setenv(variable, value, 1);
+        const SetVariable set(variable, value);
         baton_comm_t created = nullptr;
         EXPECT_REFUSED(baton_comm_create(MPI_COMM_WORLD, nullptr, &created), variable, value, why);
-        set == nullptr ? unsetenv(variable) : setenv(variable, before.c_str(), 1);
     };
     refuse("BATON_TRANSPORT", "pigeon", "auto, host");
     refuse("BATON_P2P", "on", "auto, off");
@@ -104,13 +102,10 @@ TEST_F(BadSettings, EnvironmentVariables) {
 
 TEST_F(BadSettings, TransportsThatNeedGpus) {
     for (const char *transport : {"kernel", "copy_engine", "zero_sm"}) {
-        const char *set = std::getenv("BATON_TRANSPORT");
-        const std::string before = set == nullptr ? "" : set;
-        setenv("BATON_TRANSPORT", transport, 1);
+        const SetVariable set("BATON_TRANSPORT", transport);
         baton_comm_t created = nullptr;
         const baton_result result = baton_comm_create(MPI_COMM_WORLD, nullptr, &created);
         const std::string message = baton_last_error();
-        set == nullptr ? unsetenv("BATON_TRANSPORT") : setenv("BATON_TRANSPORT", before.c_str(), 1);
         if (result == BATON_SUCCESS) {
             ASSERT_OK(baton_comm_destroy(created));
             GTEST_SKIP() << "there are GPUs";

@@ -2,6 +2,7 @@
 // ranks and what differs.
 #include <functional>
 
+#include "support/set_variable.hpp"
 #include "support/stopped.hpp"
 
 namespace baton::test {
@@ -186,10 +187,11 @@ TEST(ConfigMismatch, NamesFieldAndVariable) {
     config.timeout_seconds = world_rank() == 0 ? 3 : 4;
     EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm), "timeout_seconds", "rank 0");
     config = default_config();
-    setenv("BATON_SEGMENT", std::to_string(world_rank()) == last ? "16K" : "1M", 1);
-    EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm),
-                 "BATON_SEGMENT (config.segment_bytes) differs: 1048576 on rank 0, 16384 on rank " + last);
-    unsetenv("BATON_SEGMENT");
+    {
+        const SetVariable segment("BATON_SEGMENT", std::to_string(world_rank()) == last ? "16K" : "1M");
+        EXPECT_ERROR(BATON_ERR_MISMATCH, baton_comm_create(MPI_COMM_WORLD, &config, &comm),
+                     "BATON_SEGMENT (config.segment_bytes) differs: 1048576 on rank 0, 16384 on rank " + last);
+    }
     Communicator fresh;
     expect_works(fresh);
 }

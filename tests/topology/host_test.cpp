@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 
+#include "support/set_variable.hpp"
 #include "tests/topology/texts.hpp"
 #include "topology/discover.hpp"
 #include "topology/hwloc_export.hpp"
@@ -36,16 +36,12 @@ TEST(Host, ThisMachineHasProcessors) {
 class HwlocOfAFile : public testing::Test {
 protected:
     void SetUp() override {
-        path_ = testing::TempDir() + "baton_hwloc_test_" + std::to_string(getpid()) + ".xml";
         // hwloc itself asks more of a file than our reader does.
         std::ofstream(path_) << to_hwloc_xml(read_hwloc_xml(texts::hwloc, "text"));
-        setenv("HWLOC_XMLFILE", path_.c_str(), 1);
     }
-    void TearDown() override {
-        unsetenv("HWLOC_XMLFILE");
-        std::remove(path_.c_str());
-    }
-    std::string path_;
+    void TearDown() override { std::remove(path_.c_str()); }
+    const std::string path_ = testing::TempDir() + "baton_hwloc_test_" + std::to_string(getpid()) + ".xml";
+    const test::SetVariable hwloc_reads_{"HWLOC_XMLFILE", path_};
 };
 
 TEST_F(HwlocOfAFile, KeepsDevicesAndTheirPlaces) {

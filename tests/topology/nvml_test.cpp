@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include "support/set_variable.hpp"
 
 namespace baton::topology {
 namespace {
 
 NvmlFacts read_fake(const char *machine) {
-    setenv("FAKE_NVML", machine, 1);
+    const test::SetVariable fake("FAKE_NVML", machine);
     return read_nvml(BATON_FAKE_NVML);
 }
 

@@ -4,16 +4,16 @@
 
 #include "util/failure.hpp"
 
-namespace baton::core {
+namespace baton::test {
 
 /// What a call throws; BATON_SUCCESS and no words if it returns.
-inline Failure thrown_by(const std::function<void()> &call) {
+inline core::Failure thrown_by(const std::function<void()> &call) {
     try {
         call();
-    } catch (const Failure &failure) {
+    } catch (const core::Failure &failure) {
         return failure;
     }
     return {BATON_SUCCESS, ""};
 }
 
-}  // namespace baton::core
+}  // namespace baton::test
