@@ -45,8 +45,8 @@ public:
     void signal(int window, int target, void *stream) override;
     void wait_signal(int window, int source, std::uint64_t signals, void *stream) override;
     void local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) override;
-    void drain() override { cuda_->order.drain(); }
-    bool idle() override { return cuda_->order.idle(); }
+    void drain() override;
+    bool idle() override;
     // Kernels read Control::abort and the clock; stream waits do not.
     void interrupt() noexcept override {
         if (idle_words_ != nullptr) idle_words_->release();
@@ -119,10 +119,28 @@ GpuExecutor::GpuExecutor(const CommView &view, int device, const Capabilities &c
     if (idle_words_ != nullptr) cuda_->stream_words.emplace(*idle_words_);
 }
 
-GpuExecutor::~GpuExecutor() {
-    cuda_->order.drain();
+// Threads of any device ask for both, and such as capture, where a query would end the capture.
+void GpuExecutor::drain() {
     try {
-        const OnDevice here(device_);  // the thread that destroys a communicator may be on another one
+        const OnDevice here(device_);
+        cuda_->order.drain();
+    } catch (const std::exception &failure) {
+        log(LogLevel::warn, view_.rank, "{}", failure.what());
+    }
+}
+bool GpuExecutor::idle() {
+    try {
+        const OnDevice here(device_);
+        return cuda_->order.idle();
+    } catch (const std::exception &) {
+        return false;
+    }
+}
+
+GpuExecutor::~GpuExecutor() {
+    drain();
+    try {
+        const OnDevice here(device_);
         cuda_.reset();
     } catch (const std::exception &failure) {
         log(LogLevel::warn, view_.rank, "device {} was not left in order: {}", device_, failure.what());

@@ -33,9 +33,10 @@ public:
     /// Throws as require_stream().
     [[nodiscard]] Into before(cudaStream_t stream);
     void after(cudaStream_t stream, Into into);
-    /// Everything recorded has finished. Never true once an operation was captured: replays come without notice.
+    /// Everything recorded has finished. Never true once an operation was captured: replays come without notice. Both
+    /// of these REQUIRE the communicator's device, and that this thread's capture allows them.
     bool idle() const;
-    void drain() const; /* waits until it has */
+    void drain() const; /* waits until it has; throws where CUDA cannot tell */
 
 private:
     /// What a stream that captures will make its next node depend on.

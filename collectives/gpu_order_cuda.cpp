@@ -124,15 +124,11 @@ void GpuOrder::after_captured(Tail tail) {
 
 bool GpuOrder::idle() const {
     if (captured_) return false;
-    const RelaxedCaptureGuard relaxed;  // a query is forbidden while this thread captures, and would end the capture
     const cudaError_t state = cudaEventQuery(last_.get());
     if (state == cudaErrorNotReady) cudaGetLastError();
     return state == cudaSuccess;
 }
 
-void GpuOrder::drain() const {
-    const RelaxedCaptureGuard relaxed;
-    cudaEventSynchronize(last_.get());
-}
+void GpuOrder::drain() const { check_cuda(cudaEventSynchronize(last_.get()), "waiting for the last operation"); }
 
 }  // namespace baton::core

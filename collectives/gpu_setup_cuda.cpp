@@ -73,6 +73,7 @@ void preload_kernels() {
 }
 
 Control *allocate_control() {
+    const RelaxedCaptureGuard relaxed;
     void *memory = nullptr;
     check_cuda(cudaHostAlloc(&memory, sizeof(Control), cudaHostAllocPortable | cudaHostAllocMapped),
                "allocating pinned memory");
@@ -80,7 +81,10 @@ Control *allocate_control() {
     return static_cast<Control *>(memory);
 }
 
-void release_control(Control *control) { cudaFreeHost(control); }
+void release_control(Control *control) {
+    const RelaxedCaptureGuard relaxed;
+    cudaFreeHost(control);
+}
 
 DeviceIdentity device_identity(int device) {
     cudaDeviceProp properties;

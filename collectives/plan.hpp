@@ -50,7 +50,6 @@ struct Plan {
     Mover mover = Mover::host;
     bool stream_words = false;  // order by stream memory operations (zero-SM)
     int channels = 1;
-    std::uint64_t segment_bytes = 0;
     Reason reason = Reason::no_data;
 };
 

@@ -46,9 +46,7 @@ public:
         : request_(request),
           capabilities_(capabilities),
           ways_(ways_of(request.operation)),
-          rows_(rows_for(capabilities.tuning, request.operation)) {
-        plan_.segment_bytes = capabilities.segment_bytes;
-    }
+          rows_(rows_for(capabilities.tuning, request.operation)) {}
 
     Plan run() {
         if (ways_.empty())
@@ -300,8 +298,9 @@ std::string words(const Plan &plan, const Request &request, const Capabilities &
                 "at most {}: buffered at the receiver",
                 size_text(request.bytes <= BATON_EAGER_BYTES ? BATON_EAGER_BYTES : capabilities.message_bytes));
         case Reason::tuned:
-            return row_text(request, capabilities) +
-                   (needs_reach(plan.algorithm) ? fmt::format("; {}", capabilities.reach_reason) : "");
+            return row_text(request, capabilities) + (capabilities.size > 1 && needs_reach(plan.algorithm)
+                                                          ? fmt::format("; {}", capabilities.reach_reason)
+                                                          : "");
         case Reason::links:
             return fmt::format("{}; {}", capabilities.links.why, capabilities.reach_reason);
         case Reason::instead_of_row:

@@ -16,13 +16,14 @@
  *    for the large operations of about four communicators per GPU at once. Keep no more in flight: beyond that, ranks
  *    may run them in different orders and each wait for kernels that find no room, until BATON_ERR_TIMEOUT breaks the
  *    communicators. Order the streams by events then, in the same way on every rank, or set a smaller max_channels.
- *  - Several threads of a rank may use a communicator each at once. On GPUs they must not wait for all of the GPU's work
- *    meanwhile, as cudaFree, baton_free and cudaDeviceSynchronize do: two threads of two ranks that do would each wait
- *    for a kernel that needs the other, until BATON_ERR_TIMEOUT. Free memory when the other threads' calls have ended,
- *    or with cudaFreeAsync.
+ *  - Several threads of a rank may use a communicator each at once. On GPUs they must not wait for all of the GPU's
+ * work meanwhile, as cudaFree, baton_free and cudaDeviceSynchronize do: two threads of two ranks that do would each
+ * wait for a kernel that needs the other, until BATON_ERR_TIMEOUT. Free memory when the other threads' calls have
+ * ended, or with cudaFreeAsync.
  *  - A call that returns BATON_ERR_ARGUMENT or BATON_ERR_UNSUPPORTED has started nothing and changed nothing.
  *    BATON_ERR_MISMATCH, _TIMEOUT, _PEER_DEAD and _ABORTED break the communicator: every later call returns the same
- *    code at once, and baton_comm_destroy() is the only useful call left.
+ *    code at once, and baton_comm_destroy() is the only useful call left. Sizes that differ in baton_window_create()
+ *    break nothing, though they are BATON_ERR_MISMATCH.
  *  - Buffers belong to the caller. They must stay allocated until the stream has passed the call.
  *  - Nothing may be called after MPI_Finalize, nor from a child that was forked after MPI_Init, after a host stream was
  *    made, or while another thread was in a call.
@@ -219,7 +220,8 @@ BATON_API const char *baton_type_name(baton_type type);                /* "float
 BATON_API const char *baton_op_name(baton_op op);                      /* "sum"; likewise */
 BATON_API const char *baton_operation_name(baton_operation operation); /* "allgather"; likewise */
 
-/* The Baton type or operation that equals an MPI one; BATON_ERR_UNSUPPORTED where there is none. MPI_C_BOOL has none,
+/* The Baton type or operation that equals one of MPI's predefined ones, by its own handle (no duplicate's);
+ * BATON_ERR_UNSUPPORTED where there is none. MPI_C_BOOL has none,
  * since Baton's integers have sums that are no bool: BATON_UINT8 moves bools, BATON_MAX is their MPI_LOR and BATON_MIN
  * their MPI_LAND. MPI_INTEGER, MPI_REAL and MPI_DOUBLE_PRECISION need MPI_Init: the MPI knows how wide they are. */
 BATON_API baton_result baton_type_from_mpi(MPI_Datatype datatype, baton_type *type);
@@ -374,14 +376,15 @@ BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int
 
 /*
  * Calls between begin and end on this thread are collected; end checks and enqueues them. All sends and recvs of a
- * group, per communicator and stream, progress together, in any order and of any size; collectives and one-sided
- * calls of the group follow in issue order. Groups nest; the outermost end enqueues. At most BATON_GROUP_LIMIT sends
- * and recvs per communicator. An error of a collected call is returned by that call and leaves it out of the group.
- * Communicators, windows, streams and buffers of collected calls must be alive at the end, which checks the calls once
- * more: for one that would be refused now it returns BATON_ERR_ARGUMENT and starts nothing of the group. (A destroyed
- * CUDA stream is not recognised.) If the system refuses something later, the rest of that communicator's calls is left
- * out, which breaks it if some have been enqueued; the other communicators' calls are enqueued, and the first failure
- * is returned. Either way the group is over.
+ * group, per communicator and stream, progress together, in any order and of any size; sends to one rank (or recvs from
+ * it) on two streams of a communicator are BATON_ERR_ARGUMENT, since they would not keep their order. Collectives and
+ * one-sided calls of the group follow in issue order. Groups nest; the outermost end enqueues. At most
+ * BATON_GROUP_LIMIT sends and recvs per communicator. An error of a collected call is returned by that call and leaves
+ * it out of the group. Communicators, windows, streams and buffers of collected calls must be alive at the end, which
+ * checks the calls once more: for one that would be refused now it returns BATON_ERR_ARGUMENT and starts nothing of the
+ * group. (A destroyed CUDA stream is not recognised.) If the system refuses something later, the rest of that
+ * communicator's calls is left out, which breaks it if some have been enqueued; the other communicators' calls are
+ * enqueued, and the first failure is returned. Either way the group is over.
  */
 #define BATON_GROUP_LIMIT 256
 BATON_API baton_result baton_group_begin(void);
@@ -396,7 +399,9 @@ BATON_API baton_result baton_group_end(void);
  * until all ranks have mapped it. Fails on all ranks if it fails on one, also for wrong arguments.
  */
 BATON_API baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base);
-BATON_API baton_result baton_window_destroy(baton_window_t window); /* collective; waits for the work enqueued on it */
+/* Collective; waits for the work enqueued on the window's communicator. On GPUs it gives memory back, so calls on other
+ * communicators come before it on all ranks or on none, as before baton_comm_destroy(). */
+BATON_API baton_result baton_window_destroy(baton_window_t window);
 
 /* The address at which this process sees `peer`'s memory of the window: plain loads and stores (or kernels) reach it.
  */

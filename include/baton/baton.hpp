@@ -74,7 +74,8 @@ inline constexpr baton_type type_of_v = type_of<std::remove_cv_t<T>>::value;
 /// Memory), without a copy. Temporaries only where they do not own the elements, since the call may still be running
 /// when it returns.
 template <class B>
-concept Contiguous = std::ranges::contiguous_range<B> && std::ranges::sized_range<B> && std::ranges::borrowed_range<B>;
+concept Contiguous = std::ranges::contiguous_range<B> && std::ranges::sized_range<B> &&
+    std::ranges::borrowed_range<B> && !std::is_volatile_v<std::remove_reference_t<std::ranges::range_reference_t<B>>>;
 template <Contiguous B>
 using Element = std::remove_reference_t<std::ranges::range_reference_t<B>>;
 
@@ -91,12 +92,14 @@ concept RecvBuffer = SendBuffer<B> && Writable<B>;
 template <class R, class S>
 concept RecvBufferFor = RecvBuffer<R> && SendBuffer<S> && std::same_as<Element<R>, std::remove_cv_t<Element<S>>>;
 
-/// A host stream; converts to the baton_stream_t of calls. Destruction waits for what is queued.
+/// A host stream; converts to the baton_stream_t of calls. Destruction waits for what is queued, but not by an
+/// exception: what is queued may wait for ranks that wait for this one. Then the stream is left to the end of the
+/// process.
 class HostStream {
 public:
     HostStream() { check(baton_host_stream_create(&stream_)); }
     ~HostStream() {
-        if (stream_ != nullptr) baton_host_stream_destroy(stream_);
+        if (stream_ != nullptr && std::uncaught_exceptions() <= exceptions_) baton_host_stream_destroy(stream_);
     }
     HostStream(HostStream &&other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
     HostStream &operator=(HostStream other) noexcept {
@@ -109,6 +112,7 @@ public:
 
 private:
     baton_host_stream_t stream_ = nullptr;
+    int exceptions_ = std::uncaught_exceptions(); /* on their way when this was made */
 };
 
 /// Collects the calls of its scope. end() issues them; a Group that is destroyed without end(), by an exception, issues

@@ -22,6 +22,9 @@ void look_at_inheritance() {
     if (initialized != 0 || has_threads.load()) inherited.store(true);
 }
 
+// As the library is loaded, not at its first call: a child that was forked before that has the parent's MPI, too.
+[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, look_at_inheritance);
+
 /// Frees a thread's words at its end; later ones stay.
 struct LastErrorOwner {
     ~LastErrorOwner() {
@@ -48,8 +51,6 @@ baton_result remember_error(const char *call, const std::exception &exception) n
 void note_threads() noexcept { has_threads.store(true); }
 
 void require_usable_process() {
-    // Registered at the first call of any thread: a child that was forked before it has nothing to misuse.
-    [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, look_at_inheritance);
     if (inherited.load(std::memory_order_relaxed)) {
         fail(BATON_ERR_ARGUMENT,
              "called from a child that was forked after MPI_Init or baton_host_stream_create: what these made works in "

@@ -21,6 +21,7 @@ void Group::add_messages(const On &on, std::span<const Request> requests, std::s
         fail(BATON_ERR_ARGUMENT, "the group holds {} sends and recvs of this communicator already; it may hold {}",
              collected, BATON_GROUP_LIMIT);
     }
+    for (const Request &request : requests) require_one_stream(on, request);
     auto place = std::find_if(messages.begin(), messages.end(), [&](const Messages &one) {
         return one.on.comm == on.comm && one.on.stream == on.stream;
     });
@@ -32,6 +33,21 @@ void Group::add_messages(const On &on, std::span<const Request> requests, std::s
         place->names.resize(place->requests.size());
         if (place->requests.empty()) messages.erase(place);
         throw;
+    }
+}
+
+/// Messages of two ranks are numbered as they are issued, stream by stream.
+void Group::require_one_stream(const On &on, const Request &request) const {
+    for (const Messages &one : collected_.messages) {
+        if (one.on.comm != on.comm || one.on.stream == on.stream) continue;
+        const bool there = std::any_of(one.requests.begin(), one.requests.end(), [&](const Request &other) {
+            return other.operation == request.operation && other.peer == request.peer;
+        });
+        if (!there) continue;
+        fail(BATON_ERR_ARGUMENT,
+             "stream is not that of the group's other {} rank {}: messages between two ranks keep their order on one "
+             "stream only",
+             request.operation == BATON_SEND ? "sends to" : "recvs from", request.peer);
     }
 }
 

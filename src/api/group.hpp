@@ -63,7 +63,8 @@ public:
     /// theirs. The other communicators' steps are issued, for the same reason; the first failure is thrown then.
     void end();
 
-    /// Throws BATON_ERR_ARGUMENT, and collects none of them, past BATON_GROUP_LIMIT messages of one communicator.
+    /// Throws BATON_ERR_ARGUMENT, and collects none of them, past BATON_GROUP_LIMIT messages of one communicator, and
+    /// where one of its peer's is there on another stream.
     /// REQUIRES: as many names as requests.
     void add_messages(const On &on, std::span<const Request> requests, std::span<const Names> names);
     void add_call(Check check, const std::shared_ptr<Communicator> &comm, Call call);
@@ -89,6 +90,7 @@ private:
         std::vector<Messages> messages;
         std::vector<Step> calls;
     };
+    void require_one_stream(const On &on, const Request &request) const;
     static void check_again(const Messages &messages);
     static void issue(std::vector<Step> &steps);
 

@@ -44,6 +44,8 @@ baton_type find_type(MPI_Datatype datatype) {
     if (datatype == MPI_REAL || datatype == MPI_DOUBLE_PRECISION) return real(size_of(datatype));
     const TypePair pairs[] = {
         {MPI_CHAR, integer(1, std::numeric_limits<char>::is_signed)},
+        {MPI_CHARACTER, integer(1, std::numeric_limits<char>::is_signed)},
+        {MPI_WCHAR, integer(sizeof(wchar_t), std::numeric_limits<wchar_t>::is_signed)},
         {MPI_SIGNED_CHAR, BATON_INT8},
         {MPI_UNSIGNED_CHAR, BATON_UINT8},
         {MPI_BYTE, BATON_UINT8},
@@ -85,8 +87,7 @@ baton_type type_from(MPI_Datatype datatype) {
     const baton_type type = find_type(datatype);
     if (type == BATON_TYPE_COUNT) {
         fail(BATON_ERR_UNSUPPORTED,
-             "datatype has no Baton type: C's and Fortran's integers, characters, bytes and reals up to 8 bytes have "
-             "one");
+             "datatype has no Baton type: MPI's own integers, characters, bytes and reals up to 8 bytes have one");
     }
     return type;
 }

@@ -103,6 +103,7 @@ BufferRef Buffers::mapped(const void *pointer, const PointerInfo &checked, std::
 std::string Buffers::describe(const void *pointer, std::uint64_t bytes, bool raw) const {
     if (pointer == nullptr || bytes == 0) return "not given";
     const PointerInfo info = domain_.classify(pointer);
+    if (info.kind == PointerInfo::Kind::invalid) return "not allocated memory";
     if (raw && info.size == 0) return "reached by its address (single copy)";
     bool known = false;
     const RegionRegistry::Location location = registry_.peek(info, pointer, bytes, &known);

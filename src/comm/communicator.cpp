@@ -68,6 +68,7 @@ void Communicator::create(const baton_config &config) {
     // a rank that is ahead may have broken its communicator already, which is no failure of this creation.
     bootstrap_->barrier();
     bootstrap_->nobody_gives_up_any_more();
+    parts_.registry->set_timeout(std::chrono::ceil<std::chrono::milliseconds>(breakage_.timeout()));
     breakage_.open(*parts_.control, *parts_.peers, *parts_.executor);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -190,7 +191,7 @@ baton_config resolve_config(const baton_config *given) {
 }
 
 std::chrono::nanoseconds timeout_of(const baton_config &config) {
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(config.timeout_seconds * 1e9));
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(std::ceil(config.timeout_seconds * 1e9)));
 }
 
 const char *transport_name(int transport) {

@@ -38,7 +38,7 @@ Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std
     arrival.signature = signature_of(request);
     *send = request.send;
     *recv = request.recv;
-    if (call.size == 1 && !is_message(request.operation)) return arrival;
+    if (!call.has_peers()) return arrival;
     const Buffers &buffers = *parts_.buffers;
     const bool raw = !parts_.capabilities.on_gpu;
     if (call.needs_send()) {

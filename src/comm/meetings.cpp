@@ -11,7 +11,6 @@ namespace {
 
 /// Ranks drift apart while they set up their GPUs, and a timeout may be meant for short operations: creation waits at
 /// least this long.
-constexpr auto creation_patience = std::chrono::seconds(60);
 
 const char *name_of(std::int32_t call) {
     constexpr const char *names[] = {"baton_comm_create", "baton_window_create", "baton_window_destroy",
@@ -77,8 +76,7 @@ void Meetings::watch(std::chrono::nanoseconds waited) {
     // have broken it since.
     if (!creating) breakage_.throw_if_broken(Breakage::Looker::call_or_operation);
     if (breakage_.broken()) breakage_.throw_reason();
-    const std::chrono::nanoseconds patience =
-        creating ? std::max<std::chrono::nanoseconds>(breakage_.timeout(), creation_patience) : breakage_.timeout();
+    const std::chrono::nanoseconds patience = creating ? creation_patience(breakage_.timeout()) : breakage_.timeout();
     if (waited < patience) return;
     breakage_.break_with(failure_saying(BATON_ERR_TIMEOUT, [&] {
         return fmt::format(

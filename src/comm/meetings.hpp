@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,11 @@
 #include "memory/peer_memory.hpp"
 
 namespace baton::core {
+
+/// How long ranks wait for each other in creation: they drift apart while they set up, whatever the timeout.
+inline std::chrono::nanoseconds creation_patience(std::chrono::nanoseconds timeout) {
+    return std::max<std::chrono::nanoseconds>(timeout, std::chrono::seconds(60));
+}
 
 /// Where all ranks of a communicator meet in its collective calls (creation, windows, destruction; operations meet in
 /// memory), over the bootstrap: those succeed on all ranks or fail on all, and a wait ends when the communicator breaks

@@ -19,14 +19,16 @@ std::uint64_t PlannedCall::recv_bytes() const {
     return writes_blocks(request.operation) ? request.bytes * static_cast<std::uint64_t>(size) : request.bytes;
 }
 
+bool PlannedCall::has_peers() const { return size > 1 || is_message(request.operation); }
+
 bool PlannedCall::needs_send() const {
-    if (request.operation == BATON_RECV) return false;
+    if (!has_peers() || request.operation == BATON_RECV) return false;
     if (request.operation == BATON_BROADCAST && request.root != rank) return false;
     const Way *const way = way_by(request.operation, plan.algorithm);
     return way != nullptr && touches_send(way->touches);
 }
 bool PlannedCall::needs_recv() const {
-    if (request.operation == BATON_SEND) return false;
+    if (!has_peers() || request.operation == BATON_SEND) return false;
     if (request.operation == BATON_BROADCAST && request.root == rank) return false;
     const Way *const way = way_by(request.operation, plan.algorithm);
     return way != nullptr && touches_recv(way->touches);

@@ -17,6 +17,8 @@ struct PlannedCall {
     /// What it reads and writes on this rank.
     std::uint64_t send_bytes() const;
     std::uint64_t recv_bytes() const;
+    /// A collective of one rank has none, a message to oneself has.
+    bool has_peers() const;
     /// Which of its buffers the peers touch themselves. Others stay unregistered.
     bool needs_send() const;
     bool needs_recv() const;

@@ -55,7 +55,7 @@ std::string Planner::explain(baton_operation operation, std::uint64_t count, bat
         text += fmt::format(" of {} {} ({} bytes)", count, baton_type_name(type), request.bytes);
     text += fmt::format(", {} rank{}\n", size, size == 1 ? "" : "s");
     if (how.algorithm == Algorithm::staged && is_collective(operation))
-        text += fmt::format("segments of {} bytes\n", how.segment_bytes);
+        text += fmt::format("segments of {} bytes\n", capabilities.segment_bytes);
     const bool goes_elsewhere = capabilities.on_gpu || how.algorithm == Algorithm::staged;
     if (!capabilities.reaches_buffers && how.reason != Reason::reach && goes_elsewhere)
         text += parts_.reach_text + "\n";
@@ -69,7 +69,7 @@ std::string Planner::explain(baton_operation operation, std::uint64_t count, bat
 std::string Planner::buffers_text(const PlannedCall &call, const void *send, const void *recv) const {
     const bool raw = !parts_.capabilities.on_gpu;
     std::string text;
-    if (call.needs_send() && send != nullptr)
+    if (call.needs_send() && send != nullptr && send != BATON_IN_PLACE)
         text += "sendbuf: " + parts_.buffers->describe(send, call.send_bytes(), raw) + "\n";
     if (call.needs_recv() && recv != nullptr)
         text += "recvbuf: " + parts_.buffers->describe(recv, call.recv_bytes(), raw) + "\n";

@@ -59,7 +59,8 @@ void Setup::set_up_memory(const std::function<std::unique_ptr<MemoryDomain>()> &
         std::make_unique<PeerMemory>(bootstrap_, *parts_.domain, std::move(callbacks), parts_.placement.processors);
     meetings_.use_board(parts_.peers.get());
     parts_.registry = std::make_unique<RegionRegistry>(
-        *parts_.domain, *parts_.peers, std::chrono::ceil<std::chrono::milliseconds>(breakage_.timeout()));
+        *parts_.domain, *parts_.peers,
+        std::chrono::ceil<std::chrono::milliseconds>(creation_patience(breakage_.timeout())));
     parts_.buffers = std::make_unique<Buffers>(*parts_.domain, *parts_.registry, parts_.device);
     view_.regions = parts_.peers->table();
 }

@@ -51,7 +51,7 @@ void Setup::settle_capabilities(bool reach_each_other) {
     for (const DeviceIdentity &gpu : gpus_) generations.push_back(gpu.generation);
     const ArenaLayout::Limits limits = arena_limits(config_, capabilities_, reach_each_other, generations);
     const ArenaLayout layout = ArenaLayout::make(view_.size, capabilities_.channels, limits);
-    capabilities_.message_bytes = layout.message_bytes();
+    capabilities_.message_bytes = layout.message_capacity;
     capabilities_.message_line_bytes = limits.message_lines;
     capabilities_.packet_channel_bytes = layout.packets_per_channel * 8 / 16 * 16;
     capabilities_.packet_bytes = limits.packets / 16 * 16;

@@ -178,7 +178,7 @@ struct RegionRegistry::Impl {
 
     MemoryDomain &domain;
     PeerMemory &peers;
-    const std::chrono::milliseconds timeout;
+    std::chrono::milliseconds timeout;
 
     mutable std::mutex mutex;  // held while publishing: peers' service threads, which answer, have no need of it
     Regions regions;
@@ -186,6 +186,11 @@ struct RegionRegistry::Impl {
 
 RegionRegistry::RegionRegistry(MemoryDomain &domain, PeerMemory &peers, std::chrono::milliseconds timeout)
     : impl_(std::make_unique<Impl>(domain, peers, timeout)) {}
+
+void RegionRegistry::set_timeout(std::chrono::milliseconds timeout) {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->timeout = timeout;
+}
 
 RegionRegistry::~RegionRegistry() {
     for (auto it = impl_->regions.begin(); it != impl_->regions.end();) {

@@ -16,7 +16,9 @@ namespace baton::core {
 /// at the same address is a new region with a new generation, never a stale mapping. Thread-safe.
 class RegionRegistry {
 public:
+    /// `timeout` is how long a peer may take to map a region.
     RegionRegistry(MemoryDomain &domain, PeerMemory &peers, std::chrono::milliseconds timeout);
+    void set_timeout(std::chrono::milliseconds timeout);
     ~RegionRegistry();
 
     /// Where a buffer lies, as an arrival names it.

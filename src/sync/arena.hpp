@@ -93,7 +93,7 @@ struct ArenaLayout {
     std::uint64_t lines_per_channel = 0;    // likewise
     std::uint64_t segment_bytes = 0;        // per staging slot and peer, over all channels
     std::uint64_t message_packets = 0;      // per message slot
-    std::uint64_t message_capacity = 0;     // bytes of a message that they hold
+    std::uint64_t message_capacity = 0;     // the longest message that they hold, bytes
     std::uint64_t message_lines = 0;        // per line buffer of messages
     std::uint64_t message_staged = 0;       // bytes per staging buffer of messages
     // What only its rank looks at (OwnWords), at the beginning:
@@ -119,9 +119,6 @@ struct ArenaLayout {
     std::uint64_t lines = 0;            // [parity][channel][from][lines_per_channel] DataLine
     std::uint64_t staging = 0;          // [2][from][segment_bytes]; from the owner itself: for all, who read it here
     std::uint64_t total_bytes = 0;
-
-    /// The longest message that a slot holds.
-    BATON_HD std::uint64_t message_bytes() const { return message_capacity; }
 
     /// Bytes that the parts are to hold.
     struct Limits {

@@ -32,9 +32,9 @@ struct Channel {
 TEST(MessageSlots, HoldWhatTheySay) {
     for (std::uint64_t limit : {16384, 16385, 16391, 131072, 149796, 262144}) {
         const auto layout = core::ArenaLayout::make(2, 4, {.packets = 64, .messages = limit, .segment = 256});
-        EXPECT_LE(layout.message_bytes(), limit);
-        EXPECT_GT(layout.message_bytes() + core::packet_payload, limit);
-        EXPECT_LE(core::packets_for(layout.message_bytes()), layout.message_packets);
+        EXPECT_LE(layout.message_capacity, limit);
+        EXPECT_GT(layout.message_capacity + core::packet_payload, limit);
+        EXPECT_LE(core::packets_for(layout.message_capacity), layout.message_packets);
     }
 }
 
@@ -43,10 +43,10 @@ TEST(MessageSlots, HoldWhatTheySayOnTheHost) {
     for (std::uint64_t limit : {16384, 16385, 16391, 65536}) {
         const auto layout =
             core::ArenaLayout::make(2, 1, {.packets = 64, .messages = limit, .host_packets = true, .segment = 256});
-        EXPECT_LE(layout.message_bytes(), limit);
+        EXPECT_LE(layout.message_capacity, limit);
         EXPECT_LE(layout.message_packets * sizeof(core::Packet), limit + 256) << "memory that all ranks map";
         std::vector<core::Packet> slot(layout.message_packets);
-        EXPECT_GE(core::HostPackets::in(slot.data(), slot.size()).count * core::packet_payload, layout.message_bytes())
+        EXPECT_GE(core::HostPackets::in(slot.data(), slot.size()).count * core::packet_payload, layout.message_capacity)
             << limit;
     }
 }

@@ -318,6 +318,19 @@ TEST_F(BadArguments, InsideAGroup) {
     EXPECT_REFUSED(baton_group_end(), "group");
 }
 
+/// The k-th send meets the k-th recv: those of two streams would be issued in another order than they were called.
+TEST_F(BadArguments, MessagesOfAPeerOnTwoStreamsOfAGroup) {
+    Stream other(comm(), Stream::Kind::own);
+    const int next = (rank() + 1) % size(), previous = (rank() + size() - 1) % size();
+    ASSERT_OK(baton_group_begin());
+    EXPECT_OK(baton_send(send(), 1, BATON_INT32, next, comm(), stream()));
+    EXPECT_OK(baton_recv(recv(), 1, BATON_INT32, previous, comm(), stream()));
+    EXPECT_REFUSED(baton_send(send(), 1, BATON_INT32, next, comm(), other), "stream", "sends to rank");
+    EXPECT_REFUSED(baton_recv(recv(), 1, BATON_INT32, previous, comm(), other), "stream", "recvs from rank");
+    EXPECT_REFUSED(baton_sendrecv(send(), 1, next, recv(), 1, previous, BATON_INT32, comm(), other), "stream");
+    EXPECT_OK(baton_group_end());
+}
+
 /// A child that inherits the communicator by fork must not touch the parent's memory.
 TEST_F(BadArguments, FromAForkedChild) {
     int channel[2];

@@ -240,6 +240,30 @@ TEST(CppApi, AnExceptionThatDestroysAWindowAbortsItsCommunicator) {
     outer.barrier();
 }
 
+/// A stream made after its communicator goes before it, and would wait for what waits for the other ranks.
+TEST(CppApi, AnExceptionThatDestroysAStreamAbortsItsCommunicator) {
+    const ::baton::Communicator outer(MPI_COMM_WORLD);
+    if (outer.info().on_gpu != 0 || outer.size() < 2) GTEST_SKIP() << "needs a host stream, and somebody to wait for";
+    Values<int> word(outer, {1});
+    baton_config config = default_config();
+    config.timeout_seconds = 20;
+    try {
+        const ::baton::Communicator comm(MPI_COMM_WORLD, &config);
+        const HostStream stream;
+        if (comm.rank() + 1 == comm.size()) {
+            comm.recv(word.span(), 0, stream);
+            throw std::runtime_error("of the application");
+        }
+        comm.barrier();
+        FAIL() << "no exception";
+    } catch (const Error &error) {
+        EXPECT_EQ(error.code(), BATON_ERR_ABORTED) << error.what();
+    } catch (const std::runtime_error &error) {
+        EXPECT_STREQ(error.what(), "of the application");
+    }
+    outer.barrier();
+}
+
 /// Even ranks receive into memory that an exception has taken from them, before odd ones send.
 TEST(CppApi, AnExceptionLeavesMemoryThatIsInUse) {
     const ::baton::Communicator comm(MPI_COMM_WORLD);

@@ -114,7 +114,8 @@ TEST_F(DestroyedInGroup, HostStream) {
         EXPECT_OK(baton_host_stream_destroy(next));
     };
     refuse("baton_allreduce", [&](baton_stream_t stream) { return allreduce(comm(), stream); });
-    refuse("baton_sendrecv", [&](baton_stream_t stream) { return sendrecv(comm(), rank(), stream); });
+    Communicator other;  // begin() has sent to this rank on another stream of comm()
+    refuse("baton_sendrecv", [&](baton_stream_t stream) { return sendrecv(other, rank(), stream); });
     refuse("baton_put", [&](baton_stream_t stream) { return put(window, stream); });
     ASSERT_OK(baton_window_destroy(window));
 }

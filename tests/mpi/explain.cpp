@@ -30,6 +30,23 @@ TEST_F(Explain, KnowsNoOtherOperations) {
                  "operation", "12");
 }
 
+TEST_F(Explain, SaysWhatPeersReachOnly) {
+    const auto explained = [](baton_comm_t comm, const void *send, void *recv) {
+        char text[4096];
+        EXPECT_OK(
+            baton_explain(comm, BATON_ALLREDUCE, 100000, BATON_FLOAT32, BATON_SUM, send, recv, text, sizeof(text)));
+        return std::string(text);
+    };
+    Communicator alone(MPI_COMM_SELF);
+    int nothing = 0;
+    const std::string text = explained(alone, &nothing, &nothing);
+    EXPECT_EQ(text.find("buf:"), std::string::npos) << text;
+    EXPECT_EQ(text.find("peer"), std::string::npos) << text;
+    void *const unmapped = reinterpret_cast<void *>(std::uintptr_t{8});
+    const std::string all = explained(comm(), unmapped, unmapped);
+    EXPECT_EQ(all.find("buf: "), all.find("buf: not allocated memory")) << all;
+}
+
 TEST_F(Explain, TellsOfTheCopyBehindAnAlltoallInPlace) {
     Buffer buffer(comm(), 400000 * static_cast<std::size_t>(size())), other(comm(), buffer.size());
     const auto explained = [&](const void *send, std::size_t count) {

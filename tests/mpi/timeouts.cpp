@@ -263,6 +263,18 @@ TEST(Abort, FromAnotherThread) {
     EXPECT_ERROR(BATON_ERR_ABORTED, baton_comm_check(comm));
 }
 
+/// Ranks drift apart while they set up: a creation does not wait for as short a time as the communicator's calls.
+TEST(Creation, HasPatienceOfItsOwn) {
+    baton_config config = default_config();
+    config.timeout_seconds = 1e-12;  // what is less than a nanosecond, too
+    for (int i = 0; i < 5; ++i) {
+        baton_comm_t comm = nullptr;
+        ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, &config, &comm));
+        EXPECT_OK(baton_comm_abort(comm));
+        EXPECT_OK(baton_comm_destroy(comm));
+    }
+}
+
 /// A broken communicator leaves its neighbours alone.
 TEST(Abort, LeavesOtherCommunicatorsAlone) {
     Communicator good;

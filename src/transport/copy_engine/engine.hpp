@@ -103,6 +103,7 @@ private:
     void let_pushes_follow();
     void follow_pushes();
     void launch_own_copies();
+    void launch_wait();
 
     struct Copy {
         std::byte *destination;
@@ -120,6 +121,7 @@ private:
     std::vector<Copy> own_;
     bool head_launched_ = false;     // of this operation's first copy
     bool head_to_wait_for_ = false;  // before the next signal
+    std::uint64_t wait_all_ = 0;     // the step of a wait_all() that has not been launched yet
     std::array<Remote, max_ranks> send_of_{};
     std::array<Remote, max_ranks> recv_of_{};
 };

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "cuda/check.hpp"
 #include "transport/copy_engine/engine.hpp"
@@ -78,8 +79,20 @@ bool CopyEngine::begin(const Arrival &mine) {
     return true;
 }
 
+/// finish() waits in its own launch where nothing comes between: it is the last thing of most operations.
+bool CopyEngine::wait_all(std::uint64_t step) {
+    launch_wait();
+    wait_all_ = step;
+    return true;
+}
+/// Before anything else goes to the caller's stream, or follows it.
+void CopyEngine::launch_wait() {
+    if (wait_all_ != 0) sync({.wait = std::exchange(wait_all_, 0)}, stream_);
+}
+
 /// What the push stream gets from now on comes after what the caller's stream has got so far.
 void CopyEngine::let_pushes_follow() {
+    launch_wait();
     check_cuda(cudaEventRecord(lane_.fork.get(), stream_), "cudaEventRecord");
     check_cuda(cudaStreamWaitEvent(lane_.pushes.get(), lane_.fork.get(), 0), "cudaStreamWaitEvent");
 }
@@ -96,6 +109,7 @@ void CopyEngine::copy_after_reduce() {
 }
 void CopyEngine::reduce_after_copy() {
     batch_.flush(lane_.pushes.get());
+    launch_wait();
     follow_pushes();
 }
 
@@ -103,6 +117,7 @@ void CopyEngine::copy(Remote destination, const std::byte *source, std::uint64_t
     const std::uint64_t head = head_launched_ || destination == source ? 0 : head_of(bytes);
     head_launched_ = true;
     if (head > 0) {
+        launch_wait();
         launch_copy(destination, source, head, copy_blocks, stream_);
         head_to_wait_for_ = true;
     }
@@ -115,6 +130,7 @@ void CopyEngine::copy_own(std::byte *destination, const std::byte *source, std::
     if (bytes > 0 && destination != source) own_.push_back({destination, source, bytes});
 }
 void CopyEngine::launch_own_copies() {
+    if (!own_.empty()) launch_wait();
     for (const Copy &copy : own_) launch_copy(copy.destination, copy.source, copy.bytes, copy_blocks, stream_);
     own_.clear();
 }
@@ -126,17 +142,16 @@ void CopyEngine::signal_all(std::uint64_t step) {
     sync({.signal = step}, lane_.pushes.get());
     launch_own_copies();
 }
-bool CopyEngine::wait_all(std::uint64_t step) {
-    sync({.wait = step}, stream_);
-    return true;
-}
 bool CopyEngine::wait(int peer, std::uint64_t step) {
     batch_.flush(lane_.pushes.get());
+    launch_wait();
     sync({.wait = step, .wait_for = peer}, stream_);
     let_pushes_follow();
     return true;
 }
-void CopyEngine::credit_all(std::uint64_t step) { sync({.credit = step}, stream_); }
+void CopyEngine::credit_all(std::uint64_t step) {
+    sync({.wait = std::exchange(wait_all_, 0), .credit = step}, stream_);
+}
 bool CopyEngine::wait_credits(std::uint64_t step) {
     head_launched_ = true;  // no head any more: it would not wait for these
     sync({.wait_credits = step}, lane_.pushes.get());
@@ -145,6 +160,7 @@ bool CopyEngine::wait_credits(std::uint64_t step) {
 
 void CopyEngine::reduce_to(Remote destination, const Remote *sources, std::uint64_t count, int op) {
     if (count == 0) return;
+    launch_wait();
     ReduceSources inputs;
     for (int rank = 0; rank < view_.size; ++rank) inputs.at[rank] = sources[rank];
     // With a block on half of the multiprocessors what copy engines have fetched is combined late, with two on each
@@ -158,7 +174,7 @@ void CopyEngine::reduce_to(Remote destination, const Remote *sources, std::uint6
 bool CopyEngine::finish() {
     launch_own_copies();
     follow_pushes();
-    sync({.finish = true}, stream_);
+    sync({.wait = std::exchange(wait_all_, 0), .finish = true}, stream_);
     return true;
 }
 
