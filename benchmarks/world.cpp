@@ -72,8 +72,10 @@ std::vector<std::string> World::gather(const std::string &line) const {
     return lines;
 }
 
+bool output_is_written() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
+
 int with_output_written(int exit_code) {
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) {
+    if (output_is_written()) {
         return exit_code;
     }
     std::fprintf(stderr, "cannot write to the standard output\n");

@@ -58,6 +58,8 @@ private:
     int local_rank_ = 0;
 };
 
+/// Whether all that was printed so far could be written.
+bool output_is_written();
 /// The exit code, at the end: at least 2, with a message, where what was printed could not be written.
 int with_output_written(int exit_code);
 

@@ -130,9 +130,12 @@ private:
                    : core::rows_for(before_, measured.tuned.operation);
     }
 
-    /// Both files, or where one cannot be written, neither.
+    /// Both files, or where one or what is printed cannot be written, neither.
     void write() {
         line("");
+        if (!output_is_written()) {
+            return;  // with_output_written() says so at the end
+        }
         std::vector<core::TuningTable> after;
         if (json_) {
             json_->draft(to_json(table_.key, all_));

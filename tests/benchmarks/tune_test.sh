@@ -78,6 +78,10 @@ cp "$folder/times.json" "$folder/before.json"
 expect 2 "cannot write /dev/full" run "$tune" --device host --op put --max 1K --rounds 1 --file /dev/full --json "$folder/times.json"
 cmp -s "$folder/times.json" "$folder/before.json" || fail "--json was written without the tuning file"
 rm -- "$folder/before.json"
+# Without mpirun, which passes on what ranks print.
+expect 2 "cannot write to the standard output" sh -c 'exec "$@" >/dev/full' sh "$tune" --device host --op put --max 256 --rounds 1 \
+    --file "$folder/same.json" --json "$folder/unread.json"
+[ ! -e "$folder/same.json" ] && [ ! -e "$folder/unread.json" ] || fail "files were written although nobody could read what was printed"
 # What is only written to is not read before.
 mkfifo "$folder/pipe"
 cat "$folder/pipe" >"$folder/from_pipe.json" &
