@@ -18,10 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int wrong_usage = 2;  // as an exit code
-
 [[noreturn]] void cannot_write(const std::string &path, int error) {
-    throw Error(fmt::format("cannot write {}: {}", path, std::generic_category().message(error)), wrong_usage);
+    bench::cannot_write(path, std::generic_category().message(error));
 }
 
 /// One name for a file that there may be none of yet. Pipes may have no other than the one given.
@@ -30,11 +28,14 @@ std::string one_name(const std::string &path) {
     if (fs::is_other(fs::status(path, error))) {
         return path;
     }
-    std::string name = fs::weakly_canonical(fs::absolute(path), error).string();
+    fs::path name = fs::absolute(path, error);
+    if (!error) {
+        name = fs::weakly_canonical(name, error);
+    }
     if (error) {
         cannot_write(path, error.value());
     }
-    return name;
+    return name.string();
 }
 
 /// Whether both are there and the same file. std::filesystem::equivalent() does not compare pipes.
@@ -51,6 +52,10 @@ bool put(std::FILE *file, const std::string &text) {
 
 }  // namespace
 
+void cannot_write(const std::string &path, const std::string &reason) {
+    throw Error(fmt::format("cannot write {}: {}", path, reason), 2);
+}
+
 AtomicFile::AtomicFile(const std::string &path) : path_(one_name(path)) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
@@ -64,8 +69,7 @@ AtomicFile::AtomicFile(const std::string &path) : path_(one_name(path)) {
     }
     const fs::path folder = fs::path(path_).parent_path();
     if (!fs::is_directory(folder, error)) {
-        throw Error(fmt::format("cannot write {}: there is no folder {}", path, fs::path(path).parent_path().string()),
-                    wrong_usage);
+        cannot_write(path, fmt::format("there is no folder {}", fs::path(path).parent_path().string()));
     }
     draft_ = fmt::format("{}.{}", path_, getpid());
     // Tried, because no mode says what a file system allows; and gone at once, because the measurements that come next

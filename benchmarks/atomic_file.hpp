@@ -4,6 +4,9 @@
 
 namespace baton::bench {
 
+/// Throws an Error with the exit code of wrong usage.
+[[noreturn]] void cannot_write(const std::string &path, const std::string &reason);
+
 /// A file that is there with all of its text, or as it was before. Made before the measurements, so that their result
 /// has somewhere to go: throws, as wrong usage, where the folder is not there or cannot be written to, and leaves
 /// nothing there before draft(). What is no regular file (a pipe) is written as it is, and so is what this process

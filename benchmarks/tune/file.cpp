@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "atomic_file.hpp"
 #include "collectives/tuning_file.hpp"
 #include "environment.hpp"
 
@@ -22,7 +23,7 @@ std::string file_to_write(const std::string &asked_for) {
     }
     const auto path = core::user_tuning_path();
     if (!path) {
-        throw Error("there is no home folder to write to: give --file");
+        throw Error("there is no home folder to write to: give --file", 2);
     }
     return *path;
 }
@@ -32,7 +33,8 @@ const char *tuning_in_force() {
     if (setting == nullptr || *setting == '\0' || *setting == '{') {
         return setting;
     }
-    return std::filesystem::exists(setting) ? setting : "none";
+    std::error_code error;
+    return std::filesystem::exists(setting, error) ? setting : "none";
 }
 
 bool is_read(const std::string &path) {
@@ -52,14 +54,16 @@ void make_user_folder(const std::string &path) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) {
-        throw Error(
-            fmt::format("cannot write {}: the folder {} cannot be made: {}", path, folder.string(), error.message()),
-            2);  // the exit code of all files that cannot be written
+        cannot_write(path, fmt::format("the folder {} cannot be made: {}", folder.string(), error.message()));
     }
 }
 
 std::vector<core::TuningTable> tables_of(const std::string &path) {
-    const std::filesystem::file_status status = std::filesystem::status(path);
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    if (!std::filesystem::status_known(status)) {
+        cannot_write(path, error.message());
+    }
     const bool holds_text = std::filesystem::is_regular_file(status) || std::filesystem::is_directory(status);
     return holds_text ? core::read_tuning(path.c_str()) : std::vector<core::TuningTable>();
 }

@@ -68,6 +68,16 @@ for tool in "$perf" "$tune" "$3/baton_startup"; do
 done
 [ ! -e "$folder/nowhere" ] || fail "a folder was made for --json"
 expect 2 "cannot write /proc/nowhere" run "$tune" --device host --op put --max 1K --file /proc/nowhere/tuning.json
+ln -s loop "$folder/loop"
+long=$(printf 'x%.0s' {1..300})
+for path in "$folder/loop" "$folder/$long"; do
+    expect 2 "cannot write $path: " run "$tune" --device host --op put --max 256 --file "$path"
+done
+BATON_TUNING=$folder/loop expect 2 "cannot write $folder/loop: " run "$tune" --device host --op put --max 256
+rm -- "$folder/loop"
+expect 2 "give --file" env -u HOME -u XDG_CONFIG_HOME "$tune" --device host --op put --max 256
+expect 2 "cannot write new.json: No such file or directory" sh -c 'mkdir "$0" && cd "$0" && rmdir "$0" && exec "$@"' "$folder/gone" \
+    "$tune" --device host --op put --max 256 --file new.json
 expect 2 "--noise: takes a number from 0 to 1, not \"nan\"" run "$tune" --device host --noise nan
 expect 2 "is the tuning file" run "$tune" --device host --op put --max 1K --file "$folder/same.json" \
     --json "$folder/../$(basename "$folder")/same.json"
