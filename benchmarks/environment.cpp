@@ -65,7 +65,7 @@ void Communicator::synchronize() const {
 void Communicator::check_alive() const { check(baton_comm_check(comm_)); }
 
 int run_benchmark(int argc, char **argv, const std::function<int(const World &)> &body) {
-    MPI_Init(&argc, &argv);
+    start_mpi(argc, argv);
     int mine = 1;
     int worst = 1;
     {

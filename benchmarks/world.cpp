@@ -1,6 +1,8 @@
 #include "world.hpp"
 
+#include <fcntl.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -70,6 +72,16 @@ std::vector<std::string> World::gather(const std::string &line) const {
         lines.emplace_back(all.c_str() + begin);
     }
     return lines;
+}
+
+void start_mpi(int &argc, char **&argv) {
+    // Else a pipe of MPI's own would get the number of a closed stream, and what is printed.
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (fcntl(stream, F_GETFD) < 0) {
+            open("/dev/null", O_RDONLY);
+        }
+    }
+    MPI_Init(&argc, &argv);
 }
 
 bool output_is_written() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }

@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
     Start start;
     start.before.add("process", process_age());
     start.before.begin("MPI_Init");
-    MPI_Init(&argc, &argv);
+    baton::bench::start_mpi(argc, argv);
     start.before.begin("options");
     int result = 1;
     try {
