@@ -153,11 +153,11 @@ private:
             return line("# {} is as it was: --dry-run", path_);
         }
         line("# written: {}, with tables for", path_);
-        if (!is_read(path_)) {
-            line("# (BATON_TUNING says something else, so that programs do not read it here)");
-        }
         for (const core::TuningTable &table : after) {
             line("#   {}", to_string(table.key));
+        }
+        if (!is_read(path_)) {
+            line("# programs read it with BATON_TUNING={}", path_);
         }
     }
 

@@ -2,26 +2,34 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "atomic_file.hpp"
 #include "collectives/tuning_file.hpp"
-#include "environment.hpp"
+#include "util/environment.hpp"
+#include "world.hpp"
 
 namespace baton::bench::tune {
+
+namespace {
+
+/// Nothing where BATON_TUNING is no name of a file.
+std::optional<std::string> named_file() {
+    const char *setting = core::variable("BATON_TUNING");
+    const std::string given = setting == nullptr ? "none" : setting;
+    return given == "none" || given[0] == '{' ? std::nullopt : std::optional(given);
+}
+
+}  // namespace
 
 std::string file_to_write(const std::string &asked_for) {
     if (!asked_for.empty()) {
         return asked_for;
     }
-    const char *setting = std::getenv("BATON_TUNING");
-    const std::string given = setting == nullptr ? "" : setting;
-    if (!given.empty() && given != "none" && given[0] != '{') {
-        return given;
-    }
-    const auto path = core::user_tuning_path();
+    const auto named = named_file();
+    const auto path = named ? named : core::user_tuning_path();
     if (!path) {
         throw Error("there is no home folder to write to: give --file", 2);
     }
@@ -29,21 +37,15 @@ std::string file_to_write(const std::string &asked_for) {
 }
 
 const char *tuning_in_force() {
-    const char *setting = std::getenv("BATON_TUNING");
-    if (setting == nullptr || *setting == '\0' || *setting == '{') {
-        return setting;
-    }
+    const auto named = named_file();
     std::error_code error;
-    return std::filesystem::exists(setting, error) ? setting : "none";
+    return !named || std::filesystem::exists(*named, error) ? core::variable("BATON_TUNING") : "none";
 }
 
 bool is_read(const std::string &path) {
-    const char *setting = std::getenv("BATON_TUNING");
-    if (setting == nullptr || *setting == '\0') {
-        return path == core::user_tuning_path();
-    }
+    const auto read = core::variable("BATON_TUNING") == nullptr ? core::user_tuning_path() : named_file();
     std::error_code error;
-    return *setting != '{' && std::filesystem::equivalent(setting, path, error);
+    return read && std::filesystem::equivalent(*read, path, error);
 }
 
 void make_user_folder(const std::string &path) {

@@ -108,5 +108,19 @@ TEST_F(TuneFile, IsTheOneThatBatonReads) {
     EXPECT_THAT(tables_of(folder_ + "/missing.json"), IsEmpty());
 }
 
+TEST_F(TuneFile, IsReadByWhateverNameItHas) {
+    std::filesystem::create_directories(folder_ + "/baton");
+    const std::string path = folder_ + "/baton/tuning.json", other = folder_ + "/baton/../baton/tuning.json";
+    AtomicFile(path).write("here");
+    const test::SetVariable config("XDG_CONFIG_HOME", folder_), unset("BATON_TUNING", std::nullopt);
+    EXPECT_TRUE(is_read(path));
+    EXPECT_TRUE(is_read(other));
+    EXPECT_FALSE(is_read("/dev/null"));
+    const test::SetVariable named("BATON_TUNING", other);
+    EXPECT_TRUE(is_read(path));
+    const test::SetVariable none("BATON_TUNING", "none");
+    EXPECT_FALSE(is_read(path));
+}
+
 }  // namespace
 }  // namespace baton::bench::tune

@@ -103,7 +103,7 @@ BATON_PACKET_LIMIT=0 expect 1 "BATON_PACKET_LIMIT is set" run "$tune" --device h
 BATON_LINES=off expect 1 "BATON_LINES is set" run "$tune" --device host --op put --max 1K --file "$file"
 BATON_P2P=off expect 1 "BATON_P2P is set" run "$tune" --device host --op put --max 1K --file "$file"
 BATON_TUNING=$folder/new.json expect 0 "# written: $folder/new.json" run "$tune" --device host --op put --max 1K
-BATON_TUNING=none expect 0 "BATON_TUNING says something else" run "$tune" --device host --op put --max 1K --file "$folder/new.json"
+BATON_TUNING=none expect 0 "# programs read it with BATON_TUNING=$folder/new.json" run "$tune" --device host --op put --max 1K --file "$folder/new.json"
 rm "$folder/new.json"
 expect 2 "nonsense" run "$tune" --op nonsense
 expect 2 "--max" run "$tune" --max 12
