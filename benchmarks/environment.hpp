@@ -39,7 +39,8 @@ public:
     /// On GPUs rank r uses device (local rank % visible devices). Throws where `place` is not to be had. `tuning` is
     /// baton_config's, null for what is in force here.
     Communicator(const World &world, Place place, const char *tuning = nullptr);
-    /// In order after success; in an exception's unwinding it aborts first, so that it does not wait for other ranks.
+    /// In order after success; where that fails, run_benchmark() does. In an exception's unwinding it aborts first, so
+    /// that it does not wait for other ranks.
     ~Communicator();
     Communicator(const Communicator &) = delete;
     Communicator &operator=(const Communicator &) = delete;
