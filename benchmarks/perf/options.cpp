@@ -97,6 +97,19 @@ std::size_t parse_bytes(const std::string &option, const std::string &text) {
     return *value;
 }
 
+/// As a shell reads it.
+std::string quoted(const std::string &argument) {
+    constexpr const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+    if (!argument.empty() && argument.find_first_not_of(plain) == std::string::npos) {
+        return argument;
+    }
+    std::string text;
+    for (const char character : argument) {
+        text += character == '\'' ? "'\\''" : std::string(1, character);
+    }
+    return fmt::format("'{}'", text);
+}
+
 /// The options as typed; interpreted after CLI11 has read all of them.
 struct Texts {
     std::string operations = "all", min, max, types = "float32", ops = "sum", modes = "eager", in_place = "no";
@@ -260,7 +273,7 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
     declare(app, options, texts);
     options.command = "baton_perf";
     for (int argument = 1; argument < argc; ++argument) {
-        options.command += fmt::format(" {}", argv[argument]);
+        options.command += " " + quoted(argv[argument]);
     }
     try {
         refuse_empty_values(argc, argv);

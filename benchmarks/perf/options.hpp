@@ -44,7 +44,7 @@ struct Options {
     std::vector<PeerKind> against;  // empty: no comparison
     std::string nccl_library;
     std::size_t mpi_max = 0;  // 0: the default of the place
-    std::string command;      // the arguments as they were given
+    std::string command;      // for a shell
 };
 
 /// Nothing where the text was asked for or the arguments are wrong: then it has been printed (on rank 0), and exit_code

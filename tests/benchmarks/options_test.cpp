@@ -70,6 +70,14 @@ TEST(PerfOptions, WhatWouldBePassedOverIsRefused) {
     EXPECT_TRUE(parse({"--against", "mpi", "--mpi-max", "4K", "--json", "x.json"}).options);
 }
 
+TEST(PerfOptions, TheCommandCanBeRepeated) {
+    const Parsed<Options> parsed =
+        parse({"--json", "it's all.json", "--op=put,get", "--nccl-library", "$HOME/x", "--against", "nccl"});
+    ASSERT_TRUE(parsed.options) << parsed.errors;
+    EXPECT_EQ(parsed.options->command,
+              "baton_perf --json 'it'\\''s all.json' --op=put,get --nccl-library '$HOME/x' --against nccl");
+}
+
 TEST(PerfOptions, ABudgetIsANumberFromZeroOn) {
     EXPECT_EQ(parse({"--budget", "0"}).exit_code, 0);
     for (const char *wrong : {"-1", "nan", "inf", "long"}) {
