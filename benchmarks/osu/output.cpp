@@ -37,7 +37,8 @@ std::string type_header(const Test &test, const Options &options, baton_type typ
     }
     for (const int percent : options.percentiles) {
         const char *what = is_bandwidth(test.family) ? "Tail BW(MB/s)" : "Tail Lat(us)";
-        text += fmt::format("{:>18}", fmt::format("P{} {}", percent, what));
+        // One column more than the figures where it is P100: the longest name fills all of theirs.
+        text += fmt::format(" {:>17}", fmt::format("P{} {}", percent, what));
     }
     return text + "\n";
 }
