@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
+#include "names.hpp"
 #include "util/empty_value.hpp"
 
 namespace baton::bench {
@@ -44,6 +47,45 @@ inline void refuse_empty_values(int argc, const char *const *argv) {
     if (const auto option = core::option_with_empty_value(argc, argv)) {
         throw CLI::ValidationError(*option, "the value is empty");
     }
+}
+
+/// A word of a comma list, and what it stands for.
+template <class T>
+struct Named {
+    const char *name;
+    std::vector<T> values;
+};
+
+/// "all, put, get"
+template <class T>
+std::string names_of(const std::vector<Named<T>> &known) {
+    std::string names;
+    for (const Named<T> &one : known) {
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", one.name);
+    }
+    return names;
+}
+
+/// The values behind a comma list of names in any case, each value once.
+template <class T>
+std::vector<T> parse_list(const std::string &option, const std::string &text, const std::vector<Named<T>> &known) {
+    std::vector<T> values;
+    for (const std::string &name : split(text, ',')) {
+        const auto match =
+            std::find_if(known.begin(), known.end(), [&](const auto &one) { return lower(name) == one.name; });
+        if (match == known.end()) {
+            throw CLI::ValidationError(option, fmt::format("does not know \"{}\"; it takes {}", name, names_of(known)));
+        }
+        for (const T value : match->values) {
+            if (std::find(values.begin(), values.end(), value) == values.end()) {
+                values.push_back(value);
+            }
+        }
+    }
+    if (values.empty()) {
+        throw CLI::ValidationError(option, "is empty");
+    }
+    return values;
 }
 
 /// A file that is to be written.

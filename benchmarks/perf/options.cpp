@@ -14,38 +14,6 @@ namespace baton::bench::perf {
 
 namespace {
 
-template <class T>
-struct Named {
-    const char *name;
-    std::vector<T> values;
-};
-
-/// The values behind a comma list of names, each value once.
-template <class T>
-std::vector<T> parse_list(const std::string &option, const std::string &text, const std::vector<Named<T>> &known) {
-    std::vector<T> values;
-    for (const std::string &name : split(text, ',')) {
-        const auto match =
-            std::find_if(known.begin(), known.end(), [&](const auto &one) { return lower(name) == one.name; });
-        if (match == known.end()) {
-            std::string names;
-            for (const auto &one : known) {
-                names += fmt::format("{}{}", names.empty() ? "" : ", ", one.name);
-            }
-            throw CLI::ValidationError(option, fmt::format("does not know \"{}\"; it takes {}", name, names));
-        }
-        for (const T value : match->values) {
-            if (std::find(values.begin(), values.end(), value) == values.end()) {
-                values.push_back(value);
-            }
-        }
-    }
-    if (values.empty()) {
-        throw CLI::ValidationError(option, "is empty");
-    }
-    return values;
-}
-
 std::vector<baton_type> parse_types(const std::string &text) {
     std::vector<Named<baton_type>> known{{"all", all_types()}};
     for (const baton_type type : all_types()) {

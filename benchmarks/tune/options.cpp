@@ -24,6 +24,15 @@ std::size_t parse_bytes(const std::string &text) {
     return *value;
 }
 
+std::vector<Named<baton_operation>> known_operations() {
+    std::vector<Named<baton_operation>> known{{"all", {}}};
+    for (const Tuned &tuned : tuned_kinds()) {
+        known.front().values.push_back(tuned.operation);
+        known.push_back({baton_operation_name(tuned.operation), {tuned.operation}});
+    }
+    return known;
+}
+
 }  // namespace
 
 std::optional<Options> parse_options(int argc, char **argv, bool print, int &exit_code) {
@@ -32,14 +41,10 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         "machine with this number of ranks, and writes that to the tuning file that Baton reads. Run it under mpirun.",
         "baton_tune");
     Options options;
-    std::vector<std::string> operations;
+    const auto known = known_operations();
+    std::string operations = "all";
     std::string max;
-    for (const Tuned &tuned : tuned_kinds()) {
-        operations.emplace_back(baton_operation_name(tuned.operation));
-    }
-    app.add_option("--op", operations, "Comma list of operations; the rows of others are kept")
-        ->delimiter(',')
-        ->check(CLI::IsMember(operations))
+    app.add_option("--op", operations, fmt::format("Comma list: {}; the rows of others are kept", names_of(known)))
         ->capture_default_str();
     app.add_option("--max", max, "Largest size a rank, from 256 bytes on (default 256M on GPUs, 4M on the host)");
     app.add_option("--rounds", options.rounds, "Rounds, in which the candidates take turns; a time is their median")
@@ -67,17 +72,13 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
     try {
         refuse_empty_values(argc, argv);
         app.parse(argc, argv);
+        options.operations = parse_list("--op", operations, known);
         options.device = devices.at(device);
         options.max_bytes = max.empty() ? 0 : parse_bytes(max);
     } catch (const CLI::ParseError &error) {
         std::ostringstream ignored;
         exit_code = app.exit(error, print ? std::cout : ignored, print ? std::cerr : ignored) == 0 ? 0 : 2;
         return std::nullopt;
-    }
-    for (const Tuned &tuned : tuned_kinds()) {
-        if (std::count(operations.begin(), operations.end(), baton_operation_name(tuned.operation)) > 0) {
-            options.operations.push_back(tuned.operation);
-        }
     }
     return options;
 }

@@ -219,9 +219,9 @@ TEST(TuneOptions, AreUnderstood) {
     ASSERT_TRUE(all.options) << all.errors;
     EXPECT_EQ(all.options->operations.size(), tuned_kinds().size());
     const Parsed<Options> some =
-        parse({"--op", "put,allgather", "--max", "64K", "--device", "host", "--dry-run", "--noise", "0.1"});
+        parse({"--op", "PUT,allgather,put", "--max", "64K", "--device", "host", "--dry-run", "--noise", "0.1"});
     ASSERT_TRUE(some.options) << some.errors;
-    EXPECT_THAT(some.options->operations, ElementsAre(BATON_ALLGATHER, BATON_PUT));
+    EXPECT_THAT(some.options->operations, ElementsAre(BATON_PUT, BATON_ALLGATHER));
     EXPECT_EQ(some.options->max_bytes, 65536u);
     EXPECT_EQ(some.options->device, perf::Device::host);
     EXPECT_TRUE(some.options->dry_run);
@@ -235,7 +235,9 @@ TEST(TuneOptions, WrongOnesAreRefused) {
         EXPECT_EQ(parsed.exit_code, 2);
         EXPECT_THAT(parsed.errors, HasSubstr(text));
     };
-    refused({"--op", "allgather,nonsense"}, "nonsense");
+    refused({"--op", "allgather,nonsense"}, "--op: does not know \"nonsense\"; it takes all, ");
+    refused({"--op", "put", "--op", "get"}, "--op");
+    refused({"--op", "put", "get"}, "get");
     refused({"--op", "recv"}, "recv");
     refused({"--max", "many"}, "many");
     refused({"--max", "255"}, "255");
