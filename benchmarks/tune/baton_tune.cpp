@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
+#include <string_view>
 
 #include "atomic_file.hpp"
 #include "collectives/tuning_file.hpp"
@@ -12,6 +12,7 @@
 #include "tune/file.hpp"
 #include "tune/measure.hpp"
 #include "tune/report.hpp"
+#include "util/environment.hpp"
 
 namespace baton::bench::tune {
 
@@ -19,21 +20,26 @@ namespace {
 
 constexpr std::size_t mebibyte = 1 << 20;
 
-void refuse(std::initializer_list<const char *> settings, const char *why) {
-    for (const char *name : settings) {
-        const char *value = std::getenv(name);
-        if (value != nullptr && *value != '\0') {
-            throw Error(fmt::format("{} is set: {}", name, why));
+struct EnvironmentVariable {
+    const char *name;
+    std::string_view neutral = {};  // the value that changes nothing, if there is one
+};
+
+void refuse(std::initializer_list<EnvironmentVariable> variables, const char *why) {
+    for (const EnvironmentVariable &variable : variables) {
+        const char *value = core::variable(variable.name);
+        if (value != nullptr && value != variable.neutral) {
+            throw Error(fmt::format("{} is set: {}", variable.name, why), 2);
         }
     }
 }
 
 /// What candidates would not be measured under, although the table is for everybody who has this machine.
 void refuse_settings_that_win(Place place) {
-    refuse({"BATON_TRANSPORT", "BATON_PACKET_LIMIT", "BATON_LINES", "BATON_COPY_ENGINE_LIMIT"},
+    refuse({{"BATON_TRANSPORT", "auto"}, {"BATON_PACKET_LIMIT"}, {"BATON_LINES", "auto"}, {"BATON_COPY_ENGINE_LIMIT"}},
            "it is stronger than any table, so nothing could be measured");
     if (place == Place::host) {  // GPUs that do not reach each other have tables of their own
-        refuse({"BATON_P2P", "BATON_TOPOLOGY"}, "a table for host memory is measured without it");
+        refuse({{"BATON_P2P", "auto"}, {"BATON_TOPOLOGY", "none"}}, "a table for host memory is measured without it");
     }
 }
 

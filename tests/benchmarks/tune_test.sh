@@ -99,9 +99,11 @@ expect 0 "# written: $folder/pipe" run "$tune" --device host --op put --max 1K -
 wait $!
 grep -qF '"put"' "$folder/from_pipe.json" || fail "nothing came through a pipe"
 rm -- "$folder/pipe" "$folder/from_pipe.json"
-BATON_PACKET_LIMIT=0 expect 1 "BATON_PACKET_LIMIT is set" run "$tune" --device host --op put --max 1K --file "$file"
-BATON_LINES=off expect 1 "BATON_LINES is set" run "$tune" --device host --op put --max 1K --file "$file"
-BATON_P2P=off expect 1 "BATON_P2P is set" run "$tune" --device host --op put --max 1K --file "$file"
+BATON_PACKET_LIMIT=0 expect 2 "BATON_PACKET_LIMIT is set" run "$tune" --device host --op put --max 1K --file "$file"
+BATON_LINES=off expect 2 "BATON_LINES is set" run "$tune" --device host --op put --max 1K --file "$file"
+BATON_P2P=off expect 2 "BATON_P2P is set" run "$tune" --device host --op put --max 1K --file "$file"
+BATON_TRANSPORT=auto BATON_LINES=auto BATON_P2P=auto BATON_TOPOLOGY=none expect 0 "as it was: --dry-run" \
+    run "$tune" --device host --op put --max 256 --rounds 1 --dry-run
 BATON_TUNING=$folder/new.json expect 0 "# written: $folder/new.json" run "$tune" --device host --op put --max 1K
 BATON_TUNING=none expect 0 "# programs read it with BATON_TUNING=$folder/new.json" run "$tune" --device host --op put --max 1K --file "$folder/new.json"
 rm "$folder/new.json"
