@@ -72,6 +72,9 @@ std::size_t parse_bytes(char letter, const std::string &text, std::size_t least)
 
 void parse_sizes(Options &options, const std::string &text) {
     const std::size_t colon = text.find(':');
+    if (text == ":") {
+        throw BadUsage("-m takes [MIN:]MAX, not \":\"");
+    }
     if (colon != std::string::npos) {
         options.min_bytes = colon == 0 ? options.min_bytes : parse_bytes('m', text.substr(0, colon), 0);
         if (colon + 1 < text.size()) {
@@ -88,9 +91,11 @@ void parse_sizes(Options &options, const std::string &text) {
 
 std::vector<baton_type> parse_types(const std::string &text) {
     std::vector<baton_type> types;
+    bool all = false;
     for (const std::string &name : split(text, ',')) {
         if (lower(name) == "all") {
-            return all_types();
+            all = true;
+            continue;
         }
         const auto type = parse_type(name);
         if (!type) {
@@ -98,19 +103,19 @@ std::vector<baton_type> parse_types(const std::string &text) {
         }
         types.push_back(*type);
     }
-    if (types.empty()) {
+    if (types.empty() && !all) {
         throw BadUsage(fmt::format("-T takes a list of types, not \"{}\"", text));
     }
-    return types;
+    return all ? all_types() : types;
 }
 
-std::vector<int> parse_percentiles(const char *text) {
+std::vector<int> parse_percentiles(const std::string &text) {
     std::vector<int> percentiles;
-    for (const std::string &part : split(text != nullptr ? text : "50,90,99", ',')) {
+    for (const std::string &part : split(text, ',')) {
         percentiles.push_back(parse_count('z', part, 1, 100));
     }
     if (percentiles.empty() || percentiles.size() > 5) {
-        throw BadUsage("-z takes up to 5 percentiles");
+        throw BadUsage(fmt::format("-z takes 1 to 5 percentiles, not \"{}\"", text));
     }
     return percentiles;
 }
@@ -194,7 +199,7 @@ void apply(Options &options, char letter, const char *value, std::optional<bool>
             options.memory_limit = parse_bytes(letter, value, std::size_t{1} << 20);
             return;
         case 'z':
-            options.percentiles = parse_percentiles(value);
+            options.percentiles = parse_percentiles(value != nullptr ? value : "50,90,99");
             return;
         case 'W':
             options.window = parse_count(letter, value, 1, 65536);
