@@ -40,7 +40,7 @@ bool select_gpu(Device device) {
     int all = visible > 0 ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (device == Device::cuda && all == 0) {
-        throw Error("a rank has no usable GPU; --device host runs on host memory");
+        throw Refusal("a rank has no usable GPU; --device host runs on host memory");
     }
     if (all == 0) {
         return false;
