@@ -67,7 +67,7 @@ def _figure(run, table):
 def _subtitle(run, table):
     gpus = sorted({gpu.split(",")[0] for gpu in run.data.get("gpus", [])})
     versions = run.data["versions"]
-    parts = [f"{run.ranks} ranks on {', '.join(gpus) or 'host memory'}", f"{table.memory} memory",
+    parts = [f"{results.ranks_text(run.ranks)} on {', '.join(gpus) or 'host memory'}", f"{table.memory} memory",
              f"NCCL {versions['nccl']}" if versions.get("nccl") else "",
              "NOT VERIFIED" if not run.data["checked"] else "",
              versions.get("mpi", "") if any(name == "mpi" for name, _ in run.peers) else "", run.data["date"]]

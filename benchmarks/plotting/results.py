@@ -1,7 +1,10 @@
 """Results of baton_perf as its JSON files hold them (perf/json.cpp), checked and grouped into series."""
 import dataclasses
 import json
+import math
 import pathlib
+
+LARGEST_FILE = 64 << 20  # characters; what never ends (/dev/zero) must not take all memory
 
 
 class Problem(Exception):
@@ -45,7 +48,7 @@ class Table:
         what += "" if self.redop == "none" else f" {self.redop}"
         place = ", in place" if self.in_place else ""
         memory = f", {self.memory} memory" if self.memory != "malloc" else ""
-        return f"{self.operation}, {ranks} ranks{what}, {self.mode}{place}{memory}"
+        return f"{self.operation}, {ranks_text(ranks)}{what}, {self.mode}{place}{memory}"
 
     def name(self):
         """Part of a file's name."""
@@ -76,9 +79,13 @@ def picture_name(run, table):
 
 def read_text(path):
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(LARGEST_FILE + 1)
     except (OSError, UnicodeDecodeError) as error:
         raise Problem(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+    if len(text) > LARGEST_FILE:
+        raise Problem(f"cannot read {path}: it is larger than {size_text(LARGEST_FILE)}")
+    return text
 
 
 def load(path):
@@ -94,7 +101,7 @@ def load(path):
 
 def _run(path, data):
     peers = [(peer["name"], peer["label"]) for peer in data.get("peers", []) if "absent" not in peer]
-    grouped = [table for raw in data["tables"] for table in _tables(raw)]
+    grouped = [table for raw in _list(data, "tables") for table in _tables(raw)]
     for key in ("date", "command", "versions", "run", "checked"):
         data[key]  # a file without them is none of ours
     return Run(path, int(data["ranks"]), bool(data["on_gpu"]), peers, grouped, data)
@@ -104,7 +111,7 @@ def _tables(raw):
     """A table in the file may hold several types and reductions; each becomes a table of its own."""
     memory = "unregistered" if "not_registered" in raw else raw["memory"]
     groups = {}
-    for row in raw["rows"]:
+    for row in _list(raw, "rows"):
         groups.setdefault((row["type"], row["redop"]), []).append(_row(row))
     return [
         Table(raw["operation"], raw["mode"], memory, raw["in_place"], type_, redop, rows)
@@ -112,15 +119,31 @@ def _tables(raw):
     ]
 
 
+def _list(raw, key):
+    if not isinstance(raw[key], list):
+        raise TypeError(f"{key} is no list")
+    return raw[key]
+
+
+def _positive(raw, key):
+    number = float(raw[key])
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError(f"{key} is not positive and finite: {number}")
+    return number
+
+
 def _row(raw):
-    times = {"baton": float(raw["median_us"])}
+    times = {"baton": _positive(raw, "median_us")}
     for peer in raw.get("peers", []):
         if "absent" not in peer and peer["wrong"] == 0:
-            times[peer["name"]] = float(peer["median_us"])
-    if min(times.values()) <= 0:
-        raise ValueError("a time is not positive")
-    return Row(int(raw["bytes"]), float(raw["sent_bytes"]), times, float(raw["p99_us"]), raw.get("limit_us"),
-               raw.get("host_us"), raw.get("best"), raw.get("ratio"), int(raw["wrong"]))
+            times[peer["name"]] = _positive(peer, "median_us")
+    limit, host, ratio = (_positive(raw, key) if key in raw else None for key in ("limit_us", "host_us", "ratio"))
+    return Row(int(raw["bytes"]), float(raw["sent_bytes"]), times, _positive(raw, "p99_us"), limit, host, raw.get("best"),
+               ratio, int(raw["wrong"]))
+
+
+def ranks_text(ranks):
+    return f"{ranks} rank{'' if ranks == 1 else 's'}"
 
 
 def size_text(size):

@@ -64,7 +64,7 @@ def _preamble(run):
         ("Baton", data["versions"].get("baton")), ("NCCL", data["versions"].get("nccl")),
         ("driver", data["versions"].get("driver"))) if value)
     gpus = sorted({gpu.split(",")[0] for gpu in data.get("gpus", [])})
-    where = f"{run.ranks} ranks on {', '.join(gpus) or 'host memory'}"
+    where = f"{results.ranks_text(run.ranks)} on {', '.join(gpus) or 'host memory'}"
     more = "; ".join(text for text in (data["versions"].get("cuda"), data["versions"].get("mpi")) if text)
     lines = [f"**{where}**, {data['date']}: {versions}; {more}.", "",
              "```", f"mpirun -np {run.ranks} {data['command']}", "```", ""]

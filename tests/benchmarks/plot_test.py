@@ -4,7 +4,11 @@
 baton_perf has just written.
 """
 import json
+import math
+import os
 import pathlib
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,8 +18,10 @@ PLOT = pathlib.Path(__file__).resolve().parents[2] / "benchmarks" / "plot"
 RESULTS = []  # files for the tests of `results`
 
 
-def plot(*arguments):
-    return subprocess.run([sys.executable, PLOT, *map(str, arguments)], capture_output=True, text=True, timeout=50)
+def plot(*arguments, stdout=subprocess.PIPE, before=None):
+    """`before`: what the process does first."""
+    return subprocess.run([sys.executable, PLOT, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, text=True,
+                          timeout=50, preexec_fn=before)
 
 
 def row(size, own, nccl, sym, wrong=0):
@@ -88,6 +94,21 @@ class Tables(Folder):
         self.write("two.json", json.dumps(synthetic()).replace("8.0", "8.5"))
         self.assertEqual(plot("--check", page).returncode, 1, "other results, other page")
 
+    def test_a_page_that_cannot_be_written_is_left_alone(self):
+        text = "<!-- results: two.json -->\n<!-- end of results -->\n"
+        page = self.write("page.md", text)
+        link = self.folder / "link.md"
+        link.symlink_to(page)
+        page.chmod(0o640)
+        full = plot("--write", link, before=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+        self.expect_refused(full, "cannot write", "page.md")
+        self.assertEqual(page.read_text(), text)
+        self.assertEqual(plot("--write", link).returncode, 0)
+        self.assertNotEqual(page.read_text(), text)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(page.stat().st_mode & 0o777, 0o640)
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"two.json", "page.md", "link.md"})
+
     def test_patterns_may_match_nothing_names_may_not(self):
         page = self.write("page.md", "<!-- results: none-*.json -->\n<!-- end of results -->\n")
         self.assertEqual(plot("--write", page).returncode, 0)
@@ -109,6 +130,29 @@ class Tables(Folder):
         self.expect_refused(plot("--markdown", "--out", self.folder, self.results), "--out is for pictures")
         self.expect_refused(plot("--markdown", self.folder / "missing.json"), "cannot read", "missing.json")
 
+    def test_what_is_printed_is_there_to_read(self):
+        self.expect_refused(plot("--markdown", self.results, before=lambda: os.close(1)), "closed")
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            run = plot("--markdown", self.results, stdout=full)
+        self.assertEqual((run.returncode, run.stderr),
+                         (2, "plot: cannot write to the standard output: No space left on device\n"))
+        reader, writer = os.pipe()
+        os.close(reader)
+        run = plot("--markdown", self.results, stdout=writer)
+        os.close(writer)
+        self.assertEqual((run.returncode, run.stderr), (-signal.SIGPIPE, ""), "who reads only the first lines is no error")
+
+    def test_one_rank(self):
+        text = plot("--markdown", self.write("one.json", json.dumps({**synthetic(), "ranks": 1}))).stdout
+        self.assertIn("1 rank on A GPU", text)
+        self.assertIn("### allreduce, 1 rank, float32", text)
+
+    def test_files_without_end(self):
+        memory = 1 << 30
+        for option in ("--markdown", "--write"):
+            run = plot(option, "/dev/zero", before=lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory)))
+            self.expect_refused(run, "/dev/zero", "larger than 64 MiB")
+
     def test_what_was_not_verified_says_so_and_is_on_no_page(self):
         unchecked = synthetic()
         unchecked["checked"] = False
@@ -128,11 +172,15 @@ class Tables(Folder):
     def test_files_that_are_not_results(self):
         broken = synthetic()
         del broken["tables"][0]["rows"][1]["median_us"]
-        zero = synthetic()
-        zero["tables"][0]["rows"][0]["median_us"] = 0
         for text, word in (("{", "not JSON"), ("[]", "not a results file"), ("{}", "tables"), ("null", "not a results"),
-                           (json.dumps(broken), "median_us"), (json.dumps(zero), "not positive")):
+                           (json.dumps({**synthetic(), "tables": {}}), "tables is no list"),
+                           (json.dumps(broken), "median_us")):
             self.expect_refused(plot("--markdown", self.write("bad.json", text)), "bad.json", word)
+        for key, value in (("median_us", 0), ("median_us", math.nan), ("p99_us", math.inf), ("limit_us", -1)):
+            wrong = synthetic()
+            wrong["tables"][0]["rows"][0][key] = value
+            run = plot("--markdown", self.write("bad.json", json.dumps(wrong)))
+            self.expect_refused(run, "bad.json", f"{key} is not positive and finite")
         (self.folder / "bad.json").write_bytes(b"\xff\xfe\x00")
         self.expect_refused(plot("--markdown", self.folder / "bad.json"), "bad.json")
 
