@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
-#include <memory>
+#include <map>
 #include <optional>
 
 #include "atomic_file.hpp"
@@ -78,6 +78,21 @@ std::string text_of(const Machine &machine, const std::vector<std::string> &show
     return printable(text, '\n');
 }
 
+/// By name.
+using Files = std::map<std::string, bench::AtomicFile>;
+
+/// Before anything is read or measured, so that what will not be written is known then. Leaves nothing there.
+Files open_files(const Options &options) {
+    Files files;
+    for (const std::string &name : options.outputs()) {
+        if (name.empty() || name == "-") continue;
+        for (const auto &[ignored, file] : files)
+            if (file.is(name)) throw bench::Error(fmt::format("two things cannot both go to {}", name));
+        files.try_emplace(name, name);
+    }
+    return files;
+}
+
 struct Output {
     std::string file;
     std::string content;
@@ -96,19 +111,15 @@ std::vector<Output> make_outputs(const Machine &machine, const Options &options)
 }
 
 /// All of the files or none.
-void write(const std::vector<Output> &outputs) {
-    std::vector<std::unique_ptr<bench::AtomicFile>> files;
-    for (const Output &output : outputs) {
-        if (output.file == "-") continue;
-        files.push_back(std::make_unique<bench::AtomicFile>(output.file));
-        files.back()->draft(output.content);
-    }
+void write(const std::vector<Output> &outputs, Files &files) {
+    for (const Output &output : outputs)
+        if (output.file != "-") files.at(output.file).draft(output.content);
     for (const Output &output : outputs)
         if (output.file == "-" &&
             (std::fwrite(output.content.data(), 1, output.content.size(), stdout) != output.content.size() ||
              std::fflush(stdout) != 0))
             throw bench::Error("cannot write to the standard output");
-    for (const auto &file : files) file->publish();
+    for (auto &[ignored, file] : files) file.publish();
 }
 
 /// Runs on rank 0; whether it worked is known to all.
@@ -117,7 +128,8 @@ bool on_rank_0(const bench::World &world, const std::function<void()> &body) {
     if (world.rank() == 0) try {
             body();
         } catch (const std::exception &error) {
-            std::fprintf(stderr, "baton_topo: %s\n", printable(error.what()).c_str());
+            // Of the standard output run_benchmark() says it.
+            if (std::ferror(stdout) == 0) std::fprintf(stderr, "baton_topo: %s\n", printable(error.what()).c_str());
             good = false;
         }
     return world.all(good);
@@ -129,9 +141,11 @@ int run(const bench::World &world, int argc, char **argv) {
     if (!options) return exit_code;
     const std::vector<std::string> names =
         options->from.empty() ? world.gather(my_gpu(world)) : std::vector<std::string>();
+    Files files;
     Snapshot snapshot;
     std::vector<int> gpus;
     if (!on_rank_0(world, [&] {
+            files = open_files(*options);
             snapshot = read_snapshot(*options);
             gpus = gpu_of_each(snapshot, names);
         }))
@@ -140,7 +154,7 @@ int run(const bench::World &world, int argc, char **argv) {
     const bool written = on_rank_0(world, [&] {
         if (gpus.size() < 2) gpus.clear();
         const Machine machine = make_machine(options->from, std::move(snapshot), std::move(gpus));
-        write(make_outputs(machine, *options));
+        write(make_outputs(machine, *options), files);
     });
     return written ? 0 : 2;
 }

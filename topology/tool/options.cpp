@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <sstream>
 
@@ -21,19 +20,9 @@ CLI::Option *add_output(CLI::App &app, const std::string &name, std::string &fil
     return app.add_option(name, file, words)->expected(0, 1)->type_name("[FILE]");
 }
 
-bool same_file(const std::string &a, const std::string &b) {
-    const auto plain = [](const std::string &file) { return std::filesystem::absolute(file).lexically_normal(); };
-    return !b.empty() && plain(a) == plain(b);
-}
-
 void check_outputs(const Options &options) {
-    const auto to_output = {&options.svg, &options.png, &options.json, &options.advice, &options.xml};
-    const auto count =
-        std::count_if(to_output.begin(), to_output.end(), [](const std::string *file) { return *file == "-"; });
-    for (const std::string *one : to_output)
-        for (const std::string *other : to_output)
-            if (one != other && !one->empty() && *one != "-" && same_file(*one, *other))
-                throw CLI::ValidationError(fmt::format("two things cannot both go to {}", *one));
+    const std::vector<std::string> outputs = options.outputs();
+    const auto count = std::count(outputs.begin(), outputs.end(), "-");
     if (count > 1 || (count == 1 && !options.show.empty()))
         throw CLI::ValidationError("only one thing can go to the standard output; give the others a file");
 }

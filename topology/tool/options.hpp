@@ -12,6 +12,8 @@ struct Options {
     bool measure = false;
     std::vector<std::string> show;            ///< parts of the text, in their usual order; empty: no text
     std::string svg, png, json, advice, xml;  ///< files to write, "-" for the standard output, empty for none
+
+    std::vector<std::string> outputs() const { return {svg, png, json, advice, xml}; }
 };
 
 /// Empty where the program shall end with `exit_code`: after --help, or a message about wrong usage. Messages go out if
