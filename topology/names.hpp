@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,5 +28,11 @@ std::optional<E> from_name(std::string_view name);
 /// All names, for messages: "SELF, SAME_DEVICE, ...".
 template <class E>
 std::string all_names();
+
+/// "1 row", "2 rows".
+template <class N>
+std::string counted(N count, const char *noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 }  // namespace baton::topology

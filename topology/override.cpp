@@ -26,9 +26,9 @@ int mbps_of(const JsonField &field) { return static_cast<int>(std::lround(field.
 int links_of(const JsonField &field) { return static_cast<int>(field.number(0, max_links)); }
 
 bool p2p_of(const JsonField &field) {
-    if (!field.is_text()) return field.boolean();
-    if (field.text() != "on" && field.text() != "off") field.refuse("must be \"on\" or \"off\"");
-    return field.text() == "on";
+    const bool on = field.is("on");
+    if (!on && !field.is("off")) field.refuse("must be \"on\" or \"off\", not {}", field.dump());
+    return on;
 }
 
 std::vector<std::string> names_of(const JsonField &field) {
@@ -67,6 +67,7 @@ private:
         }
         if (!top_.has("gpus")) return;
         override_.gpus = names_of(top_.at("gpus"));
+        if (override_.gpus.empty()) top_.at("gpus").refuse("names no GPU");
         if (override_.gpus.size() > max_gpus) top_.at("gpus").refuse("more than {} entries", max_gpus);
         override_.rows = override_.gpus.size();
         sized_by_ = "gpus";
@@ -88,12 +89,13 @@ private:
             sized_by_ = key;
         }
         if (rows.size() != *override_.rows)
-            field.refuse("{} rows, but {} speaks of {}", rows.size(), sized_by_, *override_.rows);
+            field.refuse("{}, but {} speaks of {}", counted(rows.size(), "row"), sized_by_, *override_.rows);
         std::vector<std::vector<std::optional<T>>> values;
         for (const JsonField &row : rows) {
             const std::vector<JsonField> elements = row.elements();
             if (elements.size() != rows.size())
-                row.refuse("{} values in a row of a matrix with {} rows", elements.size(), rows.size());
+                row.refuse("{} in a row of a matrix with {}", counted(elements.size(), "value"),
+                           counted(rows.size(), "row"));
             std::vector<std::optional<T>> &line = values.emplace_back();
             for (std::size_t column = 0; column < elements.size(); ++column) {
                 const bool wanted = column + 1 != values.size() && !elements[column].is_null();

@@ -124,10 +124,11 @@ void check_against_dead_links(const Override &said, const Override::PairEntry &e
 }  // namespace
 
 Snapshot apply_override(const Override &said, Snapshot snapshot) {
+    const Snapshot before = snapshot;
     if (said.ranks > 0) snapshot = with_ranks(std::move(snapshot), said.ranks);
     if (said.rows && said.gpus.empty() && *said.rows != snapshot.gpus.size())
-        fail(BATON_ERR_ARGUMENT, "{}: its matrices have {} rows, but the machine has {} GPUs; \"gpus\" can name some",
-             said.origin, *said.rows, snapshot.gpus.size());
+        fail(BATON_ERR_ARGUMENT, "{}: its matrices have {}, but the machine has {}; \"gpus\" can name some",
+             said.origin, counted(*said.rows, "row"), counted(snapshot.gpus.size(), "GPU"));
     for (std::size_t row = 0; row < said.gpus.size(); ++row) {
         const std::size_t gpu = gpu_named(said, snapshot, said.gpus[row], fmt::format("gpus[{}]", row));
         for (std::size_t earlier = 0; earlier < row; ++earlier)
@@ -154,8 +155,7 @@ Snapshot apply_override(const Override &said, Snapshot snapshot) {
         state_pair(entry, snapshot.pair(from, to));
         state_pair(entry, snapshot.pair(to, from));
     }
-    if (said.ranks > 0 || said.p2p || !said.pairs.empty() || !said.dead_links.empty())
-        snapshot.gaps.push_back(fmt::format("{} changed what the machine says", said.origin));
+    if (snapshot != before) snapshot.gaps.push_back(fmt::format("{} changed what the machine says", said.origin));
     return snapshot;
 }
 

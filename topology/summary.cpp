@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "topology/graph.hpp"
+#include "topology/names.hpp"
 
 namespace baton::topology {
 namespace {
@@ -130,8 +131,6 @@ std::string links_line(const Snapshot &snapshot) {
                            return fmt::format("{}, {}", pair_text(pair), p2p_text(pair, graph.pair(to, from)));
                        }));
 }
-
-std::string counted(int count, const char *noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
 
 std::string host_line(const Snapshot &snapshot) {
     const Host &host = snapshot.host;

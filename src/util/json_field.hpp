@@ -23,8 +23,9 @@ public:
     }
 
     const std::string &path() const { return path_; }
+    std::string dump() const { return value_.dump(); }
     bool is_null() const { return value_.is_null(); }
-    bool is_text() const { return value_.is_string(); }
+    bool is(const char *text) const { return value_ == text; }
     bool is_array() const { return value_.is_array(); }
 
     /// REQUIRES of at(), has(): an object, which was checked by only() or keys().

@@ -20,6 +20,7 @@ TEST(Override, NothingSaidChangesNothing) {
     const Snapshot before = builders::hidden_switches(3);
     EXPECT_EQ(with_override("{}", before), before);
     EXPECT_EQ(with_override(R"({"gpus": ["0", "2"]})", before), before);
+    EXPECT_EQ(with_override(R"({"pairs": [{"gpus": ["0", "1"]}]})", before), before);
 }
 
 TEST(Override, WhoChangedTheMachineIsNoted) {
@@ -182,8 +183,10 @@ TEST(Override, RefusalsNameTheEntry) {
                   "of input; expected string literal");
     EXPECT_EQ(why_not("[]"), o + "must be an object");
     EXPECT_EQ(why_not(R"({"p2q": "off"})").find(o + "unknown key \"p2q\"; there are gpus"), 0u);
-    EXPECT_EQ(why_not(R"({"p2p": "maybe"})"), o + "p2p: must be \"on\" or \"off\"");
-    EXPECT_EQ(why_not(R"({"p2p": 1})"), o + "p2p: must be true or false");
+    EXPECT_EQ(why_not(R"({"p2p": "maybe"})"), o + "p2p: must be \"on\" or \"off\", not \"maybe\"");
+    EXPECT_EQ(why_not(R"({"p2p": true})"), o + "p2p: must be \"on\" or \"off\", not true");
+    EXPECT_EQ(why_not(R"({"pairs": [{"gpus": ["0", "1"], "p2p": false}]})"),
+              o + "pairs[0].p2p: must be \"on\" or \"off\", not false");
     EXPECT_EQ(why_not(R"({"gbps": [[0,1,1],[1,0,-2],[1,1,0]]})"),
               o + "gbps[1][2]: must be a number from 0 to 100000, not -2");
     EXPECT_EQ(why_not(R"({"gbps": [[0,1,1],[1,0,1e300],[1,1,0]]})"),
@@ -193,7 +196,10 @@ TEST(Override, RefusalsNameTheEntry) {
     EXPECT_EQ(why_not(R"({"links": [[0,1,1],[1,0,1]]})"), o + "links[0]: 3 values in a row of a matrix with 2 rows");
     EXPECT_EQ(why_not(R"({"links": [[0,1],[1,0]]})"),
               o + "its matrices have 2 rows, but the machine has 3 GPUs; \"gpus\" can name some");
-    EXPECT_EQ(why_not(R"({"links": [[0,1],[1,0]], "gbps": [[0]]})"), o + "gbps: 1 rows, but links speaks of 2");
+    EXPECT_EQ(why_not(R"({"links": [[0,1],[1,0]], "gbps": [[0]]})"), o + "gbps: 1 row, but links speaks of 2");
+    EXPECT_EQ(why_not(R"({"links": [[0]]})"),
+              o + "its matrices have 1 row, but the machine has 3 GPUs; \"gpus\" can name some");
+    EXPECT_EQ(why_not(R"({"gpus": [], "links": []})"), o + "gpus: names no GPU");
     EXPECT_EQ(
         why_not(R"({"kind": [["SELF","FAST"],["FAST","SELF"]]})").find(o + "kind[0][1]: \"FAST\" is none of SELF,"),
         0u);

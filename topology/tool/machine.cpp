@@ -6,12 +6,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "topology/names.hpp"
+
 namespace baton::topology {
-namespace {
-
-std::string counted(int count, const char *noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
-
-}  // namespace
 
 Machine make_machine(std::string origin, Snapshot snapshot, std::vector<int> gpu_of_rank) {
     Machine machine;
@@ -43,7 +40,7 @@ TransportAdvice transport_of(const Machine &machine, const Pair &pair) {
 }
 
 std::string gpus_text(const Snapshot &snapshot) {
-    if (snapshot.of_ranks.value) return counted(static_cast<int>(snapshot.gpus.size()), "rank") + " of a communicator";
+    if (snapshot.of_ranks.value) return counted(snapshot.gpus.size(), "rank") + " of a communicator";
     std::vector<std::pair<std::string, int>> kinds;
     for (const Gpu &gpu : snapshot.gpus) {
         const std::string name = (gpu.name.empty() ? "GPU" : model_of(gpu.name)) + (gpu.mig ? " (MIG)" : "");
