@@ -18,8 +18,8 @@ std::string read_file(const std::string &path) {
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     // A folder opens, but does not read.
     if (!file.is_open() || file.bad()) {
-        fail(BATON_ERR_ARGUMENT, "tuning file {} cannot be read: {} (BATON_TUNING names another, or none)", path,
-             errno_text(errno));
+        fail(BATON_ERR_ARGUMENT, "tuning file {} cannot be read: {} (set BATON_TUNING to another file, or to none)",
+             path, errno_text(errno));
     }
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (text.size() > most)

@@ -157,6 +157,11 @@ bool alike(const Pair &a, const Pair &b) {
            refused(a.p2p_read) == refused(b.p2p_read) && refused(a.p2p_write) == refused(b.p2p_write);
 }
 
+std::string weakest_text(LinkKind weakest) {
+    if (weakest == LinkKind::NONE) return "the weakest link is not known";
+    return fmt::format("the weakest link is {}", link_name(weakest));
+}
+
 std::string describe(const CommAdvice &advice) {
     const std::size_t n = advice.ranks.size();
     if (n < 2) return n == 0 ? "no ranks" : "one rank";
@@ -165,12 +170,12 @@ std::string describe(const CommAdvice &advice) {
         text = fmt::format("every pair of ranks is linked by {}{}", link_name(advice.weakest),
                            advice.uniform ? "" : " or better, not all alike");
     else if (advice.islands.size() == n)
-        text = fmt::format("no usable NVLinks; the weakest link is {}", link_name(advice.weakest));
+        text = "no usable NVLinks; " + weakest_text(advice.weakest);
     else if (advice.islands.size() == 1)
-        text = fmt::format("NVLinks connect all ranks, but not every pair; the weakest link is {}",
-                           link_name(advice.weakest));
+        text = "NVLinks connect all ranks, but not every pair; " + weakest_text(advice.weakest);
     else
-        text = fmt::format("{} NVLink islands; between them {}", advice.islands.size(), link_name(advice.weakest));
+        text = fmt::format("{} NVLink islands; between them {}", advice.islands.size(),
+                           advice.weakest == LinkKind::NONE ? "unknown links" : link_name(advice.weakest));
     if (!advice.all_p2p) text += "; some pairs are refused P2P";
     return text;
 }

@@ -75,7 +75,7 @@ std::optional<Override> read_topology(const char *setting) {
     try {
         text = topology::read_text_file(given);
     } catch (const Failure &failure) {
-        fail(failure.code(), "topology override {} (BATON_TOPOLOGY names another, or none)", failure.what());
+        fail(failure.code(), "topology override {} (set BATON_TOPOLOGY to another file, or to none)", failure.what());
     }
     return topology::read_override(text, given);
 }

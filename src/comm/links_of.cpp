@@ -88,11 +88,12 @@ std::vector<int> find_islands(const CommAdvice &advice) {
     return {};
 }
 
-/// The first of a list that a person reads to the end, and how many there are.
+/// REQUIRES: at least two. The first of a list that a person reads to the end, and how many there are.
 template <class T>
-std::string listed(const std::vector<T> &all, const char *between) {
+std::string listed(const std::vector<T> &all, const char *between, const char *before_last) {
     constexpr std::size_t most = 16;
-    if (all.size() <= most) return fmt::format("{}", fmt::join(all, between));
+    if (all.size() <= most)
+        return fmt::format("{}{}{}", fmt::join(all.begin(), all.end() - 1, between), before_last, all.back());
     return fmt::format("{}{}... ({} in all)", fmt::join(all.begin(), all.begin() + most, between), between, all.size());
 }
 
@@ -102,7 +103,7 @@ std::string islands_text(const std::vector<int> &island) {
     for (int one = 0; one < count; ++one) sizes.push_back(std::count(island.begin(), island.end(), one));
     const bool equal = std::all_of(sizes.begin(), sizes.end(), [&](auto size) { return size == sizes[0]; });
     if (equal) return fmt::format("{} NVLink islands of {} ranks", count, sizes[0]);
-    return fmt::format("{} NVLink islands, of {} ranks", count, listed(sizes, ", "));
+    return fmt::format("{} NVLink islands, of {} ranks", count, listed(sizes, ", ", " and "));
 }
 
 bool ring_pays(const CommAdvice &advice) {
@@ -133,7 +134,7 @@ std::string ring_text(const CommAdvice &advice) {
     const std::string speed =
         ring.bottleneck_mbps.known() ? fmt::format(" of {} GB/s", topology::gbps_text(ring.bottleneck_mbps.value)) : "";
     return fmt::format("every step of the ring {} has {}{}, other pairs less (the weakest: {})",
-                       listed(ring.order, "-"), topology::link_name(ring.bottleneck_kind), speed,
+                       listed(ring.order, "-", "-"), topology::link_name(ring.bottleneck_kind), speed,
                        topology::link_name(advice.weakest));
 }
 

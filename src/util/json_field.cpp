@@ -40,6 +40,11 @@ std::string line_of_overflow(std::string_view text, const json::exception &error
     return fmt::format("line {}: ", std::count(before.begin(), before.end(), '\n') + 1);
 }
 
+template <class N>
+std::string whole_number(N least, N most) {
+    return least == most ? fmt::format("{}", least) : fmt::format("a whole number from {} to {}", least, most);
+}
+
 }  // namespace
 
 JsonField JsonField::at(const std::string &key) const {
@@ -80,7 +85,7 @@ bool JsonField::boolean() const {
 
 std::uint64_t JsonField::number(std::uint64_t least, std::uint64_t most) const {
     if (!value_.is_number_unsigned() || value_.get<std::uint64_t>() < least || value_.get<std::uint64_t>() > most)
-        refuse("must be a whole number from {} to {}, not {}", least, most, value_.dump());
+        refuse("must be {}, not {}", whole_number(least, most), value_.dump());
     return value_.get<std::uint64_t>();
 }
 
@@ -88,7 +93,7 @@ std::int64_t JsonField::integer(std::int64_t least, std::int64_t most) const {
     const bool fits = value_.is_number_integer() &&
                       (!value_.is_number_unsigned() || value_.get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
     if (!fits || value_.get<std::int64_t>() < least || value_.get<std::int64_t>() > most)
-        refuse("must be a whole number from {} to {}, not {}", least, most, value_.dump());
+        refuse("must be {}, not {}", whole_number(least, most), value_.dump());
     return value_.get<std::int64_t>();
 }
 

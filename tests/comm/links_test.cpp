@@ -85,7 +85,7 @@ TEST(LinksOf, IslandsMayDiffer) {
     for (const auto &[a, b] : {std::pair{0, 1}, {0, 2}, {1, 2}}) builders::join(snapshot, a, b, 2);
     const Links found = links(snapshot);
     EXPECT_EQ(found.island, (std::vector<int>{0, 0, 0, 1}));
-    EXPECT_EQ(found.why, "2 NVLink islands, of 3, 1 ranks");
+    EXPECT_EQ(found.why, "2 NVLink islands, of 3 and 1 ranks");
 }
 
 /// Two quads at switches, with less between them: islands where it is little enough.

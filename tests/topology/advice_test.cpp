@@ -88,6 +88,16 @@ TEST(AdviseCommunicator, TwoIslands) {
     EXPECT_EQ(advice.pair(0, 2).weight.mbps, 100'000);
 }
 
+TEST(AdviseCommunicator, UnknownLinksAreCalledThat) {
+    Snapshot snapshot = builders::gpus(3);
+    for (Gpu &gpu : snapshot.gpus) gpu.pci = {};
+    EXPECT_EQ(advise(snapshot).why, "no usable NVLinks; the weakest link is not known");
+    builders::join(snapshot, 0, 1, 4);
+    EXPECT_EQ(advise(snapshot).why, "2 NVLink islands; between them unknown links");
+    builders::join(snapshot, 1, 2, 4);
+    EXPECT_EQ(advise(snapshot).why, "NVLinks connect all ranks, but not every pair; the weakest link is not known");
+}
+
 /// One direction is enough: the GPUs of both ranks write.
 TEST(AdviseCommunicator, PairsHaveTheWorseOfBothDirections) {
     Snapshot snapshot = builders::with_p2p(builders::hidden_switches(3), true);
