@@ -18,7 +18,8 @@ struct KernelShared {
 /// The engine of one block. Every method is called by all threads of the block together. See transport.hpp.
 ///
 /// Visibility inside the block: one thread polls with acquire (arrivals relaxed: docs/memory_model.md), then a barrier
-/// (agree()) hands what it saw to the others; a signal is a barrier, then a release store, which is cumulative over the block's stores before it.
+/// (agree()) hands what it saw to the others; a signal is a barrier, then a release store, which is cumulative over the
+/// block's stores before it.
 class KernelEngine : public LineBlock {
 public:
     static constexpr bool fetches = false;
