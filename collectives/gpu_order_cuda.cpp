@@ -2,7 +2,6 @@
 
 #include "collectives/gpu_order.hpp"
 #include "cuda/check.hpp"
-#include "cuda/guard.hpp"
 #include "transport/copy_engine/engine.hpp"
 #include "util/failure.hpp"
 

@@ -138,8 +138,8 @@ def _row(raw):
         if "absent" not in peer and peer["wrong"] == 0:
             times[peer["name"]] = _positive(peer, "median_us")
     limit, host, ratio = (_positive(raw, key) if key in raw else None for key in ("limit_us", "host_us", "ratio"))
-    return Row(int(raw["bytes"]), float(raw["sent_bytes"]), times, _positive(raw, "p99_us"), limit, host, raw.get("best"),
-               ratio, int(raw["wrong"]))
+    return Row(int(raw["bytes"]), float(raw["sent_bytes"]), times, _positive(raw, "p99_us"), limit, host,
+               raw.get("best"), ratio, int(raw["wrong"]))
 
 
 def ranks_text(ranks):

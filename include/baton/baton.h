@@ -17,9 +17,9 @@
  *    may run them in different orders and each wait for kernels that find no room, until BATON_ERR_TIMEOUT breaks the
  *    communicators. Order the streams by events then, in the same way on every rank, or set a smaller max_channels.
  *  - Several threads of a rank may use a communicator each at once. On GPUs they must not wait for all of the GPU's
- * work meanwhile, as cudaFree, baton_free and cudaDeviceSynchronize do: two threads of two ranks that do would each
- * wait for a kernel that needs the other, until BATON_ERR_TIMEOUT. Free memory when the other threads' calls have
- * ended, or with cudaFreeAsync.
+ *    work meanwhile, as cudaFree, baton_free and cudaDeviceSynchronize do: two threads of two ranks that do would each
+ *    wait for a kernel that needs the other, until BATON_ERR_TIMEOUT. Free memory when the other threads' calls have
+ *    ended, or with cudaFreeAsync.
  *  - A call that returns BATON_ERR_ARGUMENT or BATON_ERR_UNSUPPORTED has started nothing and changed nothing.
  *    BATON_ERR_MISMATCH, _TIMEOUT, _PEER_DEAD and _ABORTED break the communicator: every later call returns the same
  *    code at once, and baton_comm_destroy() is the only useful call left. Sizes that differ in baton_window_create()
@@ -221,9 +221,9 @@ BATON_API const char *baton_op_name(baton_op op);                      /* "sum";
 BATON_API const char *baton_operation_name(baton_operation operation); /* "allgather"; likewise */
 
 /* The Baton type or operation that equals one of MPI's predefined ones, by its own handle (no duplicate's);
- * BATON_ERR_UNSUPPORTED where there is none. MPI_C_BOOL has none,
- * since Baton's integers have sums that are no bool: BATON_UINT8 moves bools, BATON_MAX is their MPI_LOR and BATON_MIN
- * their MPI_LAND. MPI_INTEGER, MPI_REAL and MPI_DOUBLE_PRECISION need MPI_Init: the MPI knows how wide they are. */
+ * BATON_ERR_UNSUPPORTED where there is none. MPI_C_BOOL has none, since Baton's integers have sums that are no bool:
+ * BATON_UINT8 moves bools, BATON_MAX is their MPI_LOR and BATON_MIN their MPI_LAND. MPI_INTEGER, MPI_REAL and
+ * MPI_DOUBLE_PRECISION need MPI_Init: the MPI knows how wide they are. */
 BATON_API baton_result baton_type_from_mpi(MPI_Datatype datatype, baton_type *type);
 BATON_API baton_result baton_op_from_mpi(MPI_Op mpi_op, baton_op *op);
 

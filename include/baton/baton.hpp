@@ -92,14 +92,14 @@ concept RecvBuffer = SendBuffer<B> && Writable<B>;
 template <class R, class S>
 concept RecvBufferFor = RecvBuffer<R> && SendBuffer<S> && std::same_as<Element<R>, std::remove_cv_t<Element<S>>>;
 
-/// A host stream; converts to the baton_stream_t of calls. Destruction waits for what is queued, but not by an
-/// exception: what is queued may wait for ranks that wait for this one. Then the stream is left to the end of the
-/// process.
+/// A host stream; converts to the baton_stream_t of calls. Destruction waits for what is queued, by an exception too:
+/// the queued calls' buffers may go next. So a stream should be declared before its communicators: these go first then,
+/// and what is queued does not wait for ranks that wait for this one.
 class HostStream {
 public:
     HostStream() { check(baton_host_stream_create(&stream_)); }
     ~HostStream() {
-        if (stream_ != nullptr && std::uncaught_exceptions() <= exceptions_) baton_host_stream_destroy(stream_);
+        if (stream_ != nullptr) baton_host_stream_destroy(stream_);
     }
     HostStream(HostStream &&other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
     HostStream &operator=(HostStream other) noexcept {
@@ -112,7 +112,6 @@ public:
 
 private:
     baton_host_stream_t stream_ = nullptr;
-    int exceptions_ = std::uncaught_exceptions(); /* on their way when this was made */
 };
 
 /// Collects the calls of its scope. end() issues them; a Group that is destroyed without end(), by an exception, issues

@@ -64,7 +64,7 @@ public:
     void end();
 
     /// Throws BATON_ERR_ARGUMENT, and collects none of them, past BATON_GROUP_LIMIT messages of one communicator, and
-    /// where one of its peer's is there on another stream.
+    /// where the group has one of the same direction and peer on another stream.
     /// REQUIRES: as many names as requests.
     void add_messages(const On &on, std::span<const Request> requests, std::span<const Names> names);
     void add_call(Check check, const std::shared_ptr<Communicator> &comm, Call call);

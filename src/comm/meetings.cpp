@@ -9,9 +9,6 @@
 namespace baton::core {
 namespace {
 
-/// Ranks drift apart while they set up their GPUs, and a timeout may be meant for short operations: creation waits at
-/// least this long.
-
 const char *name_of(std::int32_t call) {
     constexpr const char *names[] = {"baton_comm_create", "baton_window_create", "baton_window_destroy",
                                      "baton_comm_destroy"};

@@ -14,7 +14,8 @@
 
 namespace baton::core {
 
-/// How long ranks wait for each other in creation: they drift apart while they set up, whatever the timeout.
+/// How long ranks wait for each other in creation: they drift apart while they set up their GPUs, and a timeout may be
+/// meant for short operations.
 inline std::chrono::nanoseconds creation_patience(std::chrono::nanoseconds timeout) {
     return std::max<std::chrono::nanoseconds>(timeout, std::chrono::seconds(60));
 }

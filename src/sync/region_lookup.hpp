@@ -9,9 +9,9 @@ namespace baton::core {
 /// The table lies in host memory, so that the service thread writes it with plain stores. It must not need the GPU:
 /// while a thread of the application sits in cudaMemcpy or cudaFree behind a kernel of ours that waits for a peer,
 /// copies and kernel launches of the whole process wait too (measured, CUDA 13.0; docs/gpu_testing.md); the peer may be
-/// waiting for just this line. Reading it over PCIe takes long, so kernels keep a copy among their own words: address and generation in one 16-byte word, so that
-/// all who write a line at once write the same whole. A line is replaced only when its owner has sent an arrival with a
-/// newer generation, and then nothing of the older one is in flight.
+/// waiting for just this line. Reading it over PCIe takes long, so kernels keep a copy among their own words: address
+/// and generation in one 16-byte word, so that all who write a line at once write the same whole. A line is replaced
+/// only when its owner has sent an arrival with a newer generation, and then nothing of the older one is in flight.
 
 /// What the copy says now; nothing on the host. Separate from region_address(), so that several loads fly together.
 BATON_HD inline Packet cached_region(const CommView &view, int owner, const BufferRef &buffer) {

@@ -240,16 +240,16 @@ TEST(CppApi, AnExceptionThatDestroysAWindowAbortsItsCommunicator) {
     outer.barrier();
 }
 
-/// A stream made after its communicator goes before it, and would wait for what waits for the other ranks.
-TEST(CppApi, AnExceptionThatDestroysAStreamAbortsItsCommunicator) {
+/// A stream made before its communicator goes after it, and then nothing waits for the other ranks any more.
+TEST(CppApi, AnExceptionThatDestroysACommunicatorEndsWhatItsStreamHasQueued) {
     const ::baton::Communicator outer(MPI_COMM_WORLD);
     if (outer.info().on_gpu != 0 || outer.size() < 2) GTEST_SKIP() << "needs a host stream, and somebody to wait for";
     Values<int> word(outer, {1});
     baton_config config = default_config();
     config.timeout_seconds = 20;
     try {
-        const ::baton::Communicator comm(MPI_COMM_WORLD, &config);
         const HostStream stream;
+        const ::baton::Communicator comm(MPI_COMM_WORLD, &config);
         if (comm.rank() + 1 == comm.size()) {
             comm.recv(word.span(), 0, stream);
             throw std::runtime_error("of the application");

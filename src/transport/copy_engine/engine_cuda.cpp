@@ -150,7 +150,8 @@ bool CopyEngine::wait(int peer, std::uint64_t step) {
     return true;
 }
 void CopyEngine::credit_all(std::uint64_t step) {
-    sync({.wait = std::exchange(wait_all_, 0), .credit = step}, stream_);
+    launch_wait();
+    sync({.credit = step}, stream_);
 }
 bool CopyEngine::wait_credits(std::uint64_t step) {
     head_launched_ = true;  // no head any more: it would not wait for these
