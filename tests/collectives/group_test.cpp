@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/thrown_by.hpp"
+
 namespace baton::core {
 namespace {
 
@@ -11,16 +13,6 @@ std::shared_ptr<Communicator> communicator_of_one() {
     baton_config_init(&config);
     config.transport = BATON_TRANSPORT_HOST;
     return std::make_shared<Communicator>(std::move(ThreadBootstrap::make(1)[0]), &config);
-}
-
-template <class Body>
-baton_result result_of(const Body &body) {
-    try {
-        body();
-    } catch (const Failure &failure) {
-        return failure.code();
-    }
-    return BATON_SUCCESS;
 }
 
 class Groups : public ::testing::Test {
@@ -37,10 +29,10 @@ protected:
                         });
     }
     baton_result end() {
-        return result_of([this] { group_.end(); });
+        return test::thrown_by([this] { group_.end(); }).code();
     }
     static baton_result state_of(Communicator &comm) {
-        return result_of([&] { comm.throw_if_broken(); });
+        return test::thrown_by([&] { comm.throw_if_broken(); }).code();
     }
 
     std::shared_ptr<Communicator> first_ = communicator_of_one(), second_ = communicator_of_one();

@@ -5,33 +5,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/refusal.hpp"
 #include "tests/topology/builders.hpp"
-#include "util/failure.hpp"
 
 namespace baton::core {
 namespace {
 
+using test::refusal;
 using testing::HasSubstr;
 using topology::Source;
 namespace builders = topology::builders;
-
-std::string refusal_of(const std::function<void()> &body) {
-    try {
-        body();
-    } catch (const Failure &failure) {
-        EXPECT_EQ(failure.code(), BATON_ERR_ARGUMENT);
-        return failure.what();
-    }
-    return "";
-}
 
 TEST(CommTopology, TheSettingIsATextOrAFileOrNone) {
     EXPECT_FALSE(read_topology(nullptr));
     EXPECT_FALSE(read_topology(""));
     EXPECT_FALSE(read_topology("none"));
     EXPECT_EQ(read_topology(R"({"ranks": 3})")->ranks, 3);
-    EXPECT_THAT(refusal_of([] { read_topology("/nowhere/o.json"); }), HasSubstr("/nowhere/o.json: No such file"));
-    EXPECT_THAT(refusal_of([] { read_topology(R"({"ranks": 0})"); }), HasSubstr("given as text: ranks"));
+    EXPECT_THAT(refusal([] { read_topology("/nowhere/o.json"); }), HasSubstr("/nowhere/o.json: No such file"));
+    EXPECT_THAT(refusal([] { read_topology(R"({"ranks": 0})"); }), HasSubstr("given as text: ranks"));
 }
 
 TEST(CommTopology, HostRanksAreAlikeUnlessTheOverrideSpeaksOfThem) {
@@ -84,7 +75,7 @@ TEST(CommTopology, TheOverrideRefusesP2pBetweenRanks) {
 
 TEST(CommTopology, AnOverrideThatDoesNotFitTheMachineIsRefused) {
     const auto said = read_topology(R"({"pairs": [{"gpus": ["1", "7"], "gbps": 1}]})");
-    EXPECT_THAT(refusal_of([&] { gpu_topology(said, builders::hidden_switches(4), {"GPU-0"}); }),
+    EXPECT_THAT(refusal([&] { gpu_topology(said, builders::hidden_switches(4), {"GPU-0"}); }),
                 HasSubstr("pairs[0]: there is no GPU \"7\""));
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "memory/memory_domain.hpp"
+#include "support/thrown_by.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core::testing {
@@ -197,12 +198,7 @@ TEST(HostDomain, ManyThreadsAllocateAndRelease) {
 #if !BATON_WITH_CUDA
 TEST(NoCuda, IsUnsupportedInABuildWithoutCuda) {
     EXPECT_EQ(current_gpu(), -1);
-    try {
-        make_cuda_domain();
-        FAIL() << "made";
-    } catch (const Failure &failure) {
-        EXPECT_EQ(failure.code(), BATON_ERR_UNSUPPORTED);
-    }
+    EXPECT_EQ(test::thrown_by([] { make_cuda_domain(); }).code(), BATON_ERR_UNSUPPORTED);
 }
 #endif
 

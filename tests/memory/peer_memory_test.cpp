@@ -4,12 +4,14 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 
 #include "fake_domain.hpp"
 #include "ranks.hpp"
 #include "support/failing_new.hpp"
+#include "support/thrown_by.hpp"
 
 namespace baton::core::testing {
 namespace {
@@ -30,15 +32,10 @@ struct Rank {
 };
 
 /// The code of the Failure that `call` throws, with its message; BATON_SUCCESS if it throws none.
-template <class Call>
-baton_result code_of(Call &&call, std::string *text = nullptr) {
-    try {
-        call();
-    } catch (const Failure &failure) {
-        if (text != nullptr) *text = failure.what();
-        return failure.code();
-    }
-    return BATON_SUCCESS;
+baton_result code_of(const std::function<void()> &call, std::string *text = nullptr) {
+    const Failure failure = test::thrown_by(call);
+    if (text != nullptr) *text = failure.what();
+    return failure.code();
 }
 
 struct Named {

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 
 #include "registry_rank.hpp"
+#include "support/thrown_by.hpp"
 
 namespace baton::core::testing {
 namespace {
@@ -36,15 +38,7 @@ void take_all_slots(Rank &rank) {
     }
 }
 
-template <class Call>
-baton_result code_of(Call &&call) {
-    try {
-        call();
-    } catch (const Failure &failure) {
-        return failure.code();
-    }
-    return BATON_SUCCESS;
-}
+baton_result code_of(const std::function<void()> &call) { return test::thrown_by(call).code(); }
 
 TEST(RegionRegistry, PublishesAnAllocationOnceAndFindsItAgain) {
     with_a_peer<Rank>([](Rank &rank, Rank &peer) {

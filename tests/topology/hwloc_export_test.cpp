@@ -6,9 +6,9 @@
 
 #include <memory>
 
+#include "support/refusal.hpp"
 #include "tests/topology/builders.hpp"
 #include "tests/topology/machines.hpp"
-#include "tests/topology/refusal.hpp"
 #include "tests/topology/texts.hpp"
 #include "topology/graph.hpp"
 #include "topology/readers.hpp"
@@ -125,7 +125,7 @@ TEST(HwlocExport, ChangedObjectsCountMoreThanTheFacts) {
 TEST(HwlocExport, FactsThatAreNoneAreRefused) {
     const std::string written = to_hwloc_xml(builders::hidden_switches(2));
     const auto why_not = [&](const std::string &from, const std::string &to) {
-        return refusal([&] { read_hwloc_xml(texts::changed(written, from, to), "x.xml"); });
+        return test::refusal([&] { read_hwloc_xml(texts::changed(written, from, to), "x.xml"); });
     };
     EXPECT_EQ(why_not("\"pairs\":", "\"paars\":").find("x.xml: userdata BatonSnapshot: "), 0u);
     EXPECT_EQ(

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tests/topology/refusal.hpp"
+#include "support/refusal.hpp"
 #include "tests/topology/texts.hpp"
 #include "topology/graph.hpp"
 #include "topology/readers.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 Snapshot read(const std::string &text) { return read_hwloc_xml(text, "file.xml"); }
 std::string why_not(const std::string &text) {
-    return refusal([&] { read(text); });
+    return test::refusal([&] { read(text); });
 }
 
 TEST(HwlocXml, Processors) {

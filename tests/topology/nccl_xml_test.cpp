@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "tests/topology/refusal.hpp"
+#include "support/refusal.hpp"
 #include "tests/topology/texts.hpp"
 #include "topology/graph.hpp"
 #include "topology/readers.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 Snapshot read(const std::string &text) { return read_nccl_xml(text, "topo.xml"); }
 std::string why_not(const std::string &text) {
-    return refusal([&] { read(text); });
+    return test::refusal([&] { read(text); });
 }
 
 TEST(NcclXml, GpusNicsAndNodes) {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/refusal.hpp"
 #include "tests/topology/builders.hpp"
-#include "tests/topology/refusal.hpp"
 #include "topology/advice.hpp"
 
 namespace baton::topology {
@@ -13,7 +13,7 @@ Snapshot with_override(const std::string &text, const Snapshot &snapshot) {
     return apply_override(read_override(text, "o.json"), snapshot);
 }
 std::string why_not(const std::string &text, const Snapshot &snapshot = builders::hidden_switches(3)) {
-    return refusal([&] { with_override(text, snapshot); });
+    return test::refusal([&] { with_override(text, snapshot); });
 }
 
 TEST(Override, NothingSaidChangesNothing) {

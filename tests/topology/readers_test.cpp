@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "tests/topology/refusal.hpp"
+#include "support/refusal.hpp"
 #include "tests/topology/texts.hpp"
 #include "topology/snapshot_json.hpp"
 
@@ -36,9 +36,9 @@ TEST(ReadMachine, TellsTheFormatsApart) {
     const Snapshot snapshot = read_machine(texts::nccl, "x");
     EXPECT_EQ(read_machine("\n " + snapshot_to_json(snapshot), "x"), snapshot);
     for (const char *text : {"<html/>", "hello", "<", "<!--", "<!-- -->", "[1]"})
-        EXPECT_NE(refusal([&] { read_machine(text, "x"); }).find("x: neither hwloc's format"), std::string::npos)
+        EXPECT_NE(test::refusal([&] { read_machine(text, "x"); }).find("x: neither hwloc's format"), std::string::npos)
             << text;
-    EXPECT_EQ(refusal([] { read_machine(" \n", "x"); }), "x: the file is empty");
+    EXPECT_EQ(test::refusal([] { read_machine(" \n", "x"); }), "x: the file is empty");
 }
 
 TEST(ReadMachine, PassesOverAByteOrderMark) {
@@ -50,9 +50,9 @@ TEST(ReadMachine, PassesOverAByteOrderMark) {
 TEST(ReadMachine, Files) {
     const TemporaryFile file(texts::hwloc);
     EXPECT_EQ(read_machine_file(file.path()), read_machine(texts::hwloc, file.path()));
-    EXPECT_EQ(refusal([] { read_machine_file("/nowhere/x.xml"); }), "/nowhere/x.xml: No such file or directory");
-    EXPECT_EQ(refusal([] { read_machine_file("/"); }), "/: Is a directory");
-    EXPECT_EQ(refusal([] { read_machine_file("/dev/zero"); }),
+    EXPECT_EQ(test::refusal([] { read_machine_file("/nowhere/x.xml"); }), "/nowhere/x.xml: No such file or directory");
+    EXPECT_EQ(test::refusal([] { read_machine_file("/"); }), "/: Is a directory");
+    EXPECT_EQ(test::refusal([] { read_machine_file("/dev/zero"); }),
               "/dev/zero: larger than 16 MiB, as no description of a machine is");
 }
 

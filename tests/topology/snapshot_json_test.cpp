@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "support/refusal.hpp"
 #include "tests/topology/builders.hpp"
 #include "tests/topology/machines.hpp"
-#include "tests/topology/refusal.hpp"
 #include "tests/topology/texts.hpp"
 #include "topology/readers.hpp"
 
@@ -12,7 +12,7 @@ namespace baton::topology {
 namespace {
 
 std::string why_not(const std::string &text) {
-    return refusal([&] { snapshot_from_json(text, "s.json"); });
+    return test::refusal([&] { snapshot_from_json(text, "s.json"); });
 }
 
 TEST(SnapshotJson, NothingIsLost) {

@@ -115,10 +115,8 @@ void write(const std::vector<Output> &outputs, Files &files) {
     for (const Output &output : outputs)
         if (output.file != "-") files.at(output.file).draft(output.content);
     for (const Output &output : outputs)
-        if (output.file == "-" &&
-            (std::fwrite(output.content.data(), 1, output.content.size(), stdout) != output.content.size() ||
-             std::fflush(stdout) != 0))
-            throw bench::Error("cannot write to the standard output");
+        if (output.file == "-") std::fwrite(output.content.data(), 1, output.content.size(), stdout);
+    if (!bench::output_is_written()) throw bench::Error("cannot write to the standard output");
     for (auto &[ignored, file] : files) file.publish();
 }
 
