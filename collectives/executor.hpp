@@ -55,6 +55,11 @@ public:
     virtual void drain() = 0;
     /// True if everything issued has finished. Never waits.
     virtual bool idle() = 0;
+    /// What has been issued by now is what mark_is_done() speaks of, in place of what was marked before.
+    virtual void mark() = 0;
+    /// True if all of what was marked has finished; launches of graphs count where they came before mark(). Never
+    /// waits.
+    virtual bool mark_is_done() = 0;
     /// Ends the waits of running operations: the communicator is broken. Called again at every tick of the service
     /// thread, for what is queued behind. Any thread; never waits for the GPU.
     virtual void interrupt() noexcept = 0;

@@ -47,6 +47,8 @@ public:
     void local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) override;
     void drain() override;
     bool idle() override;
+    void mark() override;
+    bool mark_is_done() override;
     // Kernels read Control::abort and the clock; stream waits do not.
     void interrupt() noexcept override {
         if (idle_words_ != nullptr) idle_words_->release();
@@ -119,7 +121,7 @@ GpuExecutor::GpuExecutor(const CommView &view, int device, const Capabilities &c
     if (idle_words_ != nullptr) cuda_->stream_words.emplace(*idle_words_);
 }
 
-// Threads of any device ask for both, and such as capture, where a query would end the capture.
+// Threads of any device ask for these, and such as capture, where a query would end the capture.
 void GpuExecutor::drain() {
     try {
         const OnDevice here(device_);
@@ -132,6 +134,19 @@ bool GpuExecutor::idle() {
     try {
         const OnDevice here(device_);
         return cuda_->order.idle();
+    } catch (const std::exception &) {
+        return false;
+    }
+}
+
+void GpuExecutor::mark() {
+    const OnDevice here(device_);
+    cuda_->order.mark();
+}
+bool GpuExecutor::mark_is_done() {
+    try {
+        const OnDevice here(device_);
+        return cuda_->order.mark_is_done();
     } catch (const std::exception &) {
         return false;
     }

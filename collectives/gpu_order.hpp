@@ -37,6 +37,10 @@ public:
     /// of these REQUIRE the communicator's device, and that this thread's capture allows them.
     bool idle() const;
     void drain() const; /* waits until it has; throws where CUDA cannot tell */
+    /// mark() remembers what is recorded, in place of what it did before, and mark_is_done() says whether that has
+    /// finished; launches of graphs count where they came before mark(). Both REQUIRE what idle() does.
+    void mark();
+    bool mark_is_done();
 
 private:
     /// What a stream that captures will make its next node depend on.
@@ -60,6 +64,9 @@ private:
     Capture *find(unsigned long long capture);
 
     Event last_ = make_event();
+    Event mark_ = make_event();
+    Stream marker_ = make_stream();  // where mark_ is recorded, behind last_; it has no other work
+    bool mark_done_ = true;
     unsigned long long stream_ = 0;  // of the last eager operation: cudaStreamGetId, unlike the handle never reused
     std::deque<Capture> captures_;   // ids are never used again
     bool captured_ = false;          // ever

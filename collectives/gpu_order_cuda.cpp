@@ -15,6 +15,12 @@ struct Edges {
     std::vector<cudaGraphNode_t> to;
 };
 
+bool has_happened(cudaEvent_t event) {
+    const cudaError_t state = cudaEventQuery(event);
+    if (state == cudaErrorNotReady) cudaGetLastError();
+    return state == cudaSuccess;
+}
+
 /// The stream does not capture.
 void require_current_device(cudaStream_t stream) {
     int current = -1, of_stream = -1;
@@ -30,7 +36,7 @@ void require_current_device(cudaStream_t stream) {
 
 GpuOrder::GpuOrder() {
     // A graph whose first operation is the communicator's first waits for this record.
-    check_cuda(cudaEventRecord(last_.get(), make_stream().get()), "recording the order event");
+    check_cuda(cudaEventRecord(last_.get(), marker_.get()), "recording the order event");
 }
 
 void GpuOrder::require_stream(cudaStream_t stream) {
@@ -121,13 +127,20 @@ void GpuOrder::after_captured(Tail tail) {
     capture->last = std::move(tail);
 }
 
-bool GpuOrder::idle() const {
-    if (captured_) return false;
-    const cudaError_t state = cudaEventQuery(last_.get());
-    if (state == cudaErrorNotReady) cudaGetLastError();
-    return state == cudaSuccess;
-}
+bool GpuOrder::idle() const { return !captured_ && has_happened(last_.get()); }
 
 void GpuOrder::drain() const { check_cuda(cudaEventSynchronize(last_.get()), "waiting for the last operation"); }
+
+void GpuOrder::mark() {
+    mark_done_ = has_happened(last_.get());
+    if (mark_done_) return;
+    check_cuda(cudaStreamWaitEvent(marker_.get(), last_.get(), cudaEventWaitDefault), "marking the last operation");
+    check_cuda(cudaEventRecord(mark_.get(), marker_.get()), "marking the last operation");
+}
+
+bool GpuOrder::mark_is_done() {
+    mark_done_ = mark_done_ || has_happened(mark_.get());
+    return mark_done_;
+}
 
 }  // namespace baton::core

@@ -28,7 +28,9 @@ public:
     void wait_signal(int window, int source, std::uint64_t signals, void *stream) override;
     void local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) override;
     void drain() override { order_.drain(); }
-    bool idle() override { return order_.idle(); }
+    bool idle() override { return order_.has_run(order_.issued()); }
+    void mark() override { mark_ = order_.issued(); }
+    bool mark_is_done() override { return order_.has_run(mark_); }
     // Host waits read Control::abort and the clock.
     void interrupt() noexcept override {}
     std::optional<OverdueWait> overdue() override { return std::nullopt; }
@@ -43,6 +45,7 @@ private:
     const Route route_;
     const std::function<void()> throw_if_broken_;
     TurnOrder order_;
+    std::uint64_t mark_ = 0;
     // Messages of each ordered pair so far, of operations that have had their turn. The arena has words for these
     // counts too: kernels need them in device memory.
     std::vector<std::uint64_t> sent_;

@@ -295,7 +295,8 @@ BATON_API baton_result baton_free(baton_comm_t comm, void *pointer);
 /*
  * Makes the allocation that holds [pointer, pointer + bytes) known to the peers now, instead of at its first use.
  * Never needed for correctness; local: no other rank has to call. Registering twice is counted; deregister as often.
- * A registered buffer may be freed without being deregistered, but not while calls that use it are in flight.
+ * A buffer, registered or not, may be freed without being deregistered, behind the calls that use it: when they have
+ * ended, or in their streams' order (cudaFreeAsync) as soon as they are enqueued.
  * BATON_ERR_UNSUPPORTED, with the reason, for memory that cannot be exported, BATON_ERR_MEMORY where 1024 allocations
  * are registered already, another code where a peer could not map it: calls on it work, through a copy.
  */

@@ -66,6 +66,7 @@ Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std
 
 template <class Body>
 void Issuer::guard(const Body &body) {
+    parts_.registry->retire_dropped();
     if (parts_.peers->has_retired()) Reclaimer::of_process().unmap_if_idle();
     const auto issuing = Reclaimer::of_process().issue();
     try {

@@ -58,9 +58,14 @@ void Setup::set_up_memory(const std::function<std::unique_ptr<MemoryDomain>()> &
     parts_.peers =
         std::make_unique<PeerMemory>(bootstrap_, *parts_.domain, std::move(callbacks), parts_.placement.processors);
     meetings_.use_board(parts_.peers.get());
+    RegionRegistry::Issued issued;  // there is no executor before creation's end, and behind destruction's start
+    issued.mark = [&parts = parts_] {
+        if (parts.executor) parts.executor->mark();
+    };
+    issued.is_done = [&parts = parts_] { return !parts.executor || parts.executor->mark_is_done(); };
     parts_.registry = std::make_unique<RegionRegistry>(
         *parts_.domain, *parts_.peers,
-        std::chrono::ceil<std::chrono::milliseconds>(creation_patience(breakage_.timeout())));
+        std::chrono::ceil<std::chrono::milliseconds>(creation_patience(breakage_.timeout())), std::move(issued));
     parts_.buffers = std::make_unique<Buffers>(*parts_.domain, *parts_.registry, parts_.device);
     view_.regions = parts_.peers->table();
 }

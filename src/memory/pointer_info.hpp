@@ -19,7 +19,7 @@ struct PointerInfo {
     std::uint64_t base = 0;       // start of the allocation; 0 where unknown (host memory not from baton_malloc)
     std::uint64_t size = 0;       // of the allocation; 0 where unknown
     std::uint64_t buffer_id = 0;  // CU_POINTER_ATTRIBUTE_BUFFER_ID, or the domain's own number: changes when the same
-                                  // address is allocated again
+                                  // address is allocated, or a VMM chunk mapped, again (driver 580: at every time)
     bool legacy_ipc = false;      // cudaIpcGetMemHandle works
     bool posix_fd = false;        // exports as a file descriptor (VMM, pool) of which the peers can make use
     void *pool = nullptr;         // CUmemoryPool of stream-ordered memory

@@ -7,25 +7,27 @@ namespace baton::core {
 void *PoolMappings::open(const RegionPost &piece, int fd, int device) {
     const std::lock_guard lock(mutex_);
     const Place place{piece.process, piece.base};
+    void *const pool = import_pool(fd, device);  // in any case, for this user's device to have access
     if (const auto here = mappings_.find(place);
         here != mappings_.end() && here->second.allocation == piece.allocation) {
-        import_pool(fd, device);  // for this user's device to have access
         ++here->second.users;
         return here->second.address;
     }
-    free_what_is_under(piece);
-    void *const pool = import_pool(fd, device);
+    // Counted before what lies under it goes: a pool is not destroyed in between, as kernels that the freed piece was
+    // given to may be under way.
+    ++pools_.at(pool).pieces;
     Mappings::iterator mapping = mappings_.end();
     try {
+        free_what_is_under(piece);
         // Its entry first: what the driver has imported is always written down.
         mapping = mappings_.try_emplace(place).first;
         mapping->second = {piece.size, piece.allocation, pool, driver_.import_pointer(pool, piece), 1};
     } catch (...) {
         if (mapping != mappings_.end()) mappings_.erase(mapping);
+        --pools_.at(pool).pieces;
         destroy_if_empty(pool);
         throw;
     }
-    ++pools_.at(pool).pieces;
     return mapping->second.address;
 }
 

@@ -1,9 +1,11 @@
 #include "memory/region_registry.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "util/failure.hpp"
 #include "util/log.hpp"
@@ -37,8 +39,11 @@ struct RegionRegistry::Impl {
     };
     using Regions = std::map<std::uint64_t, Region>;  // by base; no two overlap
 
-    Impl(MemoryDomain &the_domain, PeerMemory &the_peers, std::chrono::milliseconds the_timeout)
-        : domain(the_domain), peers(the_peers), timeout(the_timeout) {}
+    Impl(MemoryDomain &the_domain, PeerMemory &the_peers, std::chrono::milliseconds the_timeout, Issued the_issued)
+        : domain(the_domain), peers(the_peers), timeout(the_timeout), issued(std::move(the_issued)) {
+        leaving.reserve(region_slots);  // giving memory up needs none
+        dropped.reserve(region_slots);
+    }
 
     // All of these REQUIRE the mutex.
 
@@ -50,8 +55,26 @@ struct RegionRegistry::Impl {
     }
 
     void drop(Regions::iterator region) {
-        if (region->second.published) peers.retire(region->second.place.slot);
+        if (region->second.published) {
+            dropped.push_back(region->second.place.slot);
+            has_dropped = true;
+        }
         regions.erase(region);
+    }
+
+    /// Memory freed in a stream's order (cudaFreeAsync) is gone for this process while operations before the free have
+    /// not run yet, and peers that have not come to them still get the region's name.
+    void retire_dropped() {
+        while (has_dropped) {
+            if (leaving.empty()) {
+                if (issued.mark) issued.mark();
+                leaving.swap(dropped);
+            }
+            if (issued.is_done && !issued.is_done()) return;
+            for (const std::uint32_t slot : leaving) peers.retire(slot);
+            leaving.clear();
+            has_dropped = !dropped.empty();
+        }
     }
 
     /// Regions that overlap [base, base + size) belong to memory that has been freed since.
@@ -109,6 +132,7 @@ struct RegionRegistry::Impl {
         // Peers keep freed memory alive as long as they have it mapped, and slots may be short. Publishing is slow
         // anyway: a good time to look.
         drop_freed();
+        retire_dropped();
         Region region;
         region.size = info.size;
         region.buffer_id = info.buffer_id;
@@ -126,9 +150,14 @@ struct RegionRegistry::Impl {
 
     /// True where the next region of the caller's would find no slot.
     bool is_full() const {
-        return std::count_if(regions.begin(), regions.end(), [](const auto &entry) {
-                   return entry.second.published && !entry.second.for_peers;
-               }) == caller_slots;
+        const auto callers = [](std::uint32_t slot) { return slot < caller_slots; };
+        const auto has_slot = [&](const auto &entry) {
+            return entry.second.published && callers(entry.second.place.slot);
+        };
+        return std::count_if(regions.begin(), regions.end(), has_slot) +
+                   std::count_if(dropped.begin(), dropped.end(), callers) +
+                   std::count_if(leaving.begin(), leaving.end(), callers) ==
+               caller_slots;
     }
 
     static Location locate(const Region &region, std::uint64_t base, const void *pointer) {
@@ -166,6 +195,7 @@ struct RegionRegistry::Impl {
         void *const pointer = reinterpret_cast<void *>(region->first);
         drop(region);
         domain.release(pointer);
+        retire_dropped();
     }
 
     /// What was asked for, of the wanted regions among those that allocate() gave.
@@ -179,13 +209,20 @@ struct RegionRegistry::Impl {
     MemoryDomain &domain;
     PeerMemory &peers;
     std::chrono::milliseconds timeout;
+    const Issued issued;
 
     mutable std::mutex mutex;  // held while publishing: peers' service threads, which answer, have no need of it
     Regions regions;
+    // The slots of regions that are no more, until they are retired: those that wait for what `issued` has marked, and
+    // those dropped since.
+    std::vector<std::uint32_t> leaving;
+    std::vector<std::uint32_t> dropped;
+    std::atomic<bool> has_dropped{false};  // either; written with the lock held
 };
 
-RegionRegistry::RegionRegistry(MemoryDomain &domain, PeerMemory &peers, std::chrono::milliseconds timeout)
-    : impl_(std::make_unique<Impl>(domain, peers, timeout)) {}
+RegionRegistry::RegionRegistry(MemoryDomain &domain, PeerMemory &peers, std::chrono::milliseconds timeout,
+                               Issued issued)
+    : impl_(std::make_unique<Impl>(domain, peers, timeout, std::move(issued))) {}
 
 void RegionRegistry::set_timeout(std::chrono::milliseconds timeout) {
     const std::lock_guard lock(impl_->mutex);
@@ -193,11 +230,10 @@ void RegionRegistry::set_timeout(std::chrono::milliseconds timeout) {
 }
 
 RegionRegistry::~RegionRegistry() {
-    for (auto it = impl_->regions.begin(); it != impl_->regions.end();) {
-        const auto region = it++;
-        if (!region->second.owned) continue;
+    for (const auto &[base, region] : impl_->regions) {
+        if (!region.owned) continue;
         try {
-            impl_->release(region);
+            impl_->domain.release(reinterpret_cast<void *>(base));
         } catch (const std::exception &error) {
             log(LogLevel::warn, -1, "memory of baton_malloc was not freed: {}", error.what());
         }
@@ -296,6 +332,12 @@ void RegionRegistry::release_published(void *pointer) {
     if (found == impl_->regions.end() || !found->second.for_peers)
         fail(BATON_ERR_INTERNAL, "{} was not given by allocate_published", pointer);
     impl_->release(found);
+}
+
+void RegionRegistry::retire_dropped() {
+    if (!impl_->has_dropped.load(std::memory_order_relaxed)) return;
+    const std::lock_guard lock(impl_->mutex);
+    impl_->retire_dropped();
 }
 
 std::optional<std::uint64_t> RegionRegistry::asked_bytes(const PointerInfo &info) const {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,8 +17,13 @@ namespace baton::core {
 /// at the same address is a new region with a new generation, never a stale mapping. Thread-safe.
 class RegionRegistry {
 public:
-    /// `timeout` is how long a peer may take to map a region.
-    RegionRegistry(MemoryDomain &domain, PeerMemory &peers, std::chrono::milliseconds timeout);
+    /// How far the operations are that the communicator has issued. Called with the registry's lock held.
+    struct Issued {
+        std::function<void()> mark;     // what has been issued by now is what `is_done` speaks of
+        std::function<bool()> is_done;  // never waits
+    };
+    /// `timeout` is how long a peer may take to map a region. Without `issued`, everything is done at any time.
+    RegionRegistry(MemoryDomain &domain, PeerMemory &peers, std::chrono::milliseconds timeout, Issued issued = {});
     void set_timeout(std::chrono::milliseconds timeout);
     ~RegionRegistry();
 
@@ -61,6 +67,10 @@ public:
     };
     Allocation allocate_published(std::size_t bytes);
     void release_published(void *pointer);
+
+    /// Retires the regions of freed memory that no operation under way may name any more. Publishing does so too; this
+    /// is for programs that have nothing new to publish. Cheap where there are none.
+    void retire_dropped();
 
     /// The bytes that were asked for of memory given above and still alive; its allocation is rounded up. None for
     /// memory that the registry did not give.

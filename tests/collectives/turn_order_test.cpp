@@ -15,10 +15,12 @@ TEST(TurnOrder, ATicketThatCouldNotBeTakenIsGivenAgain) {
     TurnOrder order;
     EXPECT_EQ(order.issue([](std::uint64_t) {}), 0u);
     EXPECT_THROW(order.issue([](std::uint64_t) { throw std::bad_alloc(); }), std::bad_alloc);
-    EXPECT_FALSE(order.idle());
+    EXPECT_EQ(order.issued(), 1u);
+    EXPECT_FALSE(order.has_run(1));
     int done = 0;
     order.run(0, [&] { ++done; });
-    EXPECT_TRUE(order.idle());
+    EXPECT_TRUE(order.has_run(1));
+    EXPECT_FALSE(order.has_run(2));
     order.run(order.issue([](std::uint64_t ticket) { EXPECT_EQ(ticket, 1u); }), [&] { ++done; });
     order.drain();
     EXPECT_EQ(done, 2);

@@ -42,7 +42,9 @@ public:
         for (const auto &[address, pointer] : pointers_) {
             if (pointer.pool == pool) fail(BATON_ERR_SYSTEM, "a pointer of the pool is here");
         }
-        if (--imports_.at(pool) == 0) imports_.erase(pool);
+        if (--imports_.at(pool) != 0) return;
+        imports_.erase(pool);
+        ++destroyed_pools;
     }
 
     /// Where a piece is seen: at the same distance from the start of its process's memory as at its owner.
@@ -56,6 +58,7 @@ public:
     bool has_pool(int fd) { return imports_.count(pool(fd)) != 0; }
 
     bool refuses = false;
+    int destroyed_pools = 0;
 
 private:
     struct Pointer {
@@ -118,6 +121,19 @@ TEST_F(PoolMappingsTest, WhatHasTakenAFreedPiecesPlaceIsImportedAnew) {
     EXPECT_EQ(reach(shorter), 4U);
     mappings_.close(shorter);
     EXPECT_TRUE(driver_.empty());
+}
+
+/// A kernel may still read what was there before.
+TEST_F(PoolMappingsTest, APoolIsNotDestroyedWhileItsOnlyPieceIsReplaced) {
+    const RegionPost old = piece(0, 8, 1), new_one = piece(0, 8, 2);
+    open(old);
+    open(new_one);
+    EXPECT_EQ(driver_.destroyed_pools, 0);
+    driver_.refuses = true;
+    EXPECT_THROW(open(piece(0, 8, 3)), Failure);
+    EXPECT_TRUE(driver_.empty()) << "freed by its owner, and nothing is in its place";
+    mappings_.close(old);
+    mappings_.close(new_one);
 }
 
 TEST_F(PoolMappingsTest, PiecesAnywhereUnderANewOneGoAndTheirNeighboursStay) {

@@ -245,6 +245,71 @@ TEST(RegionRegistry, FreedMemoryGivesItsSlotBackWhenSlotsAreShort) {
     });
 }
 
+/// Memory that cudaFreeAsync frees behind an operation is gone for this process at once.
+TEST(RegionRegistry, PeersKeepFreedMemoryUntilWhatWasIssuedBeforeIsDone) {
+    with_a_peer<Rank>([](Rank &rank, Rank &peer) {
+        const auto peer_has = [&](const RegionRegistry::Location &place) {
+            peer.peers.reclaim();
+            return peer.peers.address(0, place.slot, place.generation) != nullptr;
+        };
+        rank.domain.pretend(place_of_memory, page, 1);
+        const auto first = rank.locate(place_of_memory);
+        rank.issued = 1;
+        rank.domain.pretend(place_of_memory, page, 2);
+        const auto second = rank.locate(place_of_memory);
+        EXPECT_TRUE(second.direct);
+        EXPECT_TRUE(peer_has(first));
+        EXPECT_EQ(rank.registry.count(), 1U);
+
+        rank.issued = 2;
+        rank.domain.pretend(place_of_memory, page, 3);
+        const auto third = rank.locate(place_of_memory);
+        rank.registry.retire_dropped();
+        EXPECT_TRUE(peer_has(first));
+
+        rank.done = 1;
+        rank.registry.retire_dropped();
+        EXPECT_FALSE(peer_has(first));
+        EXPECT_TRUE(peer_has(second)) << "dropped behind the second operation";
+
+        rank.done = 2;
+        rank.registry.retire_dropped();
+        EXPECT_FALSE(peer_has(second));
+        EXPECT_TRUE(peer_has(third));
+    });
+}
+
+TEST(RegionRegistry, TheSlotsOfFreedMemoryAreShortUntilWhatWasIssuedBeforeIsDone) {
+    with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
+        take_all_slots(rank);
+        rank.issued = 1;
+        for (std::uint64_t i = 0; i < 10; ++i) rank.domain.pretend(place_of_memory + i * page, 0, 0);
+        const std::uint64_t next = place_of_memory + caller_slots * page;
+        rank.domain.pretend(next, page, 5000);
+        EXPECT_FALSE(rank.locate(next).direct);
+        bool known = false;
+        EXPECT_NE(rank.peek(next, &known).reason.find("in use"), std::string::npos);
+        EXPECT_TRUE(known);
+        rank.done = 1;
+        EXPECT_TRUE(rank.locate(next).direct);
+    });
+}
+
+TEST(RegionRegistry, ReleasedMemoryStaysMappedUntilWhatWasIssuedBeforeIsDone) {
+    with_a_peer<Rank>([](Rank &rank, Rank &peer) {
+        const auto window = rank.registry.allocate_published(100);
+        const auto [slot, generation] = window.published;
+        rank.issued = 1;
+        rank.registry.release_published(window.pointer);
+        peer.peers.reclaim();
+        EXPECT_NE(peer.peers.address(0, slot, generation), nullptr);
+        rank.done = 1;
+        rank.registry.retire_dropped();
+        peer.peers.reclaim();
+        EXPECT_EQ(peer.peers.address(0, slot, generation), nullptr);
+    });
+}
+
 /// Where the caller's memory has taken its slots, calls on other memory go through staging.
 TEST(RegionRegistry, BatonsOwnMemoryDoesNotNeedTheCallersSlots) {
     with_a_peer<Rank>([](Rank &rank, Rank &peer) {

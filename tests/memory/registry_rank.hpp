@@ -13,8 +13,12 @@ namespace baton::core::testing {
 /// What a rank needs to publish memory, which is pretended.
 struct RegistryRank {
     explicit RegistryRank(Bootstrap &bootstrap)
-        : domain(true), peers(bootstrap, domain, {}), registry(domain, peers, std::chrono::milliseconds(30000)) {}
+        : domain(true),
+          peers(bootstrap, domain, {}),
+          registry(domain, peers, std::chrono::milliseconds(30000),
+                   {[this] { marked = issued; }, [this] { return done >= marked; }}) {}
 
+    int issued = 0, done = 0, marked = 0;  // operations
     FakeDomain domain;
     PeerMemory peers;
     RegionRegistry registry;

@@ -82,9 +82,14 @@ void TurnOrder::drain() {
     changed_.wait(lock, [&] { return finished_ >= until; });
 }
 
-bool TurnOrder::idle() {
+std::uint64_t TurnOrder::issued() {
     const std::lock_guard lock(mutex_);
-    return finished_ == issued_;
+    return issued_;
+}
+
+bool TurnOrder::has_run(std::uint64_t tickets) {
+    const std::lock_guard lock(mutex_);
+    return finished_ >= tickets;
 }
 
 }  // namespace baton::core

@@ -53,7 +53,8 @@ public:
     void run(std::uint64_t ticket, const std::function<void()> &work);
     /// Waits until everything issued so far has run.
     void drain();
-    bool idle();
+    std::uint64_t issued();               // how many there have been
+    bool has_run(std::uint64_t tickets);  // that many
 
 private:
     std::mutex mutex_;

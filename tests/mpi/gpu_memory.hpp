@@ -1,0 +1,28 @@
+#pragma once
+
+#include "gpu_fixture.hpp"
+
+namespace baton::test {
+
+/// For memory of every kind and age.
+class GpuMemory : public GpuTest {
+protected:
+    /// An allreduce in place and an allgather on the caller's memory, checked. The memory holds count * (n + 1) floats.
+    void expect_usable(void *memory, std::size_t count, std::uint64_t seed, const std::string &what) {
+        const std::size_t bytes = count * 4;
+        std::byte *input = static_cast<std::byte *>(memory), *output = input + bytes;
+        copy_memory(input, make_input(BATON_FLOAT32, BATON_SUM, seed, rank(), count).data(), bytes, true);
+        ASSERT_OK(baton_allreduce(BATON_IN_PLACE, input, count, BATON_FLOAT32, BATON_SUM, comm(), stream_)) << what;
+        ASSERT_OK(baton_allgather(input, output, count, BATON_FLOAT32, comm(), stream_)) << what;
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        const Bytes reduced = reduce_inputs(BATON_FLOAT32, BATON_SUM, seed, size(), count);
+        for (std::size_t r = 0; r < n(); ++r) {
+            Bytes block(bytes);
+            copy_memory(block.data(), output + r * bytes, bytes, true);
+            EXPECT_TRUE(same_bytes(reduced, block, BATON_FLOAT32)) << what << ", block " << r;
+        }
+    }
+    std::size_t room(std::size_t count) const { return count * 4 * (n() + 1); }
+};
+
+}  // namespace baton::test
