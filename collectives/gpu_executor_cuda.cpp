@@ -82,9 +82,11 @@ private:
             throw PartlyEnqueued(as_failure(failure));
         }
     }
-    /// drain() then waits for what has been enqueued, where CUDA still lets it.
+    /// drain() then waits for what has been enqueued, where CUDA still lets it; for copies, too, that nothing of the
+    /// operation follows yet.
     void mark_end(cudaStream_t stream, GpuOrder::Into into) {
         try {
+            if (into == GpuOrder::Into::stream) cuda_->lane.let_follow_pushes(stream);
             cuda_->order.after(stream, into);
         } catch (const std::exception &failure) {
             log(LogLevel::warn, view_.rank, "{}", failure.what());

@@ -68,8 +68,7 @@ void GpuMessages::send_directly(const DirectSend &send, cudaStream_t stream) {
                "copying a message");
     const KernelChoice done = done_with_direct_send();
     launch(done.kernel, 1, done.threads, arguments, lane_.pushes.get(), "launching a send");
-    check_cuda(cudaEventRecord(lane_.join.get(), lane_.pushes.get()), "cudaEventRecord");
-    check_cuda(cudaStreamWaitEvent(stream, lane_.join.get(), 0), "cudaStreamWaitEvent");
+    lane_.let_follow_pushes(stream);
 }
 
 void GpuMessages::run(std::vector<MessageCall> calls, cudaStream_t stream) {

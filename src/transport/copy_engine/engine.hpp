@@ -21,6 +21,9 @@ struct CopyEngineLane {
     Event fork = make_event();
     Event join = make_event();
     int multiprocessors = current_multiprocessors();
+
+    /// What `stream` gets from now on comes after what `pushes` has got so far.
+    void let_follow_pushes(cudaStream_t stream) const;
 };
 
 /// Copies of one direction, handed to the copy engines together: one cudaMemcpyBatchAsync where the stream allows it
@@ -101,9 +104,9 @@ private:
     void reduce_to(Remote destination, const Remote *sources, std::uint64_t count, int op);
     void sync(const SyncActions &actions, cudaStream_t stream);
     void let_pushes_follow();
-    void follow_pushes();
     void launch_own_copies();
     void launch_wait();
+    cudaStream_t stream(); /* the caller's, for what comes behind all waits */
 
     struct Copy {
         std::byte *destination;

@@ -40,6 +40,11 @@ bool is_capturing(cudaStream_t stream) {
     return status != cudaStreamCaptureStatusNone;
 }
 
+void CopyEngineLane::let_follow_pushes(cudaStream_t stream) const {
+    check_cuda(cudaEventRecord(join.get(), pushes.get()), "cudaEventRecord");
+    check_cuda(cudaStreamWaitEvent(stream, join.get(), 0), "cudaStreamWaitEvent");
+}
+
 void CopyBatch::add(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
     if (bytes == 0 || destination == source) return;
     destinations_.push_back(destination);
@@ -85,22 +90,18 @@ bool CopyEngine::wait_all(std::uint64_t step) {
     wait_all_ = step;
     return true;
 }
-/// Before anything else goes to the caller's stream, or follows it.
 void CopyEngine::launch_wait() {
     if (wait_all_ != 0) sync({.wait = std::exchange(wait_all_, 0)}, stream_);
+}
+cudaStream_t CopyEngine::stream() {
+    launch_wait();
+    return stream_;
 }
 
 /// What the push stream gets from now on comes after what the caller's stream has got so far.
 void CopyEngine::let_pushes_follow() {
-    launch_wait();
-    check_cuda(cudaEventRecord(lane_.fork.get(), stream_), "cudaEventRecord");
+    check_cuda(cudaEventRecord(lane_.fork.get(), stream()), "cudaEventRecord");
     check_cuda(cudaStreamWaitEvent(lane_.pushes.get(), lane_.fork.get(), 0), "cudaStreamWaitEvent");
-}
-
-/// The other way round.
-void CopyEngine::follow_pushes() {
-    check_cuda(cudaEventRecord(lane_.join.get(), lane_.pushes.get()), "cudaEventRecord");
-    check_cuda(cudaStreamWaitEvent(stream_, lane_.join.get(), 0), "cudaStreamWaitEvent");
 }
 
 void CopyEngine::copy_after_reduce() {
@@ -109,16 +110,14 @@ void CopyEngine::copy_after_reduce() {
 }
 void CopyEngine::reduce_after_copy() {
     batch_.flush(lane_.pushes.get());
-    launch_wait();
-    follow_pushes();
+    lane_.let_follow_pushes(stream());
 }
 
 void CopyEngine::copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
     const std::uint64_t head = head_launched_ || destination == source ? 0 : head_of(bytes);
     head_launched_ = true;
     if (head > 0) {
-        launch_wait();
-        launch_copy(destination, source, head, copy_blocks, stream_);
+        launch_copy(destination, source, head, copy_blocks, stream());
         head_to_wait_for_ = true;
     }
     batch_.add(destination + head, source + head, bytes - head);
@@ -130,8 +129,7 @@ void CopyEngine::copy_own(std::byte *destination, const std::byte *source, std::
     if (bytes > 0 && destination != source) own_.push_back({destination, source, bytes});
 }
 void CopyEngine::launch_own_copies() {
-    if (!own_.empty()) launch_wait();
-    for (const Copy &copy : own_) launch_copy(copy.destination, copy.source, copy.bytes, copy_blocks, stream_);
+    for (const Copy &copy : own_) launch_copy(copy.destination, copy.source, copy.bytes, copy_blocks, stream());
     own_.clear();
 }
 
@@ -144,15 +142,11 @@ void CopyEngine::signal_all(std::uint64_t step) {
 }
 bool CopyEngine::wait(int peer, std::uint64_t step) {
     batch_.flush(lane_.pushes.get());
-    launch_wait();
-    sync({.wait = step, .wait_for = peer}, stream_);
+    sync({.wait = step, .wait_for = peer}, stream());
     let_pushes_follow();
     return true;
 }
-void CopyEngine::credit_all(std::uint64_t step) {
-    launch_wait();
-    sync({.credit = step}, stream_);
-}
+void CopyEngine::credit_all(std::uint64_t step) { sync({.credit = step}, stream()); }
 bool CopyEngine::wait_credits(std::uint64_t step) {
     head_launched_ = true;  // no head any more: it would not wait for these
     sync({.wait_credits = step}, lane_.pushes.get());
@@ -161,7 +155,6 @@ bool CopyEngine::wait_credits(std::uint64_t step) {
 
 void CopyEngine::reduce_to(Remote destination, const Remote *sources, std::uint64_t count, int op) {
     if (count == 0) return;
-    launch_wait();
     ReduceSources inputs;
     for (int rank = 0; rank < view_.size; ++rank) inputs.at[rank] = sources[rank];
     // With a block on half of the multiprocessors what copy engines have fetched is combined late, with two on each
@@ -169,12 +162,12 @@ void CopyEngine::reduce_to(Remote destination, const Remote *sources, std::uint6
     constexpr std::uint64_t bytes_per_block = 65536;
     const std::uint64_t blocks = ceil_divide(count * baton_type_size(type_), bytes_per_block);
     launch_reduce(view_, destination, inputs, count, type_, static_cast<baton_op>(op),
-                  static_cast<int>(std::min(blocks, static_cast<std::uint64_t>(lane_.multiprocessors))), stream_);
+                  static_cast<int>(std::min(blocks, static_cast<std::uint64_t>(lane_.multiprocessors))), stream());
 }
 
 bool CopyEngine::finish() {
     launch_own_copies();
-    follow_pushes();
+    lane_.let_follow_pushes(stream_);
     sync({.wait = std::exchange(wait_all_, 0), .finish = true}, stream_);
     return true;
 }
