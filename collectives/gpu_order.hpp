@@ -2,7 +2,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "cuda/handles.hpp"
@@ -33,8 +35,9 @@ public:
     /// Throws as require_stream().
     [[nodiscard]] Into before(cudaStream_t stream);
     void after(cudaStream_t stream, Into into);
-    /// Everything recorded has finished. Never true once an operation was captured: replays come without notice. Both
-    /// of these REQUIRE the communicator's device, and that this thread's capture allows them.
+    /// Everything recorded has finished. Never true while there are graphs with operations of this communicator, as
+    /// replays come without notice. Both of these REQUIRE the communicator's device, and that this thread's capture
+    /// allows them.
     bool idle() const;
     void drain() const; /* waits until it has; throws where CUDA cannot tell */
     /// mark() remembers what is recorded, in place of what it did before, and mark_is_done() says whether that has
@@ -59,6 +62,7 @@ private:
     /// More than are under way at once; those before are forgotten.
     static constexpr std::size_t captures_kept = 64;
 
+    void count_while_it_lives(cudaGraph_t graph);
     void before_captured(cudaStream_t stream, const Tail &tail);
     void after_captured(Tail tail);
     Capture *find(unsigned long long capture);
@@ -70,6 +74,10 @@ private:
     unsigned long long stream_ = 0;  // of the last eager operation: cudaStreamGetId, unlike the handle never reused
     std::deque<Capture> captures_;   // ids are never used again
     bool captured_ = false;          // ever
+    // Graphs under capture, captured, or made of those, which may outlive this. CUDA counts down, from any thread, when
+    // a graph and all that was instantiated from it are gone and have run.
+    using Graphs = std::shared_ptr<std::atomic<int>>;
+    Graphs graphs_ = std::make_shared<std::atomic<int>>(0);
 };
 
 }  // namespace baton::core

@@ -82,9 +82,26 @@ GpuOrder::Capture *GpuOrder::find(unsigned long long capture) {
     return found == captures_.end() ? nullptr : &*found;
 }
 
+void GpuOrder::count_while_it_lives(cudaGraph_t graph) {
+    auto counted = std::make_unique<Graphs>(graphs_);
+    const auto count_down = [](void *of_graph) {
+        const std::unique_ptr<Graphs> gone(static_cast<Graphs *>(of_graph));
+        (*gone)->fetch_sub(1, std::memory_order_release);
+    };
+    cudaUserObject_t object = nullptr;
+    check_cuda(cudaUserObjectCreate(&object, counted.get(), count_down, 1, cudaUserObjectNoDestructorSync),
+               "making a graph's user object");
+    counted.release()->get()->fetch_add(1, std::memory_order_relaxed);
+    const cudaError_t error = cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove);
+    if (error == cudaSuccess) return;
+    cudaUserObjectRelease(object, 1);
+    fail_cuda(error, "giving a graph its user object");
+}
+
 void GpuOrder::before_captured(cudaStream_t stream, const Tail &tail) {
     const Capture *capture = find(tail.capture);
     if (capture == nullptr) {
+        count_while_it_lives(tail.graph);
         check_cuda(cudaStreamWaitEvent(stream, last_.get(), cudaEventWaitExternal),
                    "ordering a graph after the last operation");
         return;
@@ -127,7 +144,7 @@ void GpuOrder::after_captured(Tail tail) {
     capture->last = std::move(tail);
 }
 
-bool GpuOrder::idle() const { return !captured_ && has_happened(last_.get()); }
+bool GpuOrder::idle() const { return graphs_->load(std::memory_order_acquire) == 0 && has_happened(last_.get()); }
 
 void GpuOrder::drain() const { check_cuda(cudaEventSynchronize(last_.get()), "waiting for the last operation"); }
 

@@ -8,26 +8,6 @@
 namespace baton::test {
 namespace {
 
-class Graph {
-public:
-    template <class Work>
-    Graph(cudaStream_t stream, cudaStreamCaptureMode mode, const Work &work) {
-        EXPECT_CUDA(cudaStreamBeginCapture(stream, mode));
-        work();
-        cudaGraph_t graph = nullptr;
-        EXPECT_CUDA(cudaStreamEndCapture(stream, &graph));
-        EXPECT_CUDA(cudaGraphInstantiate(&executable_, graph, 0));
-        EXPECT_CUDA(cudaGraphDestroy(graph));
-    }
-    ~Graph() { EXPECT_CUDA(cudaGraphExecDestroy(executable_)); }
-    Graph(const Graph &) = delete;
-    Graph &operator=(const Graph &) = delete;
-    void launch(cudaStream_t stream) const { EXPECT_CUDA(cudaGraphLaunch(executable_, stream)); }
-
-private:
-    cudaGraphExec_t executable_ = nullptr;
-};
-
 class CudaGraphs : public GpuTest, public ::testing::WithParamInterface<std::size_t> {
 protected:
     /// allreduce a -> b, then allgather b -> c: the second depends on the first inside the graph.

@@ -9,6 +9,27 @@
 
 namespace baton::test {
 
+/// What `work` enqueues on the stream, to be launched as often as wanted. May end with a launch under way.
+class Graph {
+public:
+    template <class Work>
+    Graph(cudaStream_t stream, cudaStreamCaptureMode mode, const Work &work) {
+        EXPECT_CUDA(cudaStreamBeginCapture(stream, mode));
+        work();
+        cudaGraph_t graph = nullptr;
+        EXPECT_CUDA(cudaStreamEndCapture(stream, &graph));
+        EXPECT_CUDA(cudaGraphInstantiate(&executable_, graph, 0));
+        EXPECT_CUDA(cudaGraphDestroy(graph));
+    }
+    ~Graph() { EXPECT_CUDA(cudaGraphExecDestroy(executable_)); }
+    Graph(const Graph &) = delete;
+    Graph &operator=(const Graph &) = delete;
+    void launch(cudaStream_t stream) const { EXPECT_CUDA(cudaGraphLaunch(executable_, stream)); }
+
+private:
+    cudaGraphExec_t executable_ = nullptr;
+};
+
 /// Skipped, with the reason, where the communicator is on the host.
 class GpuTest : public CommTest {
 protected:

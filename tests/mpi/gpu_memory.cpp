@@ -35,10 +35,18 @@ TEST_F(GpuMemory, RegionsOfFreedMemoryAreGivenUp) {
 }
 
 /// Freed memory is kept alive by the peers that have it mapped: they must let go of it, beside another communicator
-/// too.
+/// too, and once graphs are gone that might have been replayed.
 TEST_F(GpuMemory, FreedMemoryComesBackBesideAnotherCommunicator) {
     Communicator other;
     expect_works(other);
+    for (const baton_comm_t each : {comm(), baton_comm_t{other}}) {
+        const Buffer buffer(each, 4000);
+        const auto call = [&] {
+            EXPECT_OK(baton_allreduce(BATON_IN_PLACE, buffer.data(), 1000, BATON_INT32, BATON_SUM, each, stream_));
+        };
+        Graph(stream_, cudaStreamCaptureModeThreadLocal, call).launch(stream_);
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+    }
     const baton_info info = info_of(comm());
     barrier();
     std::size_t available = 0, all = 0;

@@ -89,22 +89,13 @@ TEST_F(ZeroSmWaits, AStreamThatDoesNotComeIsATimeoutThatNamesItsRank) {
 /// A replay that a rank leaves out: no host is there to notice.
 TEST_F(ZeroSmWaits, AReplayThatARankLeavesOutIsATimeoutThatNamesIt) {
     start(patience);
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t replay = nullptr;
-    ASSERT_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-    gather();
-    ASSERT_CUDA(cudaStreamEndCapture(stream_, &graph));
-    ASSERT_CUDA(cudaGraphInstantiate(&replay, graph, 0));
-    ASSERT_CUDA(cudaGraphLaunch(replay, stream_));
+    const Graph replay(stream_, cudaStreamCaptureModeThreadLocal, [&] { gather(); });
+    replay.launch(stream_);
     ASSERT_CUDA(cudaStreamSynchronize(stream_));
     barrier();
-    if (!is_absent()) {
-        ASSERT_CUDA(cudaGraphLaunch(replay, stream_));
-    }
+    if (!is_absent()) replay.launch(stream_);
     expect_timeout();
     EXPECT_CUDA(cudaStreamSynchronize(stream_));
-    EXPECT_CUDA(cudaGraphExecDestroy(replay));
-    EXPECT_CUDA(cudaGraphDestroy(graph));
     go_on();
 }
 
