@@ -4,9 +4,9 @@
 #include "transport/transport.hpp"
 
 /// Broadcast by pulling: every rank copies the root's buffer, all of them at once.
-///   1. Tell every peer what I do, the root where its buffer is.
+///   1. Tell every peer what I do, the root where its buffer is; wait for all.
 ///   2. Root:   copy to its own receive buffer; wait for a signal of every other rank.
-///      Others: wait for the root; copy its buffer; signal it.
+///      Others: copy its buffer; signal it.
 /// Steps: 1. Wire: buffer bytes per rank, read. Synchronisation: arrival per pair, a signal to the root per rank.
 /// Scratch: none.
 namespace baton::core {

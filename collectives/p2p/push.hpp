@@ -6,7 +6,8 @@
 /// Send and recv straight into the receiver's buffer.
 ///   Sender:   1. Wait until the slot's message before has left.  2. Channel 0 posts the signature.
 ///             3. Wait for the receiver's reply with its buffer, push this channel's share, signal.
-///   Receiver, one channel: 1. Post where the buffer is, compare the signature.
+///   Receiver, one channel: 1. Wait until the slot's message before has left; post where the buffer is, compare the
+///                             signature.
 ///             2. Wait for the shares of all channels of the sender; hand the slot back.
 /// A copy engine does the sender's 3. for the channels behind a head, between two kernels: one that waits as in
 /// send_meet(), and one that signals. The head's channels split its bytes among them as if it were the message.

@@ -8,7 +8,9 @@
 ///   1. Tell every peer where my input is; wait for all.
 ///   2. Read block `rank` of every rank's input in rank order, combine, store the result.
 ///   3. Signal all: your input is free. Wait for all.
-/// Steps: 1. Wire: (n-1) chunk bytes per rank, read. Synchronisation: arrival and signal per pair. Scratch: none.
+/// Steps: 1. Wire: (n-1) chunk bytes per rank, read. Synchronisation: arrival and signal per pair. Scratch: none;
+/// in place as MPI's (send == recv) a chunk for the result, on all ranks but 0, since peers still read what it goes
+/// over.
 namespace baton::core {
 
 template <class T, class Engine>

@@ -8,7 +8,8 @@
 ///   1. Copy the segment of block p into my place of peer p's staging, for every p; signal.
 ///   2. Wait for all; combine the staged segments with my own in rank order, store; credit.
 /// Steps: chunk / segment. Wire: (n-1) chunk bytes per rank, written. Synchronisation: arrival, then per pair and step
-/// a signal, and a credit if a step refills the slot. Scratch: two segments per peer.
+/// a signal, and a credit if a step refills the slot. Scratch: two segments per peer; in place as MPI's
+/// a chunk for the result, as in pull.hpp.
 namespace baton::core {
 
 template <class T, class Engine>

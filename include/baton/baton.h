@@ -24,7 +24,12 @@
  *    BATON_ERR_MISMATCH, _TIMEOUT, _PEER_DEAD and _ABORTED break the communicator: every later call returns the same
  *    code at once, and baton_comm_destroy() is the only useful call left. Sizes that differ in baton_window_create()
  *    break nothing, though they are BATON_ERR_MISMATCH.
- *  - Buffers belong to the caller. They must stay allocated until the stream has passed the call.
+ *  - Buffers belong to the caller. They must stay allocated until the stream has passed the call. Any alignment will
+ *    do. On GPUs they are device memory of the communicator's own device, or managed memory, which goes through a
+ *    copy; host memory is BATON_ERR_ARGUMENT there, and so is a stream of another device. With a count of 0 any
+ *    pointer will do, NULL too; the ranks meet all the same.
+ *  - On GPUs a failure shows in baton_comm_check() and the next call, not in the CUDA stream: kernels that give up end
+ *    normally, so cudaStreamSynchronize() succeeds. Check before using a result that matters (docs/errors.md).
  *  - Nothing may be called after MPI_Finalize, nor from a child that was forked after MPI_Init, after a host stream was
  *    made, or while another thread was in a call.
  */
@@ -142,14 +147,18 @@ typedef enum baton_lines {
 typedef struct baton_config {
     size_t struct_size;       /* set by baton_config_init(): what the caller knows, where the library has more fields */
     int transport;            /* a baton_transport; -1 = unset. BATON_TRANSPORT=auto|host|kernel|copy_engine|zero_sm */
-    double timeout_seconds;   /* how long to wait for a rank; < 0 = unset. BATON_TIMEOUT, default 60 */
-    int max_channels;         /* most CTAs of a kernel, 1..64; 0 = unset. BATON_MAX_CHANNELS, default 64. Lowered to
-                                 64 divided by the ranks that share a GPU: all blocks must be resident together */
+    double timeout_seconds;   /* how long to wait for a rank, more than 0, at most 1e9; < 0 = unset. BATON_TIMEOUT,
+                                 default 60 */
+    int max_channels;         /* most channels (CTAs) of a collective or message, 1..64; 0 = unset. BATON_MAX_CHANNELS,
+                                 default 64. Lowered to half the multiprocessors, at most 64, divided by the ranks that
+                                 share the GPU, the least of all GPUs: all blocks must be resident together */
     size_t packet_limit;      /* bytes per rank up to which data travels with its flags; SIZE_MAX = unset: as tuned.
-                                 BATON_PACKET_LIMIT; values above are lowered to what staging holds */
+                                 BATON_PACKET_LIMIT; more than 1 MiB on GPUs, 8 KiB on the host, is lowered to that */
     size_t copy_engine_limit; /* bytes per rank from which copy engines move unreduced data; SIZE_MAX = unset: as
                                  tuned. BATON_COPY_ENGINE_LIMIT */
-    size_t segment_bytes; /* bytes moved at once through a staging slot; 0 = unset. BATON_SEGMENT, default 1048576 */
+    size_t segment_bytes; /* bytes moved at once through a staging slot, 4 KiB to 1 GiB, on the host lowered to 128 KiB;
+                             0 = unset. BATON_SEGMENT, default 1048576. What takes 2^24 steps or more with it (64 GiB of
+                             4 KiB, say) is BATON_ERR_UNSUPPORTED */
     int p2p;              /* a baton_p2p; -1 = unset. BATON_P2P=auto|off, default auto. OFF on one rank is OFF on all */
     int lines;            /* a baton_lines; -1 = unset. BATON_LINES=auto|off, default auto */
     const char *tuning;   /* what runs which size where no other setting says it: path of a file of baton_tune's, or
@@ -169,7 +178,7 @@ typedef struct baton_info {
     char device_name[64]; /* the GPU's name, or "host" */
     char device_uuid[48]; /* "GPU-xxxxxxxx-...", empty on the host */
     int ranks_on_device;  /* ranks of this communicator on the same GPU, 1 or more; on the host equal to size */
-    int channels;         /* CTAs that the widest kernel uses */
+    int channels;         /* channels (CTAs) that the widest collective uses */
     int single_copy;      /* host: 1 where one copy between processes works */
     int peer_access;      /* GPU: 1 where every pair of ranks reads and writes each other's memory (probed); 0: all data
                              goes through host memory */
@@ -242,9 +251,10 @@ BATON_API baton_result baton_config_init_sized(baton_config *config, size_t size
  * afterwards). Collective over `mpi_comm`: waits for all ranks, for the timeout or 60 s, whichever is longer; then
  * BATON_ERR_TIMEOUT names the missing ones, and the next attempt needs another `mpi_comm` (docs/errors.md). The ranks
  * must lie on one host, at most 64: otherwise BATON_ERR_UNSUPPORTED, naming the hosts. `config` may be NULL. Needs
- * MPI_THREAD_SINGLE or higher. With transport auto the communicator is on GPUs when every rank sees one, and on the
- * host when no rank does; a rank uses the device that is current in the calling thread, so call cudaSetDevice() first.
- * Ranks may share a GPU.
+ * MPI_THREAD_SINGLE or higher; where several threads create or destroy communicators or windows, what MPI demands for
+ * calls from them (MPI_THREAD_SERIALIZED, or MULTIPLE if at once). With transport auto the communicator is on GPUs when
+ * every rank sees one, and on the host when no rank does; a rank uses the device that is current in the calling thread,
+ * so call cudaSetDevice() first. Ranks may share a GPU.
  */
 BATON_API baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *config, baton_comm_t *comm);
 
@@ -286,9 +296,9 @@ BATON_API baton_result baton_host_stream_destroy(baton_host_stream_t stream); /*
 
 /* Memory of the communicator's kind (device or host), aligned to 256 bytes and registered from birth (but where GPUs do
  * not reach each other's memory, baton_info.peer_access 0: nothing is registered then). Calls may use the `bytes` asked
- * for, not what they are rounded up to. BATON_ERR_MEMORY where there is none, or where 1024 allocations of this rank
- * are registered already. baton_free takes what baton_malloc of `comm` gave, or NULL: a window's memory is not among
- * it. Local calls. */
+ * for, not what they are rounded up to. The memory is zeroed; for 0 bytes the pointer is NULL. BATON_ERR_MEMORY where
+ * there is none, or where 1024 allocations of this rank are registered already. baton_free takes what baton_malloc of
+ * `comm` gave, or NULL: a window's memory is not among it. Local calls. */
 BATON_API baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer);
 BATON_API baton_result baton_free(baton_comm_t comm, void *pointer);
 
@@ -316,7 +326,8 @@ BATON_API baton_result baton_allgather(const void *sendbuf, void *recvbuf, size_
 /*
  * reduce_scatter (block): sendbuf holds n * count elements; element i of block r, reduced over all ranks, appears at
  * recvbuf[i] of rank r. In place: recvbuf == sendbuf + rank * count (NCCL); with BATON_IN_PLACE the n blocks lie in
- * recvbuf and the result in its first `count` elements (MPI). Every rank sends (n-1) * count elements. One step.
+ * recvbuf and the result in its first `count` elements (MPI): too large to travel with its flags it is made in memory
+ * of `count` elements that the communicator keeps, and copied. Every rank sends (n-1) * count elements. One step.
  */
 BATON_API baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, size_t count, baton_type type,
                                             baton_op op, baton_comm_t comm, baton_stream_t stream);
@@ -332,8 +343,9 @@ BATON_API baton_result baton_allreduce(const void *sendbuf, void *recvbuf, size_
  * alltoall: sendbuf and recvbuf hold n blocks of `count` elements; block p of sendbuf on rank r appears as block r of
  * recvbuf on rank p, the own block included. `count` is that of one block, the same for all pairs of ranks.
  * In place: sendbuf == recvbuf, or BATON_IN_PLACE (MPI; NCCL has none): block p is exchanged with block r of rank p.
- * Blocks too large to travel with their flags then go through a copy of the n blocks, in memory that the communicator
- * keeps. Any other overlap is BATON_ERR_ARGUMENT. Every rank sends (n-1) * count elements. One step.
+ * Blocks too large to travel with their flags, unless they are staged, then go through a copy of the n blocks, in
+ * memory that the communicator keeps. Any other overlap is BATON_ERR_ARGUMENT. Every rank sends (n-1) * count elements.
+ * One step.
  */
 BATON_API baton_result baton_alltoall(const void *sendbuf, void *recvbuf, size_t count, baton_type type,
                                       baton_comm_t comm, baton_stream_t stream);
@@ -380,12 +392,13 @@ BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int
  * group, per communicator and stream, progress together, in any order and of any size; sends to one rank (or recvs from
  * it) on two streams of a communicator are BATON_ERR_ARGUMENT, since they would not keep their order. Collectives and
  * one-sided calls of the group follow in issue order. Groups nest; the outermost end enqueues. At most
- * BATON_GROUP_LIMIT sends and recvs per communicator. An error of a collected call is returned by that call and leaves
- * it out of the group. Communicators, windows, streams and buffers of collected calls must be alive at the end, which
- * checks the calls once more: for one that would be refused now it returns BATON_ERR_ARGUMENT and starts nothing of the
- * group. (A destroyed CUDA stream is not recognised.) If the system refuses something later, the rest of that
- * communicator's calls is left out, which breaks it if some have been enqueued; the other communicators' calls are
- * enqueued, and the first failure is returned. Either way the group is over.
+ * BATON_GROUP_LIMIT sends and recvs per communicator, more are BATON_ERR_ARGUMENT. An error of a collected call is
+ * returned by that call and leaves it out of the group. Communicators, windows, streams and buffers of collected calls
+ * must be alive at the end, which checks the calls once more: for one that would be refused now it returns
+ * BATON_ERR_ARGUMENT and starts nothing of the group. (A destroyed CUDA stream is not recognised.) If the system
+ * refuses something later, the rest of that communicator's calls is left out, which breaks it if some have been
+ * enqueued; the other communicators' calls are enqueued, and the first failure is returned. Either way the group is
+ * over.
  */
 #define BATON_GROUP_LIMIT 256
 BATON_API baton_result baton_group_begin(void);
@@ -396,7 +409,8 @@ BATON_API baton_result baton_group_end(void);
 /*
  * Collective: gives each rank `bytes` (the same on all ranks) of memory that all ranks can reach, zeroed: of the
  * communicator's kind; where GPUs do not reach each other's memory, pinned host memory, which kernels and the host use
- * at the same address. `base` gets this rank's memory. At most 64 windows are alive on a communicator. Blocks
+ * at the same address. `base` gets this rank's memory. At most 64 windows are alive on a communicator, else
+ * BATON_ERR_UNSUPPORTED. Blocks
  * until all ranks have mapped it. Fails on all ranks if it fails on one, also for wrong arguments.
  */
 BATON_API baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base);
@@ -429,7 +443,8 @@ BATON_API baton_result baton_wait_signal(int source, uint64_t signals, baton_win
  * Writes, as text of at most `size` bytes with the terminating zero ("..." before it if it is cut), what plan a call
  * would get and why: algorithm, transport, channels, segment, how each buffer is reached. Starts nothing. sendbuf and
  * recvbuf may be NULL (the plan for registered memory), and are not looked at where peers touch none; type counts for
- * operations without one (put, get) as bytes with BATON_UINT8.
+ * operations without one (put, get) as bytes with BATON_UINT8. Of a broadcast it is what ranks get that are not the
+ * root.
  */
 BATON_API baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type,
                                      baton_op op, const void *sendbuf, const void *recvbuf, char *text, size_t size);

@@ -21,7 +21,6 @@
 namespace baton::core {
 namespace {
 
-/// 2^step_bits steps of an operation (transport.hpp) are 64 GiB then.
 constexpr std::size_t least_segment = 4096;
 constexpr std::size_t largest_segment = std::size_t{1} << 30;
 constexpr double most_seconds = 1e9;

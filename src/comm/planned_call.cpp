@@ -1,5 +1,7 @@
 #include "comm/planned_call.hpp"
 
+#include <algorithm>
+
 #include "collectives/tuning.hpp"
 
 namespace baton::core {
@@ -17,6 +19,17 @@ std::uint64_t PlannedCall::send_bytes() const {
 }
 std::uint64_t PlannedCall::recv_bytes() const {
     return writes_blocks(request.operation) ? request.bytes * static_cast<std::uint64_t>(size) : request.bytes;
+}
+
+std::uint64_t PlannedCall::most_steps(std::uint64_t segment_bytes) const {
+    const auto ranks = static_cast<std::uint64_t>(size);
+    const std::uint64_t segments = request.bytes / segment_bytes + 1;
+    if (goes_through_staging(plan.algorithm))
+        return request.operation == BATON_ALLREDUCE ? 2 * (segments / ranks + 1) : segments;
+    if (!is_routed(plan.algorithm) || request.operation == BATON_ALLGATHER) return ranks;
+    // Accumulators have four bytes or more, and the steps of all blocks are counted together.
+    const std::uint64_t widened = segments * std::max<std::uint64_t>(1, 4 / baton_type_size(request.type));
+    return request.operation == BATON_ALLREDUCE ? widened + ranks : widened * ranks;
 }
 
 bool PlannedCall::has_peers() const { return size > 1 || is_message(request.operation); }

@@ -22,6 +22,8 @@ struct PlannedCall {
     /// Which of its buffers the peers touch themselves. Others stay unregistered.
     bool needs_send() const;
     bool needs_recv() const;
+    /// Of its synchronisation, which numbers an operation's steps with step_bits; rounded up.
+    std::uint64_t most_steps(std::uint64_t segment_bytes) const;
     /// Whether in place its result has to be made elsewhere, or its input copied away before.
     bool makes_result_apart() const;
     bool copies_input() const;

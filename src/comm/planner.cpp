@@ -34,6 +34,20 @@ std::string in_place_text(const PlannedCall &call, const void *send, const void 
 
 }  // namespace
 
+Plan Planner::plan(const Request &request) const {
+    const Plan plan = select(request, parts_.capabilities);
+    const PlannedCall call = planned(request, plan);
+    if (!is_collective(request.operation) || !call.has_peers()) return plan;
+    const std::uint64_t segment = parts_.capabilities.segment_bytes;
+    constexpr std::uint64_t most = (std::uint64_t{1} << step_bits) - 1;
+    if (call.most_steps(segment) > most) {
+        fail(BATON_ERR_UNSUPPORTED,
+             "{} of {} bytes in segments of {} takes more than {} steps; make BATON_SEGMENT larger",
+             baton_operation_name(request.operation), request.bytes, segment, most);
+    }
+    return plan;
+}
+
 bool Planner::skips_staging_if_mapped(const Request &request, const Plan &plan) const {
     if (parts_.capabilities.on_gpu || parts_.stages_mapped) return false;
     // In place an alltoall would be read while it is written, and ranks need not agree on that.

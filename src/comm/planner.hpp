@@ -13,7 +13,8 @@ class Planner {
 public:
     explicit Planner(const CommParts &parts) : parts_(parts) {}
 
-    Plan plan(const Request &request) const { return select(request, parts_.capabilities); }
+    /// Throws BATON_ERR_UNSUPPORTED for a call that segments make too long.
+    Plan plan(const Request &request) const;
     /// Refers to both.
     PlannedCall planned(const Request &request, const Plan &plan) const {
         return {request, plan, parts_.view.rank, parts_.view.size};

@@ -131,6 +131,27 @@ TEST_F(Explain, RefusesACountThatTheCallRefuses) {
     }
 }
 
+/// Steps are numbered with 24 bits (sync/arena.hpp); more would be taken for those of later operations.
+TEST_F(Explain, RefusesWhatWouldTakeTooManySegments) {
+    if (size() < 2) GTEST_SKIP() << "no segments";
+    baton_config config = default_config();
+    config.p2p = BATON_P2P_OFF;
+    config.segment_bytes = 4096;
+    const Communicator comm(MPI_COMM_WORLD, &config);
+    char text[1024];
+    const auto explain = [&](baton_operation operation, std::size_t bytes) {
+        return baton_explain(comm, operation, bytes, BATON_INT8, BATON_SUM, nullptr, nullptr, text, sizeof(text));
+    };
+    constexpr std::size_t GiB = std::size_t{1} << 30;
+    const auto n = static_cast<std::size_t>(size());
+    EXPECT_OK(explain(BATON_ALLREDUCE, 31 * n * GiB));
+    EXPECT_OK(explain(BATON_ALLGATHER, 63 * GiB));
+    EXPECT_ERROR(BATON_ERR_UNSUPPORTED, explain(BATON_ALLREDUCE, 32 * n * GiB), "allreduce", "4096", "BATON_SEGMENT");
+    for (const baton_operation operation : {BATON_ALLGATHER, BATON_REDUCE_SCATTER, BATON_ALLTOALL, BATON_BROADCAST}) {
+        EXPECT_ERROR(BATON_ERR_UNSUPPORTED, explain(operation, 64 * GiB), "68719476736");
+    }
+}
+
 TEST_F(Explain, InfoAddsUp) {
     const baton_info info = info_of(comm());
     EXPECT_EQ(info.rank, world_rank());
