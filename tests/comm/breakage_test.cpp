@@ -176,6 +176,15 @@ TEST(Breakage, WaitsWithoutAClockEnd) {
     });
 }
 
+TEST(Breakage, WhenForgottenItLooksAtNothingThatMayBeGone) {
+    with_two([](Rank &mine, Rank & /*theirs*/) {
+        mine.open();
+        mine.breakage.close();
+        mine.breakage.forget();
+        EXPECT_NO_THROW(mine.breakage.throw_if_broken(Looker::any_thread));
+    });
+}
+
 TEST(Breakage, WhenClosedPeersStillHearButNothingIsInterrupted) {
     with_two([](Rank &mine, Rank &theirs) {
         mine.open();

@@ -154,6 +154,17 @@ TEST(HostDomain, InOneProcessTheAddressItselfIsExported) {
     EXPECT_THROW(domain->release(memory), Failure);
     domain->unimport_region(0, exported.post, memory);
     EXPECT_EQ(domain->classify(memory).kind, Kind::invalid);
+    unsigned char resident = 0;
+    EXPECT_NE(::mincore(memory, 1, &resident), 0) << "still mapped";
+}
+
+TEST(HostDomain, WhatIsExportedKeepsItsSize) {
+    const auto domain = make_host_domain(false);
+    void *memory = domain->allocate(100);
+    const Export exported = domain->export_region(domain->classify(memory));
+    EXPECT_NE(::ftruncate(exported.fd, 0), 0) << "a peer could take the pages from under its owner";
+    ::close(exported.fd);
+    domain->release(memory);
 }
 
 TEST(HostDomain, StaleInfoIsNotExported) {

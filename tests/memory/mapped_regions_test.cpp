@@ -62,5 +62,29 @@ TEST(MappedRegions, WithoutMemoryAreUnmappedLater) {
     EXPECT_EQ(domain.unimported, 3);
 }
 
+TEST(MappedRegions, TheEndUnmapsWhatIsThereAndWhatWasReplacedButNothingOfTheRanksOwn) {
+    AnyKind domain;
+    char memory[8] = {};
+    {
+        MappedRegions regions(domain, 0, 2);
+        RegionPost post = post_of(HandleKind::vmm_fd, 3, memory);
+        regions.map(1, post, -1);
+        post.generation = 2;
+        regions.map(1, post, -1);
+        regions.set_own(post);
+    }
+    EXPECT_EQ(domain.unimported, 2);
+}
+
+TEST(MappedRegions, WithoutMemoryForItsLineNothingStaysMapped) {
+    AnyKind domain;
+    char memory[8] = {};
+    MappedRegions regions(domain, 0, 2);
+    test::allocations_left = 0;
+    EXPECT_THROW(regions.map(1, post_of(HandleKind::vmm_fd, 3, memory), -1), std::bad_alloc);
+    test::allocations_left = -1;
+    EXPECT_EQ(domain.unimported, 1);
+}
+
 }  // namespace
 }  // namespace baton::core::testing

@@ -279,6 +279,35 @@ TEST(PeerMemory, AClosedPeerIsNotWaitedFor) {
     });
 }
 
+TEST(PeerMemory, APeerThatHasLeftBecauseOfAnErrorIsNotTheError) {
+    run_threads(2, [](Bootstrap &bootstrap) {
+        auto rank = std::make_unique<Rank>(bootstrap);
+        if (bootstrap.rank() == 1) {
+            rank->peers.post_error({BATON_ERR_MISMATCH, "found by rank 1"});
+            rank->peers.leave();
+            rank.reset();
+        }
+        bootstrap.barrier();
+        if (bootstrap.rank() == 0) {
+            void *memory = rank->domain.allocate(1);
+            std::string text;
+            EXPECT_EQ(code_of([&] { rank->publish(memory); }, &text), BATON_ERR_MISMATCH);
+            EXPECT_EQ(text, "found by rank 1");
+            rank->domain.release(memory);
+        }
+        bootstrap.barrier();
+    });
+}
+
+TEST(PeerMemory, TheFirstInterruptionStays) {
+    run_threads(1, [](Bootstrap &bootstrap) {
+        Rank rank(bootstrap);
+        rank.peers.interrupt({BATON_ERR_MISMATCH, "first"});
+        rank.peers.interrupt({BATON_ERR_ABORTED, "second"});
+        EXPECT_STREQ(rank.peers.interruption()->what(), "first");
+    });
+}
+
 TEST(PeerMemory, RetiringNeedsNoMemory) {
     run_threads(1, [](Bootstrap &bootstrap) {
         Rank rank(bootstrap);

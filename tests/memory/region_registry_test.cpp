@@ -82,6 +82,7 @@ TEST(RegionRegistry, ChunksSideBySideAreUsedAsOneAndExportedSingly) {
         EXPECT_EQ(within.offset, 7U);
         const auto *pointer = reinterpret_cast<const void *>(start);
         EXPECT_EQ(code_of([&] { rank.registry.add(pointer, 2 * page); }), BATON_ERR_UNSUPPORTED);
+        EXPECT_EQ(code_of([&] { rank.registry.add(pointer, 3 * page - 5); }), BATON_ERR_UNSUPPORTED) << "to the end";
         EXPECT_EQ(code_of([&] { rank.registry.add(pointer, 3 * page); }), BATON_ERR_ARGUMENT);
     });
 }
@@ -168,6 +169,15 @@ TEST(RegionRegistry, WhatCannotBeExportedIsAskedForOnce) {
     });
 }
 
+TEST(RegionRegistry, WhatCannotBeExportedIsKnownBeforeItsFirstUse) {
+    with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
+        rank.domain.pretend(place_of_memory, page, 1, "it is made of glass");
+        bool known = false;
+        EXPECT_EQ(rank.peek(place_of_memory, &known).reason, "it is made of glass");
+        EXPECT_TRUE(known);
+    });
+}
+
 TEST(RegionRegistry, APeersRefusalIsRememberedForThatAllocation) {
     with_a_peer<Rank>([](Rank &rank, Rank &peer) {
         std::atomic<int> asked{0};
@@ -194,6 +204,19 @@ TEST(RegionRegistry, APeersRefusalIsRememberedForThatAllocation) {
         EXPECT_EQ(rank.registry.allocated_bytes(), 0U);
         peer.domain.before_import = nullptr;
     });
+}
+
+/// What has broken the communicator says nothing of the memory, whatever its code: nothing goes on through a copy.
+TEST(RegionRegistry, AnInterruptionIsNotTakenForARefusal) {
+    for (const baton_result code : {BATON_ERR_MEMORY, BATON_ERR_UNSUPPORTED, BATON_ERR_ABORTED}) {
+        for (const char *refused : {"", "it is made of glass"}) {
+            with_a_peer<Rank>([&](Rank &rank, Rank & /*peer*/) {
+                rank.domain.pretend(place_of_memory, page, 1, refused);
+                rank.peers.interrupt({code, "over"});
+                EXPECT_NE(code_of([&] { rank.locate(place_of_memory); }), BATON_SUCCESS) << refused;
+            });
+        }
+    }
 }
 
 TEST(RegionRegistry, OrdinaryMemoryIsNotDirect) {
@@ -245,6 +268,16 @@ TEST(RegionRegistry, FreedMemoryGivesItsSlotBackWhenSlotsAreShort) {
     });
 }
 
+TEST(RegionRegistry, SoDoesMemoryThatOthersHaveTakenThePlaceOf) {
+    with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
+        take_all_slots(rank);
+        for (std::uint64_t i = 0; i < 10; ++i) rank.domain.pretend(place_of_memory + i * page, page, 9000 + i);
+        const std::uint64_t next = place_of_memory + caller_slots * page;
+        rank.domain.pretend(next, page, 5000);
+        EXPECT_TRUE(rank.locate(next).direct);
+    });
+}
+
 /// Memory that cudaFreeAsync frees behind an operation is gone for this process at once.
 TEST(RegionRegistry, PeersKeepFreedMemoryUntilWhatWasIssuedBeforeIsDone) {
     with_a_peer<Rank>([](Rank &rank, Rank &peer) {
@@ -288,6 +321,12 @@ TEST(RegionRegistry, TheSlotsOfFreedMemoryAreShortUntilWhatWasIssuedBeforeIsDone
         rank.domain.pretend(next, page, 5000);
         EXPECT_FALSE(rank.locate(next).direct);
         bool known = false;
+        EXPECT_NE(rank.peek(next, &known).reason.find("in use"), std::string::npos);
+        EXPECT_TRUE(known);
+        // Dropped behind the mark, it waits for the next one.
+        rank.issued = 2;
+        rank.domain.pretend(place_of_memory + 20 * page, 0, 0);
+        EXPECT_FALSE(rank.locate(next).direct);
         EXPECT_NE(rank.peek(next, &known).reason.find("in use"), std::string::npos);
         EXPECT_TRUE(known);
         rank.done = 1;
@@ -361,6 +400,12 @@ TEST(RegionRegistry, AllocatedMemoryIsPublishedFromBirth) {
         rank.registry.release_published(window.pointer);
         EXPECT_EQ(rank.registry.allocated_bytes(), 0U);
         rank.registry.allocate_published(700);  // the destructor frees it
+        void *scratch = nullptr;
+        {
+            RegionRegistry other(rank.domain, rank.peers, std::chrono::seconds(30));
+            scratch = other.allocate_scratch(10);
+        }
+        EXPECT_EQ(rank.domain.classify(scratch).kind, PointerInfo::Kind::invalid);
     });
 }
 

@@ -109,15 +109,17 @@ TEST(Rendezvous, WhatHasBeenWrittenOverIsNotWaitedFor) {
 }
 
 TEST(Rendezvous, OneClosesItForAll) {
-    run_threads(3, [](Bootstrap &bootstrap) {
-        Rendezvous rendezvous(bootstrap, bootstrap.rank(), bootstrap.size());
-        EXPECT_FALSE(rendezvous.closed());
-        bootstrap.barrier();
-        if (bootstrap.rank() == 2) rendezvous.close();
-        bootstrap.barrier();
-        EXPECT_TRUE(rendezvous.closed());
-        bootstrap.barrier();
-    });
+    for (int closer = 0; closer < 3; ++closer) {
+        run_threads(3, [closer](Bootstrap &bootstrap) {
+            Rendezvous rendezvous(bootstrap, bootstrap.rank(), bootstrap.size());
+            EXPECT_FALSE(rendezvous.closed());
+            bootstrap.barrier();
+            if (bootstrap.rank() == closer) rendezvous.close();
+            bootstrap.barrier();
+            EXPECT_TRUE(rendezvous.closed()) << "by rank " << closer;
+            bootstrap.barrier();
+        });
+    }
 }
 
 }  // namespace

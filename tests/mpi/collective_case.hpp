@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <ostream>
 
 #include "support/fixture.hpp"
@@ -20,7 +21,8 @@ struct CollectiveCase {
     std::size_t count = 0;
     Placement placement = Placement::separate;
     Memory memory = Memory::plain;
-    std::size_t send_offset = 0;  ///< bytes past an aligned address
+    std::optional<Memory> recv_memory = {};  ///< where it is another kind than the send buffer's
+    std::size_t send_offset = 0;             ///< bytes past an aligned address
     std::size_t recv_offset = 0;
     std::uint64_t seed = 1;
     int root = 0;  ///< broadcast; modulo the number of ranks
@@ -99,7 +101,7 @@ public:
         const std::size_t output_bytes = blocks ? n * block : block;
         const bool separate = c.placement == Placement::separate;
         recv_ = std::make_unique<Buffer>(comm, separate ? output_bytes : std::max(input_.size(), output_bytes),
-                                         c.memory, c.recv_offset);
+                                         c.recv_memory.value_or(c.memory), c.recv_offset);
         if (separate) {
             send_ = std::make_unique<Buffer>(comm, input_.size(), c.memory, c.send_offset);
             send_->upload(input_);

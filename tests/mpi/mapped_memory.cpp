@@ -35,12 +35,18 @@ protected:
         comm_.reset();
     }
 
-    /// By all, by none, by all but one, by all for one buffer in two.
-    static constexpr int kinds = 4;
+    /// By all, by none, by all but one, by all for one buffer in two; by all for send buffers, and for recv buffers by
+    /// all but one; the other way round.
+    static constexpr int kinds = 6;
     Memory memory(int kind, int turn) const {
-        const bool mapped = kind == 0 || (kind == 2 && turn % comm_->size() != comm_->rank()) ||
+        const bool all_but_one = turn % comm_->size() != comm_->rank();
+        const bool mapped = kind == 0 || kind == 4 || ((kind == 2 || kind == 5) && all_but_one) ||
                             (kind == 3 && (turn + comm_->rank()) % 2 == 0);
         return mapped ? Memory::baton : Memory::plain;
+    }
+    std::optional<Memory> recv_memory(int kind, int turn) const {
+        if (kind < 4) return std::nullopt;
+        return memory(kind == 4 ? 5 : 4, turn);
     }
     Stream &stream(int turn) { return *streams_[static_cast<std::size_t>(turn) % 2]; }
 
@@ -61,6 +67,7 @@ TEST_F(MappedMemory, Collectives) {
                     c.count = count;
                     c.placement = placement;
                     c.memory = memory(kind, ++turn);
+                    c.recv_memory = recv_memory(kind, turn);
                     c.recv_offset = 4;
                     c.seed = environment().seed + static_cast<std::uint64_t>(turn);
                     c.root = turn;

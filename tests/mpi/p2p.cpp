@@ -158,6 +158,22 @@ TEST_F(PointToPoint, EagerSendToOneself) {
     }
 }
 
+/// The counts of a sendrecv must be alike only where it is one message.
+TEST_F(PointToPoint, SendrecvToOneselfFromAnother) {
+    if (size() < 2) GTEST_SKIP() << "there is no other";
+    Transfer own(comm(), message(rank(), rank(), 5, 300), false), own_in(comm(), own.expected, true);
+    Transfer out(comm(), message(rank(), next_, 6, 500), false), in(comm(), message(previous_, rank(), 6, 500), true);
+    ASSERT_OK(baton_group_begin());
+    EXPECT_OK(baton_sendrecv(own.buffer.data(), 300, rank(), in.buffer.data(), 500, previous_, BATON_UINT8, comm(),
+                             *stream_));
+    EXPECT_OK(recv(own_in.buffer, rank()));
+    EXPECT_OK(send(out.buffer, next_));
+    ASSERT_OK(baton_group_end());
+    stream_->synchronize();
+    own_in.verify("to oneself");
+    in.verify("from another");
+}
+
 TEST_F(PointToPoint, LongMessageToOneselfInAGroup) {
     for (std::size_t bytes : {std::size_t{5}, eager + 1, std::size_t{1000003}}) {
         Transfer out(comm(), message(rank(), rank(), 4, bytes), false), in(comm(), out.expected, true);

@@ -125,5 +125,28 @@ TEST_F(Streams, OneStreamTwoCommunicators) {
     EXPECT_TRUE(same_bytes(model, buffer.download(), BATON_UINT32));
 }
 
+/// A group may give each peer a stream of its own, and each direction.
+TEST_F(Streams, AGroupOnTwoStreams) {
+    if (size() < 3) GTEST_SKIP() << "one peer's messages of a direction go on one stream";
+    const int next = (rank() + 1) % size(), previous = (rank() + size() - 1) % size();
+    Stream one(comm(), Stream::Kind::own), other(comm(), Stream::Kind::own);
+    constexpr std::size_t count = 100;  // buffered: the streams' steps come one after the other
+    Buffer up(comm(), count * 4), down(comm(), count * 4), from_previous(comm(), count * 4),
+        from_next(comm(), count * 4);
+    const auto input = [&](std::uint64_t seed, int of) { return make_input(BATON_INT32, BATON_SUM, seed, of, count); };
+    up.upload(input(1, rank()));
+    down.upload(input(2, rank()));
+    ASSERT_OK(baton_group_begin());
+    EXPECT_OK(baton_send(up.data(), count, BATON_INT32, next, comm(), one));
+    EXPECT_OK(baton_send(down.data(), count, BATON_INT32, previous, comm(), other));
+    EXPECT_OK(baton_recv(from_previous.data(), count, BATON_INT32, previous, comm(), one));
+    EXPECT_OK(baton_recv(from_next.data(), count, BATON_INT32, next, comm(), other));
+    ASSERT_OK(baton_group_end());
+    one.synchronize();
+    other.synchronize();
+    EXPECT_TRUE(same_bytes(input(1, previous), from_previous.download(), BATON_INT32));
+    EXPECT_TRUE(same_bytes(input(2, next), from_next.download(), BATON_INT32));
+}
+
 }  // namespace
 }  // namespace baton::test
