@@ -33,6 +33,7 @@ public:
     /// Called in place of every import with the post; what it throws is what the import throws.
     std::function<void(const RegionPost &)> before_import;
     std::atomic<std::size_t> most_bytes{SIZE_MAX};  // of an allocation
+    std::atomic<int> allocated{0};                  // and not released
     std::atomic<int> imported{0};
     std::atomic<int> unimported{0};
     std::atomic<int> exported{0};
@@ -61,9 +62,14 @@ public:
 
     void *allocate(std::size_t bytes) override {
         if (bytes > most_bytes) fail(BATON_ERR_MEMORY, "{} bytes are more than there are", bytes);
-        return host_->allocate(bytes);
+        void *const memory = host_->allocate(bytes);
+        ++allocated;
+        return memory;
     }
-    void release(void *pointer) override { host_->release(pointer); }
+    void release(void *pointer) override {
+        host_->release(pointer);
+        --allocated;
+    }
 
     Export export_region(const PointerInfo &info) override {
         ++exported;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -95,6 +96,12 @@ TEST(PeerMemoryProcesses, TwoThousandPublicationsKeepNoDescriptors) {
     }));
 }
 
+std::chrono::nanoseconds processor_time() {
+    timespec time = {};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 TEST(PeerMemoryProcesses, AKilledPeerIsReportedOnceAndEndsPublications) {
     const auto ended = run_processes(3, [](Bootstrap &bootstrap) {
         constexpr int victim = 1;
@@ -107,6 +114,11 @@ TEST(PeerMemoryProcesses, AKilledPeerIsReportedOnceAndEndsPublications) {
             if (++tries == 1) throw std::bad_alloc();  // is no report
             text = dead.what();
             ++reports;
+        };
+        std::atomic<int> ticks{0};
+        callbacks.tick = [&] {
+            ++ticks;
+            ticks.notify_all();
         };
         PeerMemory peers(bootstrap, *domain, callbacks);
         const std::vector<pid_t> pids = bootstrap.allgather(::getpid());
@@ -127,10 +139,12 @@ TEST(PeerMemoryProcesses, AKilledPeerIsReportedOnceAndEndsPublications) {
             EXPECT_EQ(failure.code(), BATON_ERR_PEER_DEAD);
             EXPECT_NE(std::string(failure.what()).find("rank 1"), std::string::npos) << failure.what();
         }
-        // The service thread goes on for two more ticks and does not say it again.
-        const auto later = std::chrono::steady_clock::now() + 250ms;
-        while (std::chrono::steady_clock::now() < later) std::this_thread::yield();
+        // The service thread goes on, does not say it again, and does not look at what has ended again and again.
+        const auto from = std::chrono::steady_clock::now();
+        const auto worked_before = processor_time();
+        for (int tick = ticks, until = tick + 3; tick < until; tick = ticks) ticks.wait(tick);
         EXPECT_EQ(reports, 1);
+        EXPECT_LT(processor_time() - worked_before, (std::chrono::steady_clock::now() - from) / 2);
         peers.leave();
     });
     EXPECT_EQ(ended[0].exit_code, 0);

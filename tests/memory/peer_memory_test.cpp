@@ -308,6 +308,31 @@ TEST(PeerMemory, TheFirstInterruptionStays) {
     });
 }
 
+TEST(PeerMemory, WhatCannotBePublishedForWantOfMemoryTakesNoSlot) {
+    run_threads(1, [](Bootstrap &bootstrap) {
+        Rank rank(bootstrap);
+        void *memory = rank.domain.allocate(1);
+        const auto published_with = [&](long allocations) {
+            test::allocations_left = allocations;
+            try {
+                const std::uint32_t slot = rank.publish(memory).slot;
+                test::allocations_left = -1;
+                rank.peers.retire(slot);
+                return true;
+            } catch (const std::bad_alloc &) {
+                test::allocations_left = -1;
+                return false;
+            }
+        };
+        long allocations = 0;
+        while (!published_with(allocations)) ++allocations;
+        EXPECT_GT(allocations, 0);
+        for (int slot = 0; slot < caller_slots; ++slot) rank.publish(memory);
+        EXPECT_EQ(code_of([&] { rank.publish(memory); }), BATON_ERR_MEMORY);
+        rank.domain.release(memory);
+    });
+}
+
 TEST(PeerMemory, RetiringNeedsNoMemory) {
     run_threads(1, [](Bootstrap &bootstrap) {
         Rank rank(bootstrap);

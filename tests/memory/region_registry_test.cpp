@@ -354,6 +354,7 @@ TEST(RegionRegistry, BatonsOwnMemoryDoesNotNeedTheCallersSlots) {
     with_a_peer<Rank>([](Rank &rank, Rank &peer) {
         take_all_slots(rank);
         EXPECT_EQ(code_of([&] { rank.registry.allocate(10); }), BATON_ERR_MEMORY);
+        EXPECT_EQ(rank.domain.allocated, 0);
         const std::uint64_t next = place_of_memory + caller_slots * page;
         rank.domain.pretend(next, page, 5000);
         EXPECT_EQ(code_of([&] { rank.registry.add(reinterpret_cast<const void *>(next), 1); }), BATON_ERR_MEMORY);

@@ -47,6 +47,27 @@ TEST_F(Explain, SaysWhatPeersReachOnly) {
     EXPECT_EQ(all.find("buf: "), all.find("buf: not allocated memory")) << all;
 }
 
+/// Where buffers are not reached, that is said once, and not that some of them are copied straight.
+TEST_F(Explain, SaysOnceWhyBuffersAreNotReached) {
+    if (size() < 2) GTEST_SKIP() << "there is nobody to reach";
+    baton_config config = default_config();
+    config.p2p = BATON_P2P_OFF;
+    const Communicator comm(MPI_COMM_WORLD, &config);
+    const std::string reach = std::string(info_of(comm).reach).substr(0, 40);
+    for (const baton_operation operation :
+         {BATON_ALLGATHER, BATON_REDUCE_SCATTER, BATON_ALLREDUCE, BATON_ALLTOALL, BATON_BROADCAST, BATON_SEND}) {
+        for (const std::size_t count : {10, 1000000}) {
+            char bytes[4096];
+            EXPECT_OK(baton_explain(comm, operation, count, BATON_FLOAT32, BATON_SUM, nullptr, nullptr, bytes,
+                                    sizeof(bytes)));
+            const std::string text = bytes;
+            const std::size_t first = text.find(reach);
+            EXPECT_TRUE(first == text.npos || text.find(reach, first + 1) == text.npos) << text;
+            EXPECT_EQ(text.find("copied straight"), text.npos) << text;
+        }
+    }
+}
+
 TEST_F(Explain, TellsOfTheCopyBehindAnAlltoallInPlace) {
     Buffer buffer(comm(), 400000 * static_cast<std::size_t>(size())), other(comm(), buffer.size());
     const auto explained = [&](const void *send, std::size_t count) {
