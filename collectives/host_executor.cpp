@@ -106,6 +106,7 @@ HostExecutor::HostExecutor(const CommView &view, HostReach reach, const Route &r
                            std::function<void()> throw_if_broken)
     : view_(view),
       reach_(std::move(reach)),
+      scratch_(view.size),
       route_(route),
       throw_if_broken_(std::move(throw_if_broken)),
       sent_(static_cast<std::size_t>(view.size)),
@@ -138,7 +139,7 @@ void HostExecutor::submit(void *stream, Work work) {
 
 void HostExecutor::collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) {
     submit(stream, [this, operation = request.operation, type = request.type, algorithm = plan.algorithm, args] {
-        HostEngine engine(view_, reach_);
+        HostEngine engine(view_, reach_, scratch_);
         if (algorithm == Algorithm::staged) return run_staged(engine, operation, type, {args, route_});
         run_collective<Mover::host>(engine, operation, algorithm, type, {args, route_});
     });

@@ -8,6 +8,7 @@
 #include "collectives/route.hpp"
 #include "transport/host/host_stream.hpp"
 #include "transport/host/remote_memory.hpp"
+#include "transport/host/scratch.hpp"
 
 namespace baton::core {
 
@@ -42,6 +43,7 @@ private:
 
     const CommView &view_;
     const HostReach reach_;
+    const HostScratch scratch_;
     const Route route_;
     const std::function<void()> throw_if_broken_;
     TurnOrder order_;

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <thread>
 #endif
 
 /// The few machine operations that the synchronisation code needs, for GPU threads and host threads alike. Everything
@@ -88,6 +89,13 @@ BATON_HD inline void relax_between_polls(std::uint32_t polls, std::uint32_t poll
 #else
     (void)polls;
     (void)polls_between_yields;
+#endif
+}
+
+/// For a host thread that has waited so long that a tenth of a millisecond more does not matter.
+BATON_HD inline void rest() {
+#if !defined(__CUDA_ARCH__)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
 #endif
 }
 

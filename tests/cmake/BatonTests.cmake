@@ -17,6 +17,9 @@
 #
 # baton_bytewise_code(FILES...): sources of the current folder's tests that make and compare every byte, optimised.
 #
+# baton_reference_code(FILES...): such sources that touch nothing but what their callers have to themselves. ThreadSanitizer, to
+# which every element would be a call, is not for them.
+#
 # baton_emulated_code(FILES...): sources of the current folder's tests that include kernels' sources (emulation/cuda.hpp).
 #
 # baton_unit_test(NAME SOURCES files... [LIBRARIES targets...] [LABELS labels...]): a binary without MPI ranks
@@ -44,6 +47,13 @@ endfunction()
 function(baton_bytewise_code)
   set_source_files_properties(${ARGN} PROPERTIES
     COMPILE_OPTIONS $<IF:$<CONFIG:Debug>,-O1,-O2> SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
+function(baton_reference_code)
+  baton_bytewise_code(${ARGN})
+  if(BATON_SANITIZE STREQUAL "thread")
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-O2;-fno-sanitize=thread")
+  endif()
 endfunction()
 
 function(baton_emulated_code)

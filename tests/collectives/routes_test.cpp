@@ -247,7 +247,8 @@ TEST_P(RoutesThatBreak, EndOnEveryRank) {
         request.count = count;
         core::HostReach reach;
         reach.same_process = true;
-        core::HostEngine engine(rank.view, reach);
+        const core::HostScratch scratch(size);
+        core::HostEngine engine(rank.view, reach, scratch);
         EXPECT_TRUE(engine.begin(HostNode::Rank::arrival(request, send.data(), recv.data())));
         EXPECT_TRUE(engine.await_all());
         if (aborts) core::give_up(rank.view, BATON_ERR_ABORTED, {});

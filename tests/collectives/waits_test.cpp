@@ -76,5 +76,19 @@ TEST(Waits, AWaitForAllPeersNamesTheOneThatHasNotArrived) {
     EXPECT_EQ(AbortWord::culprit(*ranks.view.arena(3).abort(0)), 2);
 }
 
+TEST(Waits, ALongOneLeavesTheProcessorToOthers) {
+    Ranks ranks(2);
+    ranks.view.timeout_ns = 60'000'000'000;
+    Spin spin(ranks.view, {1, 0, 6, WaitFor::done, {}});
+    const auto poll = [&](int polls) {
+        const std::uint64_t before = clock_ns();
+        while (polls-- > 0) EXPECT_TRUE(spin());
+        return clock_ns() - before;
+    };
+    poll(1 << 21);
+    constexpr int looks = 20, polls_a_look = 256;
+    EXPECT_GE(poll(looks * polls_a_look), looks * std::uint64_t{100'000});  // it has slept
+}
+
 }  // namespace
 }  // namespace baton::core

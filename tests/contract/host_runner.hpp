@@ -11,7 +11,7 @@ namespace baton::core::contract {
 template <class E>
 class HostRunner final : public Runner {
 public:
-    HostRunner(const CommView &view, const HostReach &reach) : view_(view), reach_(reach) {}
+    HostRunner(const CommView &view, const HostReach &reach) : view_(view), reach_(reach), scratch_(view.size) {}
 
     Offers offers() const override { return offers_of<E>(); }
     int engines(const Call & /*call*/) const override { return 1; }
@@ -20,7 +20,7 @@ public:
         dispatch_program(program, [&]<class P>() {
             for (const Call &call : calls) {
                 if (call.takes_part == 0) continue;
-                E engine(view_, reach_);
+                E engine(view_, reach_, scratch_);
                 P::run(engine, call, call.observed[0]);
             }
         });
@@ -32,6 +32,7 @@ public:
 private:
     const CommView &view_;
     const HostReach &reach_;
+    const HostScratch scratch_;
 };
 
 template <Engine E>

@@ -170,7 +170,8 @@ struct ForgetsARemote : HostEngine {
 
 /// The next operation takes the same epoch again.
 struct StuckEpoch : HostEngine {
-    StuckEpoch(const CommView &its_view, const HostReach &reach) : HostEngine(its_view, reach), view(its_view) {}
+    StuckEpoch(const CommView &its_view, const HostReach &reach, const HostScratch &scratch)
+        : HostEngine(its_view, reach, scratch), view(its_view) {}
     bool finish() {
         const bool finished = HostEngine::finish();
         if (finished) *view.own().epoch(channel) -= 1;

@@ -16,6 +16,7 @@
 #include "emulation/context.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if defined(__SANITIZE_THREAD__)
@@ -61,7 +62,10 @@ public:
 #if defined(__SANITIZE_ADDRESS__)
     void leave_for(const Stack &next) { __sanitizer_start_switch_fiber(&fake_, next.bottom_, next.bytes_); }
     /// For good: frees what was beside the stack.
-    void end_for(const Stack &next) { __sanitizer_start_switch_fiber(nullptr, next.bottom_, next.bytes_); }
+    void end_for(const Stack &next) {
+        fake_ = nullptr;
+        __sanitizer_start_switch_fiber(nullptr, next.bottom_, next.bytes_);
+    }
     void arrive() { __sanitizer_finish_switch_fiber(fake_, nullptr, nullptr); }
 #else
     void leave_for(const Stack & /*next*/) {}
@@ -88,6 +92,13 @@ BATON_UNSEEN void acquired([[maybe_unused]] void *here) {
 #endif
 }
 
+/// Of a stack whose functions have not returned and never will.
+void forget_frames([[maybe_unused]] void *stack, [[maybe_unused]] std::size_t bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+    ASAN_UNPOISON_MEMORY_REGION(stack, bytes);
+#endif
+}
+
 struct Fiber {
     enum class State {
         ready,
@@ -101,14 +112,49 @@ struct Fiber {
     Votes votes{};  // its own, then those of all that have met
 };
 
+/// Fibers and their stacks, for one block after the other: ThreadSanitizer takes longer to make them than most kernels
+/// take to run.
+class Fibers {
+public:
+    explicit Fibers(unsigned count)
+        : count_(count),
+          fibers_(std::make_unique<Fiber[]>(count)),
+          stacks_(std::make_unique_for_overwrite<std::byte[]>(count * stack_bytes)) {
+        for (unsigned fiber = 0; fiber < count; ++fiber) {
+            fibers_[fiber].stack.describe(memory_of(fiber), stack_bytes);
+            fibers_[fiber].stack.create();
+        }
+    }
+    ~Fibers() {
+        for (unsigned fiber = 0; fiber < count_; ++fiber) fibers_[fiber].stack.destroy();
+    }
+    Fibers(const Fibers &) = delete;
+    Fibers &operator=(const Fibers &) = delete;
+
+    unsigned count() const { return count_; }
+    BATON_UNSEEN Fiber &operator[](unsigned fiber) { return fibers_[fiber]; }
+    /// To be switched to, which calls `entry`. The last entry has not returned.
+    void start(unsigned fiber, void (*entry)()) {
+        forget_frames(memory_of(fiber), stack_bytes);
+        fibers_[fiber].context.start(memory_of(fiber), stack_bytes, entry);
+        fibers_[fiber].state = Fiber::State::ready;
+    }
+
+private:
+    std::byte *memory_of(unsigned fiber) { return &stacks_[fiber * stack_bytes]; }
+
+    const unsigned count_;
+    std::unique_ptr<Fiber[]> fibers_;
+    std::unique_ptr<std::byte[]> stacks_;
+};
+
 class Block {
 public:
-    Block(unsigned threads, std::uint64_t seed, const std::function<void()> &kernel)
+    Block(Fibers &fibers, unsigned threads, std::uint64_t seed, const std::function<void()> &kernel)
         : threads_(threads),
           draw_(seed * 2 + 1),
           kernel_(kernel),
-          fibers_(std::make_unique<Fiber[]>(threads)),
-          stacks_(std::make_unique_for_overwrite<std::byte[]>(threads * stack_bytes)),
+          fibers_(fibers),
           warps_(std::make_unique<char[]>((threads + warp_threads - 1) / warp_threads)) {}
 
     void run();
@@ -117,7 +163,6 @@ public:
 
 private:
     static void begin();
-    void start(Fiber &fiber, std::byte *stack);
     void let_run(unsigned thread);
     void come_back();
     bool release_if_all_here(unsigned first, unsigned count, Fiber::State waiting);
@@ -127,8 +172,7 @@ private:
     const unsigned threads_;
     std::uint64_t draw_;
     const std::function<void()> &kernel_;
-    std::unique_ptr<Fiber[]> fibers_;
-    std::unique_ptr<std::byte[]> stacks_;
+    Fibers &fibers_;
     std::unique_ptr<char[]> warps_;  // where the barriers of each warp order, for ThreadSanitizer
     char all_ = 0;                   // where the block's do
     Context scheduler_;
@@ -140,7 +184,8 @@ private:
 
 thread_local Block *running = nullptr;
 
-void Block::begin() {
+/// What the fiber reads before it has acquired all_, its block's thread has written, unordered.
+BATON_UNSEEN void Block::begin() {
     Block &block = *running;
     Fiber &self = block.fibers_[block.current_];
     self.stack.arrive();
@@ -149,12 +194,6 @@ void Block::begin() {
     self.state = Fiber::State::ended;
     released(&block.all_);
     block.come_back();
-}
-
-void Block::start(Fiber &fiber, std::byte *stack) {
-    fiber.context.start(stack, stack_bytes, &Block::begin);
-    fiber.stack.describe(stack, stack_bytes);
-    fiber.stack.create();
 }
 
 BATON_UNSEEN void Block::let_run(unsigned thread) {
@@ -230,7 +269,7 @@ BATON_UNSEEN void Block::report_parted() {
 BATON_UNSEEN void Block::run() {
     running = this;
     scheduler_stack_.adopt();
-    for (unsigned thread = 0; thread < threads_; ++thread) start(fibers_[thread], &stacks_[thread * stack_bytes]);
+    for (unsigned thread = 0; thread < threads_; ++thread) fibers_.start(thread, &Block::begin);
     released(&all_);
     while (ended_ < threads_) {
         const unsigned thread = next_ready();
@@ -252,7 +291,6 @@ BATON_UNSEEN void Block::run() {
         }
     }
     acquired(&all_);
-    for (unsigned thread = 0; thread < threads_; ++thread) fibers_[thread].stack.destroy();
     running = nullptr;
 }
 
@@ -260,15 +298,20 @@ BATON_UNSEEN void Block::run() {
 
 void run_grid(unsigned blocks, unsigned threads, std::uint64_t seed, const std::function<void()> &kernel,
               unsigned resident) {
+    // The caller's own: fibers that other ranks have used would be ordered behind what those did, for ThreadSanitizer.
+    thread_local std::vector<std::unique_ptr<Fibers>> fibers;
     std::atomic<unsigned> next = 0;
     std::vector<std::thread> places;
     for (unsigned place = 0; place < std::min(blocks, resident); ++place) {
-        places.emplace_back([&] {
+        if (place == fibers.size()) fibers.emplace_back();
+        if (fibers[place] == nullptr || fibers[place]->count() < threads)
+            fibers[place] = std::make_unique<Fibers>(threads);
+        places.emplace_back([&next, &kernel, &its = *fibers[place], blocks, threads, seed] {
             for (unsigned block = next++; block < blocks; block = next++) {
                 blockIdx.x = block;
                 blockDim.x = threads;
                 gridDim.x = blocks;
-                Block(threads, seed + block, kernel).run();
+                Block(its, threads, seed + block, kernel).run();
             }
         });
     }

@@ -112,8 +112,10 @@ void Buffer::write_guards() {
 }
 
 void Buffer::poison() {
-    const Bytes pattern(bytes_, poison_byte);
-    upload(pattern);
+    if (on_gpu_)
+        upload(Bytes(bytes_, poison_byte));
+    else
+        std::memset(data(), std::to_integer<int>(poison_byte), bytes_);
 }
 
 void Buffer::upload(std::span<const std::byte> source, std::size_t at_byte) {

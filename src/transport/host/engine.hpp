@@ -4,11 +4,11 @@
 #include <array>
 #include <cassert>
 #include <cerrno>
-#include <vector>
 
 #include "transport/host/line_move.hpp"
 #include "transport/host/move.hpp"
 #include "transport/host/remote_memory.hpp"
+#include "transport/host/scratch.hpp"
 #include "transport/remote_lists.hpp"
 #include "transport/transport.hpp"
 
@@ -21,7 +21,8 @@ public:
     using Remote = HostRemote;
     static constexpr int channel = 0;
 
-    HostEngine(const CommView &view, const HostReach &reach) : view_(view), reach_(reach) {}
+    HostEngine(const CommView &view, const HostReach &reach, const HostScratch &scratch)
+        : view_(view), reach_(reach), scratch_(scratch) {}
 
     int rank() const { return view_.rank; }
     int size() const { return view_.size; }
@@ -214,9 +215,6 @@ public:
     }
 
 private:
-    /// Of elements combined at once, so that they stay in the cache.
-    static constexpr std::uint64_t scratch_bytes = 32768;
-
     using Words = std::uint64_t *(Arena::*)(int, int) const;
     using Remotes = std::array<Remote, max_ranks>;
 
@@ -247,16 +245,14 @@ private:
     template <class T, class Part>
     void combine(const Remote *sources, int source_count, std::uint64_t count, const Part &part) {
         if (failed_) return;
-        constexpr std::uint64_t block = scratch_bytes / sizeof(T);
+        constexpr std::uint64_t block = HostScratch::block_bytes / sizeof(T);
         const auto n = static_cast<std::size_t>(source_count);
-        if (scratch_.size() < n * scratch_bytes) scratch_.resize(n * scratch_bytes);
-        result_.resize(block * sizeof(Accumulator<T>));
         std::array<const T *, max_ranks> inputs{};
         for (std::uint64_t first = 0; first < count; first += block) {
             const std::uint64_t elements = std::min(block, count - first);
             for (std::size_t source = 0; source < n; ++source) {
                 const Remote from = sources[source] + first * sizeof(T);
-                std::byte *const held = from.process == 0 ? from.address : scratch_.data() + source * scratch_bytes;
+                std::byte *const held = from.process == 0 ? from.address : scratch_.source(source);
                 if (from.process != 0 && !host_read(held, from, elements * sizeof(T))) return report_unreachable(from);
                 inputs[source] = reinterpret_cast<const T *>(held);
             }
@@ -269,7 +265,7 @@ private:
     }
     /// Where a block's result is made: at once in its place, where that is mapped.
     std::byte *result_for(const Remote &destination) {
-        return destination.process == 0 ? destination.address : result_.data();
+        return destination.process == 0 ? destination.address : scratch_.result();
     }
     bool write(const Remote &destination, const std::byte *result, std::uint64_t bytes) {
         if (destination.process == 0 && destination.address == result) return true;
@@ -324,14 +320,13 @@ private:
 
     const CommView &view_;
     const HostReach &reach_;
+    const HostScratch &scratch_;
     std::uint64_t epoch_ = 0;
     Signature mine_;
     bool failed_ = false;
     bool met_all_ = false;
     Remotes send_of_{};
     Remotes recv_of_{};
-    std::vector<std::byte> scratch_;
-    std::vector<std::byte> result_;
 };
 
 }  // namespace baton::core
