@@ -1,12 +1,17 @@
 // Waits of one rank in arenas that the test fills in: what is recorded when one ends with an error.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "sync/comm_view.hpp"
+#include "transport/host/engine.hpp"
+#include "transport/host/message_engine.hpp"
 
 namespace baton::core {
 namespace {
@@ -74,6 +79,35 @@ TEST(Waits, AWaitForAllPeersNamesTheOneThatHasNotArrived) {
     EXPECT_EQ(ranks.control.record.point.peer, 2);
     EXPECT_EQ(ranks.control.record.point.wait_for, WaitFor::data);
     EXPECT_EQ(AbortWord::culprit(*ranks.view.arena(3).abort(0)), 2);
+}
+
+/// The number of a process that has ended.
+pid_t ended_process() {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(0);
+    ::waitpid(child, nullptr, 0);
+    return child;
+}
+
+TEST(SingleCopies, FailAsTheSystemSaysWhy) {
+    int word = 0;
+    auto *const bytes = reinterpret_cast<std::byte *>(&word);
+    const pid_t ended = ended_process();
+    const HostRemote of_the_dead{bytes, ended}, unmapped{nullptr, ::getpid()};
+    for (const auto &[remote, code] : {std::pair{of_the_dead, BATON_ERR_PEER_DEAD}, {unmapped, BATON_ERR_SYSTEM}}) {
+        HostReach reach;
+        reach.pids = {0, remote.process};
+        for (const bool message : {false, true}) {
+            Ranks ranks(2);
+            if (message) {
+                HostMessageEngine(ranks.view, reach, Arrival{}, 1, 1).copy_from(bytes, remote, sizeof(word));
+            } else {
+                HostEngine(ranks.view, reach, HostScratch(2)).copy_from(bytes, remote, sizeof(word));
+            }
+            EXPECT_EQ(ranks.control.record.code, static_cast<std::uint64_t>(code)) << message;
+            EXPECT_EQ(ranks.control.record.point.peer, 1) << message;
+        }
+    }
 }
 
 TEST(Waits, ALongOneLeavesTheProcessorToOthers) {

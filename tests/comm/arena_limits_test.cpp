@@ -67,6 +67,19 @@ TEST(ArenaLimits, LinesAreForWhoReachesEachOther) {
     FAIL() << "no table of two GPUs";
 }
 
+TEST(ArenaLimits, SlotsOfAllPeersTakeNoMoreWhereTheyAreMany) {
+    const baton_config config = resolve_config(nullptr);
+    for (TuningKey key : {TuningKey{"NVIDIA H200", TuningKey::apart, 1}, TuningKey{"host", "shared memory", 1}}) {
+        for (key.ranks = 16; key.ranks <= max_ranks; key.ranks *= 2) {
+            const TuningTable table = nearest_table(built_in_tables(), key);
+            const Arenas made = arenas(config, capabilities_of(table, key.ranks), false);
+            const auto peers = static_cast<std::uint64_t>(key.ranks);
+            EXPECT_LE(made.limits.messages * message_slots * peers, 8 * MiB) << to_string(key);
+            EXPECT_GE(made.limits.messages, std::uint64_t{BATON_EAGER_BYTES}) << to_string(key);
+        }
+    }
+}
+
 TEST(ArenaLimits, TheUsersPacketLimitStands) {
     baton_config config = resolve_config(nullptr);
     const Capabilities capabilities = capabilities_of(built_in_tables().front(), 2);

@@ -9,9 +9,12 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 
+#include "memory/doorbell.hpp"
 #include "memory/peer_memory.hpp"
 #include "memory/region_registry.hpp"
 #include "ranks.hpp"
@@ -266,6 +269,64 @@ TEST(PeerMemoryProcesses, ARankWithoutDescriptorsFailsOnAllRanks) {
             EXPECT_EQ(failure.code(), BATON_ERR_SYSTEM) << failure.what();
             EXPECT_EQ(std::string(failure.what()).find("rank 1: socket"), 0U) << failure.what();
         }
+    }));
+}
+
+/// The doorbells of a process of this machine, by who owns the socket.
+std::vector<std::string> doorbells_of(pid_t pid) {
+    std::set<std::string> sockets;
+    for (const auto &entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd")) {
+        std::error_code closed;
+        sockets.insert(std::filesystem::read_symlink(entry.path(), closed).string());
+    }
+    std::vector<std::string> names;
+    std::ifstream table("/proc/net/unix");
+    for (std::string line; std::getline(table, line);) {
+        std::istringstream fields(line);
+        std::string skipped, inode, name;
+        for (int field = 0; field < 6; ++field) fields >> skipped;
+        fields >> inode >> name;
+        if (sockets.count("socket:[" + inode + "]") != 0 && name.size() > 1 && name[0] == '@')
+            names.push_back(name.substr(1));
+    }
+    return names;
+}
+
+/// Rank 2 sends rank 1 a descriptor in the name of rank 0, behind the one that rank 0 has sent.
+TEST(PeerMemoryProcesses, AStrangersDescriptorIsNotTaken) {
+    expect_all_well(run_processes(3, [](Bootstrap &bootstrap) {
+        const auto domain = make_host_domain(false);
+        PeerMemory peers(bootstrap, *domain, {});
+        const int rank = bootstrap.rank();
+        auto *memory = static_cast<int *>(domain->allocate(sizeof(int)));
+        *memory = 100 + rank;
+        const std::vector<pid_t> pids = bootstrap.allgather(::getpid());
+        PeerMemory::Published published;
+        if (rank == 0) {
+            while (!all_threads_stopped(pids[1])) std::this_thread::yield();
+            published = peers.publish(domain->export_region(domain->classify(memory)), patience);
+        } else if (rank == 2) {
+            stop_process(pids[1]);
+            // Ranks are told in their order: when this one has been, so has rank 1.
+            while (peers.address(0, 0, 1) == nullptr) std::this_thread::yield();
+            const std::vector<std::string> names = doorbells_of(pids[1]);
+            EXPECT_FALSE(names.empty());
+            Export exported = domain->export_region(domain->classify(memory));
+            constexpr std::uint64_t first_post = 1;
+            Doorbell stranger;
+            for (const std::string &name : names)
+                EXPECT_EQ(stranger.ring(name, 0, first_post, exported.fd, [] { return true; }), Doorbell::Rung::sent);
+            ::close(exported.fd);
+            ::kill(pids[1], SIGCONT);
+        }
+        published = bootstrap.allgather(published)[0];
+        auto *seen = static_cast<int *>(peers.address(0, published.slot, published.generation));
+        ASSERT_NE(seen, nullptr);
+        EXPECT_EQ(*seen, 100);
+        bootstrap.barrier();
+        peers.leave();
+        bootstrap.barrier();
+        domain->release(memory);
     }));
 }
 
