@@ -263,6 +263,30 @@ TEST(Abort, FromAnotherThread) {
     EXPECT_ERROR(BATON_ERR_ABORTED, baton_comm_check(comm));
 }
 
+/// What is enqueued behind a call that the abort has ended.
+TEST(Abort, APutThatHasNotBegunIsNotMade) {
+    if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
+    constexpr std::size_t bytes = 64;
+    FragileComm comm(20);
+    if (on_gpu(comm)) GTEST_SKIP() << "of GPUs, copies that are enqueued are made";
+    baton_window_t window = nullptr;
+    void *base = nullptr;
+    ASSERT_OK(baton_window_create(comm, bytes, &window, &base));
+    Buffer source(comm, bytes), never_sent(comm, bytes);
+    if (world_rank() == 0) {
+        Stream stream(comm, Stream::Kind::own);
+        EXPECT_OK(baton_recv(never_sent.data(), bytes, BATON_UINT8, 1, comm, stream));
+        EXPECT_OK(baton_put(source.data(), bytes, 1, 0, window, stream));
+        EXPECT_OK(baton_comm_abort(comm));
+        EXPECT_ERROR(BATON_ERR_ABORTED, baton_host_stream_synchronize(static_cast<baton_host_stream_t>(stream.get())));
+    }
+    barrier();
+    Bytes found(bytes, std::byte{1});
+    copy_memory(found.data(), base, bytes, false);
+    EXPECT_TRUE(same_bytes(Bytes(bytes), found));
+    barrier();
+}
+
 /// Ranks drift apart while they set up: a creation does not wait for as short a time as the communicator's calls.
 TEST(Creation, HasPatienceOfItsOwn) {
     baton_config config = default_config();
