@@ -29,7 +29,7 @@ std::uint64_t PlannedCall::most_steps(std::uint64_t segment_bytes) const {
     if (!is_routed(plan.algorithm) || request.operation == BATON_ALLGATHER) return ranks;
     // Accumulators have four bytes or more, and the steps of all blocks are counted together.
     const std::uint64_t widened = segments * std::max<std::uint64_t>(1, 4 / baton_type_size(request.type));
-    return request.operation == BATON_ALLREDUCE ? widened + ranks : widened * ranks;
+    return request.operation == BATON_ALLREDUCE ? widened + ranks : widened * ranks + 1;
 }
 
 bool PlannedCall::has_peers() const { return size > 1 || is_message(request.operation); }

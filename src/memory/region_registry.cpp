@@ -193,9 +193,12 @@ struct RegionRegistry::Impl {
 
     void release(Regions::iterator region) {
         void *const pointer = reinterpret_cast<void *>(region->first);
-        drop(region);
+        const bool published = region->second.published;
+        const std::uint32_t slot = region->second.place.slot;
+        regions.erase(region);
         domain.release(pointer);
-        retire_dropped();
+        // At once: who gives memory back has no operation under way that names it.
+        if (published) peers.retire(slot);
     }
 
     /// What was asked for, of the wanted regions among those that allocate() gave.
