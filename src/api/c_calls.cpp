@@ -23,7 +23,7 @@ baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stre
         const StreamRef on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
         if (!group.open()) return turn.issuer().run(request, on.get());
-        turn.issuer().require_stream(on.get());
+        turn.issuer().require_runnable(request, on.get());
         const auto look = [=] {
             const std::shared_ptr<Communicator> again = find_comm(comm);
             const auto its_turn = again->turn_unless_destroyed();

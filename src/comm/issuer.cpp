@@ -86,6 +86,11 @@ void Issuer::guard(const Body &body) {
     }
 }
 
+void Issuer::require_runnable(const Request &request, void *stream) const {
+    require_stream(stream);
+    static_cast<void>(planner_.plan(request));
+}
+
 void Issuer::run(const Request &request, void *stream) {
     guard([&] { issue(request, stream); });
 }

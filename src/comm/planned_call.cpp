@@ -1,8 +1,8 @@
 #include "comm/planned_call.hpp"
 
-#include <algorithm>
-
 #include "collectives/tuning.hpp"
+#include "transport/element/dispatch.hpp"
+#include "transport/element/reduce.hpp"
 
 namespace baton::core {
 namespace {
@@ -27,8 +27,9 @@ std::uint64_t PlannedCall::most_steps(std::uint64_t segment_bytes) const {
     if (goes_through_staging(plan.algorithm))
         return request.operation == BATON_ALLREDUCE ? 2 * (segments / ranks + 1) : segments;
     if (!is_routed(plan.algorithm) || request.operation == BATON_ALLGATHER) return ranks;
-    // Accumulators have four bytes or more, and the steps of all blocks are counted together.
-    const std::uint64_t widened = segments * std::max<std::uint64_t>(1, 4 / baton_type_size(request.type));
+    // Accumulators may be wider than elements, and the steps of all blocks are counted together.
+    const std::uint64_t widened =
+        segments * dispatch_type(request.type, []<class T>() { return sizeof(Accumulator<T>) / sizeof(T); });
     return request.operation == BATON_ALLREDUCE ? widened + ranks : widened * ranks + 1;
 }
 

@@ -42,7 +42,8 @@ Plan Planner::plan(const Request &request) const {
     constexpr std::uint64_t most = (std::uint64_t{1} << step_bits) - 1;
     if (call.most_steps(segment) > most) {
         fail(BATON_ERR_UNSUPPORTED,
-             "{} of {} bytes in segments of {} takes more than {} steps; make BATON_SEGMENT larger",
+             "{} of {} bytes in segments of {} takes more than {} steps; make several calls of it, or BATON_SEGMENT "
+             "larger",
              baton_operation_name(request.operation), request.bytes, segment, most);
     }
     return plan;

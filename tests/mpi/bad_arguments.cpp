@@ -318,6 +318,28 @@ TEST_F(BadArguments, InsideAGroup) {
     EXPECT_REFUSED(baton_group_end(), "group");
 }
 
+/// At the group's end it would be refused behind a call that is under way.
+TEST_F(BadArguments, TooManySegmentsInsideAGroup) {
+    if (on_gpu() || size() < 2) GTEST_SKIP() << "no memory for them, or no segments";
+    baton_config config = default_config();
+    config.p2p = BATON_P2P_OFF;
+    config.segment_bytes = 4096;
+    const Communicator staged(MPI_COMM_WORLD, &config);
+    constexpr std::size_t bytes = std::size_t{1} << 36;
+    void *const memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    int before = rank(), after = -1;
+    ASSERT_OK(baton_group_begin());
+    EXPECT_OK(baton_allreduce(&before, &after, 1, BATON_INT32, BATON_SUM, staged, nullptr));
+    EXPECT_ERROR(BATON_ERR_UNSUPPORTED, baton_broadcast(memory, memory, bytes, BATON_INT8, 0, staged, nullptr),
+                 "broadcast", "BATON_SEGMENT");
+    EXPECT_OK(baton_group_end());  // without the refused one
+    EXPECT_EQ(after, size() * (size() - 1) / 2);
+    expect_works(staged);
+    EXPECT_EQ(munmap(memory, bytes), 0);
+}
+
 /// The k-th send meets the k-th recv: those of two streams would be issued in another order than they were called.
 TEST_F(BadArguments, MessagesOfAPeerOnTwoStreamsOfAGroup) {
     Stream other(comm(), Stream::Kind::own);
