@@ -1,42 +1,53 @@
 #include "memory/pool_mappings.hpp"
 
-#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "util/failure.hpp"
 
 namespace baton::core {
 
 void *PoolMappings::open(const RegionPost &piece, int fd, int device) {
     const std::lock_guard lock(mutex_);
-    const Place place{piece.process, piece.base};
     void *const pool = import_pool(fd, device);  // in any case, for this user's device to have access
-    if (const auto here = mappings_.find(place);
-        here != mappings_.end() && here->second.allocation == piece.allocation) {
-        ++here->second.users;
-        return here->second.address;
-    }
-    // Counted before what lies under it goes: a pool is not destroyed in between, as kernels that the freed piece was
-    // given to may be under way.
-    ++pools_.at(pool).pieces;
-    Mappings::iterator mapping = mappings_.end();
+    Mappings::iterator mapping;
+    bool is_new = false;
     try {
-        free_what_is_under(piece);
         // Its entry first: what the driver has imported is always written down.
-        mapping = mappings_.try_emplace(place).first;
-        mapping->second = {piece.size, piece.allocation, pool, driver_.import_pointer(pool, piece), 1};
+        std::tie(mapping, is_new) = mappings_.try_emplace({piece.process, piece.base, piece.allocation});
     } catch (...) {
-        if (mapping != mappings_.end()) mappings_.erase(mapping);
-        --pools_.at(pool).pieces;
         destroy_if_empty(pool);
         throw;
     }
+    if (is_new) {
+        mapping->second = {piece.size, pool, nullptr, 0};
+        ++pools_.at(pool).pieces;
+        try {
+            free_what_is_under(piece);
+            mapping->second.address = driver_.import_pointer(pool, piece);
+        } catch (...) {
+            forget(mapping);
+            throw;
+        }
+    } else if (mapping->second.address == nullptr) {
+        destroy_if_empty(pool);
+        fail(BATON_ERR_SYSTEM, "a peer has freed the memory at {:#x}, and other memory is in its place", piece.base);
+    }
+    ++mapping->second.users;
     return mapping->second.address;
 }
 
 void PoolMappings::close(const RegionPost &piece) {
     const std::lock_guard lock(mutex_);
-    const auto found = mappings_.find({piece.process, piece.base});
-    // Of another allocation: this one has been freed when that was imported.
-    if (found == mappings_.end() || found->second.allocation != piece.allocation) return;
-    if (--found->second.users == 0) free(found);
+    const auto found = mappings_.find({piece.process, piece.base, piece.allocation});
+    if (found == mappings_.end() || --found->second.users > 0) return;
+    try {
+        free(found->second);
+    } catch (...) {
+        forget(found);
+        throw;
+    }
+    forget(found);
 }
 
 /// Imports and counts.
@@ -52,21 +63,24 @@ void *PoolMappings::import_pool(int fd, int device) {
 }
 
 void PoolMappings::free_what_is_under(const RegionPost &piece) {
-    auto next = mappings_.upper_bound({piece.process, piece.base});
-    if (next != mappings_.begin()) {
-        const auto before = std::prev(next);
-        const auto &[process, base] = before->first;
-        if (process == piece.process && base + before->second.size > piece.base) free(before);
+    for (auto at = mappings_.lower_bound({piece.process, 0, 0});
+         at != mappings_.end() && at->first.process == piece.process && at->first.base < piece.base + piece.size;
+         ++at) {
+        if (at->first.base + at->second.size > piece.base) free(at->second);
     }
-    while (next != mappings_.end() && next->first < Place{piece.process, piece.base + piece.size}) free(next++);
 }
 
-void PoolMappings::free(Mappings::iterator mapping) {
-    const Mapping gone = mapping->second;
+/// Unless it is already. Its users close it later.
+void PoolMappings::free(Mapping &mapping) {
+    if (void *const address = std::exchange(mapping.address, nullptr); address != nullptr)
+        driver_.free_pointer(address);
+}
+
+void PoolMappings::forget(Mappings::iterator mapping) {
+    void *const pool = mapping->second.pool;
     mappings_.erase(mapping);
-    --pools_.at(gone.pool).pieces;
-    driver_.free_pointer(gone.address);
-    destroy_if_empty(gone.pool);
+    --pools_.at(pool).pieces;
+    destroy_if_empty(pool);
 }
 
 void PoolMappings::destroy_if_empty(void *pool) {

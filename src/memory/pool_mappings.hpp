@@ -1,9 +1,9 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <utility>
 
 #include "memory/region.hpp"
 
@@ -20,8 +20,9 @@ namespace baton::core {
 ///   not the one that imports, crashes in a later copy, since it looks at what it has remembered of its last one.
 /// - None of these calls waits for running kernels.
 /// A piece is therefore imported once for all its users, and freed by the last of them, or when another one is imported
-/// over it: then its owner has freed it. A pool is destroyed with its last piece. Only kernels may be given the
-/// addresses. Thread-safe.
+/// over it: then its owner has freed it. A pool is destroyed when the last user of any of its pieces has closed it:
+/// until then kernels that were given a freed piece may be under way. Only kernels may be given the addresses.
+/// Thread-safe.
 ///
 /// A piece is what its owner has posted: process, base and size say where it lies, and `allocation` tells it from those
 /// before and after it in the same place.
@@ -41,35 +42,40 @@ public:
     explicit PoolMappings(Driver &driver) : driver_(driver) {}
 
     /// The piece's address in this process, for kernels of `device`. `fd`: its pool's descriptor, which stays the
-    /// caller's. Where it throws, nothing is imported that was not before.
+    /// caller's. Where it throws, nothing is imported that was not before. Throws BATON_ERR_SYSTEM for a piece that
+    /// another one has been imported over.
     void *open(const RegionPost &piece, int fd, int device);
 
     /// For each open(), once.
     void close(const RegionPost &piece);
 
 private:
+    struct Key {
+        std::uint64_t process, base, allocation;
+        auto operator<=>(const Key &) const = default;
+    };
     struct Mapping {
         std::uint64_t size = 0;
-        std::uint64_t allocation = 0;
         void *pool = nullptr;
-        void *address = nullptr;
+        void *address = nullptr;  // null: another piece has been imported over this one, which has users still
         int users = 0;
     };
     struct Pool {
         int imports = 0;
-        int pieces = 0;
+        int pieces = 0;  // mappings, whether freed or not
     };
-    using Place = std::pair<std::uint64_t, std::uint64_t>;  // process, base
-    using Mappings = std::map<Place, Mapping>;
+    using Mappings = std::map<Key, Mapping>;
 
     void *import_pool(int fd, int device);
+    void import(Mapping &mapping, const RegionPost &piece);
     void free_what_is_under(const RegionPost &piece);
-    void free(Mappings::iterator mapping);
+    void free(Mapping &mapping);
+    void forget(Mappings::iterator mapping);
     void destroy_if_empty(void *pool);
 
     Driver &driver_;
     std::mutex mutex_;
-    Mappings mappings_;  // no two overlap: memory has one owner at a time
+    Mappings mappings_;  // no two with an address overlap: memory has one owner at a time
     std::map<void *, Pool> pools_;
 };
 
