@@ -56,7 +56,7 @@ public:
     /// True if everything issued has finished. Never waits.
     virtual bool idle() = 0;
     /// What has been issued by now is what mark_is_done() speaks of, in place of what was marked before.
-    virtual void mark() = 0;
+    virtual void mark() noexcept = 0;
     /// True if all of what was marked has finished; launches of graphs count where they came before mark(). Never
     /// waits.
     virtual bool mark_is_done() = 0;

@@ -47,7 +47,7 @@ public:
     void local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) override;
     void drain() override;
     bool idle() override;
-    void mark() override;
+    void mark() noexcept override { cuda_->order.mark(); }
     bool mark_is_done() override;
     // Kernels read Control::abort and the clock; stream waits do not.
     void interrupt() noexcept override {
@@ -78,19 +78,22 @@ private:
             cuda_->order.after(as_stream(stream), into);
         } catch (const std::exception &failure) {
             if (!left_something) throw;
-            mark_end(as_stream(stream), into);
+            record_end(as_stream(stream), into);
             throw PartlyEnqueued(as_failure(failure));
         }
     }
     /// drain() then waits for what has been enqueued, where CUDA still lets it; for copies, too, that nothing of the
     /// operation follows yet.
-    void mark_end(cudaStream_t stream, GpuOrder::Into into) {
-        try {
-            if (into == GpuOrder::Into::stream) cuda_->lane.let_follow_pushes(stream);
-            cuda_->order.after(stream, into);
-        } catch (const std::exception &failure) {
-            log(LogLevel::warn, view_.rank, "{}", failure.what());
-        }
+    void record_end(cudaStream_t stream, GpuOrder::Into into) {
+        const auto attempt = [&](const auto &part) {
+            try {
+                part();
+            } catch (const std::exception &failure) {
+                log(LogLevel::warn, view_.rank, "{}", failure.what());
+            }
+        };
+        if (into == GpuOrder::Into::stream) attempt([&] { cuda_->lane.let_follow_pushes(stream); });
+        attempt([&] { cuda_->order.after(stream, into); });
     }
     void run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream);
     bool run_copy_engine(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream);
@@ -141,10 +144,6 @@ bool GpuExecutor::idle() {
     }
 }
 
-void GpuExecutor::mark() {
-    const OnDevice here(device_);
-    cuda_->order.mark();
-}
 bool GpuExecutor::mark_is_done() {
     try {
         const OnDevice here(device_);

@@ -40,10 +40,12 @@ public:
     /// allows them.
     bool idle() const;
     void drain() const; /* waits until it has; throws where CUDA cannot tell */
-    /// mark() remembers what is recorded, in place of what it did before, and mark_is_done() says whether that has
-    /// finished; launches of graphs count where they came before mark(). Both REQUIRE what idle() does.
-    void mark();
-    bool mark_is_done();
+    /// mark() is about what is recorded by now, in place of what it was about before, and mark_is_done() says whether
+    /// that has finished; launches of graphs count where they came before mark(). Calls nothing of CUDA: the mark is
+    /// recorded behind the next eager operation, in its stream. A wait in a stream of Baton's own could hold up streams
+    /// that share a hardware queue with it.
+    void mark() noexcept { mark_state_ = Mark::wanted; }
+    bool mark_is_done(); /* REQUIRES what idle() does */
 
 private:
     /// What a stream that captures will make its next node depend on.
@@ -53,6 +55,12 @@ private:
         std::vector<cudaGraphNode_t> nodes;
     };
     static Tail tail_of(cudaStream_t stream);
+
+    enum class Mark {
+        wanted,    // last_ may have been recorded again since
+        recorded,  // by mark_
+        done
+    };
 
     /// A capture with operations of this communicator. Whether it has ended is not known.
     struct Capture {
@@ -65,12 +73,12 @@ private:
     void count_while_it_lives(cudaGraph_t graph);
     void before_captured(cudaStream_t stream, const Tail &tail);
     void after_captured(Tail tail);
+    void record_mark(cudaStream_t stream) noexcept;
     Capture *find(unsigned long long capture);
 
     Event last_ = make_event();
     Event mark_ = make_event();
-    Stream marker_ = make_stream();  // where mark_ is recorded, behind last_; it has no other work
-    bool mark_done_ = true;
+    Mark mark_state_ = Mark::done;
     unsigned long long stream_ = 0;  // of the last eager operation: cudaStreamGetId, unlike the handle never reused
     std::deque<Capture> captures_;   // ids are never used again
     bool captured_ = false;          // ever

@@ -36,7 +36,8 @@ void require_current_device(cudaStream_t stream) {
 
 GpuOrder::GpuOrder() {
     // A graph whose first operation is the communicator's first waits for this record.
-    check_cuda(cudaEventRecord(last_.get(), marker_.get()), "recording the order event");
+    const Stream stream = make_stream();
+    check_cuda(cudaEventRecord(last_.get(), stream.get()), "recording the order event");
 }
 
 void GpuOrder::require_stream(cudaStream_t stream) {
@@ -122,6 +123,16 @@ void GpuOrder::after(cudaStream_t stream, Into into) {
         return after_captured(tail_of(stream));
     }
     check_cuda(cudaEventRecord(last_.get(), stream), "recording the order event");
+    if (mark_state_ == Mark::wanted) record_mark(stream);
+}
+
+/// Where CUDA refuses, the next operation tries again.
+void GpuOrder::record_mark(cudaStream_t stream) noexcept {
+    if (cudaEventRecord(mark_.get(), stream) == cudaSuccess) {
+        mark_state_ = Mark::recorded;
+    } else {
+        cudaGetLastError();
+    }
 }
 
 void GpuOrder::after_captured(Tail tail) {
@@ -148,16 +159,11 @@ bool GpuOrder::idle() const { return graphs_->load(std::memory_order_acquire) ==
 
 void GpuOrder::drain() const { check_cuda(cudaEventSynchronize(last_.get()), "waiting for the last operation"); }
 
-void GpuOrder::mark() {
-    mark_done_ = has_happened(last_.get());
-    if (mark_done_) return;
-    check_cuda(cudaStreamWaitEvent(marker_.get(), last_.get(), cudaEventWaitDefault), "marking the last operation");
-    check_cuda(cudaEventRecord(mark_.get(), marker_.get()), "marking the last operation");
-}
-
 bool GpuOrder::mark_is_done() {
-    mark_done_ = mark_done_ || has_happened(mark_.get());
-    return mark_done_;
+    if (mark_state_ == Mark::done) return true;
+    const bool done = has_happened(last_.get()) || (mark_state_ == Mark::recorded && has_happened(mark_.get()));
+    if (done) mark_state_ = Mark::done;
+    return done;
 }
 
 }  // namespace baton::core

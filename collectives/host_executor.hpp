@@ -30,7 +30,7 @@ public:
     void local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) override;
     void drain() override { order_.drain(); }
     bool idle() override { return order_.has_run(order_.issued()); }
-    void mark() override { mark_ = order_.issued(); }
+    void mark() noexcept override { mark_ = order_.issued(); }
     bool mark_is_done() override { return order_.has_run(mark_); }
     // Host waits read Control::abort and the clock.
     void interrupt() noexcept override {}

@@ -28,7 +28,7 @@ public:
     void local_copy(std::byte *, const std::byte *, std::uint64_t, void *) override {}
     void drain() override {}
     bool idle() override { return true; }
-    void mark() override {}
+    void mark() noexcept override {}
     bool mark_is_done() override { return true; }
     void interrupt() noexcept override { ++interrupted; }
     std::optional<OverdueWait> overdue() override { return late; }
