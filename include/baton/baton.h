@@ -327,7 +327,8 @@ BATON_API baton_result baton_allgather(const void *sendbuf, void *recvbuf, size_
  * reduce_scatter (block): sendbuf holds n * count elements; element i of block r, reduced over all ranks, appears at
  * recvbuf[i] of rank r. In place: recvbuf == sendbuf + rank * count (NCCL); with BATON_IN_PLACE the n blocks lie in
  * recvbuf and the result in its first `count` elements (MPI): too large to travel with its flags it is made in memory
- * of `count` elements that the communicator keeps, and copied. Every rank sends (n-1) * count elements. One step.
+ * of `count` elements that the communicator keeps, and copied (not on rank 0, whose own block lies there). Every rank
+ * sends (n-1) * count elements. One step.
  */
 BATON_API baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, size_t count, baton_type type,
                                             baton_op op, baton_comm_t comm, baton_stream_t stream);

@@ -171,7 +171,7 @@ void Setup::settle_staging() {
                     measured_copy / 1024, times.single_us, times.staged_us);
     if (view_.rank == 0) log(LogLevel::debug, view_.rank, "{}", text);
     if (!times.staging_pays()) return;
-    parts_.staging_text = text;
+    parts_.staging_text = fmt::format("{}: less than {} times that", text, CopyTimes::most_for_staging);
     capabilities_.staging_reason = parts_.staging_text.c_str();
 }
 

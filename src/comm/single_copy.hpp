@@ -23,7 +23,8 @@ struct CopyTimes {
     /// Staged data is used where it lies, or copied while the next piece comes: where both take as long, operations
     /// with staging take 0.65 to 0.9 of the time (2 ranks, AMD EPYC); where single copies take 0.57, 1.1 to 1.7 times
     /// (Intel).
-    bool staging_pays() const { return staged_us < 1.25 * single_us; }
+    static constexpr double most_for_staging = 1.25;
+    bool staging_pays() const { return staged_us < most_for_staging * single_us; }
 };
 
 /// How the two compare depends on the processor, the kernel and the hypervisor (docs/experiments.md). The source is not
