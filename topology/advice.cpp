@@ -133,16 +133,20 @@ Ring make_ring(const RankPairs &pairs, const std::vector<RankPair> &both) {
     return ring;
 }
 
-std::vector<std::vector<int>> find_islands(const RankPairs &pairs) {
+std::vector<std::vector<int>> find_islands(const CommAdvice &advice) {
+    const auto count = static_cast<int>(advice.ranks.size());
+    const auto linked = [&](int a, int b) {
+        return advice.pair(static_cast<std::size_t>(a), static_cast<std::size_t>(b)).linked;
+    };
     std::vector<std::vector<int>> islands;
-    std::vector<bool> placed(static_cast<std::size_t>(pairs.count()), false);
-    for (int first = 0; first < pairs.count(); ++first) {
+    std::vector<bool> placed(advice.ranks.size(), false);
+    for (int first = 0; first < count; ++first) {
         if (placed[static_cast<std::size_t>(first)]) continue;
         placed[static_cast<std::size_t>(first)] = true;
         std::vector<int> island{first};
         for (std::size_t index = 0; index < island.size(); ++index)  // grows while it is walked
-            for (int other = 0; other < pairs.count(); ++other) {
-                if (placed[static_cast<std::size_t>(other)] || !usable_link(pairs.at(island[index], other))) continue;
+            for (int other = 0; other < count; ++other) {
+                if (placed[static_cast<std::size_t>(other)] || !linked(island[index], other)) continue;
                 placed[static_cast<std::size_t>(other)] = true;
                 island.push_back(other);
             }
@@ -232,7 +236,7 @@ CommAdvice advise_communicator(const Snapshot &snapshot, const Graph &graph, con
         }
     for (int a = 0; a < pairs.count(); ++a)
         for (int b = 0; b < pairs.count(); ++b) advice.pairs.push_back(both_ways(pairs.at(a, b), pairs.at(b, a)));
-    advice.islands = find_islands(pairs);
+    advice.islands = find_islands(advice);
     advice.ring = make_ring(pairs, advice.pairs);
     advice.why = describe(advice);
     return advice;

@@ -39,8 +39,8 @@ Known<int> slowest_link(const Gpu &gpu) {
 
 /// The C2C links lead to the GPUs' own processors: between GPUs of different NUMA nodes lies the link of processors.
 Known<int> c2c_between(const Gpu &a, const Gpu &b) {
-    if (!a.c2c_mbps.known() || !b.c2c_mbps.known() || !a.numa_node.known() || a.numa_node.value != b.numa_node.value)
-        return {};
+    if (!a.c2c_mbps.known() || !b.c2c_mbps.known() || !a.numa_node.known() || !b.numa_node.known()) return {};
+    if (a.numa_node.value != b.numa_node.value) return {};
     return a.c2c_mbps.value < b.c2c_mbps.value ? a.c2c_mbps : b.c2c_mbps;
 }
 

@@ -9,12 +9,6 @@ namespace {
 
 IndexSet set_of(const std::string &list) { return IndexSet::from_list(list).value_or(IndexSet()); }
 
-bool contains(const IndexSet &outer, const IndexSet &inner) {
-    IndexSet both = outer;
-    both.insert(inner);
-    return both == outer;
-}
-
 IndexSet all_pus_of(const Snapshot &snapshot) {
     IndexSet all;
     for (const Package &package : snapshot.host.package_list) all.insert(set_of(package.cpuset));
@@ -46,7 +40,7 @@ std::vector<ProcessorPart> packages_of(const Snapshot &snapshot, const IndexSet 
 void add_node(const NumaNode &node, ProcessorPart &machine) {
     const IndexSet near = set_of(node.cpuset);
     for (ProcessorPart &package : machine.children) {
-        if (near.empty() || !contains(package.pus, near)) continue;
+        if (near.empty() || !package.pus.contains(near)) continue;
         if (near == package.pus)
             package.memory.push_back(node);
         else

@@ -109,6 +109,8 @@ TEST(AdviseCommunicator, PairsHaveTheWorseOfBothDirections) {
     EXPECT_TRUE(advice.pair(2, 3).same_gpu);
     EXPECT_FALSE(advice.pair(0, 2).same_gpu);
     EXPECT_FALSE(advice.pair(0, 4).known);
+    snapshot.pair(2, 0).p2p_write = {false, Source::probe};
+    EXPECT_EQ(advise(snapshot).islands, (std::vector<std::vector<int>>{{0, 1}, {2}}));
 }
 
 TEST(AdviseCommunicator, RingOverMoreThanSixteenIsTheBestWhereAllPairsAreAlike) {

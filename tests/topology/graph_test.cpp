@@ -83,6 +83,8 @@ TEST(Graph, HostBridgesWithoutNumaNodes) {
     EXPECT_EQ(tree.pair(0, 4).kind.value, LinkKind::SYS);
     tree.snapshot.host.numa_list.resize(1);
     EXPECT_EQ(tree.pair(0, 4).kind.value, LinkKind::NODE);
+    tree.snapshot.host.numa_list.clear();
+    EXPECT_EQ(tree.pair(0, 4).kind.value, LinkKind::SYS) << "nobody says how many there are";
 }
 
 TEST(Graph, WholeSwitchesCountAsOneEach) {
@@ -137,6 +139,19 @@ TEST(Graph, ChipToChipLinksWithinANumaNode) {
     EXPECT_EQ(graph.pair(0, 1).kind, (Known<LinkKind>{LinkKind::C2C, Source::nvml}));
     EXPECT_EQ(graph.pair(0, 1).nominal_mbps.value, 100'000);
     EXPECT_EQ(graph.pair(1, 2).kind.value, LinkKind::SYS);
+}
+
+/// Unknown nodes count as none, on either side, although their value is 0.
+TEST(Graph, ChipToChipLinksNeedBothNumaNodes) {
+    Snapshot snapshot = builders::gpus(2);
+    for (Gpu &gpu : snapshot.gpus) gpu.c2c_mbps = {200'000, Source::nvml};
+    for (const std::size_t known : {0U, 1U}) {
+        snapshot.gpus[known].numa_node = {0, Source::sysfs};
+        snapshot.gpus[1 - known].numa_node = {};
+        const Graph graph = make_graph(snapshot);
+        EXPECT_EQ(graph.pair(0, 1).kind.value, LinkKind::NONE);
+        EXPECT_EQ(graph.pair(1, 0).kind.value, LinkKind::NONE);
+    }
 }
 
 TEST(Graph, StatedFactsStandAboveFoundOnes) {
