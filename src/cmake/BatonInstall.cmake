@@ -1,12 +1,11 @@
-# What `cmake --install` gives: headers, libbaton.so, the benchmarks, baton_topo, the CMake package Baton and baton.pc.
+# What `cmake --install` gives: headers, libbaton.so, the benchmarks and tools, the CMake package Baton and baton.pc.
 # The installed tree may be moved as a whole: nothing in it names the prefix.
 include(CMakePackageConfigHelpers)
 
 set(programs "")
 if(BATON_BUILD_BENCHMARKS)
   get_property(targets DIRECTORY benchmarks PROPERTY BUILDSYSTEM_TARGETS)
-  get_property(tools DIRECTORY topology/tool PROPERTY BUILDSYSTEM_TARGETS)
-  foreach(target IN LISTS targets tools)
+  foreach(target IN LISTS targets)
     get_target_property(type ${target} TYPE)
     if(type STREQUAL "EXECUTABLE" AND target MATCHES "^baton_")
       list(APPEND programs ${target})

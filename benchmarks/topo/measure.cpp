@@ -1,4 +1,4 @@
-#include "topology/tool/measure.hpp"
+#include "topo/measure.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "topology/tool/options.hpp"
+#include "topo/options.hpp"
 
 #include <fmt/format.h>
 
