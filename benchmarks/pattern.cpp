@@ -15,7 +15,7 @@ std::uint32_t mix(std::uint64_t value) {
 }
 
 /// Keeps sign, mantissa and three exponent bits of every floating-point number in a word, and adds the lowest exponent
-/// (the bias less 4 or 3) to the three bits; the sums stay inside their exponents, so nothing carries between elements.
+/// (the bias less 3) to the three bits; the sums stay inside their exponents, so nothing carries between elements.
 Pattern of_words(std::uint32_t seed, std::uint32_t keep, std::uint32_t add) { return {seed, {keep, keep}, {add, add}}; }
 
 }  // namespace

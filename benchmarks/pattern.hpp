@@ -10,7 +10,7 @@ namespace baton::bench {
 
 /// The test data: an endless sequence of 32-bit words, different for every rank and every round, of which an element of
 /// any type is a piece. Word w is (hash(w) & keep) + add, where keep and add leave integers as they are and force every
-/// floating-point element to a finite, normal number with an exponent of its type between 2^-4 and 2^4: sums then
+/// floating-point element to a finite, normal number from 2^-3 to just below 2^5 in size: sums then
 /// depend on the order of their terms, and no product or sum of finite inputs is a NaN. Two words repeat, for fp64.
 struct Pattern {
     std::uint32_t seed = 0;

@@ -5,10 +5,11 @@
 
 #include "pattern.hpp"
 #include "transport/element/reduce.hpp"
+#include "util/limits.hpp"
 
 namespace baton::bench {
 
-inline constexpr int max_ranks = 64;
+using core::max_ranks;
 
 /// What a reduction of the ranks' patterns must give: the ranks in the order 0, 1, ..., n-1, accumulated and rounded as
 /// baton.h documents. In place, a call overwrites an input of the next one; `repeats` says how many calls have run

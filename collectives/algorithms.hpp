@@ -14,7 +14,7 @@
 #include "collectives/allgather/two_level.hpp"
 #include "collectives/allreduce/chain.hpp"
 #include "collectives/allreduce/line.hpp"
-#include "collectives/allreduce/one_shot.hpp"
+#include "collectives/allreduce/packet.hpp"
 #include "collectives/allreduce/pull.hpp"
 #include "collectives/allreduce/staged.hpp"
 #include "collectives/allreduce/two_phase.hpp"
@@ -125,7 +125,7 @@ BATON_HD void run_reduce_scatter(Engine &engine, const Args &args) {
 template <Algorithm algorithm, class T, class Engine, class Args>
 BATON_HD void run_allreduce(Engine &engine, const Args &args) {
     if constexpr (algorithm == Algorithm::packet) {
-        allreduce_one_shot<T>(engine, args);
+        allreduce_packet<T>(engine, args);
     } else if constexpr (algorithm == Algorithm::line) {
         allreduce_line<T>(engine, args);
     } else if constexpr (algorithm == Algorithm::two_shot) {

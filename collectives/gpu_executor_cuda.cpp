@@ -216,16 +216,16 @@ bool GpuExecutor::run_copy_engine(const Request &request, const Plan &plan, cons
 void GpuExecutor::push_with_stream_words(const Request &request, const CollectiveArgs &args,
                                          const std::vector<PeerBuffers> &peers, cudaStream_t stream) {
     const bool alltoall = request.operation == BATON_ALLTOALL;
-    const std::uint64_t place = static_cast<std::uint64_t>(view_.rank) * args.chunk;
+    const std::uint64_t place = static_cast<std::uint64_t>(view_.rank) * args.bytes;
     const auto block_for = [&](int peer) {
-        return args.send + (alltoall ? static_cast<std::uint64_t>(peer) * args.chunk : 0);
+        return args.send + (alltoall ? static_cast<std::uint64_t>(peer) * args.bytes : 0);
     };
     CopyBatch batch;
-    batch.add(args.recv + place, block_for(view_.rank), args.chunk);
+    batch.add(args.recv + place, block_for(view_.rank), args.bytes);
     for (int step = 1; step < view_.size; ++step) {
         const int peer = (view_.rank + step) % view_.size;
-        if (args.chunk > 0) {
-            batch.add(peers[static_cast<std::size_t>(peer)].recv + place, block_for(peer), args.chunk);
+        if (args.bytes > 0) {
+            batch.add(peers[static_cast<std::size_t>(peer)].recv + place, block_for(peer), args.bytes);
         }
     }
     cuda_->stream_words->enqueue_phase(ready_phase, stream);

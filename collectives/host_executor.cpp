@@ -16,8 +16,8 @@
 namespace baton::core {
 namespace {
 
-/// Whether every rank has named its buffers for straight_algorithm(), in memory that all have mapped: all ranks find
-/// the same, from the same arrivals. (comm/issuer.cpp says when they do.)
+/// Whether every rank has named its buffers for algorithm_without_staging(), in memory that all have mapped: all ranks
+/// find the same, from the same arrivals. (comm/issuer.cpp says when they do.)
 bool all_are_mapped(const HostEngine &engine, baton_operation operation, const CollectiveArgs &args) {
     const auto is_mapped = [&](int rank) {
         if (rank == engine.rank()) {
@@ -38,7 +38,7 @@ bool all_are_mapped(const HostEngine &engine, baton_operation operation, const C
 void run_staged(HostEngine &engine, baton_operation operation, baton_type type, const RoutedArgs &args) {
     if (!engine.meet(args.arrival)) return;
     const Algorithm algorithm =
-        all_are_mapped(engine, operation, args) ? straight_algorithm(operation) : Algorithm::staged;
+        all_are_mapped(engine, operation, args) ? algorithm_without_staging(operation) : Algorithm::staged;
     run_collective<Mover::host>(engine, operation, algorithm, type, args);
 }
 
@@ -90,7 +90,7 @@ private:
         MessageInbox *const in = engine_.own().inbox(message_.peer, message_.slot());
         HostRemote named{};
         if (!engine_.compare_line(&in->header, WaitFor::header, &named)) return false;
-        if (named.address != nullptr) algorithm_ = straight_algorithm(BATON_RECV);
+        if (named.address != nullptr) algorithm_ = algorithm_without_staging(BATON_RECV);
         return true;
     }
 

@@ -48,7 +48,7 @@ bool PeerAddresses::learn(const Plan &plan, const CollectiveArgs &args, bool cap
                  view_.rank, peer, number, mine.signature.count, theirs.signature.count, mine.signature.what,
                  theirs.signature.what);
         }
-        if (peer == view_.rank || args.chunk == 0) continue;
+        if (peer == view_.rank || args.bytes == 0) continue;
         PeerBuffers &buffers = peers[static_cast<std::size_t>(peer)];
         if (!find(peer, theirs.send, &buffers.send) || !find(peer, theirs.recv, &buffers.recv)) return false;
     }

@@ -65,8 +65,9 @@ constexpr bool goes_in_lines(Algorithm algorithm) {
     return algorithm == Algorithm::line || algorithm == Algorithm::two_shot_line;
 }
 constexpr bool goes_through_staging(Algorithm algorithm) { return algorithm == Algorithm::staged; }
-/// Whether none of these, nor along a route.
-constexpr bool goes_directly(Algorithm algorithm) {
+/// Neither staged, nor in lines, nor along a route: packets, pushes, pulls, shots. The kernels of an operation are
+/// divided among files by this.
+constexpr bool is_plain(Algorithm algorithm) {
     return !goes_through_staging(algorithm) && !goes_in_lines(algorithm) && !is_routed(algorithm);
 }
 
@@ -93,7 +94,7 @@ constexpr bool needs_reach(Algorithm algorithm) {
 
 /// What takes the place of staging on the host where all ranks have mapped what the operation reads (allreduce: and
 /// writes).
-inline Algorithm straight_algorithm(baton_operation operation) {
+inline Algorithm algorithm_without_staging(baton_operation operation) {
     return operation == BATON_ALLREDUCE ? Algorithm::two_shot : Algorithm::pull;
 }
 

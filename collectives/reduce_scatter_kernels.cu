@@ -3,7 +3,7 @@
 namespace baton::core {
 
 KernelChoice reduce_scatter_kernel(baton_operation operation, Algorithm algorithm, baton_type type) {
-    return kernel_among<goes_directly, BATON_REDUCE_SCATTER>(operation, algorithm, type);
+    return kernel_among<is_plain, BATON_REDUCE_SCATTER>(operation, algorithm, type);
 }
 
 }  // namespace baton::core

@@ -19,7 +19,7 @@ namespace baton::core {
 template <class T, class Engine>
 class RouteChain {
 public:
-    /// `blocks` of args.chunk bytes lie one after the other in `send`, and go up in this order.
+    /// `blocks` of args.bytes bytes lie one after the other in `send`, and go up in this order.
     BATON_HD RouteChain(Engine &engine, const RoutedArgs &args, int blocks)
         : engine_(engine),
           args_(args),
@@ -123,7 +123,7 @@ private:
     }
     /// A step after those of all lanes, of which the first has the most.
     BATON_HD std::uint64_t final_step() const { return steps_of_share(share_of(0)) * blocks_ + 1; }
-    BATON_HD Range share_of(int lane) const { return split(args_.chunk, 16, route_.lanes, lane); }
+    BATON_HD Range share_of(int lane) const { return split(args_.bytes, 16, route_.lanes, lane); }
     BATON_HD static std::uint64_t accumulator_bytes(const Range &share) {
         return share.bytes / sizeof(T) * sizeof(Accumulator<T>);
     }
@@ -132,7 +132,7 @@ private:
     }
 
     BATON_HD const typename Engine::Remote *sources_of_group(const Piece &piece) {
-        const std::uint64_t place = static_cast<std::uint64_t>(piece.block) * args_.chunk + piece.begin;
+        const std::uint64_t place = static_cast<std::uint64_t>(piece.block) * args_.bytes + piece.begin;
         return engine_.sources(route_.size_of(route_.own_group), [&](int at) {
             const int of = route_.rank_of(route_.own_group, at);
             return (of == engine_.rank() ? engine_.local(args_.send) : engine_.send_of(of)) + place;

@@ -20,7 +20,7 @@ constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t message_grain = 1 * kib;
 
 /// Whether the algorithm can follow the links: sums must meet the ranks in their order.
-bool fits(Algorithm algorithm, baton_operation operation, const Links &links) {
+bool route_suits(Algorithm algorithm, baton_operation operation, const Links &links) {
     if (links.shape != (algorithm == Algorithm::ring ? Links::Shape::ring : Links::Shape::islands)) return false;
     return !reduces(operation) || make_route(links, 0).in_rank_order();
 }
@@ -51,9 +51,10 @@ public:
     Plan run() {
         if (ways_.empty())
             return take({.algorithm = Algorithm::arrive, .mover = own_mover(), .channels = 1}, Reason::no_data);
-        if (is_message(request_.operation) && request_.bytes <= capabilities_.message_bytes && buffered()) return plan_;
-        const bool by_settings = zero_sm() || transport() || packet_limit() || copy_engine_limit();
-        if (!by_settings && !by_links()) by_table();
+        if (is_message(request_.operation) && request_.bytes <= capabilities_.message_bytes && take_buffered())
+            return plan_;
+        const bool by_settings = take_zero_sm() || take_transport() || take_packet_limit() || take_copy_engine_limit();
+        if (!by_settings && !take_by_links()) take_by_table();
         return plan_;
     }
 
@@ -62,7 +63,7 @@ private:
 
     /// What is promised to be buffered is, whatever the table says; of more, what it gives to packets, or to lines
     /// where they do not arrive whole.
-    bool buffered() {
+    bool take_buffered() {
         const TuningRow *row = row_of_size();
         if (row != nullptr && row->algorithm == Algorithm::packet) {
             take(*row, Reason::buffered);
@@ -76,7 +77,7 @@ private:
 
     // ---- what the settings ask for: each takes a way if it applies and there is one
 
-    bool zero_sm() {
+    bool take_zero_sm() {
         const bool can = request_.operation == BATON_ALLGATHER || request_.operation == BATON_ALLTOALL;
         if (!can || capabilities_.transport != BATON_TRANSPORT_ZERO_SM) return false;
         if (capabilities_.size == 1 || !capabilities_.reaches_buffers) return false;
@@ -84,19 +85,19 @@ private:
         plan_.stream_words = true;
         return true;
     }
-    bool transport() {
+    bool take_transport() {
         const bool asked = capabilities_.transport == BATON_TRANSPORT_COPY_ENGINE ||
                            (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && !reduces(request_.operation));
         return asked && take_first([](const TuningRow &row) { return row.mover == Mover::copy_engine; },
                                    Reason::transport_asked_for);
     }
-    bool packet_limit() {
+    bool take_packet_limit() {
         const bool asked = capabilities_.packet_limit_set && !is_message(request_.operation) &&
                            request_.bytes <= capabilities_.packet_bytes;
         return asked && take_first([](const TuningRow &row) { return row.algorithm == Algorithm::packet; },
                                    Reason::packet_limit);
     }
-    bool copy_engine_limit() {
+    bool take_copy_engine_limit() {
         const bool asked = capabilities_.copy_engine_limit && !reduces(request_.operation) &&
                            request_.bytes >= *capabilities_.copy_engine_limit;
         return asked && take_first([](const TuningRow &row) { return row.mover == Mover::copy_engine; },
@@ -105,7 +106,7 @@ private:
 
     // ---- what the links ask for: not where packets do, nor against a table that knows this machine
 
-    bool by_links() {
+    bool take_by_links() {
         const Links &links = capabilities_.links;
         if (links.shape == Links::Shape::uniform) return false;
         const TuningTable *table = table_for(capabilities_.tuning, request_.operation);
@@ -127,7 +128,7 @@ private:
 
     // ---- what the table says
 
-    void by_table() {
+    void take_by_table() {
         Reason reason = Reason::instead_of_row;
         if (const TuningRow *row = row_of_size(); row != nullptr) {
             const bool can = possible(*row);
@@ -136,11 +137,9 @@ private:
                 return;
             }
             if (staging_pays()) {
-                const auto staged = [](const TuningRow &one) { return !needs_reach(one.algorithm); };
-                take_first(staged, can ? Reason::staging : Reason::instead_of_row);
-                return;
-            }
-            if (!capabilities_.reaches_buffers && (needs_reach(row->algorithm) || capabilities_.on_gpu)) {
+                const auto needs_no_reach = [](const TuningRow &one) { return !needs_reach(one.algorithm); };
+                if (take_first(needs_no_reach, can ? Reason::staging : Reason::instead_of_row)) return;
+            } else if (!capabilities_.reaches_buffers && (needs_reach(row->algorithm) || capabilities_.on_gpu)) {
                 reason = Reason::reach;
             } else if (row->mover == Mover::copy_engine && copy_engine_allowed() && relays_unasked()) {
                 reason = Reason::relays_unmeasured;
@@ -184,7 +183,7 @@ private:
         if ((row.mover == Mover::host) == capabilities_.on_gpu) return false;
         if (row.mover == Mover::copy_engine && (!copy_engine_allowed() || relays_unasked())) return false;
         if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) return false;
-        if (is_routed(row.algorithm)) return fits(row.algorithm, request_.operation, capabilities_.links);
+        if (is_routed(row.algorithm)) return route_suits(row.algorithm, request_.operation, capabilities_.links);
         if (goes_in_lines(row.algorithm)) return !through_host() && bytes_in_lines(row) <= most_in_lines();
         const bool message = is_message(request_.operation);
         if (row.algorithm == Algorithm::staged) return !message || through_host() || !capabilities_.on_gpu;
@@ -289,7 +288,7 @@ std::string row_text(const Request &request, const Capabilities &capabilities, c
                        mover_name(rows[index].mover), remark, text);
 }
 
-std::string words(const Plan &plan, const Request &request, const Capabilities &capabilities) {
+std::string reason_text(const Plan &plan, const Request &request, const Capabilities &capabilities) {
     switch (plan.reason) {
         case Reason::no_data:
             return "a barrier moves no data";
@@ -374,7 +373,7 @@ Plan select(const Request &request, const Capabilities &capabilities) { return S
 std::string describe(const Plan &plan, const Request &request, const Capabilities &capabilities) {
     return fmt::format("{} by {}{}, {} channel{}: {}", algorithm_name(plan.algorithm), mover_name(plan.mover),
                        plan.stream_words ? " (zero-SM)" : "", plan.channels, plan.channels == 1 ? "" : "s",
-                       words(plan, request, capabilities));
+                       reason_text(plan, request, capabilities));
 }
 
 }  // namespace baton::core

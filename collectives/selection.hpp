@@ -9,11 +9,10 @@
 namespace baton::core {
 
 /// Chooses how a call runs: as the user's settings say, else as the tuning table does, else the next possible way.
-/// Pure: equal arguments give equal plans, on every rank. Of the request it looks at operation, type, op, count and
-/// bytes only.
+/// Pure: equal arguments give equal plans, on every rank. Of the request it looks at operation, type and bytes only.
 Plan select(const Request &request, const Capabilities &capabilities);
 
-/// One line: "push by copy engine, 32 channels: <reason>".
+/// One line: "push by copy_engine, 32 channels: <reason>".
 std::string describe(const Plan &plan, const Request &request, const Capabilities &capabilities);
 
 }  // namespace baton::core

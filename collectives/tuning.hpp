@@ -23,8 +23,8 @@ struct OperationWays {
 std::span<const OperationWays> tuned_operations();
 /// Empty for other operations.
 std::span<const Way> ways_of(baton_operation operation);
-/// One of an operation by an algorithm, whoever moves the data: all are alike in what they touch. Null if there is
-/// none.
+/// One of an operation by an algorithm, whoever moves the data: all are alike in what they touch and need in place.
+/// Null if there is none.
 const Way *way_by(baton_operation operation, Algorithm algorithm);
 
 /// Sizes are bytes as Request::bytes counts them: what one rank contributes (allgather) or gets (reduce_scatter), the

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "collectives/tuning_file.hpp"
+#include "sync/arena.hpp"
 #include "util/json_field.hpp"
 
 namespace baton::core {
@@ -27,7 +28,7 @@ TuningRow row_from(const JsonField &field, baton_operation operation, bool on_ho
     field.only({"up_to", "algorithm", "mover", "channels", "grain"});
     TuningRow row;
     if (field.has("up_to")) row.up_to_bytes = field.at("up_to").number(0, TuningRow::no_limit - 1);
-    if (field.has("channels")) row.channels = static_cast<int>(field.at("channels").number(1, 64));
+    if (field.has("channels")) row.channels = static_cast<int>(field.at("channels").number(1, max_channels));
     if (field.has("grain")) row.grain = field.at("grain").number(1, TuningRow::no_limit - 1);
     const std::string algorithm = field.at("algorithm").text();
     const std::string mover = field.at("mover").text();
@@ -66,7 +67,7 @@ TuningTable table_from(const JsonField &field, const std::string &origin) {
     TuningTable table;
     table.key.gpu = field.at("gpu").text();
     table.key.link = field.at("link").text();
-    table.key.ranks = static_cast<int>(field.at("ranks").number(1, 64));
+    table.key.ranks = static_cast<int>(field.at("ranks").number(1, max_ranks));
     table.origin = origin;
     const JsonField operations = field.at("operations");
     for (const std::string &name : operations.keys()) {

@@ -124,10 +124,15 @@ inline constexpr auto ways<BATON_PUT> = std::to_array(ways_of_put);
 template <>
 inline constexpr auto ways<BATON_GET> = ways<BATON_PUT>;
 
+/// What an algorithm does with the callers' buffers is its own, whoever moves the data.
 template <baton_operation operation>
 constexpr bool agrees_with_algorithms() {
     for (const Way &way : ways<operation>) {
         if (needs_reach(way.algorithm) != (way.touches != Touches::nothing)) return false;
+        for (const Way &other : ways<operation>) {
+            const bool alike = other.touches == way.touches && other.in_place == way.in_place;
+            if (other.algorithm == way.algorithm && !alike) return false;
+        }
     }
     return true;
 }

@@ -3,19 +3,19 @@
 #include "collectives/args.hpp"
 #include "transport/transport.hpp"
 
-/// Allgather by pulling: every rank copies the peers' chunks out of their send buffers.
-///   1. Tell every peer where my send buffer is; copy my own chunk; wait for all.
-///   2. Peer by peer: copy its chunk to its place in my receive buffer.
-///   3. Signal all: your chunk has been read. Wait for all.
-/// Steps: 1. Wire: (n-1) chunk bytes per rank, read. Synchronisation: arrival and signal per pair. Scratch: none.
+/// Allgather by pulling: every rank copies the peers' blocks out of their send buffers.
+///   1. Tell every peer where my send buffer is; copy my own block; wait for all.
+///   2. Peer by peer: copy its block to its place in my receive buffer.
+///   3. Signal all: your block has been read. Wait for all.
+/// Steps: 1. Wire: (n-1) block bytes per rank, read. Synchronisation: arrival and signal per pair. Scratch: none.
 /// For hosts: beside pushing it needs no address of the receive buffers (docs/experiments.md has both).
 namespace baton::core {
 
 template <class Engine>
 BATON_HD void allgather_pull(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival)) return;
-    const Range part = engine.share(args.chunk, copy_granule);
-    const auto place = [&](int of) { return static_cast<std::uint64_t>(of) * args.chunk + part.begin; };
+    const Range part = engine.share(args.bytes, copy_granule);
+    const auto place = [&](int of) { return static_cast<std::uint64_t>(of) * args.bytes + part.begin; };
     engine.copy_own(args.recv + place(engine.rank()), args.send + part.begin, part.bytes);
     if (!engine.await_all()) return;
     for (int step = 1; step < engine.size(); ++step) {

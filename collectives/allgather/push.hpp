@@ -3,19 +3,19 @@
 #include "collectives/args.hpp"
 #include "transport/transport.hpp"
 
-/// Allgather by pushing: every rank copies its chunk straight into the peers' receive buffers.
-///   1. Tell every peer where my receive buffer is; copy my own chunk meanwhile, or beside what follows. Wait for
+/// Allgather by pushing: every rank copies its block straight into the peers' receive buffers.
+///   1. Tell every peer where my receive buffer is; copy my own block meanwhile, or beside what follows. Wait for
 ///      all: their addresses come in one flight together, but would take one each if they were looked up in turn.
-///   2. Peer by peer: copy my chunk to its place in the peer's receive buffer.
+///   2. Peer by peer: copy my block to its place in the peer's receive buffer.
 ///   3. Signal all; wait for all signals.
-/// Steps: 1. Wire: (n-1) chunk bytes per rank. Synchronisation: arrival and signal per pair. Scratch: none.
+/// Steps: 1. Wire: (n-1) block bytes per rank. Synchronisation: arrival and signal per pair. Scratch: none.
 namespace baton::core {
 
 template <class Engine>
 BATON_HD void allgather_push(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival)) return;
-    const Range part = engine.share(args.chunk, copy_granule);
-    const std::uint64_t place = static_cast<std::uint64_t>(engine.rank()) * args.chunk + part.begin;
+    const Range part = engine.share(args.bytes, copy_granule);
+    const std::uint64_t place = static_cast<std::uint64_t>(engine.rank()) * args.bytes + part.begin;
     engine.copy_own(args.recv + place, args.send + part.begin, part.bytes);
     if (!engine.await_all()) return;
     for (int step = 1; step < engine.size(); ++step) {

@@ -3,15 +3,15 @@
 #include "collectives/route.hpp"
 #include "transport/transport.hpp"
 
-/// Allgather for islands: GPUs with fast links within an island and slow ones between. A chunk goes into each other
+/// Allgather for islands: GPUs with fast links within an island and slow ones between. A block goes into each other
 /// island once.
 /// Of an island of m ranks, the one at place p receives from the ranks at places p, p + m, p + 2m, ... of the others:
 /// every partition of the ranks will do.
-///   1. Tell every peer where my receive buffer is; copy my own chunk beside what follows. Wait for all.
-///   2. Copy my chunk to my counterpart in every other island; signal it. Then to my island's ranks.
-///   3. As the chunks come that others have sent here: copy them to my island's ranks.
+///   1. Tell every peer where my receive buffer is; copy my own block beside what follows. Wait for all.
+///   2. Copy my block to my counterpart in every other island; signal it. Then to my island's ranks.
+///   3. As the blocks come that others have sent here: copy them to my island's ranks.
 ///   4. Signal my island's ranks; wait for them.
-/// Steps: 2. Wire, k islands of m: (k-1) chunk bytes per rank between islands, k (m-1) within. Synchronisation:
+/// Steps: 2. Wire, k islands of m: (k-1) block bytes per rank between islands, k (m-1) within. Synchronisation:
 /// arrival, then signals to counterparts and to the island. Scratch: none.
 namespace baton::core {
 
@@ -19,7 +19,7 @@ template <class Engine>
 class AllgatherTwoLevel {
 public:
     BATON_HD AllgatherTwoLevel(Engine &engine, const RoutedArgs &args)
-        : engine_(engine), args_(args), route_(args.route), part_(engine.share(args.chunk, copy_granule)) {}
+        : engine_(engine), args_(args), route_(args.route), part_(engine.share(args.bytes, copy_granule)) {}
 
     BATON_HD void run() {
         if (!engine_.begin(args_.arrival)) return;
@@ -33,7 +33,7 @@ public:
     }
 
 private:
-    BATON_HD std::uint64_t place(int of) const { return static_cast<std::uint64_t>(of) * args_.chunk + part_.begin; }
+    BATON_HD std::uint64_t place(int of) const { return static_cast<std::uint64_t>(of) * args_.bytes + part_.begin; }
     BATON_HD int island_size() const { return route_.size_of(route_.own_group); }
     /// For steps from 1 on, another one of the island.
     BATON_HD int mate(int step) const {
@@ -48,9 +48,9 @@ private:
             engine_.signal(peer, 1);
         }
     }
-    BATON_HD void give_to_island(int of, const std::byte *chunk) {
+    BATON_HD void give_to_island(int of, const std::byte *block) {
         for (int step = 1; step < island_size(); ++step) {
-            engine_.copy(engine_.recv_of(mate(step)) + place(of), chunk, part_.bytes);
+            engine_.copy(engine_.recv_of(mate(step)) + place(of), block, part_.bytes);
         }
     }
     /// In the order in which the others send.

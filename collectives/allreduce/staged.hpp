@@ -18,7 +18,7 @@ template <class T, class Engine>
 BATON_HD void allreduce_staged(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
     const int rank = engine.rank();
-    const auto owned_by = [&](int of) { return split(args.chunk, 16, engine.size(), of); };
+    const auto owned_by = [&](int of) { return split(args.bytes, 16, engine.size(), of); };
     for (SegmentSteps at(engine, owned_by(0).bytes); at.more(); at.next()) {
         // The last n-ths may be short or empty.
         const auto part_of = [&](int of) {

@@ -24,10 +24,10 @@ namespace baton::core {
 /// Combines this rank's n-th from what the copy engine fetches into the others of `recv`. False where there is no room.
 template <class T, class Engine>
 bool combine_fetched(Engine &engine, const CollectiveArgs &args, const Range &owned) {
-    const auto part_of = [&](int rank) { return split(args.chunk, 16, engine.size(), rank); };
+    const auto part_of = [&](int rank) { return split(args.bytes, 16, engine.size(), rank); };
     const std::uint64_t room = part_of(engine.size() - 1).bytes;  // the last part is the shortest
     if (!args.recv_is_scratch || owned.bytes - head_of(owned.bytes) > room) return false;
-    if (overlap(args.send, args.chunk, args.recv, args.chunk)) return false;
+    if (overlap(args.send, args.bytes, args.recv, args.bytes)) return false;
     reduce_fetched<T>(engine, args, owned.begin, args.recv + owned.begin, owned.bytes,
                       [&](int peer) { return args.recv + part_of(peer).begin; });
     return true;
@@ -36,7 +36,7 @@ bool combine_fetched(Engine &engine, const CollectiveArgs &args, const Range &ow
 template <class T, class Engine>
 BATON_HD void allreduce_two_phase(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
-    const Range owned = split(args.chunk, 16, engine.size(), engine.rank());
+    const Range owned = split(args.bytes, 16, engine.size(), engine.rank());
     const Range part = engine.share(owned.bytes, copy_granule);
     const std::uint64_t place = owned.begin + part.begin;
     bool combined = false;

@@ -13,8 +13,8 @@ namespace baton::core {
 
 template <class Engine>
 BATON_HD void alltoall_line(Engine &engine, const CollectiveArgs &args) {
-    const Range part = engine.share(args.chunk, 16);
-    const auto block_of = [&](int rank) { return static_cast<std::uint64_t>(rank) * args.chunk + part.begin; };
+    const Range part = engine.share(args.bytes, 16);
+    const auto block_of = [&](int rank) { return static_cast<std::uint64_t>(rank) * args.bytes + part.begin; };
     const auto to_send = [&](int index) {
         const int peer = engine.peer_at(index + 1);
         const std::uint64_t block = block_of(peer);

@@ -13,11 +13,11 @@ namespace baton::core {
 
 template <class Engine>
 BATON_HD void alltoall_packet(Engine &engine, const CollectiveArgs &args) {
-    const Range part = engine.share(args.chunk, 16);
-    std::byte *own = args.recv + static_cast<std::uint64_t>(engine.rank()) * args.chunk + part.begin;
-    if (!engine.begin_with_packets(args.arrival, args.send + part.begin, args.chunk, part.bytes, own)) return;
+    const Range part = engine.share(args.bytes, 16);
+    std::byte *own = args.recv + static_cast<std::uint64_t>(engine.rank()) * args.bytes + part.begin;
+    if (!engine.begin_with_packets(args.arrival, args.send + part.begin, args.bytes, part.bytes, own)) return;
     engine.verify_arrivals();
-    engine.take_packets_from_each(args.recv + part.begin, args.chunk, part.bytes);
+    engine.take_packets_from_each(args.recv + part.begin, args.bytes, part.bytes);
     engine.finish();
 }
 

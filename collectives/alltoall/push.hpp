@@ -16,8 +16,8 @@ namespace baton::core {
 template <class Engine>
 BATON_HD void alltoall_push(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival)) return;
-    const Range part = engine.share(args.chunk, copy_granule);
-    const auto block = [&](int of) { return static_cast<std::uint64_t>(of) * args.chunk + part.begin; };
+    const Range part = engine.share(args.bytes, copy_granule);
+    const auto block = [&](int of) { return static_cast<std::uint64_t>(of) * args.bytes + part.begin; };
     const std::uint64_t place = block(engine.rank());
     engine.copy_own(args.recv + place, args.send + place, part.bytes);
     if (!engine.await_all()) return;

@@ -15,11 +15,11 @@ namespace baton::core {
 template <class Engine>
 BATON_HD void alltoall_staged(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
-    const auto block = [&](int of) { return static_cast<std::uint64_t>(of) * args.chunk; };
-    const Range whole = engine.share(args.chunk, copy_granule);
+    const auto block = [&](int of) { return static_cast<std::uint64_t>(of) * args.bytes; };
+    const Range whole = engine.share(args.bytes, copy_granule);
     const std::uint64_t own = block(engine.rank()) + whole.begin;
     engine.copy(engine.local(args.recv + own), args.send + own, whole.bytes);
-    for (SegmentSteps at(engine, args.chunk); at.more(); at.next()) {
+    for (SegmentSteps at(engine, args.bytes); at.more(); at.next()) {
         const Range part = at.part();
         for (int index = 1; index < engine.size(); ++index) {
             const int peer = engine.peer_at(index);

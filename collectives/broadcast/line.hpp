@@ -17,7 +17,7 @@ namespace baton::core {
 
 template <class Engine>
 BATON_HD void broadcast_line(Engine &engine, const CollectiveArgs &args) {
-    const Range part = engine.share(args.chunk, 16);
+    const Range part = engine.share(args.bytes, 16);
     const int others = engine.size() - 1;
     // Without others the only share is copied.
     const std::uint64_t most = split(part.bytes, 16, others > 0 ? others : 1, 0).bytes;

@@ -14,7 +14,7 @@ namespace baton::core {
 template <class Engine>
 BATON_HD void broadcast_pull(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
-    const Range part = engine.share(args.chunk, copy_granule);
+    const Range part = engine.share(args.bytes, copy_granule);
     if (engine.rank() == args.root) {
         // copy_own() is for those who signal.
         engine.copy(engine.local(args.recv + part.begin), args.send + part.begin, part.bytes);

@@ -58,12 +58,12 @@ template <class Engine>
 BATON_HD void broadcast_push(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
     const bool root = engine.rank() == args.root;
-    const bool relayed = worth_relaying(args.chunk, engine.size());
+    const bool relayed = worth_relaying(args.bytes, engine.size());
     const std::byte *const from = root ? args.send : args.recv;
-    const std::uint64_t steps = relayed ? relay_steps(args.chunk) : 1;
+    const std::uint64_t steps = relayed ? relay_steps(args.bytes) : 1;
     const auto part_of = [&](int rank, std::uint64_t step) {
         const Range whole =
-            relayed ? broadcast_share(args.chunk, engine.size(), args.root, rank) : Range{0, args.chunk};
+            relayed ? broadcast_share(args.bytes, engine.size(), args.root, rank) : Range{0, args.bytes};
         return part_of_step(engine, whole, steps, step);
     };
     if (engine.size() == 1) {

@@ -17,7 +17,7 @@ template <class Engine>
 BATON_HD void broadcast_staged(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
     const bool is_root = engine.rank() == args.root;
-    for (SegmentSteps at(engine, args.chunk); at.more(); at.next()) {
+    for (SegmentSteps at(engine, args.bytes); at.more(); at.next()) {
         const Range part = at.part();
         const auto staged = engine.staging_of(args.root, at.slot()) + at.staged();
         if (is_root) {

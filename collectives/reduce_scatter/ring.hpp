@@ -10,7 +10,7 @@
 /// Up and down flow at once, in the two directions of the links; nothing goes beyond a neighbour. Straight from rank
 /// n-1 to its owner a result would be simpler, but then that rank alone sends over slow links what in pull.hpp each
 /// rank reads over its own. In place is safe: a result is stored over elements of block 0, which have gone up before.
-/// Steps: n chunk / segment + 2 (n-1). Wire: n chunks as accumulators up (twice the bytes of 16-bit elements), at most
+/// Steps: n block / segment + 2 (n-1). Wire: n blocks as accumulators up (twice the bytes of 16-bit elements), at most
 /// n-1 down. Synchronisation: arrival, then a signal and a credit per step between neighbours, both ways. Scratch: two
 /// segments of either neighbour.
 namespace baton::core {

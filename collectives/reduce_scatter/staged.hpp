@@ -7,9 +7,9 @@
 ///   Segment by segment of a block, two in flight, each channel with its part of a segment:
 ///   1. Copy the segment of block p into my place of peer p's staging, for every p; signal.
 ///   2. Wait for all; combine the staged segments with my own in rank order, store; credit.
-/// Steps: chunk / segment. Wire: (n-1) chunk bytes per rank, written. Synchronisation: arrival, then per pair and step
+/// Steps: block / segment. Wire: (n-1) block bytes per rank, written. Synchronisation: arrival, then per pair and step
 /// a signal, and a credit if a step refills the slot. Scratch: two segments per peer; in place as MPI's
-/// a chunk for the result, as in pull.hpp.
+/// a block for the result, as in pull.hpp.
 namespace baton::core {
 
 template <class T, class Engine>
@@ -17,9 +17,9 @@ BATON_HD void reduce_scatter_staged(Engine &engine, const CollectiveArgs &args) 
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
     const int rank = engine.rank();
     const auto block = [&](int of, std::uint64_t offset) {
-        return args.send + static_cast<std::uint64_t>(of) * args.chunk + offset;
+        return args.send + static_cast<std::uint64_t>(of) * args.bytes + offset;
     };
-    for (SegmentSteps at(engine, args.chunk); at.more(); at.next()) {
+    for (SegmentSteps at(engine, args.bytes); at.more(); at.next()) {
         const Range part = at.part();
         // A copy engine's signals do not wait for what its reductions read.
         if (at.refills() && !engine.wait_credits(at.step() - 2)) return;

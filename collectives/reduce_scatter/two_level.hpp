@@ -7,10 +7,11 @@
 ///   2. Block by block, sums go from island to island in rank order; an island's input is read within it
 ///   (route_chain.hpp).
 ///   3. The last island's ranks store what they finish straight into the owner's receive buffer.
-///   4. Signal my island, from the last one all; wait for the lanes of both.
+///   4. Signal the ranks of my island: I have read their input. A rank of the last island signals all: their results
+///   are stored. Wait for the ranks with a lane of my island and of the last.
 /// In place is safe: a result is stored over elements of block 0, which have gone up before.
-/// Steps: n chunk / segment. Wire between islands, k islands of m: k chunks as accumulators (twice the bytes of 16-bit
-/// elements) from a rank to the next island, k-1 results from one of the last. In pull.hpp each rank reads n-m chunks
+/// Steps: n block / segment. Wire between islands, k islands of m: k blocks as accumulators (twice the bytes of 16-bit
+/// elements) from a rank to the next island, k-1 results from one of the last. In pull.hpp each rank reads n-m blocks
 /// from other islands; selection compares. Synchronisation: arrival, then a signal and a credit per step from island to
 /// island, a signal at the end. Scratch: two segments of the pair.
 namespace baton::core {

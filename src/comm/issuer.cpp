@@ -56,7 +56,7 @@ Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std
     }
     if (planner_.skips_staging_if_mapped(request, call.plan)) {
         Plan straight = call.plan;
-        straight.algorithm = straight_algorithm(request.operation);
+        straight.algorithm = algorithm_without_staging(request.operation);
         const PlannedCall instead = planner_.planned(request, straight);
         if (instead.needs_send()) arrival.send = buffers.mapped(request.send, request.send_info, call.send_bytes());
         if (instead.needs_recv()) arrival.recv = buffers.mapped(request.recv, request.recv_info, call.recv_bytes());
@@ -126,7 +126,7 @@ void Issuer::issue(const Request &request, void *stream) {
     Buffers::Use use(*parts_.buffers);
     CollectiveArgs args;
     args.arrival = arrival_of(call, use, &args.send, &args.recv, stream);
-    args.chunk = request.bytes;
+    args.bytes = request.bytes;
     args.op = request.op;
     args.root = request.root;
     use_scratch(call, args, use, stream);
@@ -156,7 +156,7 @@ void Issuer::issue_messages(std::span<const Request> requests, void *stream) {
         call.message.is_send = request.operation == BATON_SEND;
         if (call.message.is_send && call.message.arrival.send.is_in_region() &&
             call.plan.algorithm == Algorithm::staged)
-            call.plan.algorithm = straight_algorithm(BATON_SEND);  // the header says so
+            call.plan.algorithm = algorithm_without_staging(BATON_SEND);  // the header says so
         call.message.buffer = call.message.is_send ? const_cast<std::byte *>(send) : recv;
         call.message.bytes = request.bytes;
         call.message.peer = request.peer;

@@ -68,8 +68,8 @@
 /// copy_from(destination, source, bytes)
 ///     The same from a Remote to local memory.
 /// copy_own(destination, source, bytes)
-///     Within this rank, where nothing else of the operation reads or writes: done when the next signal_all() or
-///     signal() returns, beside other copies if that is faster. At most one is under way.
+///     Within this rank, where nothing else of the operation reads or writes: done when the next copy() of as many
+///     bytes, signal_all() or signal() returns, beside other copies if that is faster. At most one is under way.
 /// sources(count, remote_of), destinations(count, remote_of)
 ///     The Remotes remote_of(0) ... remote_of(count - 1), at most max_ranks, as reduce() and its parts take them: one
 ///     list of each kind. It may be read as soon as it has been returned; before it is made again, one of the methods

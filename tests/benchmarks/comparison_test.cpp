@@ -140,7 +140,7 @@ Row row() {
     row.best = 0;
     row.ratio = 1.6;
     row.limit = 4e-6;
-    row.explanation = "one_shot by kernel\nmore";
+    row.explanation = "packet by kernel\nmore";
     return row;
 }
 
@@ -181,7 +181,7 @@ TEST(Lines, HeadsAndCellsLineUp) {
     EXPECT_EQ(end_of(heads[0], "nccl"), end_of(line, "8.00"));
     EXPECT_EQ(end_of(heads[0], "ratio"), end_of(line, "1.60"));
     EXPECT_EQ(end_of(heads[0], "wire"), end_of(line, "0.80"));
-    EXPECT_THAT(line, HasSubstr("one_shot by kernel"));
+    EXPECT_THAT(line, HasSubstr("packet by kernel"));
     Row wrong = row();
     wrong.peers[0].wrong = 3;
     EXPECT_THAT(comparison_line(wrong, true), HasSubstr("8.00!"));

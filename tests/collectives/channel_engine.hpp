@@ -210,7 +210,7 @@ inline CollectiveArgs args_of(const Node &node, int rank, std::size_t chunk, int
     CollectiveArgs args;
     args.send = node.send[static_cast<std::size_t>(rank)];
     args.recv = node.recv[static_cast<std::size_t>(rank)];
-    args.chunk = chunk * sizeof(std::uint32_t);
+    args.bytes = chunk * sizeof(std::uint32_t);
     args.root = root;
     return args;
 }

@@ -69,7 +69,8 @@ TEST_P(ThreadCollectives, BroadcastReachesEverybodyFromEveryRoot) {
     with_ranks(config(), [&](Communicator &comm) {
         std::uint64_t seed = test_seed();
         for (const std::size_t count : {0, 1, 13, 1000, 8192, 8200, 40001, 3 * 1024 * 1024 + 77}) {
-            for (int root = 0; root<config().size; root += count> 100000 ? 3 : 1) {
+            const int stride = count > 100000 ? 3 : 1;
+            for (int root = 0; root < config().size; root += stride) {
                 const auto data = pattern(++seed, root, count);
                 const bool is_root = comm.rank() == root;
                 std::vector<std::byte> recv(count, std::byte{0xEE});

@@ -31,7 +31,7 @@ public:
             args.arrival = arrival(request, send, recv);
             args.send = send;
             args.recv = recv;
-            args.chunk = request.bytes;
+            args.bytes = request.bytes;
             args.op = op;
             const std::uint64_t before = *view.own().epoch(0);
             executor.collective(request, {.algorithm = algorithm}, args, nullptr);

@@ -206,7 +206,7 @@ void launch(Node &node, const CommView &view, const Call &call, std::uint64_t se
                     node.name(view.rank, send), node.name(view.rank, recv)};
     args.send = send;
     args.recv = recv;
-    args.chunk = call.chunk();
+    args.bytes = call.chunk();
     args.op = call.op;
     args.root = call.root;
     args.route = core::make_route(links_for(call.kernel.way.algorithm, view.size), view.rank);

@@ -10,8 +10,8 @@
 namespace baton::core {
 
 template <class T, class Engine>
-BATON_HD void allreduce_one_shot(Engine &engine, const CollectiveArgs &args) {
-    const Range part = engine.share(args.chunk, 16);
+BATON_HD void allreduce_packet(Engine &engine, const CollectiveArgs &args) {
+    const Range part = engine.share(args.bytes, 16);
     if (!engine.begin_with_packets(args.arrival, args.send + part.begin, 0, part.bytes, nullptr)) return;
     engine.verify_arrivals();
     engine.template reduce_packets_to<T>(args.recv + part.begin, args.send + part.begin, part.bytes / sizeof(T),
