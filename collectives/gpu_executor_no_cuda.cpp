@@ -1,4 +1,5 @@
 #include "collectives/gpu_executor.hpp"
+#include "collectives/gpu_setup.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {

@@ -1,29 +1,18 @@
-// What a communicator on a GPU needs at its creation: see gpu_executor.hpp.
+#include "collectives/gpu_setup.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <exception>
 
-#include "collectives/gpu_executor.hpp"
 #include "collectives/kernels.hpp"
 #include "cuda/check.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/guard.hpp"
 #include "cuda/handles.hpp"
 #include "transport/kernel/launch.hpp"
+#include "util/gpu_uuid.hpp"
 
 namespace baton::core {
-namespace {
-
-std::string uuid_text(const char *bytes) {
-    std::string uuid = "GPU-";
-    for (int index = 0; index < 16; ++index) {
-        if (index == 4 || index == 6 || index == 8 || index == 10) uuid += '-';
-        uuid += fmt::format("{:02x}", static_cast<unsigned char>(bytes[index]));
-    }
-    return uuid;
-}
-
-}  // namespace
 
 std::uint64_t probe_peers(const CommView &view, int device, const std::function<void()> &barrier) {
     constexpr std::uint64_t value = 0x4261746F6E000000;
@@ -89,7 +78,7 @@ void release_control(Control *control) {
 DeviceIdentity device_identity(int device) {
     cudaDeviceProp properties;
     check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
-    return {properties.name, uuid_text(properties.uuid.bytes), properties.major, properties.multiProcessorCount};
+    return {properties.name, gpu_uuid_text(properties.uuid.bytes), properties.major, properties.multiProcessorCount};
 }
 
 int first_out_of_reach(int device, const std::vector<std::string> &uuids) {
@@ -100,7 +89,7 @@ int first_out_of_reach(int device, const std::vector<std::string> &uuids) {
         CUuuid uuid = {};
         int access = 0;
         if (other == device || driver().device_get_uuid(&uuid, other) != CUDA_SUCCESS) continue;
-        const auto found = std::find(uuids.begin(), uuids.end(), uuid_text(uuid.bytes));
+        const auto found = std::find(uuids.begin(), uuids.end(), gpu_uuid_text(uuid.bytes));
         if (found == uuids.end()) continue;
         check_cuda(cudaDeviceCanAccessPeer(&access, device, other), "cudaDeviceCanAccessPeer");
         if (access == 0) return static_cast<int>(found - uuids.begin());

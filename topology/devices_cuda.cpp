@@ -2,18 +2,10 @@
 #include <fmt/format.h>
 
 #include "topology/cuda_devices.hpp"
+#include "util/gpu_uuid.hpp"
 
 namespace baton::topology {
 namespace {
-
-std::string uuid_text(const cudaUUID_t &uuid) {
-    std::string text = "GPU";
-    for (int index = 0; index < 16; ++index) {
-        if (index == 0 || index == 4 || index == 6 || index == 8 || index == 10) text += '-';
-        text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[index]));
-    }
-    return text;
-}
 
 /// A failed question must not look like a failure of the caller's next CUDA call.
 bool succeeded(cudaError_t error) {
@@ -49,7 +41,7 @@ CudaFacts read_cuda() {
         device.ordinal = ordinal;
         if (cudaDeviceProp properties{}; succeeded(cudaGetDeviceProperties(&properties, ordinal))) {
             device.name = properties.name;
-            device.uuid = uuid_text(properties.uuid);
+            device.uuid = core::gpu_uuid_text(properties.uuid.bytes);
             device.pci = PciAddress{static_cast<std::uint32_t>(properties.pciDomainID),
                                     static_cast<std::uint32_t>(properties.pciBusID),
                                     static_cast<std::uint32_t>(properties.pciDeviceID)};

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/gpu_executor.hpp"
+#include "collectives/gpu_setup.hpp"
 
 namespace baton::core {
 

@@ -6,7 +6,7 @@
 
 #include "collectives/capabilities.hpp"
 #include "collectives/executor.hpp"
-#include "collectives/gpu_executor.hpp"
+#include "collectives/gpu_setup.hpp"
 #include "comm/buffers.hpp"
 #include "memory/memory_domain.hpp"
 #include "memory/peer_memory.hpp"

@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include "bootstrap/agree.hpp"
+#include "collectives/gpu_executor.hpp"
+#include "collectives/gpu_setup.hpp"
 #include "collectives/host_executor.hpp"
 #include "comm/config.hpp"
 #include "comm/gpu_share.hpp"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "collectives/gpu_setup.hpp"
 #include "comm/config.hpp"
 #include "comm/setup.hpp"
 #include "comm/single_copy.hpp"

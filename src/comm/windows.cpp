@@ -4,6 +4,8 @@
 #include <cstring>
 #include <exception>
 
+#include "collectives/gpu_setup.hpp"
+
 namespace baton::core {
 
 int Windows::free_index() const {

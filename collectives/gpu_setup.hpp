@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sync/comm_view.hpp"
+#include "sync/control.hpp"
+
+/// What a communicator on a GPU needs at its creation, and its release.
+namespace baton::core {
+
+/// Collective, at creation: proves with written and verified words that this rank's kernels reach every peer's memory
+/// and back. Returns a bit for each peer that it does not reach. `barrier` brings the ranks together.
+std::uint64_t probe_peers(const CommView &view, int device, const std::function<void()> &barrier);
+
+/// Loads every kernel now (decision 10).
+void preload_kernels();
+
+/// Pinned host memory that kernels reach, zeroed.
+Control *allocate_control();
+void release_control(Control *control);
+
+struct DeviceIdentity {
+    std::string name;
+    std::string uuid;         // "GPU-..." as nvidia-smi prints it
+    int generation = 0;       // major number of its compute capability
+    int multiprocessors = 0;  // that this process may use: MIG, and MPS by CUDA_MPS_ACTIVE_THREAD_PERCENTAGE, give part
+};
+DeviceIdentity device_identity(int device);
+
+/// The first of the GPUs with these UUIDs that `device` cannot access directly, as CUDA says; -1 if it knows of none.
+/// Of GPUs that this process does not see it knows nothing: the probe tells.
+int first_out_of_reach(int device, const std::vector<std::string> &uuids);
+
+/// Zeroes device memory and waits for it.
+void clear_device(int device, void *memory, std::size_t bytes);
+
+}  // namespace baton::core
