@@ -41,9 +41,8 @@ public:
     bool idle() const;
     void drain() const; /* waits until it has; throws where CUDA cannot tell */
     /// mark() is about what is recorded by now, in place of what it was about before, and mark_is_done() says whether
-    /// that has finished; launches of graphs count where they came before mark(). Calls nothing of CUDA: the mark is
-    /// recorded behind the next eager operation, in its stream. A wait in a stream of Baton's own could hold up streams
-    /// that share a hardware queue with it.
+    /// that has finished; launches of graphs count where they came before mark(). Calls nothing of CUDA, so that it
+    /// cannot fail: the mark is recorded behind the next eager operation, in its stream.
     void mark() noexcept { mark_state_ = Mark::wanted; }
     bool mark_is_done(); /* REQUIRES what idle() does */
 
