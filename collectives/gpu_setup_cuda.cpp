@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <memory>
+#include <optional>
 
 #include "collectives/kernels.hpp"
 #include "cuda/check.hpp"
@@ -16,42 +18,37 @@ namespace baton::core {
 
 std::uint64_t probe_peers(const CommView &view, int device, const std::function<void()> &barrier) {
     constexpr std::uint64_t value = 0x4261746F6E000000;
-    cudaStream_t stream = nullptr;
-    Control *result = nullptr;
+    std::optional<Stream> stream;
+    std::unique_ptr<Control, void (*)(Control *)> result(nullptr, release_control);
     std::exception_ptr failure;
     // A rank that fails comes to the barriers all the same: the others are in them.
     const auto unless_failed = [&failure](const auto &step) {
         if (failure != nullptr) return;
         try {
             step();
-        } catch (const Failure &) {
+        } catch (const std::exception &) {
             failure = std::current_exception();
         }
     };
-    cudaError_t state = cudaSuccess;
+    const auto probe = [&](bool verify) {
+        launch_probe(view, value, verify, verify ? &result->recorded : nullptr, stream->get());
+        check_cuda(cudaStreamSynchronize(stream->get()), "probing the peers' memory");
+    };
     unless_failed([&] {
-        check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating the probe's stream");
-        result = allocate_control();
-        launch_probe(view, value, false, nullptr, stream);
-        state = cudaStreamSynchronize(stream);
+        stream = make_stream();
+        result.reset(allocate_control());
+        probe(false);
     });
     barrier();
-    unless_failed([&] {
-        if (state != cudaSuccess) return;
-        launch_probe(view, value, true, &result->recorded, stream);
-        state = cudaStreamSynchronize(stream);
-    });
+    unless_failed([&] { probe(true); });
     barrier();
     // The credit words start at 0: this rank's own, after everybody has looked at them.
     unless_failed([&] {
         clear_device(device, view.own().credit(0, 0), sizeof(SemaphoreWord) * static_cast<std::size_t>(view.size));
     });
-    const std::uint64_t unreached = state == cudaSuccess && result != nullptr ? result->recorded : ~std::uint64_t{0};
-    if (result != nullptr) release_control(result);
-    if (stream != nullptr) cudaStreamDestroy(stream);
     barrier();
     if (failure != nullptr) std::rethrow_exception(failure);
-    return unreached;
+    return result->recorded;
 }
 
 void preload_kernels() {

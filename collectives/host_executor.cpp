@@ -1,5 +1,6 @@
 #include "collectives/host_executor.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -52,6 +53,7 @@ public:
 
     /// Goes as far as it can now; true when the message is done or has failed.
     bool advance() { return (message_.is_send ? send() : recv()) || engine_.failed(); }
+    bool waits_long() const { return engine_.waits_long(); }
 
 private:
     bool send() {
@@ -168,6 +170,9 @@ void HostExecutor::run_messages(std::vector<MessageCall> &calls) {
             if (!ended) relax_between_polls(++polls, view_.polls_between_yields);
             return ended;
         });
+        const bool all_wait_long = std::all_of(running.begin(), running.end(),
+                                               [](const RunningMessage *message) { return message->waits_long(); });
+        if (all_wait_long && !running.empty()) rest();
     }
 }
 

@@ -1,4 +1,5 @@
 #include <cstring>
+#include <optional>
 
 #include "api/calls.hpp"
 #include "api/error_state.hpp"
@@ -84,11 +85,15 @@ baton_result baton_config_init_sized(baton_config *config, size_t size) {
 
 baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *config, baton_comm_t *comm) {
     return guarded("baton_comm_create", [&] {
-        require_pointer(comm, "comm");
         require_mpi();
         if (mpi_comm == MPI_COMM_NULL) fail(BATON_ERR_ARGUMENT, "mpi_comm is MPI_COMM_NULL");
-        CommTable::Reservation handle(communicators());
-        *comm = handle.fill(std::make_shared<Communicator>(std::make_unique<MpiBootstrap>(mpi_comm), config));
+        std::optional<CommTable::Reservation> handle;
+        const auto prepare = [&] {
+            require_pointer(comm, "comm");
+            handle.emplace(communicators());
+        };
+        auto created = std::make_shared<Communicator>(std::make_unique<MpiBootstrap>(mpi_comm), config, prepare);
+        *comm = handle->fill(std::move(created));
     });
 }
 

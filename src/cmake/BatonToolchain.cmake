@@ -67,7 +67,7 @@ add_library(baton_options INTERFACE)
 target_compile_definitions(baton_options INTERFACE
   BATON_WITH_CUDA=$<BOOL:${BATON_WITH_CUDA}> OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
 target_compile_options(baton_options INTERFACE
-  $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wcast-qual>
+  $<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wcast-qual>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra --extended-lambda --expt-relaxed-constexpr -lineinfo>)
 # For code that runs once a program, or only calls what is tested: an optimiser takes longer over it than it saves.
 set(baton_little_optimised $<$<COMPILE_LANGUAGE:C,CXX>:$<$<CONFIG:Debug>:-O0>$<$<CONFIG:Release>:-O1>>)

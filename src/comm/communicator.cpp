@@ -21,7 +21,8 @@ bool is_of_one_rank(baton_result code) {
 
 }  // namespace
 
-Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_config *given)
+Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_config *given,
+                           const std::function<void()> &prepare)
     : bootstrap_(std::move(bootstrap)),
       breakage_(bootstrap_->rank(), bootstrap_->size()),
       meetings_(*bootstrap_, breakage_),
@@ -43,6 +44,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
         bootstrap_->connect();
         meetings_.together([&] {
             if (wrong_settings) std::rethrow_exception(wrong_settings);
+            prepare();
         });
         require_equal(*bootstrap_, config);
         create(config);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -22,8 +23,9 @@ class Turn;
 /// queries and the service thread's callbacks may come at any time.
 class Communicator {
 public:
-    /// Collective. Throws on all ranks if it fails on one.
-    Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_config *config);
+    /// Collective. Throws on all ranks if it fails on one, or `prepare` does, which runs where the others learn of it.
+    Communicator(
+        std::unique_ptr<Bootstrap> bootstrap, const baton_config *config, const std::function<void()> &prepare = [] {});
     Communicator(const Communicator &) = delete;
     Communicator &operator=(const Communicator &) = delete;
 

@@ -139,7 +139,6 @@ void Setup::set_up_executor() {
             return;
         }
         reach.same_process = bootstrap_.same_process();
-        reach.single_copy = parts_.single_copy;
         parts_.executor =
             std::make_unique<HostExecutor>(view_, std::move(reach), make_route(capabilities_.links, view_.rank), check);
     });

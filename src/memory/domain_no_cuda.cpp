@@ -1,4 +1,4 @@
-// Stands in for domain_cuda.cpp and mapped_domain_cuda.cpp in a build without the CUDA toolkit.
+// Stands in for domain_cuda.cpp, mapped_domain_cuda.cpp and gpu_pointer_cuda.cpp in a build without the CUDA toolkit.
 #include "memory/gpu_pointer.hpp"
 #include "memory/memory_domain.hpp"
 #include "util/failure.hpp"

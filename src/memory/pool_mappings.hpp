@@ -67,7 +67,6 @@ private:
     using Mappings = std::map<Key, Mapping>;
 
     void *import_pool(int fd, int device);
-    void import(Mapping &mapping, const RegionPost &piece);
     void free_what_is_under(const RegionPost &piece);
     void free(Mapping &mapping);
     void forget(Mappings::iterator mapping);

@@ -15,12 +15,12 @@ inline constexpr int region_slots = caller_slots + own_slots;
 
 /// How the peers of an owner reach a region.
 enum class HandleKind : std::uint32_t {
-    none = 0,      /// cannot be exported
-    same_address,  /// ranks are threads of one process: the owner's address is valid
-    cuda_ipc,      /// cudaIpcMemHandle_t in `opaque` (cudaMalloc memory)
-    vmm_fd,        /// file descriptor of a cuMemCreate allocation, sent beside the post
-    pool_fd,       /// file descriptor of a CUDA memory pool sent beside the post, cudaMemPoolPtrExportData in `opaque`
-    memfd,         /// file descriptor of host memory, sent beside the post
+    none = 0,      // cannot be exported
+    same_address,  // ranks are threads of one process: the owner's address is valid
+    cuda_ipc,      // cudaIpcMemHandle_t in `opaque` (cudaMalloc memory)
+    vmm_fd,        // file descriptor of a cuMemCreate allocation, sent beside the post
+    pool_fd,       // file descriptor of a CUDA memory pool sent beside the post, cudaMemPoolPtrExportData in `opaque`
+    memfd,         // file descriptor of host memory, sent beside the post
 };
 
 /// What an owner tells its peers about a region. Plain data: lies on the board.

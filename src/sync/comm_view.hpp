@@ -76,9 +76,11 @@ public:
     BATON_HD bool operator()() {
         relax_between_polls(polls_ + 1, view_.polls_between_yields);
         if (!keep_waiting()) return false;
-        if (polls_ >= polls_before_rests && polls_ % interval == 0) rest();
+        if (is_long() && polls_ % interval == 0) rest();
         return true;
     }
+    /// Whether it has lasted so long that the thread may sleep between polls.
+    BATON_HD bool is_long() const { return polls_ >= polls_before_rests; }
     /// The same without giving up the processor: for a loop over several waits, which does that itself.
     BATON_HD bool keep_waiting() {
         if (++polls_ % interval != 0) return true;

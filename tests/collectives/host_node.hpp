@@ -70,7 +70,6 @@ public:
             threads.emplace_back([&] {
                 core::HostReach reach;
                 reach.same_process = true;
-                reach.single_copy = true;
                 core::HostExecutor executor(view, reach, core::make_route(links, view.rank), [] {});
                 body({view, executor});
             });

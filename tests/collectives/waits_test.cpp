@@ -128,5 +128,19 @@ TEST(Waits, ALongOneLeavesTheProcessorToOthers) {
     EXPECT_GE(poll(looks * polls_a_look), looks * std::uint64_t{100'000});  // it has slept
 }
 
+TEST(Waits, OfAMessageBecomeLong) {
+    Ranks ranks(2);
+    ranks.view.timeout_ns = 60'000'000'000;
+    Arrival arrival;
+    arrival.signature = Signature::make(BATON_SEND, BATON_INT8, BATON_SUM, 1);
+    const auto engine = std::make_unique<HostMessageEngine>(ranks.view, HostReach{}, arrival, 1, 1);
+    const std::uint64_t word = 0;
+    EXPECT_FALSE(engine->waits_long());
+    int polls = 0;
+    while (!engine->waits_long() && polls <= 1 << 21 && !engine->wait_until_left(&word, 1)) ++polls;
+    EXPECT_EQ(polls, 1 << 21);
+    EXPECT_FALSE(engine->failed());
+}
+
 }  // namespace
 }  // namespace baton::core

@@ -119,6 +119,8 @@ TEST_F(BadSettings, MpiCommunicators) {
     baton_comm_t created = nullptr;
     EXPECT_REFUSED(baton_comm_create(MPI_COMM_NULL, nullptr, &created), "mpi_comm");
     EXPECT_REFUSED(baton_comm_create(MPI_COMM_WORLD, nullptr, nullptr), "comm");
+    // The others do not wait for it until they time out.
+    EXPECT_REFUSED(baton_comm_create(MPI_COMM_WORLD, nullptr, rank() == size() - 1 ? nullptr : &created), "comm");
     if (size() < 2) return;
     const MpiComm half = MpiComm::split(MPI_COMM_WORLD, rank() % 2, rank());
     MPI_Comm both = MPI_COMM_NULL;

@@ -8,10 +8,9 @@
 #include "transport/element/types.hpp"
 
 /// The arithmetic of the reductions, one text for kernels and the host path. Its results are the same bits on both:
-///  - every step is one IEEE operation, rounded to nearest: an add, a multiply or a divide, never two in one
-///  expression.
-///    On the device they are the _rn intrinsics, which the compiler may not contract into an FMA; the host is compiled
-///    as ISO C++ (CMAKE_CXX_EXTENSIONS OFF), for which gcc and clang contract at most within one expression.
+///  - every step is one IEEE operation, rounded to nearest: an add, a multiply or a divide. On the device they are the
+///    _rn intrinsics, which the compiler may not contract into an FMA; the host is compiled with -ffp-contract=off, as
+///    gcc contracts across expressions, where the processor has an FMA, in C++ that is ISO's too.
 ///  - an invalid operation gives NaNs of different bits on different processors, so a NaN is made canonical at the end.
 ///  - MIN and MAX are a compare and a select, which moves bits and rounds nothing; of narrow types the accumulator's
 ///    bits, so that NaNs come out canonical and fp8 saturates there too.

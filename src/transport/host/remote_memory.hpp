@@ -20,7 +20,6 @@ struct HostRemote {
 struct HostReach {
     std::vector<std::int32_t> pids;  // by rank
     bool same_process = false;       // ranks are threads: every address is valid
-    bool single_copy = false;        // process_vm_readv and writev work between all ranks
 
     /// A buffer that a peer's arrival names.
     HostRemote resolve(const CommView &view, int owner, const BufferRef &buffer) const;
