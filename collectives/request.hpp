@@ -24,8 +24,8 @@ struct Request {
     baton_operation operation = BATON_BARRIER;
     baton_type type = BATON_UINT8;
     baton_op op = BATON_SUM;
-    std::uint64_t count =
-        0;  // elements: of a block for allgather, reduce_scatter and alltoall, of the buffer for others
+    // Elements: of a block for allgather, reduce_scatter and alltoall, of the buffer for others.
+    std::uint64_t count = 0;
     std::uint64_t bytes = 0;  // count * size of type
     const std::byte *send = nullptr;
     std::byte *recv = nullptr;

@@ -411,8 +411,8 @@ BATON_API baton_result baton_group_end(void);
  * Collective: gives each rank `bytes` (the same on all ranks) of memory that all ranks can reach, zeroed: of the
  * communicator's kind; where GPUs do not reach each other's memory, pinned host memory, which kernels and the host use
  * at the same address. `base` gets this rank's memory. At most 64 windows are alive on a communicator, else
- * BATON_ERR_UNSUPPORTED. Blocks
- * until all ranks have mapped it. Fails on all ranks if it fails on one, also for wrong arguments.
+ * BATON_ERR_UNSUPPORTED. Blocks until all ranks have mapped it. Fails on all ranks if it fails on one, also for wrong
+ * arguments.
  */
 BATON_API baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base);
 /* Collective; waits for the work enqueued on the window's communicator. On GPUs it gives memory back, so calls on other

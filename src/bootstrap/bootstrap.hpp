@@ -49,9 +49,9 @@ public:
     virtual std::vector<int> missing() const { return {}; }
 
     /// This rank has failed alone and comes to no more collective calls: the waits of the others, which may be in one
-    /// that it has left, throw Failure with its code and "rank 2 has given up: ...". Nobody hears of it where this rank
-    /// fails in connect() before it has met all, or before MPI goes on, where it does that in its calls only and the
-    /// words do not leave at once. The first rank that gives up counts. Needs no memory.
+    /// that it has left, throw Failure with its code and "rank 2 has given up: ...". Nobody hears of it if this rank
+    /// fails in connect() before all have met, or if MPI progresses only inside its calls and the message does not
+    /// leave at once. The first rank that gives up counts. Needs no memory.
     virtual void give_up([[maybe_unused]] const Failure &failure) noexcept {}
     /// All ranks have come behind the last call in which one might: nothing needs to be in flight between calls for it.
     virtual void nobody_gives_up_any_more() noexcept {}

@@ -20,8 +20,8 @@ namespace baton::core {
 /// said otherwise.
 class Breakage {
 public:
-    /// Who looks. close() and forget() do not come during a call, which has the communicator's turn as they do, nor
-    /// during an operation, which shut_down() waits for: these look without a lock. Any other thread takes one.
+    /// Who asks. A call holds the communicator's turn, and shut_down() waits for operations, so close() and forget()
+    /// cannot come meanwhile, and no lock is needed. Any other thread takes one.
     enum class Looker {
         call_or_operation,
         any_thread

@@ -46,7 +46,8 @@ public:
         Use(const Use &) = delete;
         Use &operator=(const Use &) = delete;
 
-        /// Makes a checked buffer reachable for peers. `checked`: what check() has found of it, or invalid to look.
+        /// Makes a checked buffer reachable for peers. `checked`: what check() has found of it; where its
+        /// kind is invalid, the pointer is classified here.
         /// `raw` allows host memory to be named by its address.
         Reached reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool raw);
         /// Memory of the communicator's kind.

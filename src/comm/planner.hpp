@@ -15,7 +15,7 @@ public:
 
     /// Throws BATON_ERR_UNSUPPORTED for a call that segments make too long.
     Plan plan(const Request &request) const;
-    /// Refers to both.
+    /// The result refers to both arguments.
     PlannedCall planned(const Request &request, const Plan &plan) const {
         return {request, plan, parts_.view.rank, parts_.view.size};
     }

@@ -59,7 +59,7 @@ Doorbell::Doorbell() : name_(random_name("baton-")), inbox_(make_socket()), outb
 
 Doorbell::Rung Doorbell::ring(std::string_view peer, int owner, std::uint64_t number, int fd,
                               const std::function<bool()> &keep_trying) {
-    // Connected for the length of one message: only then does poll() know about the peer's full queue.
+    // Connected, because only then does poll() know about the peer's full queue; until the next ring.
     const Address address(peer);
     if (::connect(outbox_.get(), address.get(), address.length) != 0) {
         if (errno == ECONNREFUSED) return Rung::gone;

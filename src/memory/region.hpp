@@ -36,9 +36,10 @@ struct RegionPost {
 };
 
 /// One line of the table that maps (owner, slot) to an address of this process. It lies in host memory that kernels
-/// reach: the service thread must not need the GPU to write it (sync/region_lookup.hpp). Written by the service thread
-/// before it acknowledges the post; read only after an arrival that names the slot, which the owner sends only after
-/// all acknowledgements: so no read can race with the write.
+/// reach: the service thread must not need the GPU to write it (sync/region_lookup.hpp). A peer's line is written by
+/// the service thread before it acknowledges the post, this rank's own by publish() before it posts; read only after an
+/// arrival that names the slot, which the owner sends only after all acknowledgements: so no read can race with the
+/// write.
 struct RegionEntry {
     std::uint64_t address = 0;
     std::uint64_t generation = 0;

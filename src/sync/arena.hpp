@@ -58,9 +58,13 @@ struct CountShare {
 
 /// What a rank keeps of one message slot, and of both directions with a peer.
 struct MessageSlot {
-    std::uint64_t received;  // number of the last message from the peer that has left the slot
-    std::uint64_t left;      // channels that have taken their part of it
-    std::uint64_t opened;    // number of the last message to the peer whose channels may begin to stage
+    // Number of the last message from the peer that has left the slot: raised by the message's last channel (GPU:
+    // relaxed atomicMax; host: release), read when the next launch starts.
+    std::uint64_t received;
+    std::uint64_t left;  // channels that have taken their part of it, counted on this device; the last sets it back
+    // Number of the last message to the peer whose channels may begin to stage: channel 0 releases it, the others
+    // acquire it.
+    std::uint64_t opened;
 };
 
 /// State of one message slot at the receiver, for one sender. Message k of a pair (from 1) uses slot (k - 1) % slots.

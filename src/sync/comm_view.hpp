@@ -30,7 +30,7 @@ struct CommView {
     }
 };
 
-/// Has the rank of an arena give up: its waits, and what its channels would begin.
+/// Makes the arena's owner abort: its waits end, and its channels begin nothing more.
 BATON_HD BATON_COLD inline void store_abort(const Arena &arena, std::uint64_t word) {
     for (int channel = 0; channel < arena.layout->channels; ++channel) store_relaxed(arena.abort(channel), word);
 }
@@ -47,14 +47,15 @@ BATON_HD BATON_COLD inline void give_up(const CommView &view, baton_result code,
     for (int peer = 0; peer < view.size; ++peer) store_abort(view.arena(peer), word);
 }
 
-/// True if a peer has told this rank to give up; passes the word on to the host. `word`: what the abort word is.
+/// True if a peer has told this rank to give up; passes the word on to the host. `word`: the abort word just loaded.
 BATON_HD inline bool told_to_give_up(const CommView &view, std::uint64_t word) {
     if (word == 0) return false;
     store_relaxed(&view.control->seen, word);
     return true;
 }
 
-/// The abort word of a channel, of which a message may have more than there are. 0 is for whoever has none.
+/// The abort word of a channel. A message may have more channels than the communicator; they share the words, hence
+/// the modulo. A caller without a channel passes 0.
 BATON_HD inline std::uint64_t abort_word(const CommView &view, int channel) {
     return load_relaxed(view.own().abort(channel % view.layout.channels));
 }

@@ -49,9 +49,8 @@ struct ErrorRecord {
 
 /// One per communicator and rank, in memory that both this process's host threads and its kernels reach (pinned).
 struct Control {
-    std::uint64_t abort;  // an AbortWord: written by host threads (peer death, baton_comm_abort), read by waiters
-    std::uint64_t
-        seen;  // an AbortWord from a peer, copied here by this rank's waiters: the arena is not the host's to read
+    std::uint64_t abort;     // an AbortWord: written by host threads (peer death, baton_comm_abort), read by waiters
+    std::uint64_t seen;      // an AbortWord from a peer, copied here by waiters: the arena is not the host's to read
     std::uint64_t recorded;  // 1 once `record` is complete: written with release by the waiter that claimed it
     ErrorRecord record;
 };

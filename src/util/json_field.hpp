@@ -47,8 +47,8 @@ private:
     std::string path_;
 };
 
-/// Refuses, with line and column: what is not JSON, nesting that nobody writes, and a key that stands twice in one
-/// object (nlohmann keeps the last; which one was meant is not for us to say).
+/// Refuses what is not JSON (saying where), nesting that nobody writes, and a key that stands twice in one object
+/// (naming it; nlohmann keeps the last; which one was meant is not for us to say).
 nlohmann::json parse_json(std::string_view text, const std::string &origin);
 
 }  // namespace baton::core
