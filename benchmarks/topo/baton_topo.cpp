@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "atomic_file.hpp"
+#include "topo/measure.hpp"
+#include "topo/options.hpp"
 #include "topology/cuda_devices.hpp"
 #include "topology/discover.hpp"
 #include "topology/hwloc_export.hpp"
@@ -16,8 +18,6 @@
 #include "topology/snapshot_json.hpp"
 #include "topology/tool/advice_json.hpp"
 #include "topology/tool/machine.hpp"
-#include "topo/measure.hpp"
-#include "topo/options.hpp"
 #include "topology/tool/picture.hpp"
 #include "topology/tool/png.hpp"
 #include "topology/tool/text.hpp"
