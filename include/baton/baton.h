@@ -145,7 +145,7 @@ typedef enum baton_lines {
  * BATON_ERR_MISMATCH naming the field and the ranks otherwise.
  */
 typedef struct baton_config {
-    size_t struct_size;       /* set by baton_config_init(): what the caller knows, where the library has more fields */
+    size_t struct_size;       /* set by baton_config_init(): as much as the program knows of it */
     int transport;            /* a baton_transport; -1 = unset. BATON_TRANSPORT=auto|host|kernel|copy_engine|zero_sm */
     double timeout_seconds;   /* how long to wait for a rank, more than 0, at most 1e9; < 0 = unset. BATON_TIMEOUT,
                                  default 60 */

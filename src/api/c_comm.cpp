@@ -1,8 +1,8 @@
-#include <cstring>
 #include <optional>
 
 #include "api/calls.hpp"
 #include "api/error_state.hpp"
+#include "comm/api_struct.hpp"
 #include "comm/config.hpp"
 #include "transport/host/host_stream.hpp"
 
@@ -75,11 +75,9 @@ extern "C" {
 baton_result baton_config_init_sized(baton_config *config, size_t size) {
     return guarded("baton_config_init", [&] {
         require_pointer(config, "config");
-        if (size < sizeof(baton_config))
+        if (!may_be_struct_size<baton_config>(size))
             fail(BATON_ERR_ARGUMENT, "size is {}, expected sizeof(baton_config) = {}", size, sizeof(baton_config));
-        std::memset(config, 0, size);
-        *config = unset_config();
-        config->struct_size = size;
+        to_program(config, size, unset_config());
     });
 }
 
@@ -139,11 +137,11 @@ baton_result baton_comm_size(baton_comm_t comm, int *size) {
 baton_result baton_comm_info(baton_comm_t comm, baton_info *info) {
     return guarded("baton_comm_info", [&] {
         require_pointer(info, "info");
-        if (info->struct_size < sizeof(baton_info) || info->struct_size > most_struct_bytes) {
-            fail(BATON_ERR_ARGUMENT, "info.struct_size is {}, expected sizeof(baton_info) = {}", info->struct_size,
+        const std::size_t size = info->struct_size;
+        if (!may_be_struct_size<baton_info>(size))
+            fail(BATON_ERR_ARGUMENT, "info.struct_size is {}, expected sizeof(baton_info) = {}", size,
                  sizeof(baton_info));
-        }
-        find_comm(comm)->fill_info(info);
+        to_program(info, size, find_comm(comm)->info());
     });
 }
 

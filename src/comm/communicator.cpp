@@ -1,6 +1,5 @@
 #include "comm/communicator.hpp"
 
-#include <cstring>
 #include <exception>
 
 #include "comm/config.hpp"
@@ -139,28 +138,28 @@ void Communicator::abort() {
     breakage_.break_with(failure_of(BATON_ERR_ABORTED, "rank {} called baton_comm_abort()", rank()));
 }
 
-void Communicator::fill_info(baton_info *info) const {
+baton_info Communicator::info() const {
     const auto open = breakage_.hold_open();
     const Capabilities &capabilities = parts_.capabilities;
-    const std::size_t size = info->struct_size;
-    std::memset(info, 0, size);
-    info->struct_size = size;
-    info->rank = rank();
-    info->size = this->size();
-    info->on_gpu = on_gpu() ? 1 : 0;
-    info->device = parts_.device;
-    copy_text(info->device_name, on_gpu() ? parts_.identity.name : "host");
-    copy_text(info->device_uuid, parts_.identity.uuid);
-    info->ranks_on_device = parts_.ranks_on_device;
-    info->channels = capabilities.channels;
-    info->single_copy = parts_.single_copy ? 1 : 0;
-    info->peer_access = on_gpu() && capabilities.reaches_buffers ? 1 : 0;
-    copy_text(info->reach, parts_.reach_text);
+    baton_info info{};
+    info.struct_size = sizeof(info);
+    info.rank = rank();
+    info.size = this->size();
+    info.on_gpu = on_gpu() ? 1 : 0;
+    info.device = parts_.device;
+    copy_text(info.device_name, on_gpu() ? parts_.identity.name : "host");
+    copy_text(info.device_uuid, parts_.identity.uuid);
+    info.ranks_on_device = parts_.ranks_on_device;
+    info.channels = capabilities.channels;
+    info.single_copy = parts_.single_copy ? 1 : 0;
+    info.peer_access = on_gpu() && capabilities.reaches_buffers ? 1 : 0;
+    copy_text(info.reach, parts_.reach_text);
     const std::size_t all = parts_.registry->allocated_bytes();
-    info->device_bytes = !on_gpu() ? 0 : capabilities.reaches_buffers ? all : parts_.registry->own_bytes();
-    info->host_bytes = parts_.peers->shared_bytes() + sizeof(Control) + all - info->device_bytes;
-    info->regions = parts_.registry->count();
-    copy_text(info->links, describe(capabilities.links));
+    info.device_bytes = !on_gpu() ? 0 : capabilities.reaches_buffers ? all : parts_.registry->own_bytes();
+    info.host_bytes = parts_.peers->shared_bytes() + sizeof(Control) + all - info.device_bytes;
+    info.regions = parts_.registry->count();
+    copy_text(info.links, describe(capabilities.links));
+    return info;
 }
 
 }  // namespace baton::core

@@ -33,7 +33,7 @@ public:
     int size() const { return parts_.view.size; }
     bool on_gpu() const { return parts_.capabilities.on_gpu; }
     /// Throws BATON_ERR_ARGUMENT after Turn::shut_down().
-    void fill_info(baton_info *info) const;
+    baton_info info() const;
     const Phases &creation() const { return creation_; }
 
     /// A call's turn on a communicator that works. Throws as throw_if_broken().

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bootstrap/agree.hpp"
+#include "comm/api_struct.hpp"
 #include "util/environment.hpp"
 #include "util/failure.hpp"
 
@@ -131,6 +132,22 @@ std::string value_text(const Field &field) {
     return std::visit([](auto value) { return fmt::format("{}", value); }, field.value);
 }
 
+/// A newer header's fields are not known here: they must be unset, which baton_config_init_sized() has made zero.
+void require_struct_size(const baton_config &given) {
+    const std::size_t size = given.struct_size;
+    if (!may_be_struct_size<baton_config>(size)) {
+        fail(BATON_ERR_ARGUMENT, "config.struct_size is {}, expected {}: initialise it with baton_config_init()", size,
+             sizeof(baton_config));
+    }
+    const auto *const bytes = reinterpret_cast<const unsigned char *>(&given);
+    const std::size_t known = std::min(size, sizeof(baton_config));
+    if (std::any_of(bytes + known, bytes + size, [](unsigned char byte) { return byte != 0; })) {
+        fail(BATON_ERR_UNSUPPORTED,
+             "config has {} bytes, of which this libbaton knows {}, and a field behind these is set", size,
+             sizeof(baton_config));
+    }
+}
+
 }  // namespace
 
 baton_config unset_config() {
@@ -149,27 +166,11 @@ baton_config unset_config() {
     return config;
 }
 
-/// A newer header's fields are not known here: they must be unset, which baton_config_init_sized() has made zero.
-void require_known_size(const baton_config &given) {
-    const std::size_t size = given.struct_size;
-    if (size < sizeof(baton_config) || size > most_struct_bytes) {
-        fail(BATON_ERR_ARGUMENT, "config.struct_size is {}, expected {}: initialise it with baton_config_init()", size,
-             sizeof(baton_config));
-    }
-    const auto *const bytes = reinterpret_cast<const unsigned char *>(&given);
-    if (std::any_of(bytes + sizeof(baton_config), bytes + size, [](unsigned char byte) { return byte != 0; })) {
-        fail(BATON_ERR_UNSUPPORTED,
-             "config has {} bytes, of which this libbaton knows {}, and a field behind these is set", size,
-             sizeof(baton_config));
-    }
-}
-
 baton_config resolve_config(const baton_config *given) {
     baton_config config = unset_config();
     if (given != nullptr) {
-        require_known_size(*given);
-        config = *given;
-        config.struct_size = sizeof(config);
+        require_struct_size(*given);
+        config = from_program(given, config);
     }
     if (config.transport == -1) config.transport = choice_from("BATON_TRANSPORT", transports, BATON_TRANSPORT_AUTO);
     if (config.timeout_seconds < 0) config.timeout_seconds = seconds_from("BATON_TIMEOUT", 60.0);

@@ -12,9 +12,6 @@ namespace baton::core {
 /// What a field holds that is not set, if it is a size in bytes: 0 is a size too.
 inline constexpr std::size_t unset_size = std::numeric_limits<std::size_t>::max();
 
-/// No struct of the API has a struct_size above this: what is larger has not been set.
-inline constexpr std::size_t most_struct_bytes = 4096;
-
 /// What baton_config_init() gives: every field unset.
 baton_config unset_config();
 

@@ -148,7 +148,7 @@ TEST(ThreadFailures, StateQueriesMayComeWhileItIsDestroyed) {
                     baton_info info{};
                     for (info.struct_size = sizeof(info);; asked.store(true)) {
                         comm.throw_if_broken();
-                        comm.fill_info(&info);
+                        info = comm.info();
                     }
                 });
                 EXPECT_EQ(end.code(), BATON_ERR_ARGUMENT) << end.what();
