@@ -41,8 +41,8 @@ public:
     bool idle() const;
     void drain() const; /* waits until it has; throws where CUDA cannot tell */
     /// mark() is about what is recorded by now, in place of what it was about before, and mark_is_done() says whether
-    /// that has finished; launches of graphs count where they came before mark(). Calls nothing of CUDA, so that it
-    /// cannot fail: the mark is recorded behind the next eager operation, in its stream.
+    /// that has finished; launches of graphs count where they came before mark(). mark() calls nothing of CUDA, so that
+    /// it cannot fail: the first mark_is_done() that finds something under way waits for that, be it more by then.
     void mark() noexcept { mark_state_ = Mark::wanted; }
     bool mark_is_done(); /* REQUIRES what idle() does */
 
@@ -57,7 +57,7 @@ private:
 
     enum class Mark {
         wanted,    // last_ may have been recorded again since
-        recorded,  // by mark_
+        recorded,  // by mark_, in marker_ behind last_
         done
     };
 
@@ -72,11 +72,13 @@ private:
     void count_while_it_lives(cudaGraph_t graph);
     void before_captured(cudaStream_t stream, const Tail &tail);
     void after_captured(Tail tail);
-    void record_mark(cudaStream_t stream) noexcept;
+    void record_mark() noexcept;
     Capture *find(unsigned long long capture);
 
     Event last_ = make_event();
     Event mark_ = make_event();
+    // It has no other work. Its wait holds up no other stream (docs/gpu_testing.md).
+    Stream marker_ = make_stream();
     Mark mark_state_ = Mark::done;
     unsigned long long stream_ = 0;  // of the last eager operation: cudaStreamGetId, unlike the handle never reused
     std::deque<Capture> captures_;   // ids are never used again

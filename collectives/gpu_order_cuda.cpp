@@ -36,8 +36,7 @@ void require_current_device(cudaStream_t stream) {
 
 GpuOrder::GpuOrder() {
     // A graph whose first operation is the communicator's first waits for this record.
-    const Stream stream = make_stream();
-    check_cuda(cudaEventRecord(last_.get(), stream.get()), "recording the order event");
+    check_cuda(cudaEventRecord(last_.get(), marker_.get()), "recording the order event");
 }
 
 void GpuOrder::require_stream(cudaStream_t stream) {
@@ -123,16 +122,6 @@ void GpuOrder::after(cudaStream_t stream, Into into) {
         return after_captured(tail_of(stream));
     }
     check_cuda(cudaEventRecord(last_.get(), stream), "recording the order event");
-    if (mark_state_ == Mark::wanted) record_mark(stream);
-}
-
-/// Where CUDA refuses, the next operation tries again.
-void GpuOrder::record_mark(cudaStream_t stream) noexcept {
-    if (cudaEventRecord(mark_.get(), stream) == cudaSuccess) {
-        mark_state_ = Mark::recorded;
-    } else {
-        cudaGetLastError();
-    }
 }
 
 void GpuOrder::after_captured(Tail tail) {
@@ -161,9 +150,23 @@ void GpuOrder::drain() const { check_cuda(cudaEventSynchronize(last_.get()), "wa
 
 bool GpuOrder::mark_is_done() {
     if (mark_state_ == Mark::done) return true;
-    const bool done = has_happened(last_.get()) || (mark_state_ == Mark::recorded && has_happened(mark_.get()));
-    if (done) mark_state_ = Mark::done;
-    return done;
+    if (has_happened(last_.get()) || (mark_state_ == Mark::recorded && has_happened(mark_.get()))) {
+        mark_state_ = Mark::done;
+        return true;
+    }
+    if (mark_state_ == Mark::wanted) record_mark();
+    return false;
+}
+
+/// In a stream of its own, since where all operations are in graphs none comes by. Where CUDA refuses, the next
+/// mark_is_done() tries again.
+void GpuOrder::record_mark() noexcept {
+    const bool recorded = cudaStreamWaitEvent(marker_.get(), last_.get(), cudaEventWaitDefault) == cudaSuccess &&
+                          cudaEventRecord(mark_.get(), marker_.get()) == cudaSuccess;
+    if (recorded)
+        mark_state_ = Mark::recorded;
+    else
+        cudaGetLastError();
 }
 
 }  // namespace baton::core

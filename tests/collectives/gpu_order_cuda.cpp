@@ -13,7 +13,8 @@
 namespace baton::core {
 namespace {
 
-/// A stream with an operation of the order that waits for release().
+/// A stream with an operation of the order that waits for release(). One that is declared later is enqueued earlier: so
+/// a test that ends half-way releases an operation before it waits for those behind it.
 class HeldOperation {
 public:
     ~HeldOperation() {
@@ -68,12 +69,12 @@ TEST_F(GpuOrderTest, AMarkIsDoneOnceTheOperationsBeforeItAre) {
     EXPECT_TRUE(is_done_soon());
 }
 
-/// The mark is recorded behind the operation that follows it.
 TEST_F(GpuOrderTest, AMarkIsDoneWhileLaterOperationsAreUnderWay) {
-    HeldOperation before, next, later;
+    HeldOperation later, next, before;
     before.enqueue_ordered(*order_);
     order_->mark();
     next.enqueue_ordered(*order_);
+    EXPECT_FALSE(order_->mark_is_done());
     later.enqueue_ordered(*order_);
     next.release();
     EXPECT_FALSE(order_->mark_is_done());
@@ -86,18 +87,49 @@ TEST_F(GpuOrderTest, AMarkIsDoneWhileLaterOperationsAreUnderWay) {
     EXPECT_TRUE(is_done_soon());
 }
 
-TEST_F(GpuOrderTest, LaunchesOfGraphsCountWhereTheyCameBeforeTheMark) {
-    HeldOperation captured, eager;
-    check_cuda(cudaStreamBeginCapture(captured.stream(), cudaStreamCaptureModeThreadLocal), "beginning a capture");
-    captured.enqueue_ordered(*order_);
-    cudaGraph_t graph = nullptr;
-    check_cuda(cudaStreamEndCapture(captured.stream(), &graph), "ending a capture");
-    cudaGraphExec_t program = nullptr;
-    check_cuda(cudaGraphInstantiate(&program, graph, 0), "cudaGraphInstantiate");
+/// A graph with the operation, to be launched.
+class Captured {
+public:
+    Captured(HeldOperation &operation, GpuOrder &order) : stream_(operation.stream()) {
+        check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "beginning a capture");
+        operation.enqueue_ordered(order);
+        check_cuda(cudaStreamEndCapture(stream_, &graph_), "ending a capture");
+        check_cuda(cudaGraphInstantiate(&program_, graph_, 0), "cudaGraphInstantiate");
+    }
+    ~Captured() {
+        cudaGraphExecDestroy(program_);
+        cudaGraphDestroy(graph_);
+    }
+    Captured(const Captured &) = delete;
+    Captured &operator=(const Captured &) = delete;
+    void launch() { check_cuda(cudaGraphLaunch(program_, stream_), "cudaGraphLaunch"); }
 
+private:
+    cudaStream_t stream_;
+    cudaGraph_t graph_ = nullptr;
+    cudaGraphExec_t program_ = nullptr;
+};
+
+/// No eager operation comes, and a launch is under way whenever the mark is asked for.
+TEST_F(GpuOrderTest, AMarkIsDoneWhereAllOperationsAreLaunchesOfGraphs) {
+    HeldOperation later, before;
+    Captured second(later, *order_), first(before, *order_);
+    first.launch();
+    order_->mark();
+    EXPECT_FALSE(order_->mark_is_done());
+    second.launch();
+    EXPECT_FALSE(order_->mark_is_done());
+    before.release();
+    EXPECT_TRUE(is_done_soon());
+    later.release();
+}
+
+TEST_F(GpuOrderTest, LaunchesOfGraphsCountWhereTheyCameBeforeTheMark) {
+    HeldOperation eager, captured;
+    Captured graph(captured, *order_);
     order_->mark();
     EXPECT_TRUE(order_->mark_is_done()) << "it has not been launched";
-    check_cuda(cudaGraphLaunch(program, captured.stream()), "cudaGraphLaunch");
+    graph.launch();
     order_->mark();
     EXPECT_FALSE(order_->mark_is_done());
     eager.enqueue_ordered(*order_);
@@ -105,9 +137,6 @@ TEST_F(GpuOrderTest, LaunchesOfGraphsCountWhereTheyCameBeforeTheMark) {
     EXPECT_FALSE(order_->mark_is_done());
     captured.release();
     EXPECT_TRUE(is_done_soon());
-    check_cuda(cudaStreamSynchronize(captured.stream()), "cudaStreamSynchronize");
-    cudaGraphExecDestroy(program);
-    cudaGraphDestroy(graph);
 }
 
 }  // namespace
