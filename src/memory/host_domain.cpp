@@ -60,6 +60,14 @@ struct HostAllocations {
     }
 };
 
+/// An entry that waits for its address: with it made first, memory cannot run out between mapping and writing down.
+template <class Value>
+typename std::map<std::uint64_t, Value>::node_type unplaced(Value value) {
+    std::map<std::uint64_t, Value> one;
+    one.emplace(0, std::move(value));
+    return one.extract(one.begin());
+}
+
 HostAllocations &host_allocations() {
     // Never destroyed: static destructors of the application may still free memory.
     static auto *const allocations = new HostAllocations;
@@ -159,10 +167,13 @@ public:
         if (bytes > SIZE_MAX / 2) fail(BATON_ERR_MEMORY, "cannot allocate {} bytes of host memory", bytes);
         const std::uint64_t size = (std::max<std::uint64_t>(bytes, 1) + page_size() - 1) / page_size() * page_size();
         UniqueFd fd = create_memfd(size);
-        void *const address = map_shared(fd.get(), size, Pages::all_at_once);
         HostAllocations &all = host_allocations();
+        auto node = unplaced(HostAllocation{.size = size, .id = 0, .fd = std::move(fd)});
+        void *const address = map_shared(node.mapped().fd.get(), size, Pages::all_at_once);
+        node.key() = reinterpret_cast<std::uintptr_t>(address);
         const std::lock_guard lock(all.mutex);
-        all.by_base[reinterpret_cast<std::uintptr_t>(address)] = {size, ++all.last_id, std::move(fd)};
+        node.mapped().id = ++all.last_id;
+        all.by_base.insert(std::move(node));
         return address;
     }
 
@@ -226,9 +237,11 @@ public:
                  status.st_size);
         }
         HostAllocations &all = host_allocations();
+        auto node = unplaced(HostImport{.size = post.size});
         void *const address = map_shared(fd.get(), post.size, pages_of_peers_);
+        node.key() = reinterpret_cast<std::uintptr_t>(address);
         const std::lock_guard lock(all.mutex);
-        all.imported[reinterpret_cast<std::uintptr_t>(address)] = {post.size, false};
+        all.imported.insert(std::move(node));
         return address;
     }
 

@@ -146,7 +146,12 @@ private:
                  "device {} does not see registered host memory at the host's addresses, so data cannot go through it",
                  device_);
         }
-        mapped_memory().add(memory, bytes, imported);
+        try {
+            mapped_memory().add(memory, bytes, imported);
+        } catch (...) {  // the caller unmaps it
+            cudaHostUnregister(memory);
+            throw;
+        }
     }
     void remove(void *memory) {
         mapped_memory().remove(memory);

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -6,11 +7,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <functional>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "memory/memory_domain.hpp"
+#include "support/failing_new.hpp"
 #include "support/thrown_by.hpp"
 #include "util/failure.hpp"
 
@@ -61,6 +66,45 @@ TEST(HostDomain, MoreThanThereIsIsAnError) {
 }
 
 /// Also those that the kernel would take for a null set of signals (readable.hpp).
+/// Of memory files of host domains in this process.
+long mappings() {
+    std::ifstream maps("/proc/self/maps");
+    long count = 0;
+    for (std::string line; std::getline(maps, line);) count += line.find("/memfd:baton") != line.npos ? 1 : 0;
+    return count;
+}
+
+TEST(HostDomain, NothingStaysMappedWhereMemoryRunsOut) {
+    const auto domain = make_host_domain(false);
+    // Runs `map` with ever more allocations until it succeeds, and checks what its failures leave.
+    const auto map_at_last = [&](const std::function<void *()> &map) -> void * {
+        const long before = mappings();
+        for (long allocations = 0; allocations < 100; ++allocations) {
+            test::allocations_left = allocations;
+            try {
+                void *const memory = map();
+                test::allocations_left = -1;
+                EXPECT_GT(allocations, 0);
+                EXPECT_EQ(mappings(), before + 1);
+                return memory;
+            } catch (const std::bad_alloc &) {
+                test::allocations_left = -1;
+                EXPECT_EQ(mappings(), before) << "allocation " << allocations;
+            }
+        }
+        return nullptr;
+    };
+    void *const memory = map_at_last([&] { return domain->allocate(4096); });
+    ASSERT_NE(memory, nullptr);
+    const Export exported = domain->export_region(domain->classify(memory));
+    void *const imported =
+        map_at_last([&] { return domain->import_region(1, exported.post, ::fcntl(exported.fd, F_DUPFD_CLOEXEC, 0)); });
+    ASSERT_NE(imported, nullptr);
+    domain->unimport_region(1, exported.post, imported);
+    ::close(exported.fd);
+    domain->release(memory);
+}
+
 TEST(HostDomain, LowAddressesAreInvalid) {
     const auto domain = make_host_domain(false);
     for (std::uintptr_t address = 1; address < 4096; address = address < 16 ? address + 1 : address * 2)
