@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "empty_value.hpp"
 #include "names.hpp"
-#include "util/empty_value.hpp"
 
 namespace baton::bench {
 
@@ -44,7 +44,7 @@ inline CLI::Validator from_0_to_1() {
 
 /// Throws where an option was given an empty value.
 inline void refuse_empty_values(int argc, const char *const *argv) {
-    if (const auto option = core::option_with_empty_value(argc, argv)) {
+    if (const auto option = option_with_empty_value(argc, argv)) {
         throw CLI::ValidationError(*option, "the value is empty");
     }
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "baton/baton.h"
 #include "collectives/links.hpp"
@@ -15,8 +16,8 @@ struct Capabilities {
     bool on_gpu = false;
     baton_transport transport = BATON_TRANSPORT_AUTO;
     bool reaches_buffers = false;            // peers can read and write a rank's user buffers
-    const char *reach_reason = "";           // how, or why not: for people
-    const char *staging_reason = nullptr;    // why to stage data that could be reached, if that is faster
+    std::string reach_reason;                // how, or why not: for people
+    std::string staging_reason;              // why to stage data that could be reached; empty: it is not faster
     int channels = 1;                        // most channels an operation may use
     std::uint64_t packet_bytes = 0;          // most bytes per pair that packets hold (all channels)
     std::uint64_t packet_channel_bytes = 0;  // the same for one channel

@@ -24,7 +24,7 @@ bool launches_block() {
 template <int capacity>
 void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, DirectSend *direct, cudaStream_t stream) {
     MessageLaunch<capacity> planned = plan_launch<capacity>(calls, channels_, direct);
-    const KernelChoice choice = message_kernel(capacity > 4, planned.only);
+    const KernelChoice choice = message_kernel(capacity > few_messages, planned.only);
     void *arguments[] = {const_cast<CommView *>(&view_), &planned.batch};
     launch(choice.kernel, planned.blocks, choice.threads, arguments, stream, "launching sends and recvs");
 }
@@ -78,8 +78,8 @@ void GpuMessages::run(std::vector<MessageCall> calls, cudaStream_t stream) {
     // wait there waits too.
     if (!calls.empty()) {
         DirectSend *const head = direct ? &*direct : nullptr;
-        calls.size() <= 4 ? launch_kernel<4>(calls, head, stream)
-                          : launch_kernel<BATON_GROUP_LIMIT>(calls, head, stream);
+        calls.size() <= few_messages ? launch_kernel<few_messages>(calls, head, stream)
+                                     : launch_kernel<BATON_GROUP_LIMIT>(calls, head, stream);
     }
     if (direct) send_directly(*direct, stream);
 }

@@ -53,7 +53,7 @@ public:
 
     /// Goes as far as it can now; true when the message is done or has failed.
     bool advance() { return (message_.is_send ? send() : recv()) || engine_.failed(); }
-    bool waits_long() const { return engine_.waits_long(); }
+    bool waits_long(std::size_t waits) const { return engine_.waits_long(waits); }
 
 private:
     bool send() {
@@ -170,8 +170,9 @@ void HostExecutor::run_messages(std::vector<MessageCall> &calls) {
             if (!ended) relax_between_polls(++polls, view_.polls_between_yields);
             return ended;
         });
-        const bool all_wait_long = std::all_of(running.begin(), running.end(),
-                                               [](const RunningMessage *message) { return message->waits_long(); });
+        const bool all_wait_long = std::all_of(running.begin(), running.end(), [&](const RunningMessage *message) {
+            return message->waits_long(running.size());
+        });
         if (all_wait_long && !running.empty()) rest();
     }
 }

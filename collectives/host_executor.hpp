@@ -46,7 +46,7 @@ private:
     const HostScratch scratch_;
     const Route route_;
     const std::function<void()> throw_if_broken_;
-    TurnOrder order_;
+    TicketOrder order_;
     std::uint64_t mark_ = 0;
     // Messages of each ordered pair so far, of operations that have had their turn. The arena has words for these
     // counts too: kernels need them in device memory.

@@ -37,7 +37,9 @@ struct LaunchedMessage {
                               // block works through every blocks-th part
     Algorithm algorithm = Algorithm::packet;
 };
-/// Launch parameters cost time by their size, and most launches carry one or two messages: so two capacities.
+/// Launch parameters cost time by their size, and most launches carry one or two messages: so two capacities, this and
+/// BATON_GROUP_LIMIT.
+inline constexpr int few_messages = 4;
 template <int capacity>
 struct MessageBatch {
     std::int32_t count = 0;

@@ -63,7 +63,7 @@ using AnyWay = Ways<Algorithm::packet, Algorithm::line, Algorithm::push, Algorit
 /// Where many messages run side by side their blocks are small, and eight fit a multiprocessor: BATON_GROUP_LIMIT
 /// blocks of each of eight ranks fit a GPU together.
 template <int capacity>
-inline constexpr bool is_large = capacity > 4;
+inline constexpr bool is_large = capacity > few_messages;
 template <int capacity>
 inline constexpr int message_threads = is_large<capacity> ? group_block_threads : block_threads;
 
@@ -130,14 +130,14 @@ KernelChoice message_kernel(bool large, std::optional<Algorithm> only) {
     if (large)
         return {reinterpret_cast<const void *>(&messages_kernel<BATON_GROUP_LIMIT, AnyWay>), group_block_threads};
     if (only == Algorithm::packet)
-        return {reinterpret_cast<const void *>(&messages_kernel<4, Ways<Algorithm::packet>>), block_threads};
+        return {reinterpret_cast<const void *>(&messages_kernel<few_messages, Ways<Algorithm::packet>>), block_threads};
     if (only == Algorithm::line)
-        return {reinterpret_cast<const void *>(&messages_kernel<4, Ways<Algorithm::line>>), block_threads};
+        return {reinterpret_cast<const void *>(&messages_kernel<few_messages, Ways<Algorithm::line>>), block_threads};
     if (only == Algorithm::push)
-        return {reinterpret_cast<const void *>(&messages_kernel<4, Ways<Algorithm::push>>), block_threads};
+        return {reinterpret_cast<const void *>(&messages_kernel<few_messages, Ways<Algorithm::push>>), block_threads};
     if (only == Algorithm::staged)
-        return {reinterpret_cast<const void *>(&messages_kernel<4, Ways<Algorithm::staged>>), block_threads};
-    return {reinterpret_cast<const void *>(&messages_kernel<4, AnyWay>), block_threads};
+        return {reinterpret_cast<const void *>(&messages_kernel<few_messages, Ways<Algorithm::staged>>), block_threads};
+    return {reinterpret_cast<const void *>(&messages_kernel<few_messages, AnyWay>), block_threads};
 }
 
 }  // namespace baton::core

@@ -112,7 +112,7 @@ DirectSend leave_head(MessageCall &send, std::byte *destination) {
     return direct;
 }
 
-template MessageLaunch<4> plan_launch(const std::vector<MessageCall> &, int, DirectSend *);
+template MessageLaunch<few_messages> plan_launch(const std::vector<MessageCall> &, int, DirectSend *);
 template MessageLaunch<BATON_GROUP_LIMIT> plan_launch(const std::vector<MessageCall> &, int, DirectSend *);
 
 }  // namespace baton::core

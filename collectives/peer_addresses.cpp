@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "collectives/signature_text.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
@@ -43,10 +44,9 @@ bool PeerAddresses::learn(const Plan &plan, const CollectiveArgs &args, bool cap
         const Arrival theirs = Arrival::from_words(entries[static_cast<std::size_t>(peer)].data());
         if (!(theirs.signature == mine.signature)) {
             if (!plan.stream_words) return false;  // the kernels compare too, and tell everybody
-            fail(BATON_ERR_MISMATCH,
-                 "ranks {} and {} disagree in zero-SM call {}: count {} against {}, operation word {:#x} against {:#x}",
-                 view_.rank, peer, number, mine.signature.count, theirs.signature.count, mine.signature.what,
-                 theirs.signature.what);
+            fail(BATON_ERR_MISMATCH, "ranks {} and {} disagree: rank {} called {}, rank {} called {} (zero-SM call {})",
+                 view_.rank, peer, view_.rank, signature_text(mine.signature), peer, signature_text(theirs.signature),
+                 number);
         }
         if (peer == view_.rank || args.bytes == 0) continue;
         PeerBuffers &buffers = peers[static_cast<std::size_t>(peer)];

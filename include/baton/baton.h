@@ -202,7 +202,8 @@ typedef enum baton_operation {
     BATON_SIGNAL = 8,
     BATON_WAIT_SIGNAL = 9,
     BATON_ALLTOALL = 10,
-    BATON_BROADCAST = 11
+    BATON_BROADCAST = 11,
+    BATON_OPERATION_COUNT = 12
 } baton_operation;
 
 /* May stand for `sendbuf` in collectives: the input lies in `recvbuf` as MPI_IN_PLACE defines it. Equal pointers, as
@@ -250,7 +251,8 @@ BATON_API baton_result baton_config_init_sized(baton_config *config, size_t size
  * Creates a communicator over the ranks of `mpi_comm` (any intra-communicator; it is duplicated and may be freed
  * afterwards). Collective over `mpi_comm`: waits for all ranks, for the timeout or 60 s, whichever is longer; then
  * BATON_ERR_TIMEOUT names the missing ones, and the next attempt needs another `mpi_comm` (docs/errors.md). The ranks
- * must lie on one host, at most 64: otherwise BATON_ERR_UNSUPPORTED, naming the hosts. `config` may be NULL. Needs
+ * must lie on one host, at most 64: otherwise BATON_ERR_UNSUPPORTED, naming the hosts. `config` may be NULL. What fails
+ * on one rank, a NULL `comm` too, fails on all; only MPI_COMM_NULL is refused without the others. Needs
  * MPI_THREAD_SINGLE or higher; where several threads create or destroy communicators or windows, what MPI demands for
  * calls from them (MPI_THREAD_SERIALIZED, or MULTIPLE if at once). With transport auto the communicator is on GPUs when
  * every rank sees one, and on the host when no rank does; a rank uses the device that is current in the calling thread,

@@ -152,7 +152,7 @@ baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t 
         if (size == 0) fail(BATON_ERR_ARGUMENT, "size is 0");
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const auto turn = found->turn();
-        if (operation < BATON_ALLGATHER || operation > BATON_BROADCAST) {
+        if (operation < BATON_ALLGATHER || operation >= BATON_OPERATION_COUNT) {
             fail(BATON_ERR_ARGUMENT, "operation is {}, which is no baton_operation", static_cast<int>(operation));
         }
         require_type(type);

@@ -24,7 +24,8 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         find_window(window);  // another thread may have destroyed it meanwhile
         const StreamRef on = find_stream(*found->comm, stream);
         const OneSided call = make(turn, *found->window, on.get());
-        const auto run = [work = call.work, on](const Turn &then) { then.issuer().run_one_sided(work, on.get()); };
+        // `on` keeps the stream that `work` names.
+        const auto run = [work = call.work, on](const Turn &then) { then.issuer().run_one_sided(work); };
         Group &group = Group::of_this_thread();
         if (!group.open()) return run(turn);
         turn.issuer().require_stream(on.get());

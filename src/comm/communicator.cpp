@@ -153,7 +153,7 @@ baton_info Communicator::info() const {
     info.channels = capabilities.channels;
     info.single_copy = parts_.single_copy ? 1 : 0;
     info.peer_access = on_gpu() && capabilities.reaches_buffers ? 1 : 0;
-    copy_text(info.reach, parts_.reach_text);
+    copy_text(info.reach, capabilities.reach_reason);
     const std::size_t all = parts_.registry->allocated_bytes();
     info.device_bytes = !on_gpu() ? 0 : capabilities.reaches_buffers ? all : parts_.registry->own_bytes();
     info.host_bytes = parts_.peers->shared_bytes() + sizeof(Control) + all - info.device_bytes;

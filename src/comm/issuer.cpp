@@ -99,11 +99,8 @@ void Issuer::run_messages(std::span<const Request> requests, void *stream) {
     guard([&] { issue_messages(requests, stream); });
 }
 
-void Issuer::run_one_sided(const std::function<void(Executor &)> &work, void *stream) {
-    guard([&] {
-        work(*parts_.executor);
-        after_call(stream);
-    });
+void Issuer::run_one_sided(const std::function<void(Executor &)> &work) {
+    guard([&] { work(*parts_.executor); });
 }
 
 void Issuer::run_local(const std::function<void()> &work) { guard(work); }
@@ -134,7 +131,6 @@ void Issuer::issue(const Request &request, void *stream) {
     follow([&] {
         if (args.recv != request.recv) parts_.executor->local_copy(request.recv, args.recv, call.recv_bytes(), stream);
     });
-    after_call(stream);
 }
 
 void Issuer::issue_messages(std::span<const Request> requests, void *stream) {
@@ -168,13 +164,6 @@ void Issuer::issue_messages(std::span<const Request> requests, void *stream) {
         for (const CopyOut &copy : copies)
             parts_.executor->local_copy(copy.destination, copy.source, copy.bytes, stream);
     });
-    after_call(stream);
-}
-
-/// On the host without a stream the operation is over, and its failure is this call's.
-void Issuer::after_call(void *stream) {
-    if (parts_.capabilities.on_gpu || stream != nullptr) return;
-    breakage_.throw_if_broken(Breakage::Looker::call_or_operation);
 }
 
 }  // namespace baton::core

@@ -26,7 +26,7 @@ public:
     /// Sends and recvs, which progress together.
     void run_messages(std::span<const Request> requests, void *stream);
     /// `work` issues a one-sided call.
-    void run_one_sided(const std::function<void(Executor &)> &work, void *stream);
+    void run_one_sided(const std::function<void(Executor &)> &work);
     /// A local call that may publish memory: a peer that does not answer breaks the communicator.
     void run_local(const std::function<void()> &work);
 
@@ -40,7 +40,6 @@ private:
     void use_scratch(const PlannedCall &call, CollectiveArgs &args, Buffers::Use &use, void *stream);
     void issue(const Request &request, void *stream);
     void issue_messages(std::span<const Request> requests, void *stream);
-    void after_call(void *stream);
 
     CommParts &parts_;
     const Planner &planner_;

@@ -27,14 +27,12 @@ struct CommParts {
     CommParts &operator=(const CommParts &) = delete;
 
     /// Where this process sees what each rank has allocated and published; `own` is what this rank has.
-    std::vector<std::byte *> addresses_of(const std::vector<PeerMemory::Published> &all, void *own) const;
+    std::vector<std::byte *> addresses_of(const std::vector<PublishedRegion> &all, void *own) const;
 
     int device = -1;  // -1: on the host
     DeviceIdentity identity;
     int ranks_on_device = 1;
     Capabilities capabilities;
-    std::string reach_text;      // Capabilities::reach_reason
-    std::string staging_text;    // Capabilities::staging_reason
     bool stages_mapped = false;  // host: memory that all ranks have mapped is staged too (BATON_P2P=off)
     bool single_copy = false;
     Placement placement;

@@ -73,7 +73,7 @@ std::string Planner::explain(baton_operation operation, std::uint64_t count, bat
         text += fmt::format("segments of {} bytes\n", capabilities.segment_bytes);
     const bool goes_elsewhere = capabilities.on_gpu || how.algorithm == Algorithm::staged;
     if (!capabilities.reaches_buffers && how.reason != Reason::reach && goes_elsewhere)
-        text += parts_.reach_text + "\n";
+        text += capabilities.reach_reason + "\n";
     if (size > 1 && skips_staging_if_mapped(request, how))
         text += "memory of baton_malloc and windows is copied straight\n";
     if (size > 1) text += fmt::format("links are {}\n", core::describe(capabilities.links));

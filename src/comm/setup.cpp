@@ -116,7 +116,8 @@ std::string Setup::settle_place() {
 void Setup::share_processors(const std::vector<ProcessorBits> &processors) {
     parts_.ranks_on_device = view_.size;
     capabilities_.channels = 1;
-    if (!have_one_each(bootstrap_.all_ranks(), processors)) view_.polls_between_yields = often;
+    if (!have_one_each(bootstrap_.all_ranks(), processors))
+        view_.polls_between_yields = polls_between_yields_oversubscribed;
 }
 
 void Setup::set_up_executor() {

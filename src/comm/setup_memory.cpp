@@ -47,13 +47,13 @@ void Setup::settle_memory(std::string no_p2p) {
         }
         if (!no_p2p.empty()) meet_in_host_memory(no_p2p);
     }
-    capabilities_.reach_reason = parts_.reach_text.c_str();
-    if (view_.rank == 0 && !capabilities_.reaches_buffers) log(LogLevel::info, view_.rank, "{}", parts_.reach_text);
+    if (view_.rank == 0 && !capabilities_.reaches_buffers)
+        log(LogLevel::info, view_.rank, "{}", capabilities_.reach_reason);
 }
 
 void Setup::set_up_memory(const std::function<std::unique_ptr<MemoryDomain>()> &make_domain) {
     meetings_.together([&] { parts_.domain = make_domain(); });
-    PeerMemory::Callbacks callbacks;
+    PeerCallbacks callbacks;
     callbacks.peer_dead = [&breakage = breakage_](const Failure &dead) { breakage.break_with(dead); };
     callbacks.tick = [&breakage = breakage_] { breakage.tick(); };
     parts_.peers =
@@ -102,7 +102,7 @@ std::string Setup::meet_in_device_memory() {
         why_not = meetings_.first_said(probe_arenas());
     }
     if (why_not.empty()) {
-        parts_.reach_text = "peers' buffers are mapped over CUDA IPC";
+        capabilities_.reach_reason = "peers' buffers are mapped over CUDA IPC";
         capabilities_.reaches_buffers = true;
         return "";
     }
@@ -113,7 +113,7 @@ std::string Setup::meet_in_device_memory() {
 }
 
 void Setup::meet_in_host_memory(const std::string &no_p2p) {
-    parts_.reach_text = no_p2p + ": data goes through host memory";
+    capabilities_.reach_reason = no_p2p + ": data goes through host memory";
     capabilities_.links = {};
     capabilities_.links.why = "data goes through host memory between all ranks alike";
     view_.arenas_on_host = true;
@@ -133,7 +133,7 @@ void Setup::map_arenas() {
 }
 
 void Setup::share_arenas(const RegionRegistry::Allocation &arena) {
-    const std::vector<PeerMemory::Published> all = bootstrap_.allgather(arena.published);
+    const std::vector<PublishedRegion> all = bootstrap_.allgather(arena.published);
     meetings_.together([&] {
         const std::vector<std::byte *> addresses = parts_.addresses_of(all, arena.pointer);
         std::copy(addresses.begin(), addresses.end(), view_.arenas);
@@ -157,7 +157,7 @@ void Setup::settle_single_copy(const std::string &no_p2p) {
     parts_.stages_mapped = !wanted;
     parts_.single_copy = wanted && (same_process || single_copies_work(view_, bootstrap_));
     const std::string why_not = wanted ? "the system refuses process_vm_readv between the ranks" : no_p2p;
-    parts_.reach_text =
+    capabilities_.reach_reason =
         parts_.single_copy ? "peers' buffers are reached by a single copy" : why_not + ": data is staged";
     capabilities_.reaches_buffers = parts_.single_copy;
     if (parts_.single_copy && !same_process && view_.size > 1) settle_staging();
@@ -172,8 +172,7 @@ void Setup::settle_staging() {
                     measured_copy / 1024, times.single_us, times.staged_us);
     if (view_.rank == 0) log(LogLevel::debug, view_.rank, "{}", text);
     if (!times.staging_pays()) return;
-    parts_.staging_text = fmt::format("{}: less than {} times that", text, CopyTimes::most_for_staging);
-    capabilities_.staging_reason = parts_.staging_text.c_str();
+    capabilities_.staging_reason = fmt::format("{}: less than {} times that", text, CopyTimes::most_for_staging);
 }
 
 }  // namespace baton::core

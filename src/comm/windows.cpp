@@ -24,7 +24,7 @@ void Windows::give_memory(Window &window) {
     try {
         meetings_.together(
             [&] { issuer_.run_local([&] { allocation = parts_.registry->allocate_published(window.bytes); }); });
-        const std::vector<PeerMemory::Published> all = bootstrap_.allgather(allocation.published);
+        const std::vector<PublishedRegion> all = bootstrap_.allgather(allocation.published);
         meetings_.together([&] {
             window.pointers = parts_.addresses_of(all, allocation.pointer);
             for (const std::byte *address : window.pointers) parts_.domain->hand_out(address);

@@ -18,7 +18,7 @@
 namespace baton::core {
 
 struct PeerMemory::Impl {
-    Impl(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks callbacks, const std::vector<int> &processors)
+    Impl(Bootstrap &bootstrap, MemoryDomain &domain, PeerCallbacks callbacks, const std::vector<int> &processors)
         : rank(bootstrap.rank()),
           size(bootstrap.size()),
           doorbell(make_doorbell(bootstrap)),
@@ -67,13 +67,13 @@ struct PeerMemory::Impl {
     std::optional<PeerService> service;
 };
 
-PeerMemory::PeerMemory(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks callbacks,
+PeerMemory::PeerMemory(Bootstrap &bootstrap, MemoryDomain &domain, PeerCallbacks callbacks,
                        const std::vector<int> &processors)
     : impl_(std::make_unique<Impl>(bootstrap, domain, std::move(callbacks), processors)) {}
 
 PeerMemory::~PeerMemory() = default;
 
-PeerMemory::Published PeerMemory::publish(Export &&exported, std::chrono::milliseconds timeout, Slots slots) {
+PublishedRegion PeerMemory::publish(Export &&exported, std::chrono::milliseconds timeout, RegionSlots slots) {
     const UniqueFd fd(std::exchange(exported.fd, -1));
     if (exported.post.kind == HandleKind::none) throw NotMapped(exported.code, exported.reason);
     return impl_->publisher->publish(exported.post, fd.get(), timeout, slots);

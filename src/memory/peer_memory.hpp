@@ -11,6 +11,7 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "memory/memory_domain.hpp"
+#include "memory/peer_callbacks.hpp"
 #include "memory/region.hpp"
 
 namespace baton::core {
@@ -27,39 +28,19 @@ namespace baton::core {
 /// Thread-safe. The constructor is collective; the destructor is local.
 class PeerMemory {
 public:
-    struct Callbacks {
-        /// From the service thread, once for each peer whose process has ended without leave(), which the failure's
-        /// words name. Where some rank has posted an error, the peer has ended because of that: then tick comes
-        /// instead, at once, to find it. Where it throws it comes again.
-        std::function<void(const Failure &dead)> peer_dead;
-        /// From the service thread, every 100 ms: a place to look at the communicator's state without a thread of one's
-        /// own.
-        std::function<void()> tick;
-    };
-
     /// The callbacks may come before the constructor has returned.
     /// `processors`: where the service thread runs; empty: anywhere.
-    PeerMemory(Bootstrap &bootstrap, MemoryDomain &domain, Callbacks callbacks,
+    PeerMemory(Bootstrap &bootstrap, MemoryDomain &domain, PeerCallbacks callbacks,
                const std::vector<int> &processors = {});
     ~PeerMemory();
     PeerMemory(const PeerMemory &) = delete;
     PeerMemory &operator=(const PeerMemory &) = delete;
 
-    struct Published {
-        std::uint32_t slot = 0;
-        std::uint64_t generation = 0;
-    };
-
-    /// Which slots a region may have: region.hpp.
-    enum class Slots {
-        callers,
-        own
-    };
-
     /// Makes a region known and returns when every peer has mapped it. The export's descriptor is closed. Throws
     /// BATON_ERR_UNSUPPORTED with the peer and its reason where one could not map it (then no peer keeps it),
     /// BATON_ERR_TIMEOUT, or BATON_ERR_MEMORY where all of these slots are taken.
-    Published publish(Export &&exported, std::chrono::milliseconds timeout, Slots slots = Slots::callers);
+    PublishedRegion publish(Export &&exported, std::chrono::milliseconds timeout,
+                            RegionSlots slots = RegionSlots::callers);
 
     /// The region's owner will not name it any more. Its slot may be used again; peers unmap it at reclaim().
     void retire(std::uint32_t slot) noexcept;

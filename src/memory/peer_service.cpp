@@ -22,7 +22,7 @@ void refuse(Ack &ack, const Failure &failure) noexcept {
 }  // namespace
 
 PeerService::PeerService(const Board &board, Doorbell &doorbell, MappedRegions &mapped, Publisher &publisher,
-                         PeerMemory::Callbacks callbacks, int rank, int size)
+                         PeerCallbacks callbacks, int rank, int size)
     : board_(board),
       doorbell_(doorbell),
       mapped_(mapped),

@@ -8,7 +8,7 @@
 #include "memory/board.hpp"
 #include "memory/doorbell.hpp"
 #include "memory/mapped_regions.hpp"
-#include "memory/peer_memory.hpp"
+#include "memory/peer_callbacks.hpp"
 #include "memory/publisher.hpp"
 #include "memory/service_thread.hpp"
 #include "util/process_watch.hpp"
@@ -20,7 +20,7 @@ namespace baton::core {
 class PeerService {
 public:
     PeerService(const Board &board, Doorbell &doorbell, MappedRegions &mapped, Publisher &publisher,
-                PeerMemory::Callbacks callbacks, int rank, int size);
+                PeerCallbacks callbacks, int rank, int size);
 
     /// REQUIRES: the peers are in a collective call, so that their process numbers are still their own.
     void start(bool watch_processes, const std::vector<int> &processors);
@@ -48,7 +48,7 @@ private:
     Doorbell &doorbell_;
     MappedRegions &mapped_;
     Publisher &publisher_;
-    const PeerMemory::Callbacks callbacks_;
+    const PeerCallbacks callbacks_;
     const int rank_;
     std::vector<Peer> peers_;
     ServiceThread thread_;  // last: ends before what it uses

@@ -18,12 +18,11 @@ Publisher::Publisher(const Board &board, Doorbell &doorbell, MappedRegions &mapp
       gone_(static_cast<std::size_t>(size)),
       slots_(region_slots) {}
 
-PeerMemory::Published Publisher::publish(RegionPost post, int fd, std::chrono::milliseconds timeout,
-                                         PeerMemory::Slots slots) {
+PublishedRegion Publisher::publish(RegionPost post, int fd, std::chrono::milliseconds timeout, RegionSlots slots) {
     const std::lock_guard one_at_a_time(publishing_);
     throw_if_interrupted();
     const auto deadline = Clock::now() + timeout;
-    const PeerMemory::Published published = take_slot(slots);
+    const PublishedRegion published = take_slot(slots);
     post.slot = published.slot;
     post.generation = published.generation;
     try {
@@ -151,9 +150,9 @@ void Publisher::throw_if_refused() {
     }
 }
 
-PeerMemory::Published Publisher::take_slot(PeerMemory::Slots slots) {
+PublishedRegion Publisher::take_slot(RegionSlots slots) {
     const std::lock_guard lock(mutex_);
-    const bool own = slots == PeerMemory::Slots::own;
+    const bool own = slots == RegionSlots::own;
     const auto first = slots_.begin() + (own ? caller_slots : 0);
     const int count = own ? own_slots : caller_slots;
     // The one that has been free for longest: a late look at its old line finds it as it was for as long as possible.
@@ -167,7 +166,7 @@ PeerMemory::Published Publisher::take_slot(PeerMemory::Slots slots) {
     return {static_cast<std::uint32_t>(slot - slots_.begin()), ++slot->generation};
 }
 
-void Publisher::give_back(const PeerMemory::Published &published) noexcept {
+void Publisher::give_back(const PublishedRegion &published) noexcept {
     mapped_.forget_own(published.slot);
     std::atomic_ref(mine_.retired[published.slot]).store(published.generation, std::memory_order_release);
     std::atomic_ref(mine_.retirements).fetch_add(1, std::memory_order_release);

@@ -11,7 +11,7 @@
 #include "memory/board.hpp"
 #include "memory/doorbell.hpp"
 #include "memory/mapped_regions.hpp"
-#include "memory/peer_memory.hpp"
+#include "memory/region.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
@@ -23,7 +23,7 @@ public:
     Publisher(const Board &board, Doorbell &doorbell, MappedRegions &mapped, int rank, int size);
 
     /// Takes a slot, posts, rings every peer with `fd` (-1: none; stays the caller's) and waits for all of them.
-    PeerMemory::Published publish(RegionPost post, int fd, std::chrono::milliseconds timeout, PeerMemory::Slots slots);
+    PublishedRegion publish(RegionPost post, int fd, std::chrono::milliseconds timeout, RegionSlots slots);
     /// Needs no memory, and no answer.
     void retire(std::uint32_t slot) noexcept;
 
@@ -45,8 +45,8 @@ private:
     int unacknowledged() const;
     bool is_gone(int peer) const;
     [[noreturn]] void fail_gone(int peer);
-    PeerMemory::Published take_slot(PeerMemory::Slots slots);
-    void give_back(const PeerMemory::Published &published) noexcept;
+    PublishedRegion take_slot(RegionSlots slots);
+    void give_back(const PublishedRegion &published) noexcept;
 
     const Board &board_;
     Doorbell &doorbell_;

@@ -13,6 +13,12 @@ inline constexpr int own_slots = 1024;
 /// Slots from 0, the caller's first; a slot number fits 16 bits of an arrival word.
 inline constexpr int region_slots = caller_slots + own_slots;
 
+/// Which of them a region may have.
+enum class RegionSlots {
+    callers,
+    own
+};
+
 /// How the peers of an owner reach a region.
 enum class HandleKind : std::uint32_t {
     none = 0,      // cannot be exported
@@ -33,6 +39,12 @@ struct RegionPost {
     std::uint64_t process = 0;     // cuda_ipc, pool_fd: the owner's process_number()
     std::uint64_t allocation = 0;  // pool_fd: its buffer id, another one for each allocation in the same place
     unsigned char opaque[64] = {};
+};
+
+/// What the owner names a region by, and arrivals do.
+struct PublishedRegion {
+    std::uint32_t slot = 0;
+    std::uint64_t generation = 0;
 };
 
 /// One line of the table that maps (owner, slot) to an address of this process. It lies in host memory that kernels

@@ -29,7 +29,7 @@ struct RegionRegistry::Impl {
         std::uint64_t size = 0;
         std::uint64_t buffer_id = 0;
         bool published = false;
-        PeerMemory::Published place;
+        PublishedRegion place;
         std::string reason;  // not published: why
         baton_result code = BATON_ERR_UNSUPPORTED;
         int registered = 0;      // add() less remove()
@@ -112,7 +112,7 @@ struct RegionRegistry::Impl {
         return current ? found : regions.end();
     }
 
-    void publish(const PointerInfo &info, PeerMemory::Slots slots, Region &region) {
+    void publish(const PointerInfo &info, RegionSlots slots, Region &region) {
         try {
             region.place = peers.publish(domain.export_region(info), timeout, slots);
             region.published = true;
@@ -125,7 +125,7 @@ struct RegionRegistry::Impl {
 
     /// The allocation's region, published now if it is new and to have a slot. Nothing is kept of one that finds none
     /// (BATON_ERR_MEMORY): it may find one the next time. REQUIRES: info.base != 0.
-    Region &region_of(const PointerInfo &info, std::optional<PeerMemory::Slots> slots) {
+    Region &region_of(const PointerInfo &info, std::optional<RegionSlots> slots) {
         const auto found = find_current(info);
         if (found != regions.end()) return found->second;
         drop_overlapping(info.base, info.size);
@@ -173,8 +173,8 @@ struct RegionRegistry::Impl {
     }
 
     /// Memory from the domain with its region; nothing stays behind on failure.
-    std::pair<void *, Region *> allocate(std::size_t bytes, std::optional<PeerMemory::Slots> slots) {
-        const bool for_peers = slots == PeerMemory::Slots::own;
+    std::pair<void *, Region *> allocate(std::size_t bytes, std::optional<RegionSlots> slots) {
+        const bool for_peers = slots == RegionSlots::own;
         void *const pointer = for_peers ? domain.allocate(bytes) : domain.allocate_own(bytes);
         try {
             const PointerInfo info = domain.classify(pointer);
@@ -248,7 +248,7 @@ RegionRegistry::Location RegionRegistry::locate(const PointerInfo &info, const v
     if (leaves_allocation(info, pointer, bytes)) return {.reason = spans_chunks};
     const std::lock_guard lock(impl_->mutex);
     try {
-        return Impl::locate(impl_->region_of(info, PeerMemory::Slots::callers), info.base, pointer);
+        return Impl::locate(impl_->region_of(info, RegionSlots::callers), info.base, pointer);
     } catch (const Failure &failure) {
         if (failure.code() != BATON_ERR_MEMORY || impl_->peers.interrupted()) throw;
         return {.reason = failure.what()};
@@ -281,7 +281,7 @@ void RegionRegistry::add(const void *pointer, std::size_t bytes) {
              usable);
     }
     const std::lock_guard lock(impl_->mutex);
-    Impl::Region &region = impl_->region_of(info, PeerMemory::Slots::callers);
+    Impl::Region &region = impl_->region_of(info, RegionSlots::callers);
     if (!region.published) throw NotMapped(region.code, region.reason);
     ++region.registered;
 }
@@ -298,7 +298,7 @@ void RegionRegistry::remove(const void *pointer) {
 
 void *RegionRegistry::allocate(std::size_t bytes) {
     const std::lock_guard lock(impl_->mutex);
-    return impl_->allocate(bytes, PeerMemory::Slots::callers).first;
+    return impl_->allocate(bytes, RegionSlots::callers).first;
 }
 
 void *RegionRegistry::allocate_scratch(std::size_t bytes) {
@@ -320,7 +320,7 @@ void RegionRegistry::release(void *pointer) {
 
 RegionRegistry::Allocation RegionRegistry::allocate_published(std::size_t bytes) {
     const std::lock_guard lock(impl_->mutex);
-    const auto [pointer, region] = impl_->allocate(bytes, PeerMemory::Slots::own);
+    const auto [pointer, region] = impl_->allocate(bytes, RegionSlots::own);
     if (!region->published) {
         const NotMapped refused(region->code, region->reason);
         impl_->release(impl_->regions.find(address_of(pointer)));

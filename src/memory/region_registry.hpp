@@ -63,7 +63,7 @@ public:
     /// Memory that all peers have mapped, from the slots that are Baton's own: for arenas, windows and staging.
     struct Allocation {
         void *pointer = nullptr;
-        PeerMemory::Published published;
+        PublishedRegion published;
     };
     Allocation allocate_published(std::size_t bytes);
     void release_published(void *pointer);

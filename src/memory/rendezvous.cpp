@@ -13,7 +13,7 @@ std::atomic_ref<std::uint64_t> shared(std::uint64_t &word) { return std::atomic_
 }  // namespace
 
 Rendezvous::Rendezvous(Bootstrap &bootstrap, int rank, int size, std::function<bool()> stop)
-    : segment_(bootstrap, sizeof(Slice) + static_cast<std::size_t>(size) * pair_ring * sizeof(Slot)),
+    : segment_(bootstrap, sizeof(Slice) + static_cast<std::size_t>(size) * pair_entries * sizeof(Slot)),
       rank_(rank),
       size_(size),
       stop_(std::move(stop)),
@@ -48,7 +48,7 @@ bool Rendezvous::read(Slot &slot, std::uint64_t number, std::chrono::steady_cloc
 
 std::uint64_t Rendezvous::post(const Entry &entry) {
     const std::uint64_t number = ++posted_;
-    write(slice(rank_)->slots[number % ring], number, entry);
+    write(slice(rank_)->slots[number % call_entries], number, entry);
     return number;
 }
 
@@ -56,7 +56,8 @@ int Rendezvous::collect(std::uint64_t number, std::chrono::nanoseconds patience,
     const auto until = std::chrono::steady_clock::now() + patience;
     all.assign(static_cast<std::size_t>(size_), Entry{});
     for (int peer = 0; peer < size_; ++peer) {
-        if (!read(slice(peer)->slots[number % ring], number, until, all[static_cast<std::size_t>(peer)])) return peer;
+        if (!read(slice(peer)->slots[number % call_entries], number, until, all[static_cast<std::size_t>(peer)]))
+            return peer;
     }
     return -1;
 }

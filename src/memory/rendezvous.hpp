@@ -16,10 +16,10 @@ namespace baton::core {
 /// are the messages of an ordered pair that copy engines may carry; the receiver's n-th post for the sender belongs to
 /// the sender's n-th such message.
 ///
-/// Each rank has rings of entries that it alone writes, one for all and one for each peer: number 0, then payload and
-/// number, each with release. Readers take the number, the payload, and the number again, each with acquire (a seqlock:
-/// a rank that is a ring ahead may be writing the entry again; a reader that took one of its words sees at least the 0
-/// that came before it).
+/// Each rank alone writes its entries, those of its last calls for all and of its last posts for each peer: number 0,
+/// then payload and number, each with release. Readers take the number, the payload, and the number again, each with
+/// acquire (a seqlock: a rank that is call_entries ahead may be writing the entry again; a reader that took one of its
+/// words sees at least the 0 that came before it).
 class Rendezvous {
 public:
     /// The words of the call's arrival (sync/arrival.hpp): what it is, and where the rank's buffers are.
@@ -40,7 +40,7 @@ public:
     /// Posts to a peer that it may not have looked for. A receiver's host is ahead of its sender's, which has more to
     /// enqueue, until its stream takes no more: 1024 commands, two or more of them a recv. Where a
     /// post has been written over, the message goes by kernels.
-    static constexpr std::uint64_t pair_ring = 512;
+    static constexpr std::uint64_t pair_entries = 512;
 
     /// Tells one peer.
     void post_to(int peer, const Entry &entry);
@@ -55,20 +55,20 @@ public:
     bool closed() const;
 
 private:
-    static constexpr std::uint64_t ring = 64;
+    static constexpr std::uint64_t call_entries = 64;
     struct alignas(64) Slot {
         std::uint64_t number;
         Entry words;
     };
     struct Slice {
         std::uint64_t closed;
-        alignas(64) Slot slots[ring];
-        // Slot [to][pair_ring] follows.
+        alignas(64) Slot slots[call_entries];
+        // Slot [to][pair_entries] follows.
     };
     Slice *slice(int rank) const { return reinterpret_cast<Slice *>(segment_.slice(rank)); }
     Slot &pair_slot(int from, int to, std::uint64_t number) const {
         return reinterpret_cast<Slot *>(slice(from) +
-                                        1)[static_cast<std::uint64_t>(to) * pair_ring + number % pair_ring];
+                                        1)[static_cast<std::uint64_t>(to) * pair_entries + number % pair_entries];
     }
     static void write(Slot &slot, std::uint64_t number, const Entry &entry);
     /// Once it is there; false when `until` has passed, or stop_() says so, or a later one is.

@@ -23,9 +23,9 @@ public:
     StagingPool &operator=(const StagingPool &) = delete;
 
     struct Piece {
-        std::byte *pointer = nullptr;     // aligned to 256 bytes
-        PeerMemory::Published published;  // of its chunk, for peers
-        std::uint64_t offset = 0;         // in its chunk
+        std::byte *pointer = nullptr;  // aligned to 256 bytes
+        PublishedRegion published;     // of its chunk, for peers
+        std::uint64_t offset = 0;      // in its chunk
     };
     /// Until give_back_all(). Throws as RegionRegistry does where there is no memory.
     Piece take(std::uint64_t bytes);

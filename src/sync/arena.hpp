@@ -39,7 +39,8 @@ struct alignas(128) ArenaHeader {
 /// no other channel reads: where arenas are in host memory, a GPU's loads of one line come one after the other, a
 /// microsecond each (docs/experiments.md).
 struct alignas(64) ChannelStart {
-    Packet words;  // epoch: of the last operation, this rank only; payload: an AbortWord, from the waiters of any rank
+    std::uint64_t abort;  // an AbortWord: relaxed, by waiters of any rank, read by this rank's until it is taken away
+    std::uint64_t epoch;  // of the channel's last operation: this rank's block stores it at the end, its next one loads
 };
 
 /// How many messages have gone to (or come from) a peer, and how many blocks of the running launch have read that: each
@@ -145,9 +146,9 @@ struct Arena {
     const ArenaLayout *layout = nullptr;
 
     BATON_HD ArenaHeader *header() const { return at<ArenaHeader>(layout->header, 0); }
-    BATON_HD Packet *start(int channel) const { return &at<ChannelStart>(layout->starts, channel)->words; }
+    BATON_HD ChannelStart *start(int channel) const { return at<ChannelStart>(layout->starts, channel); }
     BATON_HD std::uint64_t *epoch(int channel) const { return &start(channel)->epoch; }
-    BATON_HD std::uint64_t *abort(int channel) const { return &start(channel)->payload; }
+    BATON_HD std::uint64_t *abort(int channel) const { return &start(channel)->abort; }
     BATON_HD std::uint64_t *signal_word(int window, int from) const {
         return &at<SemaphoreWord>(layout->signals, window * layout->size + from)->value;
     }

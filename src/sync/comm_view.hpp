@@ -14,7 +14,7 @@ struct CommView {
     std::int32_t rank = 0;
     std::int32_t size = 0;
     bool arenas_on_host = false;  // of GPUs' ranks: in host memory
-    std::uint32_t polls_between_yields = rarely;
+    std::uint32_t polls_between_yields = polls_between_yields_alone;
     std::uint64_t timeout_ns = 0;
     Control *control = nullptr;
     const RegionEntry *regions = nullptr;  // [size][region_slots], in host memory; use region_address()
@@ -31,14 +31,14 @@ struct CommView {
 };
 
 /// Makes the arena's owner abort: its waits end, and its channels begin nothing more.
-BATON_HD BATON_COLD inline void store_abort(const Arena &arena, std::uint64_t word) {
+BATON_HD BATON_NOINLINE inline void store_abort(const Arena &arena, std::uint64_t word) {
     for (int channel = 0; channel < arena.layout->channels; ++channel) store_relaxed(arena.abort(channel), word);
 }
 
 /// Ends this rank's waits, and its peers', with an error. Several threads may fail at once: the first writes the
 /// record, all store the abort word (any of them will do). `theirs`: what the peer does, where that is the error.
-BATON_HD BATON_COLD inline void give_up(const CommView &view, baton_result code, OperationPoint point,
-                                        Signature theirs = Signature{}) {
+BATON_HD BATON_NOINLINE inline void give_up(const CommView &view, baton_result code, OperationPoint point,
+                                            Signature theirs = Signature{}) {
     const std::uint64_t word = AbortWord::make(code, view.rank, point.peer);
     if (claim_once(&view.own().header()->claim)) {
         view.control->record = {static_cast<std::uint64_t>(code), point, theirs};
@@ -54,8 +54,8 @@ BATON_HD inline bool told_to_give_up(const CommView &view, std::uint64_t word) {
     return true;
 }
 
-/// The abort word of a channel. A message may have more channels than the communicator; they share the words, hence
-/// the modulo. A caller without a channel passes 0.
+/// The abort word of a channel. The modulo: where a wait has no channel of the communicator's, any word will do, for
+/// all are written. A caller without a channel passes 0.
 BATON_HD inline std::uint64_t abort_word(const CommView &view, int channel) {
     return load_relaxed(view.own().abort(channel % view.layout.channels));
 }
@@ -80,8 +80,8 @@ public:
         if (is_long() && polls_ % interval == 0) rest();
         return true;
     }
-    /// Whether it has lasted so long that the thread may sleep between polls.
-    BATON_HD bool is_long() const { return polls_ >= polls_before_rests; }
+    /// Whether it has lasted so long that the thread may sleep between polls. `waits`: that the thread polls in turns.
+    BATON_HD bool is_long(std::size_t waits = 1) const { return polls_ >= polls_before_rests / waits; }
     /// The same without giving up the processor: for a loop over several waits, which does that itself.
     BATON_HD bool keep_waiting() {
         if (++polls_ % interval != 0) return true;
@@ -95,12 +95,12 @@ private:
 #else
     static constexpr std::uint32_t interval = 256;
 #endif
-    /// Alone on a processor 5 ms of a host thread that yields rarely, 24 of one that yields often (AMD EPYC,
-    /// 2026-11-25).
+    /// 5 ms of a host thread that is alone on its processor, 24 of one that shares it (AMD EPYC, 2026-11-25).
     static constexpr std::uint32_t polls_before_rests = 1 << 21;
 
     /// The deadline, from the first look on; 0 if the wait must end. By value: a loop keeps its Spin in registers.
-    BATON_HD BATON_COLD static std::uint64_t look(const CommView &view, OperationPoint point, std::uint64_t deadline) {
+    BATON_HD BATON_NOINLINE static std::uint64_t look(const CommView &view, OperationPoint point,
+                                                      std::uint64_t deadline) {
         if (told_to_give_up(view, abort_word(view, point.channel))) return 0;
         if (const std::uint64_t word = load_relaxed(&view.control->abort); word != 0) {
             // For the operation's later kernels and the next ones, which look only at the arena before they begin.

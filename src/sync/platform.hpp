@@ -78,10 +78,11 @@ BATON_HD inline std::uint64_t clock_ns() {
 #endif
 }
 
-/// How many polls a host thread makes before it yields its processor. Often where a communicator's ranks are more than
+/// How many polls a host thread makes before it yields its processor. Few where a communicator's ranks are more than
 /// the processors they may run on: the rank that is waited for may need this one. Elsewhere a rank that yields would
 /// only make room for other programs, whose time slices are much longer than a message.
-inline constexpr std::uint32_t rarely = 16384, often = 64;
+inline constexpr std::uint32_t polls_between_yields_alone = 16384;
+inline constexpr std::uint32_t polls_between_yields_oversubscribed = 64;
 
 BATON_HD inline void relax_between_polls(std::uint32_t polls, std::uint32_t polls_between_yields) {
 #if !defined(__CUDA_ARCH__)

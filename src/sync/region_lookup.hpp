@@ -26,7 +26,7 @@ BATON_HD inline Packet cached_region(const CommView &view, int owner, const Buff
 }
 
 /// From the table itself.
-BATON_HD BATON_COLD inline std::byte *region_address(const CommView &view, int owner, BufferRef buffer) {
+BATON_HD BATON_NOINLINE inline std::byte *region_address(const CommView &view, int owner, BufferRef buffer) {
     const RegionEntry *line = view.region(owner, buffer.slot());
     const std::uint64_t generation = load_acquire(&line->generation);
     if (static_cast<std::uint32_t>(generation) != buffer.generation) return nullptr;

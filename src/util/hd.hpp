@@ -4,10 +4,10 @@
 // compiler the mark disappears, so the same headers serve a build without CUDA.
 #if defined(__CUDACC__)
 #define BATON_HD __host__ __device__
-#define BATON_COLD __noinline__
+#define BATON_NOINLINE __noinline__
 #else
 #define BATON_HD
-#define BATON_COLD [[gnu::noinline]]
+#define BATON_NOINLINE [[gnu::noinline]]
 #endif
 
 // Stands before loops over arrays that a kernel must keep in registers. Host compilers neither need nor know it.

@@ -28,9 +28,9 @@ constexpr std::array<TypeEntry, BATON_TYPE_COUNT> types{{
 
 constexpr std::array<const char *, BATON_OP_COUNT> ops{"sum", "prod", "min", "max", "avg"};
 
-constexpr std::array<const char *, 12> operations{"allgather", "reduce_scatter", "allreduce", "send",
-                                                  "recv",      "barrier",        "put",       "get",
-                                                  "signal",    "wait_signal",    "alltoall",  "broadcast"};
+constexpr std::array<const char *, BATON_OPERATION_COUNT> operations{
+    "allgather", "reduce_scatter", "allreduce",   "send",     "recv",     "barrier", "put",
+    "get",       "signal",         "wait_signal", "alltoall", "broadcast"};
 
 template <class Array>
 bool inside(const Array &array, int index) {

@@ -51,7 +51,8 @@ public:
             core::CommView &view = views_[rank];
             view.rank = static_cast<std::int32_t>(rank);
             view.size = size;
-            view.polls_between_yields = core::often;  // ranks are more than processors here
+            view.polls_between_yields =
+                core::polls_between_yields_oversubscribed;  // ranks are more than processors here
             view.timeout_ns = static_cast<std::uint64_t>(timeout_seconds * 1e9);
             view.control = &controls_[rank];
             view.layout = layout;

@@ -259,7 +259,7 @@ TEST(Selection, DataIsStagedWhereSingleCopiesAreSlow) {
     EXPECT_EQ(plan_for(BATON_PUT, 1 << 20, slow).algorithm, Algorithm::direct);
     slow.packet_bytes = 0;  // the row's packets are not possible: what comes in their place is staged too
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, slow).algorithm, Algorithm::staged);
-    slow.staging_reason = nullptr;
+    slow.staging_reason.clear();
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, slow).algorithm, Algorithm::push);
     EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 20, slow).algorithm, Algorithm::pull);
 }

@@ -50,7 +50,7 @@ private:
     };
     struct Area {
         std::byte *pointer;
-        PeerMemory::Published published;
+        PublishedRegion published;
         // As far as buffers reach: most clauses need a small part of what there is.
         Contents before;
         Contents after;

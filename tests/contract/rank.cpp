@@ -41,7 +41,7 @@ Rank::Rank(Bootstrap &bootstrap, const Transport &transport, const Settings &set
     view_.size = bootstrap.size();
     view_.timeout_ns = static_cast<std::uint64_t>(settings.timeout_seconds * 1e9);
     view_.arenas_on_host = transport.through_host;
-    view_.polls_between_yields = often;  // ranks are more than processors here
+    view_.polls_between_yields = polls_between_yields_oversubscribed;  // ranks are more than processors here
     view_.control = &words_->control;
     view_.regions = peers_.table();
     view_.layout = ArenaLayout::make(view_.size, transport.channels,
@@ -80,7 +80,7 @@ void Rank::map_arenas() {
     const RegionRegistry::Allocation mine = registry_->allocate_published(view_.layout.total_bytes);
     const auto all = bootstrap_.allgather(mine.published);
     for (int peer = 0; peer < view_.size; ++peer) {
-        const PeerMemory::Published &theirs = all[static_cast<std::size_t>(peer)];
+        const PublishedRegion &theirs = all[static_cast<std::size_t>(peer)];
         view_.arenas[peer] = static_cast<std::byte *>(
             peer == view_.rank ? mine.pointer : peers_.address(peer, theirs.slot, theirs.generation));
     }

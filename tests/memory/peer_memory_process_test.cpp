@@ -111,7 +111,7 @@ TEST(PeerMemoryProcesses, AKilledPeerIsReportedOnceAndEndsPublications) {
         const auto domain = make_host_domain(false);
         std::atomic<int> reports{0};
         std::string text;
-        PeerMemory::Callbacks callbacks;
+        PeerCallbacks callbacks;
         callbacks.peer_dead = [&, tries = 0](const Failure &dead) mutable {
             EXPECT_EQ(dead.code(), BATON_ERR_PEER_DEAD);
             if (++tries == 1) throw std::bad_alloc();  // is no report
@@ -212,7 +212,7 @@ TEST(PeerMemoryProcesses, LeavingInOrderIsNoDeath) {
     expect_all_well(run_processes(3, [](Bootstrap &bootstrap) {
         const auto domain = make_host_domain(false);
         std::atomic<int> reports{0};
-        PeerMemory::Callbacks callbacks;
+        PeerCallbacks callbacks;
         callbacks.peer_dead = [&](const Failure &) { ++reports; };
         {
             PeerMemory peers(bootstrap, *domain, callbacks);
@@ -301,7 +301,7 @@ TEST(PeerMemoryProcesses, AStrangersDescriptorIsNotTaken) {
         auto *memory = static_cast<int *>(domain->allocate(sizeof(int)));
         *memory = 100 + rank;
         const std::vector<pid_t> pids = bootstrap.allgather(::getpid());
-        PeerMemory::Published published;
+        PublishedRegion published;
         if (rank == 0) {
             while (!all_threads_stopped(pids[1])) std::this_thread::yield();
             published = peers.publish(domain->export_region(domain->classify(memory)), patience);

@@ -20,10 +20,10 @@ using namespace std::chrono_literals;
 constexpr auto patience = std::chrono::milliseconds(30000);
 
 struct Rank {
-    explicit Rank(Bootstrap &bootstrap, PeerMemory::Callbacks callbacks = {})
+    explicit Rank(Bootstrap &bootstrap, PeerCallbacks callbacks = {})
         : domain(bootstrap.same_process()), peers(bootstrap, domain, std::move(callbacks)) {}
 
-    PeerMemory::Published publish(void *memory, std::chrono::milliseconds timeout = patience) {
+    PublishedRegion publish(void *memory, std::chrono::milliseconds timeout = patience) {
         return peers.publish(domain.export_region(domain.classify(memory)), timeout);
     }
 
@@ -39,7 +39,7 @@ baton_result code_of(const std::function<void()> &call, std::string *text = null
 }
 
 struct Named {
-    PeerMemory::Published place;
+    PublishedRegion place;
     void *address = nullptr;
 };
 
@@ -379,7 +379,7 @@ TEST(PeerMemory, TheFirstErrorLineOfARankStays) {
 TEST(PeerMemory, TicksComeWithoutBeingAsked) {
     std::atomic<int> ticks{0};
     run_threads(1, [&](Bootstrap &bootstrap) {
-        PeerMemory::Callbacks callbacks;
+        PeerCallbacks callbacks;
         callbacks.tick = [&] { ++ticks; };
         const auto start = std::chrono::steady_clock::now();
         Rank rank(bootstrap, std::move(callbacks));
@@ -392,7 +392,7 @@ TEST(PeerMemory, TicksComeWithoutBeingAsked) {
 TEST(PeerMemory, AFailingCallbackDoesNotEndTheServiceThread) {
     std::atomic<int> ticks{0};
     run_threads(2, [&](Bootstrap &bootstrap) {
-        PeerMemory::Callbacks callbacks;
+        PeerCallbacks callbacks;
         callbacks.tick = [&] {
             ++ticks;
             fail(BATON_ERR_INTERNAL, "thrown by a test");

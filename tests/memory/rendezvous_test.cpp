@@ -71,7 +71,7 @@ TEST(Rendezvous, PairsMeetByTheirOwnCount) {
     run_threads(4, [](Bootstrap &bootstrap) {
         const int me = bootstrap.rank();
         Rendezvous rendezvous(bootstrap, me, bootstrap.size());
-        for (std::uint64_t round = 1; round <= Rendezvous::pair_ring + 100; ++round) {
+        for (std::uint64_t round = 1; round <= Rendezvous::pair_entries + 100; ++round) {
             for (int peer = 0; peer < bootstrap.size(); ++peer) {
                 if (peer != me) rendezvous.post_to(peer, entry(me, peer, round));
             }
@@ -92,7 +92,7 @@ TEST(Rendezvous, WhatHasBeenWrittenOverIsNotWaitedFor) {
     run_threads(2, [](Bootstrap &bootstrap) {
         Rendezvous rendezvous(bootstrap, bootstrap.rank(), bootstrap.size());
         if (bootstrap.rank() == 0) {
-            for (std::uint64_t number = 1; number <= Rendezvous::pair_ring + 1; ++number) {
+            for (std::uint64_t number = 1; number <= Rendezvous::pair_entries + 1; ++number) {
                 rendezvous.post_to(1, entry(0, 1, number));
             }
         }
@@ -102,7 +102,7 @@ TEST(Rendezvous, WhatHasBeenWrittenOverIsNotWaitedFor) {
             EXPECT_FALSE(rendezvous.look(0, rendezvous.next_from(0), 60s, got));
             EXPECT_TRUE(rendezvous.look(0, rendezvous.next_from(0), 0s, got));
             EXPECT_EQ(got, entry(0, 1, 2));
-            EXPECT_FALSE(rendezvous.look(0, Rendezvous::pair_ring + 2, 1ms, got));
+            EXPECT_FALSE(rendezvous.look(0, Rendezvous::pair_entries + 2, 1ms, got));
         }
         bootstrap.barrier();
     });

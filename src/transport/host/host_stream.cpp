@@ -59,13 +59,13 @@ void HostStream::serve() {
     }
 }
 
-void TurnOrder::run(std::uint64_t ticket, const std::function<void()> &work) {
+void TicketOrder::run(std::uint64_t ticket, const std::function<void()> &work) {
     {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return finished_ == ticket; });
     }
     struct PassOn {
-        TurnOrder &order;
+        TicketOrder &order;
         ~PassOn() {
             // Under the lock: drain() may return as soon as it is free, and the order be destroyed.
             const std::lock_guard lock(order.mutex_);
@@ -76,18 +76,18 @@ void TurnOrder::run(std::uint64_t ticket, const std::function<void()> &work) {
     work();
 }
 
-void TurnOrder::drain() {
+void TicketOrder::drain() {
     std::unique_lock lock(mutex_);
     const std::uint64_t until = issued_;
     changed_.wait(lock, [&] { return finished_ >= until; });
 }
 
-std::uint64_t TurnOrder::issued() {
+std::uint64_t TicketOrder::issued() {
     const std::lock_guard lock(mutex_);
     return issued_;
 }
 
-bool TurnOrder::has_run(std::uint64_t tickets) {
+bool TicketOrder::has_run(std::uint64_t tickets) {
     const std::lock_guard lock(mutex_);
     return finished_ >= tickets;
 }

@@ -38,7 +38,7 @@ private:
 };
 
 /// Gives operations of one communicator their turns in the order of their issue, whatever threads run them.
-class TurnOrder {
+class TicketOrder {
 public:
     /// Gives the next ticket to take(ticket), and returns it. If that throws, there has been none. What `take` starts
     /// on other threads may run() at once.

@@ -32,8 +32,9 @@ public:
     Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
     /// Nothing more will happen: the communicator is broken.
     bool failed() const { return failed_; }
-    /// What it waits for takes so long that the thread may sleep between polls.
-    bool waits_long() const { return wait_ && wait_->spin.is_long(); }
+    /// What it waits for takes so long that the thread may sleep between polls. `waits`: that the thread polls in
+    /// turns.
+    bool waits_long(std::size_t waits) const { return wait_ && wait_->spin.is_long(waits); }
 
     bool wait_until_left(const std::uint64_t *word, std::uint64_t number) {
         return wait_word(word, number, WaitFor::consumed);

@@ -17,9 +17,9 @@ public:
     /// each other (ChannelStart).
     __device__ KernelBlock(const CommView &view, int channel, int channels)
         : view_(view), channel_(channel), channels_(channels) {
-        const Packet *const at = view.own().start(channel);
-        const Packet start = view.arenas_on_host ? load_by_one(at) : load_two_words(at);
-        abort_ = start.payload;
+        const ChannelStart *const at = view.own().start(channel);
+        const ChannelStart start = view.arenas_on_host ? load_by_one(at) : load_start(at);
+        abort_ = start.abort;
         epoch_ = start.epoch;
     }
 
@@ -38,9 +38,9 @@ public:
     }
 
 private:
-    __device__ __noinline__ static Packet load_by_one(const Packet *at) {
-        __shared__ Packet loaded;
-        if (threadIdx.x == 0) loaded = load_two_words(at);
+    __device__ __noinline__ static ChannelStart load_by_one(const ChannelStart *at) {
+        __shared__ ChannelStart loaded;
+        if (threadIdx.x == 0) loaded = load_start(at);
         __syncthreads();
         return loaded;
     }

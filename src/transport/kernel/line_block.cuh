@@ -15,9 +15,9 @@ public:
     template <class PartOf>
     __device__ bool begin_with_lines(const Arrival &mine, int parts, std::uint64_t most_bytes, const PartOf &part_of) {
         using Run = LineRun<lines_at_once>;
-        const bool odd = any_odd(parts, [&](int index) {
+        const bool unaligned = any_unaligned(parts, [&](int index) {
             const LinePart part = part_of(index);
-            return is_odd(part.from, part.bytes) || is_odd(part.to, 0);
+            return is_unaligned(part.from, part.bytes) || is_unaligned(part.to, 0);
         });
         LineRuns<lines_at_once> runs(parts, most_bytes, blockDim.x);
         LinePart part;
@@ -26,16 +26,16 @@ public:
             if (!runs.more()) return;
             part = part_of(runs.part());
             // A part may be shorter than the longest; of an empty one there may be nothing to read.
-            if (part.bytes > 0) load_run(words, part.from, Run(runs.run(), part.bytes), odd);
+            if (part.bytes > 0) load_run(words, part.from, Run(runs.run(), part.bytes), unaligned);
         };
         load();
         take_epoch(mine);
         post_arrivals(mine);
         // Threads may have been told at different loads: a warp stores lines together or not at all.
-        const bool going = __all_sync(whole_warp, going_);
+        const bool going = __all_sync(full_mask, going_);
         while (going && runs.more()) {
             const Run run(runs.run(), part.bytes);
-            if (part.to != nullptr && part.to != part.from) store_run(part.to, run, words, odd);
+            if (part.to != nullptr && part.to != part.from) store_run(part.to, run, words, unaligned);
             if (part.peer != view_.rank) {
                 DataLine *const lines = view_.arena(part.peer).lines(epoch_, channel_, view_.rank);
                 stamp(words, epoch_);

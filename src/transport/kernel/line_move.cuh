@@ -25,19 +25,19 @@ struct LinesAhead {
 };
 __device__ inline void load_ahead(LinesAhead &ahead, const std::byte *from, std::uint64_t bytes) {
     const LineRuns<lines_at_once> runs(1, bytes, blockDim.x);
-    if (runs.more()) load_run(ahead.words, from, LineRun<lines_at_once>(runs.run(), bytes), is_odd(from, bytes));
+    if (runs.more()) load_run(ahead.words, from, LineRun<lines_at_once>(runs.run(), bytes), is_unaligned(from, bytes));
 }
 /// Sends a part, whose first lines load_ahead() has loaded, to lines at `to`.
 __device__ inline void put_lines(DataLine *to, LinesAhead &ahead, const std::byte *from, std::uint64_t bytes,
                                  std::uint64_t epoch) {
-    const bool odd = is_odd(from, bytes);
+    const bool unaligned = is_unaligned(from, bytes);
     LineWords(&words)[lines_at_once] = ahead.words;
     for (LineRuns<lines_at_once> runs(1, bytes, blockDim.x); runs.more();) {
         const LineRun<lines_at_once> run(runs.run(), bytes);
         stamp(words, epoch);
         store_lines(to, run, words);
         runs.advance();
-        if (runs.more()) load_run(words, from, LineRun<lines_at_once>(runs.run(), bytes), odd);
+        if (runs.more()) load_run(words, from, LineRun<lines_at_once>(runs.run(), bytes), unaligned);
     }
 }
 
@@ -47,14 +47,14 @@ template <class DestinationOf, class Spin>
 __device__ inline bool relay_lines(const DataLine *from, std::byte *to, std::uint64_t bytes, int destinations,
                                    const DestinationOf &destination, std::uint64_t epoch, unsigned takers, Spin &spin) {
     if (threadIdx.x >= takers) return true;
-    const bool odd = is_odd(to, bytes);
+    const bool unaligned = is_unaligned(to, bytes);
     for (LineRuns<lines_at_once> runs(1, bytes, takers); runs.more(); runs.advance()) {
         const LineRun<lines_at_once> run(runs.run(), bytes);
         const DataLine *const sources[1] = {from};
         LineWords held[1][lines_at_once];
         if (!poll_lines(sources, run, held, epoch, spin)) return false;
         for (int j = 0; j < destinations; ++j) store_lines(destination(j), run, held[0]);
-        store_run(to, run, held[0], odd);
+        store_run(to, run, held[0], unaligned);
     }
     return true;
 }
@@ -65,14 +65,15 @@ template <class PartOf, class LinesOf, class Spin>
 __device__ inline bool take_lines(int parts, std::uint64_t most_bytes, const PartOf &part_of, const LinesOf &lines_of,
                                   std::uint64_t epoch, unsigned takers, Spin &spin) {
     if (threadIdx.x >= takers) return true;
-    const bool odd = any_odd(parts, [&](int index) { return is_odd(part_of(index).to, part_of(index).bytes); });
+    const bool unaligned =
+        any_unaligned(parts, [&](int index) { return is_unaligned(part_of(index).to, part_of(index).bytes); });
     for (LineRuns<lines_at_once> runs(parts, most_bytes, takers); runs.more(); runs.advance()) {
         const auto part = part_of(runs.part());
         const LineRun<lines_at_once> run(runs.run(), part.bytes);
         const DataLine *const sources[1] = {lines_of(part.peer) + lines_for(part.behind)};
         LineWords held[1][lines_at_once];
         if (!poll_lines(sources, run, held, epoch, spin)) return false;
-        store_run(part.to, run, held[0], odd);
+        store_run(part.to, run, held[0], unaligned);
     }
     return true;
 }
@@ -87,7 +88,7 @@ struct LineReduction {
     std::uint64_t bytes;
     int ranks;
     int op;
-    bool odd;
+    bool unaligned;
     int destinations;
     const DestinationOf &destination_of;
 };
@@ -99,7 +100,7 @@ __device__ inline bool reduce_runs(const Reduction &all, std::uint64_t epoch, un
         const LineRun<lines> run(runs.run(), all.bytes);
         LineWords words[lines];
         Lanes<T, LineWords> lanes[lines];
-        load_run(words, all.own, run, all.odd);
+        load_run(words, all.own, run, all.unaligned);
         for (int first = 0; first < all.ranks; first += batch) {
             const DataLine *from[batch];
             LineWords held[batch][lines];
@@ -124,7 +125,7 @@ __device__ inline bool reduce_runs(const Reduction &all, std::uint64_t epoch, un
         }
 #pragma unroll
         for (int k = 0; k < lines; ++k) words[k] = lanes[k].result(all.op, all.ranks);
-        store_run(all.destination, run, words, all.odd);
+        store_run(all.destination, run, words, all.unaligned);
         if (all.destinations == 0) continue;
         stamp(words, epoch);
         for (int j = 0; j < all.destinations; ++j) store_lines(all.destination_of(j), run, words);
@@ -139,9 +140,9 @@ __device__ inline bool reduce_lines(std::byte *destination, const LinesOf &lines
                                     std::uint64_t epoch, unsigned takers, Spin &spin) {
     if (threadIdx.x >= takers) return true;
     const std::uint64_t bytes = count * sizeof(T);
-    const bool odd = is_odd(destination, bytes) || is_odd(own, bytes);
-    const LineReduction<LinesOf, DestinationOf> all{destination, lines_of, own,          bytes,         ranks,
-                                                    op,          odd,      destinations, destination_of};
+    const bool unaligned = is_unaligned(destination, bytes) || is_unaligned(own, bytes);
+    const LineReduction<LinesOf, DestinationOf> all{destination, lines_of,  own,          bytes,         ranks,
+                                                    op,          unaligned, destinations, destination_of};
     // About as many lines under way in each case.
     return ranks <= 2   ? reduce_runs<T, 2, 3>(all, epoch, takers, spin)
            : ranks <= 4 ? reduce_runs<T, 4, 2>(all, epoch, takers, spin)

@@ -11,32 +11,32 @@
 /// may have parted from its warp there: what differs between the threads of a warp is a predicate of one instruction
 /// (the functions with `when`), and what is a branch is decided by a vote. The assembler may make a small branch of a
 /// predicate again; it closes that before the next instruction. `__syncwarp()` would not do: threads that have parted
-/// meet there, and part again. together() checks it.
+/// meet there, and part again. trap_unless_converged() checks it.
 ///
 /// All threads of a one-dimensional block of whole warps call with the same arguments.
 namespace baton::core {
 inline namespace on_device {
 
-inline constexpr unsigned whole_warp = 0xFFFFFFFF;
+inline constexpr unsigned full_mask = 0xFFFFFFFF;
 inline constexpr unsigned line_threads = 8;
 
 __device__ inline unsigned place_in_line() { return threadIdx.x % line_threads; }
 __device__ inline bool ends_line() { return place_in_line() == line_threads - 1; }
 
 /// A parted warp would tear lines without a trace.
-__device__ inline void together() {
-    if (__activemask() != whole_warp) __trap();
+__device__ inline void trap_unless_converged() {
+    if (__activemask() != full_mask) __trap();
 }
 
 /// This thread's part of a line. The eight threads agree on `when`.
 __device__ inline void store_line_words(DataLine *line, const LineWords &words, bool when) {
-    together();
+    trap_unless_converged();
     store_line_part(line->data + place_in_line() * sizeof(LineWords), words, when);
 }
 
 /// Zeros if not `when`, so that no epoch is seen.
 __device__ inline LineWords load_line_words(const DataLine *line, bool when) {
-    together();
+    trap_unless_converged();
     return load_line_part(line->data + place_in_line() * sizeof(LineWords), when);
 }
 
@@ -58,19 +58,19 @@ __device__ __noinline__ void store_pieces(std::byte *at, LineWords words, int by
         store_when(reinterpret_cast<Piece *>(at + i), (i < 8 ? words.low : words.high) >> (i % 8 * 8), i < bytes);
 }
 
-/// Whether a line's words are not whole words of what lies there. Where they are not for one part of an operation, all
-/// parts are moved as odd ones.
-__device__ inline bool is_odd(const void *at, std::uint64_t bytes) { return (address_of(at) | bytes) % 8 != 0; }
+/// Whether a line's words are not whole aligned words of what lies there. Where they are not for one part of an
+/// operation, all parts are moved as unaligned ones.
+__device__ inline bool is_unaligned(const void *at, std::uint64_t bytes) { return (address_of(at) | bytes) % 8 != 0; }
 
-/// True on all threads if odd(index) is for one index of [0, count).
-template <class Odd>
-__device__ inline bool any_odd(int count, const Odd &odd) {
+/// True on all threads if unaligned(index) is for one index of [0, count).
+template <class Unaligned>
+__device__ inline bool any_unaligned(int count, const Unaligned &unaligned) {
     bool found = false;
     for (int first = 0; first < count; first += 32) {
         const int index = first + static_cast<int>(threadIdx.x % 32);
-        found |= odd(index < count ? index : 0);
+        found |= unaligned(index < count ? index : 0);
     }
-    return __any_sync(whole_warp, found);
+    return __any_sync(full_mask, found);
 }
 
 /// A run of lines of a part, which a warp moves together: of so many lines by each thread, four apart, a thread has 16
@@ -98,10 +98,10 @@ struct LineRun {
     bool whole;     // all lines are full: the same for the warp
 };
 
-/// The first bytes, `left` at most, of a thread's part of a line at `at`; what is not there is anything. Odd parts are
-/// moved in pieces: halves of words where these fit all threads of the warp, or bytes.
+/// The first bytes, `left` at most, of a thread's part of a line at `at`; what is not there is anything. Unaligned
+/// parts are moved in pieces: halves of words where these fit all threads of the warp, or bytes.
 __device__ inline bool in_halves(const std::byte *at, int bytes) {
-    return __all_sync(whole_warp,
+    return __all_sync(full_mask,
                       bytes <= 0 || (static_cast<unsigned>(address_of(at)) | static_cast<unsigned>(bytes)) % 4 == 0);
 }
 __device__ inline int bytes_of_thread(int left) {
@@ -109,15 +109,15 @@ __device__ inline int bytes_of_thread(int left) {
     return left < most ? left : most;
 }
 
-__device__ __noinline__ inline LineWords load_odd(const std::byte *at, int left) {
+__device__ __noinline__ inline LineWords load_unaligned(const std::byte *at, int left) {
     const int bytes = bytes_of_thread(left);
     return in_halves(at, bytes) ? load_pieces<std::uint32_t>(at, bytes) : load_pieces<std::uint8_t>(at, bytes);
 }
-/// Not inlined where words are not odd either: the compiler would see that what is not stored of one line is not of the
+/// Not inlined where words are aligned either: the compiler would see that what is not stored of one line is not of the
 /// next, and part the warp by it.
-__device__ __noinline__ inline void store_rest(std::byte *at, LineWords words, int left, bool odd) {
+__device__ __noinline__ inline void store_rest(std::byte *at, LineWords words, int left, bool unaligned) {
     const int bytes = bytes_of_thread(left);
-    if (odd)
+    if (unaligned)
         return in_halves(at, bytes) ? store_pieces<std::uint32_t>(at, words, bytes)
                                     : store_pieces<std::uint8_t>(at, words, bytes);
     auto *place = reinterpret_cast<std::uint64_t *>(at);
@@ -125,11 +125,12 @@ __device__ __noinline__ inline void store_rest(std::byte *at, LineWords words, i
     store_when(place + 1, words.high, bytes > 8);
 }
 
-/// A run's words out of the part's memory, and into it. All threads agree on `odd`.
+/// A run's words out of the part's memory, and into it. All threads agree on `unaligned`.
 template <int lines>
-__device__ inline void load_run(LineWords (&words)[lines], const std::byte *part, const LineRun<lines> &run, bool odd) {
+__device__ inline void load_run(LineWords (&words)[lines], const std::byte *part, const LineRun<lines> &run,
+                                bool unaligned) {
     const std::byte *const at = part + run.at;
-    if (run.whole && !odd) {
+    if (run.whole && !unaligned) {
         const std::byte *const high = ends_line() ? at : at + 8;  // the last thread's is not used
 #pragma unroll
         for (int k = 0; k < lines; ++k) {
@@ -142,8 +143,8 @@ __device__ inline void load_run(LineWords (&words)[lines], const std::byte *part
     for (int k = 0; k < lines; ++k) {
         const std::byte *const from = at + k * run.bytes_apart;
         const int bytes = run.left - k * run.bytes_apart;
-        if (odd) {
-            words[k] = load_odd(from, bytes);
+        if (unaligned) {
+            words[k] = load_unaligned(from, bytes);
         } else {
             // Not called: a function returns when its loads have come, and these are to be under way together. What is
             // not there is loaded from where the part begins, for predicates would part the warp (store_rest()).
@@ -156,9 +157,9 @@ __device__ inline void load_run(LineWords (&words)[lines], const std::byte *part
 }
 template <int lines>
 __device__ inline void store_run(std::byte *part, const LineRun<lines> &run, const LineWords (&words)[lines],
-                                 bool odd) {
+                                 bool unaligned) {
     std::byte *const at = part + run.at;
-    if (run.whole && !odd) {
+    if (run.whole && !unaligned) {
 #pragma unroll
         for (int k = 0; k < lines; ++k) {
             auto *const place = reinterpret_cast<std::uint64_t *>(at + k * run.bytes_apart);
@@ -168,7 +169,8 @@ __device__ inline void store_run(std::byte *part, const LineRun<lines> &run, con
         return;
     }
 #pragma unroll
-    for (int k = 0; k < lines; ++k) store_rest(at + k * run.bytes_apart, words[k], run.left - k * run.bytes_apart, odd);
+    for (int k = 0; k < lines; ++k)
+        store_rest(at + k * run.bytes_apart, words[k], run.left - k * run.bytes_apart, unaligned);
 }
 
 /// Gives the words of a run's lines the epoch that they are to carry.
@@ -204,8 +206,8 @@ __device__ inline bool poll_lines(const DataLine *const (&from)[sources], const 
             for (int k = 0; k < lines; ++k)
                 there &= held[s][k].high == epoch || !ends_line() || from[s] == nullptr || !run.exists(k);
         }
-        if (__all_sync(whole_warp, there)) return true;
-        if (__any_sync(whole_warp, !spin())) return false;
+        if (__all_sync(full_mask, there)) return true;
+        if (__any_sync(full_mask, !spin())) return false;
     }
 }
 

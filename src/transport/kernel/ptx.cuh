@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "sync/packet.hpp"
+#include "sync/arena.hpp"
 
 /// What a thread of a kernel does in one instruction that C++ has no word for. The tests have a file of this name that
 /// does the same by threads of the host (tests/emulation).
@@ -145,13 +145,13 @@ __device__ inline LineWords load_line_part(const std::byte *at, bool when) {
 }
 
 /// What lies there now: two words, not one of 16 bytes, since peers may store one of them meanwhile.
-__device__ inline Packet load_two_words(const Packet *at) {
-    Packet words;
+__device__ inline ChannelStart load_start(const ChannelStart *at) {
+    ChannelStart start;
     asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
-                 : "=l"(words.payload), "=l"(words.epoch)
+                 : "=l"(start.abort), "=l"(start.epoch)
                  : "l"(at)
                  : "memory");
-    return words;
+    return start;
 }
 
 /// What the block has read before a barrier has been read when the peer sees this word. Of what it has stored nothing

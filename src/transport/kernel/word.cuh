@@ -36,7 +36,7 @@ __device__ inline std::uintptr_t address_of(const void *pointer) { return reinte
 
 /// load_bytes() and store_bytes() of what is not a whole aligned word. Not inlined: rare, and they stand in the middle
 /// of loops that are short without them.
-__device__ __noinline__ inline std::uint64_t load_odd_bytes(const void *at, std::size_t bytes) {
+__device__ __noinline__ inline std::uint64_t load_unaligned_bytes(const void *at, std::size_t bytes) {
     std::uint64_t word = 0;
     if (bytes == 8 && address_of(at) % 4 == 0) {
         const auto *half = static_cast<const std::uint32_t *>(at);
@@ -51,7 +51,7 @@ __device__ __noinline__ inline std::uint64_t load_odd_bytes(const void *at, std:
     return word;
 }
 
-__device__ __noinline__ inline void store_odd_bytes(void *at, std::uint64_t word, std::size_t bytes) {
+__device__ __noinline__ inline void store_unaligned_bytes(void *at, std::uint64_t word, std::size_t bytes) {
     if (bytes == 8 && address_of(at) % 4 == 0) {
         store_word(static_cast<std::uint32_t *>(at), static_cast<std::uint32_t>(word));
         store_word(static_cast<std::uint32_t *>(at) + 1, static_cast<std::uint32_t>(word >> 32));
@@ -67,7 +67,7 @@ __device__ __noinline__ inline void store_odd_bytes(void *at, std::uint64_t word
 /// `bytes` (at most 8) from any address, little end first; the rest is zero.
 __device__ inline std::uint64_t load_bytes(const void *at, std::size_t bytes) {
     if (bytes == 8 && address_of(at) % 8 == 0) return load_word(static_cast<const std::uint64_t *>(at));
-    return load_odd_bytes(at, bytes);
+    return load_unaligned_bytes(at, bytes);
 }
 
 /// The first `bytes` (at most 8) of `word` to any address.
@@ -75,7 +75,7 @@ __device__ inline void store_bytes(void *at, std::uint64_t word, std::size_t byt
     if (bytes == 8 && address_of(at) % 8 == 0) {
         store_word(static_cast<std::uint64_t *>(at), word);
     } else {
-        store_odd_bytes(at, word, bytes);
+        store_unaligned_bytes(at, word, bytes);
     }
 }
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "emulation/block.hpp"
-#include "sync/packet.hpp"
+#include "sync/arena.hpp"
 
 /// What src/transport/kernel/ptx.cuh says, for threads of the host. Data are loaded and stored by plain accesses, so
 /// that ThreadSanitizer sees what no word has ordered.
@@ -52,8 +52,8 @@ inline LineWords load_line_part(const std::byte *at, bool when) {
     return words;
 }
 
-inline Packet load_two_words(const Packet *at) {
-    return {.payload = load_relaxed(&at->payload), .epoch = load_relaxed(&at->epoch)};
+inline ChannelStart load_start(const ChannelStart *at) {
+    return {.abort = load_relaxed(&at->abort), .epoch = load_relaxed(&at->epoch)};
 }
 
 inline void store_after_reads(std::uint64_t *word, std::uint64_t value) { store_release(word, value); }

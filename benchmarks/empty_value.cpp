@@ -1,6 +1,6 @@
-#include "util/empty_value.hpp"
+#include "empty_value.hpp"
 
-namespace baton::core {
+namespace baton::bench {
 
 std::optional<std::string> option_with_empty_value(int argc, const char *const *argv) {
     for (int index = 1; index < argc; ++index) {
@@ -12,4 +12,4 @@ std::optional<std::string> option_with_empty_value(int argc, const char *const *
     return std::nullopt;
 }
 
-}  // namespace baton::core
+}  // namespace baton::bench

@@ -11,8 +11,8 @@ namespace baton::core {
 namespace {
 
 /// What nobody could take is nobody's turn: later ones do not wait for it.
-TEST(TurnOrder, ATicketThatCouldNotBeTakenIsGivenAgain) {
-    TurnOrder order;
+TEST(TicketOrder, ATicketThatCouldNotBeTakenIsGivenAgain) {
+    TicketOrder order;
     EXPECT_EQ(order.issue([](std::uint64_t) {}), 0u);
     EXPECT_THROW(order.issue([](std::uint64_t) { throw std::bad_alloc(); }), std::bad_alloc);
     EXPECT_EQ(order.issued(), 1u);
@@ -27,9 +27,9 @@ TEST(TurnOrder, ATicketThatCouldNotBeTakenIsGivenAgain) {
 }
 
 /// Threads that come in the opposite order run in the order of their tickets, also past one that throws.
-TEST(TurnOrder, RunsByTickets) {
+TEST(TicketOrder, RunsByTickets) {
     constexpr std::uint64_t tickets = 8;
-    TurnOrder order;
+    TicketOrder order;
     for (std::uint64_t i = 0; i < tickets; ++i) order.issue([](std::uint64_t) {});
     std::vector<std::uint64_t> ran;
     std::vector<std::thread> threads;
@@ -52,9 +52,9 @@ TEST(TurnOrder, RunsByTickets) {
 }
 
 /// drain() may be what somebody waits for to destroy it: the thread whose turn was the last has let go of it by then.
-TEST(TurnOrder, MayBeDestroyedOnceDrained) {
+TEST(TicketOrder, MayBeDestroyedOnceDrained) {
     for (int round = 0; round < 200; ++round) {
-        auto order = std::make_unique<TurnOrder>();
+        auto order = std::make_unique<TicketOrder>();
         const std::uint64_t ticket = order->issue([](std::uint64_t) {});
         std::thread thread([&order = *order, ticket] { order.run(ticket, [] {}); });
         order->drain();

@@ -1,0 +1,44 @@
+#include "comm/planned_call.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sync/arena.hpp"
+
+namespace baton::core {
+namespace {
+
+constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
+constexpr std::uint64_t segment_bytes = 4096;
+
+/// Whether an operation of `bytes` along a ring of 4 ranks has numbers enough for its steps.
+bool is_numbered(baton_operation operation, baton_type type, std::uint64_t bytes) {
+    Request request;
+    request.operation = operation;
+    request.type = type;
+    request.bytes = bytes;
+    Plan plan;
+    plan.algorithm = Algorithm::ring;
+    const PlannedCall call{request, plan, 0, 4};
+    return call.most_steps(segment_bytes) < std::uint64_t{1} << step_bits;
+}
+
+/// Along a route segments hold accumulators, in which fp16, bf16 and fp8 are wider. 2^24 segments of 4 KiB are 64 GiB.
+TEST(PlannedCall, StepsAlongARouteAreThoseOfItsAccumulators) {
+    const struct {
+        baton_type type;
+        std::uint64_t gibibytes;  // of elements that have 64 GiB of accumulators
+    } rows[] = {{BATON_INT8, 64},    {BATON_INT16, 64},    {BATON_FLOAT32, 64},     {BATON_FLOAT64, 64},
+                {BATON_FLOAT16, 32}, {BATON_BFLOAT16, 32}, {BATON_FLOAT8_E4M3, 16}, {BATON_FLOAT8_E5M2, 16}};
+    for (const auto &row : rows) {
+        SCOPED_TRACE(baton_type_name(row.type));
+        EXPECT_TRUE(is_numbered(BATON_ALLREDUCE, row.type, (row.gibibytes - 1) * gibibyte));
+        EXPECT_FALSE(is_numbered(BATON_ALLREDUCE, row.type, (row.gibibytes + 1) * gibibyte));
+        // Each of its four blocks has as many.
+        EXPECT_TRUE(is_numbered(BATON_REDUCE_SCATTER, row.type, (row.gibibytes - 1) * gibibyte / 4));
+        EXPECT_FALSE(is_numbered(BATON_REDUCE_SCATTER, row.type, (row.gibibytes + 1) * gibibyte / 4));
+        EXPECT_TRUE(is_numbered(BATON_ALLGATHER, row.type, 1024 * gibibyte)) << "which has a step for each rank";
+    }
+}
+
+}  // namespace
+}  // namespace baton::core
