@@ -13,8 +13,8 @@
 namespace baton::core {
 
 /// Operations on host memory, run by the calling thread or by a host stream's. `throw_if_broken` throws what broke the
-/// communicator, if anything did: how a stream learns of the failure of what it has run. `route`: for plans that need
-/// one.
+/// communicator, if anything did: how a stream learns of the failure of what it has run, and the caller where there is
+/// no stream. `route`: for plans that need one.
 class HostExecutor final : public Executor {
 public:
     HostExecutor(const CommView &view, HostReach reach, const Route &route, std::function<void()> throw_if_broken);

@@ -9,7 +9,8 @@
 namespace baton::core {
 
 // The API's structs with a struct_size grow at their ends. A program of an older header knows the first bytes of what
-// this library knows, and one of a newer header more.
+// this library knows, and one of a newer header more. A struct must not end with padding: a field put there would be
+// within the size of those who do not know it.
 
 /// What T had in version 0.1. No program knows less of it.
 template <class T>

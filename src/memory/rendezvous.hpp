@@ -18,8 +18,8 @@ namespace baton::core {
 ///
 /// Each rank alone writes its entries, those of its last calls for all and of its last posts for each peer: number 0,
 /// then payload and number, each with release. Readers take the number, the payload, and the number again, each with
-/// acquire (a seqlock: a rank that is call_entries ahead may be writing the entry again; a reader that took one of its
-/// words sees at least the 0 that came before it).
+/// acquire (a seqlock: a rank that is as many entries ahead may be writing the entry again; a reader that took one of
+/// its words sees at least the 0 that came before it).
 class Rendezvous {
 public:
     /// The words of the call's arrival (sync/arrival.hpp): what it is, and where the rank's buffers are.

@@ -42,6 +42,7 @@ struct alignas(64) ChannelStart {
     std::uint64_t abort;  // an AbortWord: relaxed, by waiters of any rank, read by this rank's until it is taken away
     std::uint64_t epoch;  // of the channel's last operation: this rank's block stores it at the end, its next one loads
 };
+static_assert(offsetof(ChannelStart, abort) == 0 && offsetof(ChannelStart, epoch) == 8, "kernels load both at once");
 
 /// How many messages have gone to (or come from) a peer, and how many blocks of the running launch have read that: each
 /// adds itself as it reads, and the last one the launch's messages. In memory, so that a captured launch counts right

@@ -95,7 +95,8 @@ private:
 #else
     static constexpr std::uint32_t interval = 256;
 #endif
-    /// 5 ms of a host thread that is alone on its processor, 24 of one that shares it (AMD EPYC, 2026-11-25).
+    /// Of a host thread that is alone on its processor 5 ms with polls_between_yields_alone, 24 with the other (AMD
+    /// EPYC, 2026-11-25).
     static constexpr std::uint32_t polls_before_rests = 1 << 21;
 
     /// The deadline, from the first look on; 0 if the wait must end. By value: a loop keeps its Spin in registers.

@@ -32,6 +32,8 @@ constexpr std::array<const char *, BATON_OPERATION_COUNT> operations{
     "allgather", "reduce_scatter", "allreduce",   "send",     "recv",     "barrier", "put",
     "get",       "signal",         "wait_signal", "alltoall", "broadcast"};
 
+static_assert(types.back().name != nullptr && ops.back() != nullptr && operations.back() != nullptr);
+
 template <class Array>
 bool inside(const Array &array, int index) {
     return index >= 0 && static_cast<std::size_t>(index) < array.size();

@@ -146,7 +146,7 @@ TEST(ThreadFailures, StateQueriesMayComeWhileItIsDestroyed) {
             std::thread other([&] {
                 const Failure end = error_of(comm, [&] {
                     baton_info info{};
-                    for (info.struct_size = sizeof(info);; asked.store(true)) {
+                    for (;; asked.store(true)) {
                         comm.throw_if_broken();
                         info = comm.info();
                     }

@@ -1,10 +1,11 @@
 #include <gtest/gtest.h>
-#include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <ctime>
+#include <fstream>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -16,35 +17,34 @@ namespace {
 using std::chrono::steady_clock;
 using Work = std::function<void(core::Communicator &)>;
 
-std::chrono::nanoseconds time_of(clockid_t clock) {
-    timespec time{};
-    EXPECT_EQ(clock_gettime(clock, &time), 0);
-    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+/// How often a thread of this process has left its processor of itself: to sleep, not by sched_yield().
+long sleeps_of(pid_t thread) {
+    std::ifstream status("/proc/self/task/" + std::to_string(thread) + "/status");
+    for (std::string name, value; status >> name && std::getline(status, value);)
+        if (name == "voluntary_ctxt_switches:") return std::stol(value);
+    ADD_FAILURE() << "no such thread, or a system that does not count";
+    return 0;
 }
 
-/// Whether a thread leaves its processor for most of some tenth of a second.
-bool comes_to_sleep(clockid_t processor_time) {
+bool comes_to_sleep(pid_t thread) {
+    const long many = sleeps_of(thread) + 100;
     const auto deadline = steady_clock::now() + std::chrono::seconds(60);
-    while (steady_clock::now() < deadline) {
-        const auto begin = steady_clock::now();
-        const auto used = time_of(processor_time);
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        if (time_of(processor_time) - used < (steady_clock::now() - begin) / 2) return true;
+    while (sleeps_of(thread) < many) {
+        if (steady_clock::now() > deadline) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    return false;
+    return true;
 }
 
 /// Rank 0 waits for rank 1, which ends its wait once it has seen it sleep.
 void expect_sleep_in(const Work &wait, const Work &end) {
-    std::atomic<bool> begun{false};
-    clockid_t waiter{};
+    std::atomic<pid_t> waiter{0};
     with_ranks({.size = 2, .timeout_seconds = 300}, [&](core::Communicator &comm) {
         if (comm.rank() == 0) {
-            EXPECT_EQ(pthread_getcpuclockid(pthread_self(), &waiter), 0);
-            begun = true;
+            waiter = gettid();
             return wait(comm);
         }
-        while (!begun) std::this_thread::yield();
+        while (waiter == 0) std::this_thread::yield();
         EXPECT_TRUE(comes_to_sleep(waiter));
         end(comm);
     });

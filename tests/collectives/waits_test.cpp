@@ -128,6 +128,29 @@ TEST(Waits, ALongOneLeavesTheProcessorToOthers) {
     EXPECT_GE(poll(looks * polls_a_look), looks * std::uint64_t{100'000});  // it has slept
 }
 
+/// A message may take longer than the timeout, as long as its pieces do not.
+TEST(Waits, OfAMessageHaveTheTimeoutEach) {
+    constexpr int two_looks = 2 * 256;
+    Ranks ranks(2);
+    Arrival arrival;
+    arrival.signature = Signature::make(BATON_SEND, BATON_INT8, BATON_SUM, 1);
+    const auto engine = std::make_unique<HostMessageEngine>(ranks.view, HostReach{}, arrival, 1, 1);
+    std::uint64_t word = 0;
+    ranks.view.timeout_ns = 1'000'000'000;
+    for (int poll = 0; poll < 256; ++poll) EXPECT_FALSE(engine->wait_word(&word, 1, WaitFor::taken));
+    const std::uint64_t first_deadline = clock_ns() + ranks.view.timeout_ns;
+    word = 1;
+    EXPECT_TRUE(engine->wait_word(&word, 1, WaitFor::taken));
+    ranks.view.timeout_ns = 3'600'000'000'000;
+    while (clock_ns() <= first_deadline) rest();
+    for (int poll = 0; poll < two_looks; ++poll) EXPECT_FALSE(engine->wait_word(&word, 2, WaitFor::taken));
+    EXPECT_FALSE(engine->failed());
+    ranks.view.timeout_ns = 0;
+    for (int poll = 0; poll < two_looks; ++poll) EXPECT_FALSE(engine->wait_word(&word, 3, WaitFor::taken));
+    EXPECT_TRUE(engine->failed());
+    EXPECT_EQ(ranks.control.record.code, static_cast<std::uint64_t>(BATON_ERR_TIMEOUT));
+}
+
 TEST(Waits, OfAMessageBecomeLong) {
     Ranks ranks(2);
     ranks.view.timeout_ns = 60'000'000'000;

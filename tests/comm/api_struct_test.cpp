@@ -79,6 +79,11 @@ TEST(ApiStruct, SizesOfPrograms) {
     EXPECT_FALSE(may_be_struct_size<Grown>(most_struct_bytes + 1));
 }
 
+TEST(ApiStruct, EndsWithItsLastField) {
+    EXPECT_EQ(offsetof(baton_config, topology) + sizeof(baton_config::topology), sizeof(baton_config));
+    EXPECT_EQ(offsetof(baton_info, links) + sizeof(baton_info::links), sizeof(baton_info));
+}
+
 /// Programs of 0.1 give these.
 TEST(ApiStruct, FirstSizesStay) {
     EXPECT_EQ(first_struct_bytes<baton_config>, offsetof(baton_config, topology) + sizeof(const char *));

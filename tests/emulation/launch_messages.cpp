@@ -20,7 +20,7 @@ template <int capacity>
 std::function<void()> plan(const core::CommView &view, int channels, const std::vector<core::MessageCall> &calls,
                            std::uint64_t seed, unsigned resident, core::DirectSend *direct) {
     const core::MessageLaunch<capacity> planned = core::plan_launch<capacity>(calls, channels, direct);
-    const core::KernelChoice choice = core::message_kernel(capacity > 4, planned.only);
+    const core::KernelChoice choice = core::message_kernel(capacity > core::few_messages, planned.only);
     const auto kernel = typed<core::CommView, core::MessageBatch<capacity>>(choice);
     // Three warps where there are eight: the last compares headers while the others take.
     const unsigned threads = choice.threads == core::group_block_threads ? 64 : 96;
@@ -46,8 +46,9 @@ void launch_messages(const core::CommView &view, int channels, const std::vector
     core::DirectSend *const head = direct ? &*direct : nullptr;
     std::function<void()> run_kernel = [] {};
     if (!calls.empty()) {
-        run_kernel = calls.size() <= 4 ? plan<4>(view, channels, calls, seed, resident, head)
-                                       : plan<BATON_GROUP_LIMIT>(view, channels, calls, seed, resident, head);
+        run_kernel = calls.size() <= core::few_messages
+                         ? plan<core::few_messages>(view, channels, calls, seed, resident, head)
+                         : plan<BATON_GROUP_LIMIT>(view, channels, calls, seed, resident, head);
     }
     std::thread push_stream([&] {
         if (direct) send_directly(view, *direct, seed + 1);

@@ -65,7 +65,6 @@ TEST(HostDomain, MoreThanThereIsIsAnError) {
     ::signal(SIGXFSZ, old_handler);
 }
 
-/// Also those that the kernel would take for a null set of signals (readable.hpp).
 /// Of memory files of host domains in this process.
 long mappings() {
     std::ifstream maps("/proc/self/maps");
@@ -105,6 +104,7 @@ TEST(HostDomain, NothingStaysMappedWhereMemoryRunsOut) {
     domain->release(memory);
 }
 
+/// Also those that the kernel would take for a null set of signals (readable.hpp).
 TEST(HostDomain, LowAddressesAreInvalid) {
     const auto domain = make_host_domain(false);
     for (std::uintptr_t address = 1; address < 4096; address = address < 16 ? address + 1 : address * 2)

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <functional>
+#include <string>
 
 #include "support/failing_new.hpp"
 #include "support/fixture.hpp"
@@ -47,11 +48,12 @@ protected:
         GTEST_SKIP() << "the library has an operator new of its own: libstdc++ is linked into it (-static-libstdc++)";
     }
     /// Lets one allocation after the other fail in rank 0's `call`.
-    static void run(const std::function<baton_result(baton_comm_t)> &call) {
+    static void run(const std::function<baton_result(baton_comm_t)> &call, const char *tuning = nullptr) {
         for (long allocation = 0, more = 1; more != 0; ++allocation) {
             baton_config config = default_config();
             config.transport = BATON_TRANSPORT_HOST;
             config.timeout_seconds = 10;
+            config.tuning = tuning;
             baton_comm_t comm = nullptr;
             ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, &config, &comm));
             world_rank() == 0 ? fail_once(comm, call, allocation, &more) : answer(comm, call, allocation);
@@ -96,6 +98,25 @@ TEST_F(OutOfMemory, InAReduction) {
         return baton_allreduce(from.data(), to.data(), from.size(), BATON_INT32, BATON_SUM, comm, nullptr);
     });
     EXPECT_EQ(to, std::vector<int>(1 << 18, 10));
+}
+
+/// A pull in place has two parts on the stream, with the copy of its result: where there is no memory for that, the
+/// peers have been told of the first.
+TEST_F(OutOfMemory, BetweenThePartsOfACall) {
+    const auto size = static_cast<std::size_t>(world_size());
+    const std::string pulls = R"({"version": 1, "tables": [{"gpu": "host", "link": "shared memory", "ranks": )" +
+                              std::to_string(size) +
+                              R"(, "operations": {"alltoall": [{"algorithm": "pull", "mover": "host"}]}}]})";
+    std::vector<int> blocks(size << 14, 5);
+    baton_host_stream_t stream = nullptr;
+    ASSERT_OK(baton_host_stream_create(&stream));
+    const auto exchange = [&](baton_comm_t comm) {
+        const baton_result issued = baton_alltoall(BATON_IN_PLACE, blocks.data(), 1 << 14, BATON_INT32, comm, stream);
+        const baton_result run = baton_host_stream_synchronize(stream);
+        return issued != BATON_SUCCESS ? issued : run;
+    };
+    run(exchange, pulls.c_str());
+    EXPECT_OK(baton_host_stream_destroy(stream));
 }
 
 /// A call that was not collected for want of memory is not in the group.

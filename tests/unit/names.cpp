@@ -61,8 +61,9 @@ TEST(Names, OfReductions) {
 }
 
 TEST(Names, OfOperations) {
-    const char *expected[] = {"allgather", "reduce_scatter", "allreduce",   "send",     "recv",     "barrier", "put",
-                              "get",       "signal",         "wait_signal", "alltoall", "broadcast"};
+    const char *expected[BATON_OPERATION_COUNT] = {"allgather", "reduce_scatter", "allreduce", "send",
+                                                   "recv",      "barrier",        "put",       "get",
+                                                   "signal",    "wait_signal",    "alltoall",  "broadcast"};
     for (int i = 0; i < BATON_OPERATION_COUNT; ++i)
         EXPECT_STREQ(baton_operation_name(static_cast<baton_operation>(i)), expected[i]);
     EXPECT_STREQ(baton_operation_name(BATON_OPERATION_COUNT), "unknown");
