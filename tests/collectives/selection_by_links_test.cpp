@@ -25,6 +25,23 @@ TEST(SelectionByLinks, TakesTheRouteAbovePackets) {
     EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, ring).algorithm, Algorithm::push);
 }
 
+/// What a row gives to packets says nothing of a route that takes their place.
+TEST(SelectionByLinks, ARouteHasTheChannelsOfARowThatMovesTheDataStraight) {
+    Capabilities ring = linked(gpu(8), ring_of({0, 1, 2, 3, 4, 5, 6, 7}));
+    ring.packet_bytes = 0;
+    const auto channels_beside = [&](baton_operation operation, Algorithm algorithm) {
+        ring.tuning[0].operations[operation] = {{.algorithm = algorithm, .mover = Mover::kernel, .channels = 3}};
+        const Plan plan = plan_for(operation, 1 << 20, ring);
+        EXPECT_EQ(plan.algorithm, Algorithm::ring);
+        return plan.channels;
+    };
+    const Algorithm straight[] = {Algorithm::push, Algorithm::pull, Algorithm::two_shot};
+    for (int index = 0; index < 3; ++index) {
+        EXPECT_EQ(channels_beside(with_routes[index], Algorithm::packet), ring.channels);
+        EXPECT_EQ(channels_beside(with_routes[index], straight[index]), 3);
+    }
+}
+
 TEST(SelectionByLinks, OnTheHostToo) {
     Capabilities reached = linked(host(), ring_of({0, 1, 2, 3}));
     EXPECT_EQ(plan_for(BATON_ALLREDUCE, 8193, reached).algorithm, Algorithm::staged) << "peers' buffers are written";

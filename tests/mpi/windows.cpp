@@ -1,5 +1,6 @@
 // One-sided calls: put, get, signal, wait_signal and mapped pointers, ordered by signals or by barriers.
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "support/fixture.hpp"
@@ -251,6 +252,42 @@ TEST_F(Windows, ZeroBytes) {
     ASSERT_OK(baton_barrier(comm(), *stream_));
     stream_->synchronize();
     EXPECT_TRUE(same_bytes(Bytes(16), window.download()));
+}
+
+/// Rank 0's get waits in its stream for a message of another communicator, which rank 1 sends while both destroy the
+/// window.
+TEST(WindowsOnTheHost, AreDestroyedBehindWhatUsesThem) {
+    if (world_size() < 2) GTEST_SKIP() << "needs a peer";
+    baton_config config = default_config();
+    config.transport = BATON_TRANSPORT_HOST;
+    const Communicator comm(MPI_COMM_WORLD, &config), other(MPI_COMM_WORLD, &config);
+    std::byte *base = nullptr;
+    baton_window_t window = nullptr;
+    ASSERT_OK(baton_window_create(comm, 1000, &window, reinterpret_cast<void **>(&base)));
+    const Bytes content = make_input(BATON_UINT8, BATON_SUM, environment().seed, 1, 1000);
+    Bytes got(1000), message(1);
+    if (world_rank() == 1) copy_memory(base, content.data(), content.size(), false);
+    ASSERT_EQ(MPI_Barrier(MPI_COMM_WORLD), MPI_SUCCESS);
+
+    baton_host_stream_t stream = nullptr;
+    std::thread sender;
+    if (world_rank() == 0) {
+        ASSERT_OK(baton_host_stream_create(&stream));
+        ASSERT_OK(baton_recv(message.data(), 1, BATON_UINT8, 1, other, stream));
+        ASSERT_OK(baton_get(got.data(), got.size(), 1, 0, window, stream));
+    } else if (world_rank() == 1) {
+        sender = std::thread([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));  // most likely rank 0 is in its call by then
+            EXPECT_OK(baton_send(message.data(), 1, BATON_UINT8, 0, other, nullptr));
+        });
+    }
+    EXPECT_OK(baton_window_destroy(window));
+    if (world_rank() == 0) {
+        EXPECT_TRUE(same_bytes(content, got));
+        EXPECT_OK(baton_host_stream_synchronize(stream));
+        EXPECT_OK(baton_host_stream_destroy(stream));
+    }
+    if (sender.joinable()) sender.join();
 }
 
 TEST_F(Windows, LeftToTheCommunicator) {
