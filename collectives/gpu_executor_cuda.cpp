@@ -13,6 +13,7 @@
 #include "collectives/peer_addresses.hpp"
 #include "collectives/route.hpp"
 #include "cuda/check.hpp"
+#include "cuda/device.hpp"
 #include "cuda/guard.hpp"
 #include "transport/copy_engine/engine.hpp"
 #include "transport/copy_engine/stream_words.hpp"

@@ -4,6 +4,7 @@
 #include "collectives/gpu_messages.hpp"
 #include "collectives/message_launch.hpp"
 #include "cuda/check.hpp"
+#include "cuda/device.hpp"
 #include "transport/kernel/launch.hpp"
 #include "util/environment.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "collectives/gpu_order.hpp"
 #include "cuda/check.hpp"
-#include "transport/copy_engine/engine.hpp"
+#include "cuda/device.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {

@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "cuda/device.hpp"
 #include "cuda/handles.hpp"
 #include "transport/copy_engine/head.hpp"
 #include "transport/kernel/launch.hpp"
@@ -12,8 +13,6 @@
 #include "transport/transport.hpp"
 
 namespace baton::core {
-
-int current_multiprocessors(); /* of the current device */
 
 /// Streams and events that one communicator's copy-engine operations use besides the caller's stream.
 struct CopyEngineLane {
@@ -128,8 +127,5 @@ private:
     std::array<Remote, max_ranks> send_of_{};
     std::array<Remote, max_ranks> recv_of_{};
 };
-
-/// True while a stream records a graph: batches of copies cannot be captured, nor is the host there at replay.
-bool is_capturing(cudaStream_t stream);
 
 }  // namespace baton::core

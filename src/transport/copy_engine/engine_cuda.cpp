@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "cuda/check.hpp"
+#include "cuda/device.hpp"
 #include "transport/copy_engine/engine.hpp"
 
 namespace baton::core {
@@ -10,6 +11,7 @@ namespace {
 /// More blocks than the links can keep busy.
 constexpr int copy_blocks = 32;
 
+/// cudaMemcpyBatchAsync takes no default stream, and cannot be captured.
 bool batch_allowed(cudaStream_t stream) {
     return stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread && !is_capturing(stream);
 }
@@ -26,19 +28,6 @@ void copy_batch(std::vector<void *> &destinations, std::vector<const void *> &so
 }
 
 }  // namespace
-
-int current_multiprocessors() {
-    int device = 0, count = 0;
-    check_cuda(cudaGetDevice(&device), "cudaGetDevice");
-    check_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "counting multiprocessors");
-    return count;
-}
-
-bool is_capturing(cudaStream_t stream) {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    check_cuda(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
-    return status != cudaStreamCaptureStatusNone;
-}
 
 void CopyEngineLane::let_follow_pushes(cudaStream_t stream) const {
     check_cuda(cudaEventRecord(join.get(), pushes.get()), "cudaEventRecord");
