@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "baton/baton.h"
-#include "empty_value.hpp"
+#include "cli_checks.hpp"
 
 namespace baton::topology {
 namespace {
@@ -61,8 +61,7 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
     app.footer("What has no FILE goes to the standard output.");
     try {
         // Neither this machine nor the standard output is what was asked for then.
-        if (const auto option = bench::option_with_empty_value(argc, argv))
-            throw CLI::ValidationError(*option, "the value is empty");
+        bench::refuse_empty_values(argc, argv);
         app.parse(argc, argv);
         bool other_output = false;
         for (const auto &[option, file] : outputs) {

@@ -81,7 +81,7 @@ public:
         return true;
     }
     /// Whether it has lasted so long that the thread may sleep between polls. `waits`: that the thread polls in turns.
-    BATON_HD bool is_long(std::size_t waits = 1) const { return polls_ >= polls_before_rests / waits; }
+    BATON_HD bool is_long(std::size_t waits = 1) const { return polls_ * waits >= polls_before_rests; }
     /// The same without giving up the processor: for a loop over several waits, which does that itself.
     BATON_HD bool keep_waiting() {
         if (++polls_ % interval != 0) return true;
