@@ -41,7 +41,7 @@ public:
     }
     void replay(int calls) override { count(calls); }
     Check verify(int /*calls*/) override {
-        Check result = look();
+        Check result = late_ranks();
         // Ranks that run in step would not show a barrier that does not wait, so one of them comes late to one more.
         if (calls_ % counters_.size() == static_cast<std::size_t>(communicator_.rank())) {
             const double until = seconds_now() + 50e-6;
@@ -51,7 +51,7 @@ public:
         }
         issue();
         communicator_.synchronize();
-        result.add(look());
+        result.add(late_ranks());
         return result;
     }
     std::string explain() const override { return library_.explain(call_); }
@@ -64,7 +64,7 @@ private:
     };
 
     /// Ranks that have not come as far as this one.
-    Check look() const {
+    Check late_ranks() const {
         Check result;
         for (std::size_t rank = 0; rank < counters_.size(); ++rank) {
             if (counters_[rank]->calls.load(std::memory_order_relaxed) < calls_) {

@@ -66,7 +66,7 @@ void PeerAddresses::tell_sender(const Message &recv) { rendezvous_->post_to(recv
 std::byte *PeerAddresses::destination_of(const Message &send, bool worth_waiting) {
     const std::uint64_t number = rendezvous_->next_from(send.peer);
     Rendezvous::Entry entry;
-    if (!worth_waiting || !rendezvous_->look(send.peer, number, address_patience, entry)) return nullptr;
+    if (!worth_waiting || !rendezvous_->await_post(send.peer, number, address_patience, entry)) return nullptr;
     const Arrival theirs = Arrival::from_words(entry.data());
     std::byte *address = nullptr;
     const bool found = theirs.signature == send.arrival.signature && find(send.peer, theirs.recv, &address);

@@ -24,13 +24,13 @@ baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stre
         Group &group = Group::of_this_thread();
         if (!group.open()) return turn.issuer().run(request, on.get());
         turn.issuer().require_runnable(request, on.get());
-        const auto look = [=] {
+        const auto recheck = [=] {
             const std::shared_ptr<Communicator> again = find_comm(comm);
             const auto its_turn = again->turn_unless_destroyed();
             find_stream(*again, stream);
             return memory_of(check(its_turn));
         };
-        group.add_call(once_more(name, memory_of(request), look), found,
+        group.add_call(once_more(name, memory_of(request), recheck), found,
                        [request, on](const Turn &at_end) { at_end.issuer().run(request, on.get()); });
     });
 }

@@ -29,14 +29,14 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         Group &group = Group::of_this_thread();
         if (!group.open()) return run(turn);
         turn.issuer().require_stream(on.get());
-        const auto look = [=] {
+        const auto recheck = [=] {
             const std::shared_ptr<WindowHandle> again = find_window(window);
             const auto its_turn = again->comm->turn_unless_destroyed();
             find_window(window);
             const StreamRef queue = find_stream(*again->comm, stream);
             return std::array{make(its_turn, *again->window, queue.get()).buffer};
         };
-        group.add_call(once_more(name, std::array{call.buffer}, look), found->comm, run);
+        group.add_call(once_more(name, std::array{call.buffer}, recheck), found->comm, run);
     });
 }
 

@@ -104,13 +104,13 @@ private:
 /// The words for a buffer whose place is another allocation's since it was collected.
 inline constexpr const char *replaced_memory = "is other memory: it was freed, and its place allocated again";
 
-/// What a group does at its end for a collected call: `look` makes the call's checks once more, and returns the buffers
-/// that it finds.
-template <std::size_t n, class Look>
-Group::Check once_more(const char *name, const std::array<PointerInfo, n> &buffers, const Look &look) {
+/// What a group does at its end for a collected call: `recheck` makes the call's checks once more, and returns the
+/// buffers that it finds.
+template <std::size_t n, class Recheck>
+Group::Check once_more(const char *name, const std::array<PointerInfo, n> &buffers, const Recheck &recheck) {
     return [=] {
         try {
-            if (look() != buffers) fail(BATON_ERR_ARGUMENT, "buffer {}", replaced_memory);
+            if (recheck() != buffers) fail(BATON_ERR_ARGUMENT, "buffer {}", replaced_memory);
         } catch (const Failure &failure) {
             refuse_collected(name, failure);
         }

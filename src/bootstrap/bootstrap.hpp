@@ -74,7 +74,7 @@ public:
 
 protected:
     using Clock = std::chrono::steady_clock;
-    void look(Clock::time_point since) const {
+    void call_watch(Clock::time_point since) const {
         if (watch_) watch_(Clock::now() - since);
     }
 

@@ -180,7 +180,7 @@ void MpiBootstrap::duplicate(std::unique_ptr<MpiRequests> &active) {
 
 /// Before a wait too, which may be over as soon as it begins.
 void MpiBootstrap::look_and_listen(Clock::time_point since) {
-    look(since);
+    call_watch(since);
     if (farewell_) farewell_->throw_if_heard();
 }
 

@@ -19,11 +19,11 @@ void MpiFarewell::listen(MPI_Comm comm) {
 }
 
 void MpiFarewell::throw_if_heard() {
-    if (!heard_ && in_flight_ && receive() != MPI_REQUEST_NULL) heard_ = look();
+    if (!heard_ && in_flight_ && receive() != MPI_REQUEST_NULL) heard_ = test_receive();
     if (heard_) throw Failure(*heard_);
 }
 
-std::optional<Failure> MpiFarewell::look() try {
+std::optional<Failure> MpiFarewell::test_receive() try {
     int done = 0;
     check_mpi(MPI_Test(&receive(), &done, MPI_STATUS_IGNORE), "MPI_Irecv");
     if (done == 0) return std::nullopt;

@@ -33,7 +33,7 @@ public:
     void end() noexcept;
 
 private:
-    std::optional<Failure> look();
+    std::optional<Failure> test_receive();
 
     /// The receive is this rank's own request, the sends are those of the others.
     MPI_Request &receive() { return in_flight_->requests[static_cast<std::size_t>(rank_)]; }

@@ -45,7 +45,7 @@ void ThreadBootstrap::barrier() { allgather(nullptr, 0, nullptr); }
 void ThreadBootstrap::allgather(const void *mine, std::size_t bytes, void *all) {
     constexpr auto between_looks = std::chrono::milliseconds(10);
     const auto start = Clock::now();
-    look(start);
+    call_watch(start);
     std::unique_lock lock(shared_->mutex);
     const std::uint64_t round = shared_->round;
     auto &blocks = shared_->blocks[round % 2];
@@ -64,7 +64,7 @@ void ThreadBootstrap::allgather(const void *mine, std::size_t bytes, void *all) 
     while (!shared_->changed.wait_for(lock, between_looks, all_here)) {
         lock.unlock();
         try {
-            look(start);
+            call_watch(start);
             require_heard_none();
             lock.lock();
         } catch (...) {

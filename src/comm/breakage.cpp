@@ -63,13 +63,13 @@ void Breakage::take_over(const News &news) noexcept {
     log(LogLevel::info, rank_, "{}: {}", baton_result_name(reason.code()), reason.what());
 }
 
-std::shared_lock<std::shared_mutex> Breakage::against_teardown(Looker looker) const {
-    return looker == Looker::call_or_operation ? std::shared_lock<std::shared_mutex>() : std::shared_lock(teardown_);
+std::shared_lock<std::shared_mutex> Breakage::against_teardown(Caller caller) const {
+    return caller == Caller::call_or_operation ? std::shared_lock<std::shared_mutex>() : std::shared_lock(teardown_);
 }
 
 /// What this rank's waiters have recorded, or else another rank has posted. Nothing before open() and after forget().
-std::optional<Breakage::News> Breakage::find(Looker looker) const noexcept {
-    const std::shared_lock lock = against_teardown(looker);
+std::optional<Breakage::News> Breakage::find(Caller caller) const noexcept {
+    const std::shared_lock lock = against_teardown(caller);
     if (control_ == nullptr) return std::nullopt;
     if (load_acquire(&control_->recorded) != 0) return News{failure_of(control_->record, rank_, timeout_), true};
     for (int rank = 0; rank < size_; ++rank) {
@@ -80,23 +80,23 @@ std::optional<Breakage::News> Breakage::find(Looker looker) const noexcept {
 }
 
 /// Control::seen; 0 as find() finds nothing.
-std::uint64_t Breakage::seen_abort(Looker looker) const {
-    const std::shared_lock lock = against_teardown(looker);
+std::uint64_t Breakage::seen_abort(Caller caller) const {
+    const std::shared_lock lock = against_teardown(caller);
     return control_ == nullptr ? 0 : load_relaxed(&control_->seen);
 }
 
-void Breakage::look(Looker looker) noexcept {
+void Breakage::catch_up(Caller caller) noexcept {
     if (broken_.load(std::memory_order_relaxed)) return;
-    if (std::optional<News> news = find(looker)) take_over(*news);
+    if (std::optional<News> news = find(caller)) take_over(*news);
 }
 
-void Breakage::throw_if_broken(Looker looker) {
-    look(looker);
-    const std::uint64_t seen = seen_abort(looker);
+void Breakage::throw_if_broken(Caller caller) {
+    catch_up(caller);
+    const std::uint64_t seen = seen_abort(caller);
     if (seen != 0 && !broken_.load()) {
         const auto until = std::chrono::steady_clock::now() + patience_for_text;
         while (!broken_.load() && std::chrono::steady_clock::now() < until) {
-            look(looker);
+            catch_up(caller);
             std::this_thread::yield();
         }
         take_over({failure_of(static_cast<baton_result>(AbortWord::code(seen)),
@@ -107,9 +107,9 @@ void Breakage::throw_if_broken(Looker looker) {
     if (broken_.load()) throw_reason();
 }
 
-void Breakage::require_working(Looker looker) {
+void Breakage::require_working(Caller caller) {
     require_open();
-    throw_if_broken(looker);
+    throw_if_broken(caller);
 }
 
 void Breakage::throw_reason() const {
@@ -119,7 +119,7 @@ void Breakage::throw_reason() const {
 
 void Breakage::tick() {
     if (!open_.load(std::memory_order_acquire)) return;
-    look(Looker::any_thread);
+    catch_up(Caller::any_thread);
     std::optional<Executor::OverdueWait> wait;
     {
         const std::shared_lock lock(teardown_);

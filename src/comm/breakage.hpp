@@ -22,7 +22,7 @@ class Breakage {
 public:
     /// Who asks. A call holds the communicator's turn, and shut_down() waits for operations, so close() and forget()
     /// cannot come meanwhile, and no lock is needed. Any other thread takes one.
-    enum class Looker {
+    enum class Caller {
         call_or_operation,
         any_thread
     };
@@ -54,12 +54,12 @@ public:
     void break_with(const Failure &reason) noexcept { take_over({reason, true}); }
 
     /// Takes over what this rank's waiters or other ranks have found since. From calls, state queries and tick().
-    void look(Looker looker) noexcept;
+    void catch_up(Caller caller) noexcept;
     /// Throws what broke the communicator, if anything did, also while it is closed. Where this rank only knows that
     /// another one gave up, waits a moment for that rank's words.
-    void throw_if_broken(Looker looker);
+    void throw_if_broken(Caller caller);
     /// Both: what every call asks first.
-    void require_working(Looker looker);
+    void require_working(Caller caller);
     /// REQUIRES: broken().
     [[noreturn]] void throw_reason() const;
 
@@ -72,15 +72,15 @@ private:
         bool found_here = false;  // and so told to the others
     };
     void take_over(const News &news) noexcept;
-    std::shared_lock<std::shared_mutex> against_teardown(Looker looker) const;
-    std::optional<News> find(Looker looker) const noexcept;
-    std::uint64_t seen_abort(Looker looker) const;
+    std::shared_lock<std::shared_mutex> against_teardown(Caller caller) const;
+    std::optional<News> find(Caller caller) const noexcept;
+    std::uint64_t seen_abort(Caller caller) const;
 
     const int rank_;
     const int size_;
     std::chrono::nanoseconds timeout_{};
 
-    // Held alone to change the four below; shared by who uses them, unless Looker::call_or_operation.
+    // Held alone to change the four below; shared by who uses them, unless Caller::call_or_operation.
     mutable std::shared_mutex teardown_;
     std::atomic<bool> open_{false};
     Control *control_ = nullptr;

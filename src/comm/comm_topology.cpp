@@ -107,18 +107,19 @@ CommTopology gpu_topology(const std::optional<Override> &given, Snapshot machine
     }
     result.links.all_nvlink = may_be_linked && advice.fully_linked;
     for (const topology::RankAdvice &rank : advice.ranks)
-        result.places.push_back({rank.numa_node.known() ? rank.numa_node.value : -1,
-                                 rank.cpuset.known() ? rank.cpuset.value : std::string()});
+        result.localities.push_back({rank.numa_node.known() ? rank.numa_node.value : -1,
+                                     rank.cpuset.known() ? rank.cpuset.value : std::string()});
     return result;
 }
 
 std::string to_text(const CommTopology &topology) {
-    nlohmann::json places = nlohmann::json::array();
-    for (const CommTopology::Place &place : topology.places) places.push_back({place.numa_node, place.processors});
+    nlohmann::json localities = nlohmann::json::array();
+    for (const CommTopology::Locality &locality : topology.localities)
+        localities.push_back({locality.numa_node, locality.processors});
     const Links &links = topology.links;
     return nlohmann::json{
-        {"shape", links.shape},        {"ring", links.ring}, {"island", links.island},        {"why", links.why},
-        {"refusal", topology.refusal}, {"places", places},   {"all_nvlink", links.all_nvlink}}
+        {"shape", links.shape},        {"ring", links.ring},       {"island", links.island},        {"why", links.why},
+        {"refusal", topology.refusal}, {"localities", localities}, {"all_nvlink", links.all_nvlink}}
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);  // a GPU's name may be any bytes
 }
 
@@ -131,17 +132,17 @@ CommTopology comm_topology_from(const std::string &text) {
     all.at("why").get_to(topology.links.why);
     all.at("all_nvlink").get_to(topology.links.all_nvlink);
     all.at("refusal").get_to(topology.refusal);
-    for (const nlohmann::json &place : all.at("places"))
-        topology.places.push_back({place.at(0).get<int>(), place.at(1).get<std::string>()});
+    for (const nlohmann::json &locality : all.at("localities"))
+        topology.localities.push_back({locality.at(0).get<int>(), locality.at(1).get<std::string>()});
     return topology;
 }
 
-Placement placement_at(const CommTopology::Place *place) {
+Placement placement_at(const CommTopology::Locality *locality) {
     Placement here;
     std::vector<int> near;
-    if (place != nullptr) {
-        here.numa_node = place->numa_node;
-        if (const auto set = topology::IndexSet::from_list(place->processors)) near = set->members();
+    if (locality != nullptr) {
+        here.numa_node = locality->numa_node;
+        if (const auto set = topology::IndexSet::from_list(locality->processors)) near = set->members();
     }
     if (here.numa_node < 0 && near.empty()) here.numa_node = current_numa_node();
     if (near.empty()) near = topology::sysfs_node_processors(here.numa_node);

@@ -13,14 +13,14 @@ namespace baton::core {
 
 /// What rank 0 finds out about the machine for all ranks of a communicator, so that they cannot disagree.
 struct CommTopology {
-    struct Place {
+    struct Locality {
         int numa_node = -1;      // of the rank's GPU; -1: not known
         std::string processors;  // near it, "0-3,8"; empty: not known
     };
     Links links;
-    std::string refusal;        // the entry of the override that refuses P2P between two ranks; empty: none does
-    std::vector<Place> places;  // by rank; none on host memory
-    std::string note;           // for the log: why the override was passed over
+    std::string refusal;               // the entry of the override that refuses P2P between two ranks; empty: none does
+    std::vector<Locality> localities;  // by rank; none on host memory
+    std::string note;                  // for the log: why the override was passed over
 };
 
 /// baton_config.topology: an override's text (it starts with '{'), or the path of one; none where it is null, empty or
@@ -38,7 +38,7 @@ CommTopology gpu_topology(const std::optional<topology::Override> &said, topolog
 std::string to_text(const CommTopology &topology);
 CommTopology comm_topology_from(const std::string &text);
 
-/// Of this rank, with what the system says here; `place` null on host memory.
-Placement placement_at(const CommTopology::Place *place);
+/// Of this rank, with what the system says here; `locality` null on host memory.
+Placement placement_at(const CommTopology::Locality *locality);
 
 }  // namespace baton::core

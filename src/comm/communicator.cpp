@@ -86,7 +86,7 @@ void Communicator::create(const baton_config &config) {
 void Communicator::shut_down() {
     parts_.executor->drain();
     membership_.leave();
-    breakage_.look(Breakage::Looker::call_or_operation);
+    breakage_.catch_up(Breakage::Caller::call_or_operation);
     // A broken communicator waits for nobody. One that breaks while it waits goes on alone.
     bool in_step = !breakage_.broken();
     std::exception_ptr broken_here;
@@ -122,7 +122,7 @@ void Communicator::shut_down() {
 
 Turn Communicator::turn() {
     Turn turn(*this);
-    breakage_.require_working(Breakage::Looker::call_or_operation);
+    breakage_.require_working(Breakage::Caller::call_or_operation);
     return turn;
 }
 
@@ -132,7 +132,7 @@ Turn Communicator::turn_unless_destroyed() {
     return turn;
 }
 
-void Communicator::throw_if_broken() { breakage_.require_working(Breakage::Looker::any_thread); }
+void Communicator::throw_if_broken() { breakage_.require_working(Breakage::Caller::any_thread); }
 
 void Communicator::abort() {
     breakage_.break_with(failure_of(BATON_ERR_ABORTED, "rank {} called baton_comm_abort()", rank()));

@@ -71,7 +71,7 @@ void Meetings::watch(std::chrono::nanoseconds waited) {
     const bool creating = call_ == Call::comm_create;
     // In a creation nobody looks at what others have posted: a rank that is ahead may have created the communicator and
     // have broken it since.
-    if (!creating) breakage_.throw_if_broken(Breakage::Looker::call_or_operation);
+    if (!creating) breakage_.throw_if_broken(Breakage::Caller::call_or_operation);
     if (breakage_.broken()) breakage_.throw_reason();
     const std::chrono::nanoseconds patience = creating ? creation_patience(breakage_.timeout()) : breakage_.timeout();
     if (waited < patience) return;

@@ -11,13 +11,14 @@
 #include "collectives/host_executor.hpp"
 #include "comm/config.hpp"
 #include "comm/gpu_share.hpp"
+#include "cuda/current_gpu.hpp"
 #include "util/fixed_text.hpp"
 
 namespace baton::core {
 namespace {
 
-/// What the ranks tell each other of where they are.
-struct Place {
+/// What the ranks tell each other of what they run on.
+struct RankReport {
     std::int32_t has_gpu = 0;
     std::int32_t p2p_off = 0;
     std::int32_t generation = 0;
@@ -28,9 +29,10 @@ struct Place {
 };
 
 /// GPU or host; throws, on all ranks, where they are not alike, or not what was asked for.
-bool agree_on_gpus(const std::vector<Place> &all, baton_transport transport) {
-    const auto without = std::find_if(all.begin(), all.end(), [](const Place &place) { return place.has_gpu == 0; });
-    const bool any = std::any_of(all.begin(), all.end(), [](const Place &place) { return place.has_gpu != 0; });
+bool agree_on_gpus(const std::vector<RankReport> &all, baton_transport transport) {
+    const auto without =
+        std::find_if(all.begin(), all.end(), [](const RankReport &report) { return report.has_gpu == 0; });
+    const bool any = std::any_of(all.begin(), all.end(), [](const RankReport &report) { return report.has_gpu != 0; });
     if (any && without != all.end()) {
         fail_alike(BATON_ERR_UNSUPPORTED,
                    "rank {} has no usable GPU but others have one: give every rank a GPU, or set transport to host "
@@ -59,7 +61,7 @@ Setup::Setup(CommParts &parts, Bootstrap &bootstrap, Meetings &meetings, Breakag
 void Setup::run(Phases &phases) {
     view_.timeout_ns = static_cast<std::uint64_t>(breakage_.timeout().count());
     phases.begin("place");
-    std::string no_p2p = settle_place();
+    std::string no_p2p = settle_devices();
     phases.begin("topology");
     const std::string refused = settle_topology();
     if (no_p2p.empty()) no_p2p = refused;
@@ -79,9 +81,9 @@ void Setup::run(Phases &phases) {
     set_up_executor();
 }
 
-/// Where each rank is, and whether one of them refuses P2P: agreed by all.
-std::string Setup::settle_place() {
-    Place mine;
+/// What each rank runs on, and whether one of them refuses P2P: agreed by all.
+std::string Setup::settle_devices() {
+    RankReport mine;
     mine.processors = bits_of(allowed_processors());
     mine.p2p_off = config_.p2p == BATON_P2P_OFF ? 1 : 0;
     const auto transport = static_cast<baton_transport>(config_.transport);
@@ -95,21 +97,21 @@ std::string Setup::settle_place() {
         copy_text(mine.uuid, parts_.identity.uuid);
         copy_text(mine.name, parts_.identity.name);
     });
-    const std::vector<Place> all = bootstrap_.allgather(mine);
+    const std::vector<RankReport> all = bootstrap_.allgather(mine);
     capabilities_.on_gpu = agree_on_gpus(all, transport);
     capabilities_.size = view_.size;
     capabilities_.transport = transport;
     if (capabilities_.on_gpu) {
-        for (const Place &place : all)
-            gpus_.push_back({place.name, place.uuid, place.generation, place.multiprocessors});
+        for (const RankReport &report : all)
+            gpus_.push_back({report.name, report.uuid, report.generation, report.multiprocessors});
         parts_.ranks_on_device = ranks_on_gpu(gpus_, parts_.identity.uuid);
         capabilities_.channels = channels_of(gpus_, config_.max_channels);
     } else {
         std::vector<ProcessorBits> processors;
-        for (const Place &place : all) processors.push_back(place.processors);
+        for (const RankReport &report : all) processors.push_back(report.processors);
         share_processors(processors);
     }
-    const auto off = std::find_if(all.begin(), all.end(), [](const Place &place) { return place.p2p_off != 0; });
+    const auto off = std::find_if(all.begin(), all.end(), [](const RankReport &report) { return report.p2p_off != 0; });
     return off == all.end() ? "" : fmt::format("p2p is off on rank {} (BATON_P2P)", off - all.begin());
 }
 
@@ -122,7 +124,7 @@ void Setup::share_processors(const std::vector<ProcessorBits> &processors) {
 
 void Setup::set_up_executor() {
     const std::function<void()> check = [&breakage = breakage_] {
-        breakage.require_working(Breakage::Looker::call_or_operation);
+        breakage.require_working(Breakage::Caller::call_or_operation);
     };
     // What is collective comes before: in together() a rank that has thrown would meet the others in another call.
     HostReach reach;

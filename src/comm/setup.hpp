@@ -30,7 +30,7 @@ private:
     // `no_p2p`: what has been found so far.
 
     // setup.cpp
-    std::string settle_place();
+    std::string settle_devices();
     void share_processors(const std::vector<ProcessorBits> &processors);
     void set_up_executor();
     // setup_topology.cpp

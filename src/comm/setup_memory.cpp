@@ -141,7 +141,7 @@ void Setup::share_arenas(const RegionRegistry::Allocation &arena) {
     });
 }
 
-/// What really works between each pair is tried (decision 10). Which pair does not, if one of this rank's does not.
+/// What really works between each pair is tried. Which pair does not, if one of this rank's does not.
 std::string Setup::probe_arenas() {
     std::uint64_t unreached = 0;
     meetings_.together([&] { unreached = probe_peers(view_, parts_.device, [&] { bootstrap_.barrier(); }); });

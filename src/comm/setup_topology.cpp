@@ -26,7 +26,7 @@ std::string Setup::settle_topology() {
     const CommTopology found = comm_topology_from(bootstrap_.allgather_strings(text)[0]);
     capabilities_.links = found.links;
     parts_.placement =
-        placement_at(found.places.empty() ? nullptr : &found.places[static_cast<std::size_t>(view_.rank)]);
+        placement_at(found.localities.empty() ? nullptr : &found.localities[static_cast<std::size_t>(view_.rank)]);
     if (view_.rank == 0) log(LogLevel::debug, 0, "links are {}", describe(found.links));
     log(LogLevel::debug, view_.rank, "service thread and host memory near NUMA node {}, {}", parts_.placement.numa_node,
         parts_.placement.processors.empty()

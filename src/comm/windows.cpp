@@ -85,7 +85,7 @@ std::string Windows::described(std::uint64_t index) const {
 /// Unless the communicator is broken, waits until all ranks come to destroy it.
 void Windows::meet_to_destroy(const Window &window) {
     parts_.executor->drain();
-    breakage_.look(Breakage::Looker::call_or_operation);
+    breakage_.catch_up(Breakage::Caller::call_or_operation);
     if (breakage_.broken()) return;
     meetings_.enter(Meetings::Call::window_destroy);
     const std::vector<std::uint64_t> all = meetings_.together([] {}, static_cast<std::uint64_t>(window.index));

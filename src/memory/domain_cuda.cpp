@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "cuda/check.hpp"
+#include "cuda/current_gpu.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/guard.hpp"
 #include "memory/cuda_handles.hpp"
@@ -171,17 +172,6 @@ private:
 };
 
 }  // namespace
-
-int current_gpu() {
-    int devices = 0;
-    int device = -1;
-    if (!has_driver() || cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0 ||
-        cudaGetDevice(&device) != cudaSuccess) {
-        cudaGetLastError();
-        return -1;
-    }
-    return device;
-}
 
 std::unique_ptr<MemoryDomain> make_cuda_domain(Movers movers) {
     driver();  // throws what is missing

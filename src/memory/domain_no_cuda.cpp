@@ -15,8 +15,6 @@ namespace {
 std::unique_ptr<MemoryDomain> make_cuda_domain(Movers) { no_cuda(); }
 std::unique_ptr<MemoryDomain> make_mapped_domain(std::string) { no_cuda(); }
 
-int current_gpu() { return -1; }
-
 bool classify_on_gpu(const void *, PointerInfo *) noexcept { return false; }
 
 }  // namespace baton::core

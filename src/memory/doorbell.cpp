@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "util/failure.hpp"
-#include "util/random_name.hpp"
+#include "util/random.hpp"
 
 namespace baton::core {
 namespace {

@@ -1,7 +1,8 @@
 #include "memory/ipc_mappings.hpp"
 
-#include <random>
 #include <utility>
+
+#include "util/random.hpp"
 
 namespace baton::core {
 
@@ -43,10 +44,7 @@ void IpcMappings::close(void *address, const Close &close) {
 }
 
 std::uint64_t process_number() {
-    static const std::uint64_t number = [] {
-        std::random_device random;
-        return std::uint64_t{random()} << 32 | random();
-    }();
+    static const std::uint64_t number = random_number();
     return number;
 }
 

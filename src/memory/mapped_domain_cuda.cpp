@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "cuda/check.hpp"
+#include "cuda/current_gpu.hpp"
 #include "cuda/guard.hpp"
 #include "memory/memory_domain.hpp"
 #include "util/failure.hpp"

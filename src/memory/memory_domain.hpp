@@ -86,7 +86,4 @@ std::unique_ptr<MemoryDomain> make_cuda_domain(Movers movers = Movers::kernels_a
 /// and where the GPU would see registered host memory at other addresses than the host.
 std::unique_ptr<MemoryDomain> make_mapped_domain(std::string why);
 
-/// Ordinal of the calling thread's current device if a usable GPU and driver are there, else -1. Never throws.
-int current_gpu();
-
 }  // namespace baton::core

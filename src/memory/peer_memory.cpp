@@ -125,7 +125,6 @@ std::vector<int> PeerMemory::missing() const {
 void PeerMemory::leave() { std::atomic_ref(impl_->mine.left).store(1, std::memory_order_release); }
 
 void PeerMemory::interrupt(const Failure &reason) noexcept { impl_->publisher->interrupt(reason); }
-bool PeerMemory::interrupted() const { return impl_->publisher->interrupted(); }
 std::optional<Failure> PeerMemory::interruption() const { return impl_->publisher->interruption(); }
 
 void PeerMemory::post_error(const Failure &reason) noexcept {

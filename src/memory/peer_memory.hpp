@@ -16,8 +16,7 @@
 namespace baton::core {
 
 /// The board, the service thread, and the tables of mapped peer regions: how a rank makes an allocation known to all
-/// peers without any of them being in a call (decision 1), and how it learns that a peer's process has ended
-/// (decision 5).
+/// peers without any of them being in a call, and how it learns that a peer's process has ended.
 ///
 /// Owner: publish() writes its post on the board, sends a datagram (with the file descriptor, if any) to every peer's
 /// service socket, and waits until all have acknowledged. Peer: the service thread maps the region, writes its line of
@@ -77,9 +76,8 @@ public:
 
     /// Breaks a publish() in progress and all later ones: the communicator is broken, and they fail as it has.
     void interrupt(const Failure &reason) noexcept;
-    /// Whether that has happened. Then publish() fails because of it, and the code says nothing of the memory.
-    bool interrupted() const;
-    /// What has: interrupt(), a peer's end, or a publish() that failed behind its post.
+    /// What has broken publications, if anything: interrupt(), a peer's end, or a publish() that failed behind its
+    /// post. Then publish() fails because of it, and the code of its failure says nothing of the memory.
     std::optional<Failure> interruption() const;
 
     /// A text line per rank on the board for the reason a communicator broke: the first writer of a rank wins.

@@ -72,23 +72,17 @@ void Publisher::peer_gone(int peer) {
     board_.ring_bell(rank_);
 }
 
-bool Publisher::interrupted() {
-    const std::lock_guard lock(mutex_);
-    return interruption_.has_value();
-}
-
 std::optional<Failure> Publisher::interruption() {
     const std::lock_guard lock(mutex_);
     return interruption_;
 }
 
 void Publisher::throw_if_interrupted() {
-    const std::lock_guard lock(mutex_);
-    if (interruption_) throw Failure(*interruption_);
+    if (const std::optional<Failure> reason = interruption()) throw Failure(*reason);
 }
 
 void Publisher::ring_peers(int fd, Clock::time_point deadline) {
-    const auto keep_trying = [&] { return !interrupted() && Clock::now() < deadline; };
+    const auto keep_trying = [&] { return !interruption() && Clock::now() < deadline; };
     for (int r = 0; r < size_; ++r) {
         if (r == rank_) continue;
         const Doorbell::Rung rung = doorbell_.ring(board_.identity(r).doorbell, rank_, posts_, fd, keep_trying);

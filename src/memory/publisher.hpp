@@ -29,7 +29,6 @@ public:
 
     /// Ends a publish() in progress and all later ones with this failure; the first one stays. Any thread.
     void interrupt(const Failure &reason) noexcept;
-    bool interrupted();
     std::optional<Failure> interruption();
 
     /// A peer's process has ended, in order or not: nothing more is expected of it. Any thread.

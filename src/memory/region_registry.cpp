@@ -117,7 +117,7 @@ struct RegionRegistry::Impl {
             region.place = peers.publish(domain.export_region(info), timeout, slots);
             region.published = true;
         } catch (const NotMapped &refused) {
-            if (peers.interrupted()) throw;
+            if (peers.interruption()) throw;
             region.reason = refused.what();
             region.code = refused.code();
         }
@@ -250,7 +250,7 @@ RegionRegistry::Location RegionRegistry::locate(const PointerInfo &info, const v
     try {
         return Impl::locate(impl_->region_of(info, RegionSlots::callers), info.base, pointer);
     } catch (const Failure &failure) {
-        if (failure.code() != BATON_ERR_MEMORY || impl_->peers.interrupted()) throw;
+        if (failure.code() != BATON_ERR_MEMORY || impl_->peers.interruption()) throw;
         return {.reason = failure.what()};
     }
 }

@@ -67,7 +67,7 @@ void Rendezvous::post_to(int peer, const Entry &entry) {
     write(pair_slot(rank_, peer, number), number, entry);
 }
 
-bool Rendezvous::look(int peer, std::uint64_t number, std::chrono::nanoseconds patience, Entry &entry) const {
+bool Rendezvous::await_post(int peer, std::uint64_t number, std::chrono::nanoseconds patience, Entry &entry) const {
     return read(pair_slot(peer, rank_, number), number, std::chrono::steady_clock::now() + patience, entry);
 }
 

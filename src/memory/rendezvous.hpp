@@ -47,10 +47,11 @@ public:
     /// The number of the next post of `peer` for this rank. Each call counts.
     std::uint64_t next_from(int peer) { return ++looked_for_[static_cast<std::size_t>(peer)]; }
     /// Waits for it until `patience` is over. False if it has not come, or has been written over.
-    bool look(int peer, std::uint64_t number, std::chrono::nanoseconds patience, Entry &entry) const;
+    bool await_post(int peer, std::uint64_t number, std::chrono::nanoseconds patience, Entry &entry) const;
 
     /// A rank that captures calls posts nothing for their replays, so numbers would drift apart: once any rank has
-    /// captured, nobody relies on collect() or look() any more. Set by that rank before its call returns, read by all.
+    /// captured, nobody relies on collect() or await_post() any more. Set by that rank before its call returns, read by
+    /// all.
     void close();
     bool closed() const;
 

@@ -13,7 +13,7 @@
 #include "bootstrap/agree.hpp"
 #include "util/failure.hpp"
 #include "util/file_size_limit.hpp"
-#include "util/random_name.hpp"
+#include "util/random.hpp"
 #include "util/unique_fd.hpp"
 
 namespace baton::core {

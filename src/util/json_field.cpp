@@ -106,10 +106,10 @@ double JsonField::real(double least, double most) const {
 json parse_json(std::string_view text, const std::string &origin) {
     Watcher watcher;
     try {
-        const auto look = [&](int depth, json::parse_event_t event, json &parsed) {
+        const auto on_event = [&](int depth, json::parse_event_t event, json &parsed) {
             return watcher(depth, event, parsed);
         };
-        json all = json::parse(text, look);
+        json all = json::parse(text, on_event);
         if (watcher.twice.empty()) return all;
     } catch (const json::exception &error) {
         // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."

@@ -15,7 +15,7 @@ namespace {
 
 using test::thrown_by;
 
-using Looker = Breakage::Looker;
+using Caller = Breakage::Caller;
 
 class FakeExecutor final : public Executor {
 public:
@@ -88,11 +88,11 @@ TEST(Breakage, TheFirstReasonCountsAndAllHearOfIt) {
     with_two([](Rank &mine, Rank &theirs) {
         mine.open();
         theirs.open();
-        EXPECT_NO_THROW(mine.breakage.require_working(Looker::any_thread));
+        EXPECT_NO_THROW(mine.breakage.require_working(Caller::any_thread));
         mine.breakage.break_with({BATON_ERR_ABORTED, "first"});
         mine.breakage.break_with({BATON_ERR_TIMEOUT, "second"});
         for (Rank *rank : {&mine, &theirs}) {
-            const Failure failure = thrown_by([&] { rank->breakage.require_working(Looker::any_thread); });
+            const Failure failure = thrown_by([&] { rank->breakage.require_working(Caller::any_thread); });
             EXPECT_EQ(failure.code(), BATON_ERR_ABORTED);
             EXPECT_STREQ(failure.what(), "first");
             EXPECT_NE(rank->control.abort, 0U);
@@ -112,7 +112,7 @@ TEST(Breakage, WithoutMemoryAllHearOfItToo) {
         test::none_after_that = false;
         EXPECT_EQ(Rank::said_by(theirs, 0), "out of host memory");
         EXPECT_NE(mine.control.abort, 0U);
-        EXPECT_TRUE(mine.peers.interrupted());
+        EXPECT_TRUE(mine.peers.interruption());
         EXPECT_EQ(mine.executor.interrupted, 1);
         EXPECT_EQ(thrown_by([&] { mine.breakage.throw_reason(); }).code(), BATON_ERR_MEMORY);
     });
@@ -143,7 +143,7 @@ TEST(Breakage, WithoutMemoryForTheWordsItIsBrokenAllTheSame) {
         for (Rank *rank : {&mine, &theirs}) {
             test::none_after_that = true;
             test::allocations_left = 0;
-            rank->breakage.look(Looker::call_or_operation);
+            rank->breakage.catch_up(Caller::call_or_operation);
             test::allocations_left = -1;
             test::none_after_that = false;
             EXPECT_EQ(thrown_by([&] { rank->breakage.throw_reason(); }).code(), BATON_ERR_TIMEOUT);
@@ -156,7 +156,7 @@ TEST(Breakage, WhoIsToldWithoutWordsSaysWhatItKnows) {
     with_two([](Rank &mine, Rank &theirs) {
         mine.open();
         store_relaxed(&mine.control.seen, AbortWord::make(BATON_ERR_MISMATCH, 1, 0));
-        const Failure failure = thrown_by([&] { mine.breakage.require_working(Looker::call_or_operation); });
+        const Failure failure = thrown_by([&] { mine.breakage.require_working(Caller::call_or_operation); });
         EXPECT_EQ(failure.code(), BATON_ERR_MISMATCH);
         EXPECT_STREQ(failure.what(), "rank 1 gave up in an operation with rank 0");
         EXPECT_EQ(Rank::said_by(theirs, 0), "");
@@ -181,7 +181,7 @@ TEST(Breakage, WhenForgottenItLooksAtNothingThatMayBeGone) {
         mine.open();
         mine.breakage.close();
         mine.breakage.forget();
-        EXPECT_NO_THROW(mine.breakage.throw_if_broken(Looker::any_thread));
+        EXPECT_NO_THROW(mine.breakage.throw_if_broken(Caller::any_thread));
     });
 }
 
@@ -195,7 +195,7 @@ TEST(Breakage, WhenClosedPeersStillHearButNothingIsInterrupted) {
         EXPECT_EQ(Rank::said_by(theirs, 0), "while it is destroyed");
         mine.breakage.forget();
         mine.breakage.tick();
-        EXPECT_EQ(thrown_by([&] { mine.breakage.throw_if_broken(Looker::any_thread); }).code(), BATON_ERR_ABORTED);
+        EXPECT_EQ(thrown_by([&] { mine.breakage.throw_if_broken(Caller::any_thread); }).code(), BATON_ERR_ABORTED);
     });
 }
 

@@ -32,7 +32,7 @@ TEST(CommTopology, HostRanksAreAlikeUnlessTheOverrideSpeaksOfThem) {
     EXPECT_EQ(four.links.island, (std::vector<int>{0, 0, 1, 1}));
     EXPECT_EQ(four.note, "");
     EXPECT_EQ(four.refusal, "");
-    EXPECT_TRUE(four.places.empty());
+    EXPECT_TRUE(four.localities.empty());
     const CommTopology two = host_topology(said, 2);
     EXPECT_EQ(two.links.shape, Links::Shape::uniform);
     EXPECT_EQ(two.links.why, "all ranks meet in host memory");
@@ -50,13 +50,13 @@ TEST(CommTopology, RanksFindTheirGpusByUuid) {
     machine.gpus[3].cpuset = {"8-15", Source::hwloc};
     const CommTopology found = gpu_topology(std::nullopt, machine, {"GPU-3", "GPU-1", "GPU-0", "GPU-2"});
     EXPECT_EQ(found.links.island, (std::vector<int>{0, 0, 1, 1}));
-    EXPECT_EQ(found.places[0].numa_node, 1);
-    EXPECT_EQ(found.places[0].processors, "8-15");
-    EXPECT_EQ(found.places[2].numa_node, 0);
-    EXPECT_EQ(found.places[2].processors, "");
+    EXPECT_EQ(found.localities[0].numa_node, 1);
+    EXPECT_EQ(found.localities[0].processors, "8-15");
+    EXPECT_EQ(found.localities[2].numa_node, 0);
+    EXPECT_EQ(found.localities[2].processors, "");
     const CommTopology strange = gpu_topology(std::nullopt, machine, {"GPU-3", "GPU-9", "GPU-0"});
     EXPECT_EQ(strange.links.shape, Links::Shape::uniform);
-    EXPECT_EQ(strange.places[1].numa_node, -1);
+    EXPECT_EQ(strange.localities[1].numa_node, -1);
 }
 
 TEST(CommTopology, TheOverrideRefusesP2pBetweenRanks) {
@@ -89,8 +89,8 @@ TEST(CommTopology, RanksOnGpusAreLinkedAsAnOverrideOfRanksSays) {
     EXPECT_EQ(shared.links.island, (std::vector<int>{0, 0, 1, 1}));
     EXPECT_EQ(shared.refusal, "topology override given as text: pairs[0] refuses P2P between ranks 0 and 2");
     EXPECT_EQ(shared.note, "");
-    ASSERT_EQ(shared.places.size(), 4u);
-    EXPECT_EQ(shared.places[2].numa_node, 1) << "where a rank lies is the machine's word";
+    ASSERT_EQ(shared.localities.size(), 4u);
+    EXPECT_EQ(shared.localities[2].numa_node, 1) << "where a rank lies is the machine's word";
     const CommTopology others = gpu_topology(said, machine, {"GPU-0", "GPU-1"});
     EXPECT_EQ(others.links.shape, Links::Shape::uniform);
     EXPECT_THAT(others.note, HasSubstr("speaks of 4 ranks: it is passed over for a communicator of 2 ranks on GPUs"));
@@ -135,7 +135,7 @@ TEST(CommTopology, ReachesTheOthersWhole) {
     sent.links.why = "why \"not\"";
     sent.links.all_nvlink = true;
     sent.refusal = "an entry";
-    sent.places = {{1, "8-15,24"}, {-1, ""}};
+    sent.localities = {{1, "8-15,24"}, {-1, ""}};
     const CommTopology got = comm_topology_from(to_text(sent));
     EXPECT_EQ(got.links.shape, sent.links.shape);
     EXPECT_EQ(got.links.ring, sent.links.ring);
@@ -143,16 +143,16 @@ TEST(CommTopology, ReachesTheOthersWhole) {
     EXPECT_EQ(got.links.why, sent.links.why);
     EXPECT_TRUE(got.links.all_nvlink);
     EXPECT_EQ(got.refusal, sent.refusal);
-    ASSERT_EQ(got.places.size(), 2u);
-    EXPECT_EQ(got.places[0].numa_node, 1);
-    EXPECT_EQ(got.places[0].processors, "8-15,24");
-    EXPECT_EQ(got.places[1].numa_node, -1);
+    ASSERT_EQ(got.localities.size(), 2u);
+    EXPECT_EQ(got.localities[0].numa_node, 1);
+    EXPECT_EQ(got.localities[0].processors, "8-15,24");
+    EXPECT_EQ(got.localities[1].numa_node, -1);
 }
 
 /// Where the processors of the GPU's node are excluded, nothing is bound.
 TEST(CommTopology, PlacesFollowTheGpuAndTheUsersBinding) {
     const std::vector<int> allowed = allowed_processors();
-    const CommTopology::Place here{0, std::to_string(allowed.front())}, elsewhere{0, "8000"}, unknown{};
+    const CommTopology::Locality here{0, std::to_string(allowed.front())}, elsewhere{0, "8000"}, unknown{};
     const std::vector<int> bound = allowed.size() > 1 ? std::vector<int>{allowed.front()} : std::vector<int>{};
     EXPECT_EQ(placement_at(&here).processors, bound);
     EXPECT_TRUE(placement_at(&elsewhere).processors.empty());

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "clauses.hpp"
+#include "cuda/current_gpu.hpp"
 #include "launch.hpp"
 
 namespace baton::core::contract {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cuda/check.hpp"
+#include "cuda/current_gpu.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/guard.hpp"
 #include "memory/gpu_pointer.hpp"

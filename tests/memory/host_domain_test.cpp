@@ -7,15 +7,16 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <new>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "cuda/current_gpu.hpp"
 #include "memory/memory_domain.hpp"
 #include "support/failing_new.hpp"
+#include "support/process_maps.hpp"
 #include "support/thrown_by.hpp"
 #include "util/failure.hpp"
 
@@ -65,30 +66,22 @@ TEST(HostDomain, MoreThanThereIsIsAnError) {
     ::signal(SIGXFSZ, old_handler);
 }
 
-/// Of memory files of host domains in this process.
-long mappings() {
-    std::ifstream maps("/proc/self/maps");
-    long count = 0;
-    for (std::string line; std::getline(maps, line);) count += line.find("/memfd:baton") != line.npos ? 1 : 0;
-    return count;
-}
-
 TEST(HostDomain, NothingStaysMappedWhereMemoryRunsOut) {
     const auto domain = make_host_domain(false);
     // Runs `map` with ever more allocations until it succeeds, and checks what its failures leave.
     const auto map_at_last = [&](const std::function<void *()> &map) -> void * {
-        const long before = mappings();
+        const std::size_t before = test::mapped_host_memory();
         for (long allocations = 0; allocations < 100; ++allocations) {
             test::allocations_left = allocations;
             try {
                 void *const memory = map();
                 test::allocations_left = -1;
                 EXPECT_GT(allocations, 0);
-                EXPECT_EQ(mappings(), before + 1);
+                EXPECT_EQ(test::mapped_host_memory(), before + 1);
                 return memory;
             } catch (const std::bad_alloc &) {
                 test::allocations_left = -1;
-                EXPECT_EQ(mappings(), before) << "allocation " << allocations;
+                EXPECT_EQ(test::mapped_host_memory(), before) << "allocation " << allocations;
             }
         }
         return nullptr;

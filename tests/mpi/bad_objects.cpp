@@ -2,11 +2,11 @@
 #include <sys/resource.h>
 
 #include <cstring>
-#include <fstream>
 #include <iostream>
 #include <sstream>
 
 #include "support/fixture.hpp"
+#include "support/process_maps.hpp"
 
 namespace baton::test {
 namespace {
@@ -127,8 +127,7 @@ TEST_F(BadObjects, Memory) {
 
 /// This process's mapping of `pointer`, as the kernel shows it: "" where there is none.
 std::string mapping_of(const void *pointer) {
-    std::ifstream maps("/proc/self/maps");
-    for (std::string line; std::getline(maps, line);) {
+    for (const std::string &line : process_maps()) {
         std::uintptr_t begin = 0, end = 0;
         char dash = 0;
         std::istringstream(line) >> std::hex >> begin >> dash >> end;

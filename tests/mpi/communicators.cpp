@@ -6,11 +6,11 @@
 
 #include <atomic>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <thread>
 
 #include "collective_case.hpp"
+#include "support/process_maps.hpp"
 
 namespace baton::test {
 namespace {
@@ -124,11 +124,9 @@ std::size_t entries_of(const char *folder) {
 
 /// Lines of this process's memory map that show a segment of Baton under a name that still exists.
 std::string named_segments() {
-    std::ifstream maps("/proc/self/maps");
     std::string found;
-    for (std::string line; std::getline(maps, line);)
-        if (line.find("/dev/shm/") != std::string::npos && line.find("baton") != std::string::npos &&
-            line.find("(deleted)") == std::string::npos)
+    for (const std::string &line : process_maps("/dev/shm/"))
+        if (line.find("baton") != std::string::npos && line.find("(deleted)") == std::string::npos)
             found += line + '\n';
     return found;
 }
@@ -197,19 +195,12 @@ TEST(Communicators, CreationThatFailsLateLeavesNothing) {
     expect_works(comm);
 }
 
-std::size_t mappings_of_baton_memory() {
-    std::ifstream maps("/proc/self/maps");
-    std::size_t found = 0;
-    for (std::string line; std::getline(maps, line);) found += line.find("memfd:baton") != std::string::npos ? 1 : 0;
-    return found;
-}
-
 /// What a rank has freed is unmapped by its peers, not only while a communicator is alone in its process.
 TEST(Communicators, FreedMemoryIsUnmappedBesideOtherCommunicators) {
     Communicator first, second;
     if (on_gpu(first)) GTEST_SKIP() << "a map of the process does not show it; gpu_memory looks at the GPU's memory";
     for (baton_comm_t comm : {first.get(), second.get()}) expect_works(comm);
-    const std::size_t before = mappings_of_baton_memory();
+    const std::size_t before = mapped_host_memory();
     constexpr std::size_t rounds = 20;
     for (std::uint64_t i = 0; i < rounds; ++i) {
         for (baton_comm_t comm : {first.get(), second.get()}) {
@@ -222,7 +213,7 @@ TEST(Communicators, FreedMemoryIsUnmappedBesideOtherCommunicators) {
         }
     }
     // Two regions per peer and round, and what the last calls have given up may still be mapped.
-    EXPECT_LT(mappings_of_baton_memory(), before + rounds * static_cast<std::size_t>(world_size()) / 2);
+    EXPECT_LT(mapped_host_memory(), before + rounds * static_cast<std::size_t>(world_size()) / 2);
 }
 
 /// A communicator with all that one thread needs to run many collectives one after the other.
