@@ -187,8 +187,8 @@ void GpuExecutor::collective(const Request &request, const Plan &plan, const Col
     });
 }
 
-/// False where a kernel has to do it. In a capture it always does: the push stream would be captured too, and be of no
-/// use to eager calls until the capture has ended.
+/// False where a kernel has to do it. In a capture it always does, but for zero-SM mode, which enqueues on the caller's
+/// stream alone: the push stream would be captured too, and be of no use to eager calls until the capture has ended.
 bool GpuExecutor::run_copy_engine(const Request &request, const Plan &plan, const CollectiveArgs &args,
                                   cudaStream_t stream) {
     const bool capturing = is_capturing(stream);

@@ -11,7 +11,7 @@
 
 namespace baton::core {
 
-/// Keeps the operations of a communicator in issue order across streams, eager and captured (decision 9). An event is
+/// Keeps the operations of a communicator in issue order across streams, eager and captured. An event is
 /// recorded after every eager operation, and an operation on another stream than the last waits for it first. Once
 /// there are graphs, every eager operation does: launches come without notice.
 ///

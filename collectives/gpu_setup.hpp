@@ -16,7 +16,7 @@ namespace baton::core {
 /// and back. Returns a bit for each peer that it does not reach. `barrier` brings the ranks together.
 std::uint64_t probe_peers(const CommView &view, int device, const std::function<void()> &barrier);
 
-/// Loads every kernel now (decision 10).
+/// Loads every kernel now. Otherwise its first launch does, which may wait for kernels that run, and so for peers.
 void preload_kernels();
 
 /// Pinned host memory that kernels reach, zeroed.

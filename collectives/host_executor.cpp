@@ -6,11 +6,8 @@
 #include <utility>
 
 #include "collectives/algorithms.hpp"
-#include "collectives/p2p/line.hpp"
-#include "collectives/p2p/packet.hpp"
-#include "collectives/p2p/pull.hpp"
-#include "collectives/p2p/push.hpp"
-#include "collectives/p2p/staged.hpp"
+#include "collectives/p2p/algorithms.hpp"
+#include "sync/signals.hpp"
 #include "transport/host/engine.hpp"
 #include "transport/host/message_engine.hpp"
 
@@ -25,7 +22,7 @@ bool all_are_mapped(const HostEngine &engine, baton_operation operation, const C
             return args.arrival.send.is_in_region() &&
                    (operation != BATON_ALLREDUCE || args.arrival.recv.is_in_region());
         }
-        const auto here = [](const HostRemote &remote) { return remote.process == 0 && remote.address != nullptr; };
+        const auto here = [](const HostRemote &remote) { return remote.is_mapped() && remote.address != nullptr; };
         return here(engine.send_of(rank)) && (operation != BATON_ALLREDUCE || here(engine.recv_of(rank)));
     };
     if (operation == BATON_BROADCAST) return is_mapped(args.root);
@@ -52,38 +49,17 @@ public:
           engine_(view, reach, message_.arrival, message_.peer, message_.number) {}
 
     /// Goes as far as it can now; true when the message is done or has failed.
-    bool advance() { return (message_.is_send ? send() : recv()) || engine_.failed(); }
+    bool advance() {
+        if (!message_.is_send && algorithm_ == Algorithm::staged && !take_header()) return engine_.failed();
+        return run<Algorithm::packet, Algorithm::line, Algorithm::push, Algorithm::pull, Algorithm::staged>() ||
+               engine_.failed();
+    }
     bool waits_long(std::size_t waits) const { return engine_.waits_long(waits); }
 
 private:
-    bool send() {
-        switch (algorithm_) {
-            case Algorithm::pull:
-                return send_pull(engine_, message_, progress_);
-            case Algorithm::push:
-                return send_push(engine_, message_, progress_);
-            case Algorithm::line:
-                return send_line(engine_, message_);
-            case Algorithm::staged:
-                return send_staged(engine_, message_, progress_);
-            default:
-                return send_packet(engine_, message_);
-        }
-    }
-    bool recv() {
-        if (algorithm_ == Algorithm::staged && !take_header()) return false;
-        switch (algorithm_) {
-            case Algorithm::pull:
-                return recv_pull(engine_, message_, progress_);
-            case Algorithm::push:
-                return recv_push(engine_, message_, progress_);
-            case Algorithm::line:
-                return recv_line(engine_, message_);
-            case Algorithm::staged:
-                return recv_staged(engine_, message_, progress_);
-            default:
-                return recv_packet(engine_, message_);
-        }
+    template <Algorithm... ways>
+    bool run() {
+        return ((algorithm_ == ways && run_message<ways>(engine_, message_, progress_)) || ...);
     }
 
     /// A sender whose buffer is mapped here names it instead of staging its data.
@@ -184,26 +160,18 @@ void HostExecutor::transfer(std::byte *destination, const std::byte *source, std
 
 void HostExecutor::local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) {
     submit(stream, [this, destination, source, bytes] {
-        if (!is_broken(view_) && bytes > 0) std::memmove(destination, source, bytes);
+        if (may_begin(view_) && bytes > 0) std::memmove(destination, source, bytes);
     });
 }
 
 void HostExecutor::signal(int window, int target, void *stream) {
     submit(stream, [this, window, target] {
-        if (is_broken(view_)) return;
-        std::uint64_t *given = view_.own_words().signals_given(window, target);
-        store_release(view_.arena(target).signal_word(window, view_.rank), ++*given);
+        if (may_begin(view_)) give_signal(view_, window, target);
     });
 }
 
 void HostExecutor::wait_signal(int window, int source, std::uint64_t signals, void *stream) {
-    submit(stream, [this, window, source, signals] {
-        std::uint64_t *taken = view_.own_words().signals_taken(window, source);
-        const std::uint64_t *word = view_.own().signal_word(window, source);
-        const Signature mine = Signature::make(BATON_WAIT_SIGNAL, 0, 0, signals);
-        const std::uint64_t until = *taken + signals;
-        if (wait_until(view_, {source, 0, until, WaitFor::signal, mine}, word, until)) *taken = until;
-    });
+    submit(stream, [this, window, source, signals] { take_signals(view_, window, source, signals); });
 }
 
 }  // namespace baton::core

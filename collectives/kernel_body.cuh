@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(block_threads, residents_of(algorithm))
 template <bool (*wanted)(Algorithm), baton_operation... operations>
 KernelChoice kernel_among(baton_operation operation, Algorithm algorithm, baton_type type) {
     KernelChoice choice;
-    const auto look = [&]<baton_operation one>() {
+    const auto find = [&]<baton_operation one>() {
         dispatch_way<one, Mover::kernel, wanted>(algorithm, type, [&]<Algorithm way, class T>() {
             // A chain goes through islands as it goes round a ring: the same kernel.
             constexpr bool chain = one == BATON_ALLREDUCE && way == Algorithm::two_level;
@@ -42,7 +42,7 @@ KernelChoice kernel_among(baton_operation operation, Algorithm algorithm, baton_
             choice = {reinterpret_cast<const void *>(&collective_kernel<one, as, T>), block_threads};
         });
     };
-    ((operation == operations ? look.template operator()<operations>() : void()), ...);
+    ((operation == operations ? find.template operator()<operations>() : void()), ...);
     return choice;
 }
 

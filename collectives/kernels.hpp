@@ -30,7 +30,7 @@ KernelChoice staged_kernel(baton_operation operation, Algorithm algorithm, baton
 struct LaunchedMessage {
     Message message;  // number: its place among the launch's to (or from) the peer, from 1; the kernel adds the pair's
                       // count
-    CountShare count;
+    CountUse count;
     std::int32_t first_block = 0;
     std::int32_t blocks = 1;  // this rank's choice
     std::int32_t parts = 1;   // channels of the message, agreed with the peer if it is pushed or exceeds its slot; a

@@ -1,8 +1,5 @@
 #include "collectives/kernels.hpp"
-#include "collectives/p2p/line.hpp"
-#include "collectives/p2p/packet.hpp"
-#include "collectives/p2p/push.hpp"
-#include "collectives/p2p/staged.hpp"
+#include "collectives/p2p/algorithms.hpp"
 #include "transport/kernel/grid.cuh"
 #include "transport/kernel/launch.hpp"
 #include "transport/kernel/message_engine.cuh"
@@ -47,28 +44,21 @@ struct Ways {
     }
     __device__ static void run(KernelMessageEngine &engine, const Message &message, Algorithm taken) {
         MessageProgress progress;
-        if (is(Algorithm::packet, taken)) {
-            message.is_send ? send_packet(engine, message) : recv_packet(engine, message);
-        } else if (is(Algorithm::line, taken)) {
-            message.is_send ? send_line(engine, message) : recv_line(engine, message);
-        } else if (is(Algorithm::push, taken)) {
-            message.is_send ? send_push(engine, message, progress) : recv_push(engine, message, progress);
-        } else if (is(Algorithm::staged, taken)) {
-            message.is_send ? send_staged(engine, message, progress) : recv_staged(engine, message, progress);
-        }
+        ((is(algorithms, taken) && run_message<algorithms>(engine, message, progress)) || ...);
     }
 };
 using AnyWay = Ways<Algorithm::packet, Algorithm::line, Algorithm::push, Algorithm::staged>;
 
-/// Where many messages run side by side their blocks are small, and eight fit a multiprocessor: BATON_GROUP_LIMIT
+/// Where many messages run side by side their blocks are small, and so many fit a multiprocessor: BATON_GROUP_LIMIT
 /// blocks of each of eight ranks fit a GPU together.
+inline constexpr int small_blocks_resident = 16;
 template <int capacity>
 inline constexpr bool is_large = capacity > few_messages;
 template <int capacity>
 inline constexpr int message_threads = is_large<capacity> ? group_block_threads : block_threads;
 
 template <int capacity, class Way>
-__global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> ? 16 : 2)
+__global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> ? small_blocks_resident : 2)
     messages_kernel(const __grid_constant__ CommView view, const __grid_constant__ MessageBatch<capacity> batch) {
     __shared__ MessageShared shared;
     const int block = static_cast<int>(blockIdx.x);

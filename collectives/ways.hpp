@@ -36,8 +36,8 @@ struct Way {
 };
 
 /// All ways that there are to run an operation; selection tries them in this order where no row of a table is possible.
-/// Send stands for recv too, since both sides must agree. A new algorithm is an entry here, a branch in algorithms.hpp,
-/// and rows of default_tuning.json.
+/// Send stands for recv too, since both sides must agree. A new algorithm is its name and needs_reach() in plan.hpp, an
+/// entry here, a branch in algorithms.hpp (of messages p2p/algorithms.hpp), and rows of default_tuning.json.
 template <baton_operation operation>
 inline constexpr std::array<Way, 0> ways{};
 

@@ -30,15 +30,13 @@ BATON_HD bool send_line(Engine &engine, const Message &message) {
 template <class Engine>
 BATON_HD bool recv_line(Engine &engine, const Message &message) {
     MessageInbox *in = engine.own().inbox(message.peer, message.slot());
-    MessageOutbox *out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
     if (engine.channel() == 0 && !engine.check_line(&in->header)) return false;
     const Range part = engine.share(message.bytes, DataLine::payload);
     if (!engine.take_lines(message.buffer + part.begin, message.buffer_index(), part.begin / DataLine::payload,
                            part.bytes, message.number)) {
         return false;
     }
-    MessageSlot *const slot = engine.own_words().message_slot(message.peer, message.slot());
-    if (engine.last_channel(&slot->left)) engine.post_words(&slot->received, &out->consumed.value, message.number);
+    hand_back(engine, message);
     return true;
 }
 

@@ -46,4 +46,13 @@ BATON_HD bool wait_for_buffer(Engine &engine, const Message &message) {
     return true;
 }
 
+/// What each channel of a receiver does once it has taken its part: the last one hands slot and buffer back.
+template <class Engine>
+BATON_HD void hand_back(Engine &engine, const Message &message) {
+    MessageSlot *const slot = engine.own_words().message_slot(message.peer, message.slot());
+    MessageOutbox *const out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
+    if (engine.last_channel(&slot->channels_done))
+        engine.post_words(&slot->received, &out->consumed.value, message.number);
+}
+
 }  // namespace baton::core

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "collectives/p2p/message.hpp"
-#include "transport/element/packets.hpp"
+#include "sync/packet.hpp"
 #include "transport/transport.hpp"
 
 /// Send and recv through the slot's packets at the receiver, for messages that the slot holds.
@@ -30,15 +30,13 @@ BATON_HD bool send_packet(Engine &engine, const Message &message) {
 template <class Engine>
 BATON_HD bool recv_packet(Engine &engine, const Message &message) {
     MessageInbox *in = engine.own().inbox(message.peer, message.slot());
-    MessageOutbox *out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
     if (engine.channel() == 0 && !engine.check_line(&in->header)) return false;
     const Range part = engine.share(message.bytes, copy_granule);
     if (!engine.take(message.buffer + part.begin, message.slot(), part.begin / packet_payload, part.bytes,
                      message.number)) {
         return false;
     }
-    MessageSlot *const slot = engine.own_words().message_slot(message.peer, message.slot());
-    if (engine.last_channel(&slot->left)) engine.post_words(&slot->received, &out->consumed.value, message.number);
+    hand_back(engine, message);
     return true;
 }
 

@@ -78,8 +78,6 @@ BATON_HD bool send_staged(Engine &engine, const Message &message, MessageProgres
 
 template <class Engine>
 BATON_HD bool recv_staged(Engine &engine, const Message &message, MessageProgress &progress) {
-    std::uint64_t *const received = &engine.own_words().message_slot(message.peer, message.slot())->received;
-    std::uint64_t *const left = &engine.own_words().message_slot(message.peer, message.slot())->left;
     MessageInbox *const in = engine.own().inbox(message.peer, message.slot());
     MessageOutbox *const out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
     if (!progress.begun) {
@@ -96,7 +94,7 @@ BATON_HD bool recv_staged(Engine &engine, const Message &message, MessageProgres
         if (!pieces.done(progress.pieces + 2)) engine.post_word(&out->taken[engine.channel()].value, step);
         ++progress.pieces;
     } while (!pieces.done(progress.pieces));
-    if (engine.last_channel(left)) engine.post_words(received, &out->consumed.value, message.number);
+    hand_back(engine, message);
     return true;
 }
 

@@ -53,7 +53,7 @@ void Setup::settle_capabilities(bool reach_each_other) {
     const ArenaLayout layout = ArenaLayout::make(view_.size, capabilities_.channels, limits);
     capabilities_.message_bytes = layout.message_capacity;
     capabilities_.message_line_bytes = limits.message_lines;
-    capabilities_.packet_channel_bytes = layout.packets_per_channel * 8 / 16 * 16;
+    capabilities_.packet_channel_bytes = layout.packets_per_channel * packet_payload / 16 * 16;
     capabilities_.packet_bytes = limits.packets / 16 * 16;
     capabilities_.line_bytes = limits.lines / 16 * 16;
     capabilities_.line_channel_bytes = ArenaLayout::share_in_lines(layout.lines_per_channel);

@@ -38,10 +38,10 @@ ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
     layout.channels = channels;
     // A channel's share of packet_limit bytes, rounded up to whole packets, plus one because shares start on element
     // boundaries.
-    layout.packets_per_channel = std::max<std::uint64_t>(1, (limits.packets / 8 + c - 1) / c + 1);
+    layout.packets_per_channel = std::max<std::uint64_t>(1, (limits.packets / packet_payload + c - 1) / c + 1);
     layout.lines_per_channel = limits.lines == 0 ? 0 : lines_for((limits.lines + c - 1) / c + rounded_up) + last_lines;
-    layout.message_packets = limits.messages / sizeof(Packet::payload);
-    layout.message_capacity = layout.message_packets * sizeof(Packet::payload);
+    layout.message_packets = limits.messages / packet_payload;
+    layout.message_capacity = layout.message_packets * packet_payload;
     if (limits.host_packets) {
         // Of nearly all of their memory, and slots begin where caches' lines do.
         layout.message_packets = (layout.message_capacity / sizeof(Packet) + host_packet_epochs + 7) / 8 * 8;

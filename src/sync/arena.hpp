@@ -53,7 +53,7 @@ struct MessageCount {
 };
 static_assert(2 * (max_channels + BATON_GROUP_LIMIT) < 1 << MessageCount::reader_bits, "a launch's blocks");
 /// What a launch has to do with a count.
-struct CountShare {
+struct CountUse {
     std::uint32_t readers = 0;   // its blocks that read the count
     std::uint32_t messages = 0;  // that it adds
 };
@@ -63,7 +63,7 @@ struct MessageSlot {
     // Number of the last message from the peer that has left the slot: raised by the message's last channel (GPU:
     // relaxed atomicMax; host: release), read when the next launch starts.
     std::uint64_t received;
-    std::uint64_t left;  // channels that have taken their part of it, counted on this device; the last sets it back
+    std::uint64_t channels_done;  // that have taken their part of it, counted on this device; the last sets it back
     // Number of the last message to the peer whose channels may begin to stage: channel 0 releases it, the others
     // acquire it.
     std::uint64_t opened;

@@ -31,7 +31,7 @@ struct Signature {
     std::uint64_t what = 0;   // operation | type << 8 | op << 16 | root << 24, and `receiving`
     std::uint64_t count = 0;  // elements
 
-    static Signature make(int operation, int type, int op, std::uint64_t count, int root = 0) {
+    BATON_HD static Signature make(int operation, int type, int op, std::uint64_t count, int root = 0) {
         return {static_cast<std::uint64_t>(operation) | static_cast<std::uint64_t>(type) << 8 |
                     static_cast<std::uint64_t>(op) << 16 | static_cast<std::uint64_t>(root) << 24,
                 count};

@@ -60,9 +60,10 @@ BATON_HD inline std::uint64_t abort_word(const CommView &view, int channel) {
     return load_relaxed(view.own().abort(channel % view.layout.channels));
 }
 
-/// The same, or if this process has broken the communicator: what a host thread looks at before it begins something.
-inline bool is_broken(const CommView &view) {
-    return told_to_give_up(view, abort_word(view, 0)) || load_relaxed(&view.control->abort) != 0;
+/// What a host thread asks before it begins something: neither has a peer told it to give up, nor has this process
+/// broken the communicator.
+inline bool may_begin(const CommView &view) {
+    return !told_to_give_up(view, abort_word(view, 0)) && load_relaxed(&view.control->abort) == 0;
 }
 
 /// The peer of a wait for the data of all peers at once.
@@ -85,7 +86,7 @@ public:
     /// The same without giving up the processor: for a loop over several waits, which does that itself.
     BATON_HD bool keep_waiting() {
         if (++polls_ % interval != 0) return true;
-        deadline_ = look(view_, point_, deadline_);
+        deadline_ = check_deadline(view_, point_, deadline_);
         return deadline_ != 0;
     }
 
@@ -100,8 +101,8 @@ private:
     static constexpr std::uint32_t polls_before_rests = 1 << 21;
 
     /// The deadline, from the first look on; 0 if the wait must end. By value: a loop keeps its Spin in registers.
-    BATON_HD BATON_NOINLINE static std::uint64_t look(const CommView &view, OperationPoint point,
-                                                      std::uint64_t deadline) {
+    BATON_HD BATON_NOINLINE static std::uint64_t check_deadline(const CommView &view, OperationPoint point,
+                                                                std::uint64_t deadline) {
         if (told_to_give_up(view, abort_word(view, point.channel))) return 0;
         if (const std::uint64_t word = load_relaxed(&view.control->abort); word != 0) {
             // For the operation's later kernels and the next ones, which look only at the arena before they begin.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "sync/platform.hpp"
@@ -23,6 +24,11 @@ struct alignas(16) Packet {
     std::uint64_t payload;
     std::uint64_t epoch;
 };
+inline constexpr std::size_t packet_payload = sizeof(Packet::payload);
+
+constexpr BATON_HD std::size_t packets_for(std::size_t bytes) {
+    return bytes / packet_payload + (bytes % packet_payload != 0 ? 1 : 0);
+}
 
 /// HostPackets (transport/host/move.hpp) lie in the memory of Packets; so many at its end hold epochs.
 inline constexpr std::uint64_t host_packet_epochs = 1;

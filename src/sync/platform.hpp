@@ -12,12 +12,21 @@
 #include <thread>
 #endif
 
-/// The few machine operations that the synchronisation code needs, for GPU threads and host threads alike. Everything
-/// above this file is the same source on both, so that ThreadSanitizer sees on the host what runs on the GPU.
+/// The few machine operations that the synchronisation code needs, for GPU threads and host threads alike. With them
+/// the waits and the algorithms are the same source on both, so that ThreadSanitizer sees on the host what runs on the
+/// GPU.
 ///
 /// All words that ranks share are 64-bit and naturally aligned. Scope is the system: the other side is another GPU,
 /// another process, or both.
 namespace baton::core {
+
+/// Before a release store that is to cover what earlier kernels and copies of the stream have written too. A host
+/// stream is one thread, whose release covers all that it has done.
+BATON_HD inline void fence_stream_writes() {
+#if defined(__CUDA_ARCH__)
+    __threadfence_system();
+#endif
+}
 
 BATON_HD inline std::uint64_t load_relaxed(const std::uint64_t *word) {
 #if defined(__CUDA_ARCH__)

@@ -5,8 +5,8 @@
 
 #include "collectives/p2p/staged.hpp"
 #include "expected.hpp"
+#include "sync/packet.hpp"
 #include "thread_ranks.hpp"
-#include "transport/element/packets.hpp"
 #include "transport/host/move.hpp"
 #include "transport/transport.hpp"
 

@@ -3,7 +3,7 @@
 #include "clauses.hpp"
 #include "programs.hpp"
 #include "support/reference.hpp"
-#include "transport/element/packets.hpp"
+#include "sync/packet.hpp"
 
 namespace baton::core::contract {
 namespace {

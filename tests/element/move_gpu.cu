@@ -21,8 +21,8 @@ __global__ void copy_kernel(void *destination, const void *source, std::size_t b
 
 template <class T>
 __global__ void reduce_kernel(T *const *destinations, int destination_count, const T *const *sources, int source_count,
-                              std::size_t count, int op, int ranks) {
-    core::on_device::reduce_block<T>(destinations, destination_count, sources, source_count, count, op, ranks);
+                              std::size_t count, int op) {
+    core::on_device::reduce_block<T>(destinations, destination_count, sources, source_count, count, op);
 }
 
 class MoveGpu : public OnGpu {
@@ -78,10 +78,10 @@ protected:
             host_to.push_back(reinterpret_cast<T *>(memory.data() + at));
             device_to.push_back(arena_->data() + at);
         }
-        core::on_host::reduce_block<T>(host_to.data(), destinations, host_from.data(), sources, count, op, sources);
+        core::on_host::reduce_block<T>(host_to.data(), destinations, host_from.data(), sources, count, op);
         reduce_kernel<T><<<1, threads>>>(reinterpret_cast<T *const *>(destinations_->set(device_to)), destinations,
                                          reinterpret_cast<const T *const *>(sources_->set(device_from)), sources, count,
-                                         op, sources);
+                                         op);
         finish_kernel("reduce_kernel");
         EXPECT_TRUE(arena_equals(memory))
             << "op " << op << ", " << sources << " sources, " << destinations << " destinations, " << count

@@ -124,7 +124,7 @@ void check_reduce_packets(int op, int ranks, int own, std::size_t count, Placeme
                                      gave_up.data());
     finish_kernel("reduce_packets");
     T *const host_target[1] = {reinterpret_cast<T *>(memory.data() + target)};
-    core::on_host::reduce_block<T>(host_target, 1, host_sources.data(), ranks, count, op, ranks);
+    core::on_host::reduce_block<T>(host_target, 1, host_sources.data(), ranks, count, op);
     Bytes got(memory.size());
     arena.download(got.data());
     EXPECT_TRUE(got == memory) << "op " << op << ", " << ranks << " ranks, own " << own << ", " << count

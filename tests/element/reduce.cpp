@@ -42,7 +42,7 @@ void check_reduce(int op, int sources, int destinations, std::size_t count, Plac
         for (const std::size_t offset : to_offset)
             std::memcpy(expected.data() + offset + i * sizeof(T), &result, sizeof(T));
     }
-    core::reduce_block<T>(to.data(), destinations, from.data(), sources, count, op, sources);
+    core::reduce_block<T>(to.data(), destinations, from.data(), sources, count, op);
     EXPECT_TRUE(memory == expected) << sources << " sources, " << destinations << " destinations, " << count
                                     << " elements, " << describe(placement) << ", in place " << in_place;
 }
@@ -78,10 +78,10 @@ TEST(ReduceBlock, RanksAreTakenInOrder) {
     float result = 0;
     float *to[] = {&result};
     const float *big_first[] = {&big, &one, &one};
-    core::reduce_block<float>(to, 1, big_first, 3, 1, BATON_SUM, 3);
+    core::reduce_block<float>(to, 1, big_first, 3, 1, BATON_SUM);
     EXPECT_EQ(result, big);
     const float *big_last[] = {&one, &one, &big};
-    core::reduce_block<float>(to, 1, big_last, 3, 1, BATON_SUM, 3);
+    core::reduce_block<float>(to, 1, big_last, 3, 1, BATON_SUM);
     EXPECT_EQ(result, big + 2.0F);
 }
 
@@ -92,13 +92,13 @@ TEST(ReduceBlock, MinAndMaxKeepTheEarlierRank) {
     float *to[] = {&result};
     for (const int op : {BATON_MIN, BATON_MAX}) {
         const float *nan_first[] = {&values[0], &values[1]};
-        core::reduce_block<float>(to, 1, nan_first, 2, 1, op, 2);
+        core::reduce_block<float>(to, 1, nan_first, 2, 1, op);
         EXPECT_TRUE(std::isnan(result));
         const float *nan_later[] = {&values[1], &values[0]};
-        core::reduce_block<float>(to, 1, nan_later, 2, 1, op, 2);
+        core::reduce_block<float>(to, 1, nan_later, 2, 1, op);
         EXPECT_EQ(result, 1.0F);
         const float *zeros[] = {&values[2], &values[3]};
-        core::reduce_block<float>(to, 1, zeros, 2, 1, op, 2);
+        core::reduce_block<float>(to, 1, zeros, 2, 1, op);
         EXPECT_TRUE(std::signbit(result));
     }
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <cerrno>
 
 #include "transport/host/line_move.hpp"
 #include "transport/host/move.hpp"
@@ -41,7 +40,7 @@ public:
         if (met_all_) return !failed_;
         mine_ = mine.signature;
         epoch_ = *view_.own().epoch(channel) + 1;
-        failed_ = is_broken(view_);
+        failed_ = !may_begin(view_);
         if (failed_) return false;
         for (int step = 1; step < size(); ++step) {
             ArrivalLine *line = view_.arena(peer_at(step)).arrival(epoch_, channel, rank());
@@ -93,12 +92,12 @@ public:
     void verify_arrivals() { await_all(); }
 
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
-        if (failed_ || (destination.process == 0 && destination.address == source)) return;
+        if (failed_ || (destination.is_mapped() && destination.address == source)) return;
         if (!host_write(destination, source, bytes)) report_unreachable(destination);
     }
 
     void copy_from(std::byte *destination, const Remote &source, std::uint64_t bytes) {
-        if (failed_ || (source.process == 0 && source.address == destination)) return;
+        if (failed_ || (source.is_mapped() && source.address == destination)) return;
         if (!host_read(destination, source, bytes)) report_unreachable(source);
     }
     void copy_own(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
@@ -141,14 +140,14 @@ public:
     void copy_after_reduce() {}
     void reduce_after_copy() {}
 
-    void signal_all(std::uint64_t step) { post_all(step, &Arena::done); }
-    void signal(int peer, std::uint64_t step) { post(peer, step, &Arena::done); }
-    bool wait_all(std::uint64_t step) { return poll_all(step, &Arena::done, WaitFor::done); }
-    bool wait(int peer, std::uint64_t step) { return poll(peer, step, &Arena::done, WaitFor::done); }
-    void credit_all(std::uint64_t step) { post_all(step, &Arena::credit); }
-    void credit(int peer, std::uint64_t step) { post(peer, step, &Arena::credit); }
-    bool wait_credits(std::uint64_t step) { return poll_all(step, &Arena::credit, WaitFor::credit); }
-    bool wait_credit(int peer, std::uint64_t step) { return poll(peer, step, &Arena::credit, WaitFor::credit); }
+    void signal_all(std::uint64_t step) { post_all(&Arena::done, step); }
+    void signal(int peer, std::uint64_t step) { post(peer, &Arena::done, step); }
+    bool wait_all(std::uint64_t step) { return poll_all(&Arena::done, step, WaitFor::done); }
+    bool wait(int peer, std::uint64_t step) { return poll_one(peer, &Arena::done, step, WaitFor::done); }
+    void credit_all(std::uint64_t step) { post_all(&Arena::credit, step); }
+    void credit(int peer, std::uint64_t step) { post(peer, &Arena::credit, step); }
+    bool wait_credits(std::uint64_t step) { return poll_all(&Arena::credit, step, WaitFor::credit); }
+    bool wait_credit(int peer, std::uint64_t step) { return poll_one(peer, &Arena::credit, step, WaitFor::credit); }
 
     std::uint64_t segment_bytes() const { return view_.layout.segment_bytes; }
     Remote staging_at(int peer, int slot) const { return {view_.arena(peer).staging(slot, rank()), 0}; }
@@ -252,8 +251,8 @@ private:
             const std::uint64_t elements = std::min(block, count - first);
             for (std::size_t source = 0; source < n; ++source) {
                 const Remote from = sources[source] + first * sizeof(T);
-                std::byte *const held = from.process == 0 ? from.address : scratch_.source(source);
-                if (from.process != 0 && !host_read(held, from, elements * sizeof(T))) return report_unreachable(from);
+                std::byte *const held = from.is_mapped() ? from.address : scratch_.source(source);
+                if (!from.is_mapped() && !host_read(held, from, elements * sizeof(T))) return report_unreachable(from);
                 inputs[source] = reinterpret_cast<const T *>(held);
             }
             if (!part(inputs.data(), first, elements)) return;
@@ -265,10 +264,10 @@ private:
     }
     /// Where a block's result is made: at once in its place, where that is mapped.
     std::byte *result_for(const Remote &destination) {
-        return destination.process == 0 ? destination.address : scratch_.result();
+        return destination.is_mapped() ? destination.address : scratch_.result();
     }
     bool write(const Remote &destination, const std::byte *result, std::uint64_t bytes) {
-        if (destination.process == 0 && destination.address == result) return true;
+        if (destination.is_mapped() && destination.address == result) return true;
         if (host_write(destination, result, bytes)) return true;
         report_unreachable(destination);
         return false;
@@ -281,20 +280,20 @@ private:
         return true;
     }
 
-    void post(int peer, std::uint64_t step, Words words) {
+    void post(int peer, Words words, std::uint64_t step) {
         if (!failed_) store_release((view_.arena(peer).*words)(channel, rank()), step_value(epoch_, step));
     }
-    void post_all(std::uint64_t step, Words words) {
-        for (int index = 1; index < size(); ++index) post(peer_at(index), step, words);
+    void post_all(Words words, std::uint64_t step) {
+        for (int index = 1; index < size(); ++index) post(peer_at(index), words, step);
     }
-    bool poll(int peer, std::uint64_t step, Words words, WaitFor wait_for) {
+    bool poll_one(int peer, Words words, std::uint64_t step, WaitFor wait_for) {
         if (failed_) return false;
         const std::uint64_t *word = (view_.own().*words)(channel, peer);
         return wait_until(view_, at(wait_for, peer), word, step_value(epoch_, step)) || fail();
     }
-    bool poll_all(std::uint64_t step, Words words, WaitFor wait_for) {
+    bool poll_all(Words words, std::uint64_t step, WaitFor wait_for) {
         for (int index = 1; index < size(); ++index) {
-            if (!poll(peer_at(index), step, words, wait_for)) return false;
+            if (!poll_one(peer_at(index), words, step, wait_for)) return false;
         }
         return !failed_;
     }
@@ -311,9 +310,8 @@ private:
         return fail();
     }
 
-    /// A single copy fails only when the other process has gone (ESRCH) or has freed the buffer (EFAULT).
     void report_unreachable(const Remote &remote) {
-        const baton_result code = errno == ESRCH ? BATON_ERR_PEER_DEAD : BATON_ERR_SYSTEM;
+        const baton_result code = copy_error();
         const auto at = std::find(reach_.pids.begin(), reach_.pids.end(), remote.process);
         report(code, static_cast<int>(at - reach_.pids.begin()), mine_);
     }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cerrno>
 #include <optional>
 
 #include "transport/host/line_move.hpp"
@@ -19,7 +18,7 @@ public:
 
     HostMessageEngine(const CommView &view, const HostReach &reach, const Arrival &mine, int peer, std::uint64_t number)
         : view_(view), reach_(reach), mine_(mine), number_(number), peer_(peer) {
-        failed_ = is_broken(view_);
+        failed_ = !may_begin(view_);
     }
 
     int rank() const { return view_.rank; }
@@ -80,8 +79,8 @@ public:
     }
     bool take(std::byte *destination, int slot, std::uint64_t /*place*/, std::uint64_t bytes, std::uint64_t epoch) {
         if (failed_) return false;
-        auto only_look = [] { return false; };
-        return take_packets(destination, packets_in(view_.own(), peer_, slot), bytes, epoch, only_look) ||
+        auto no_wait = [] { return false; };
+        return take_packets(destination, packets_in(view_.own(), peer_, slot), bytes, epoch, no_wait) ||
                not_yet(WaitFor::data, epoch);
     }
     void put_lines(int buffer, std::uint64_t place, const std::byte *source, std::uint64_t bytes, std::uint64_t epoch) {
@@ -89,15 +88,15 @@ public:
     }
     bool take_lines(std::byte *destination, int buffer, std::uint64_t place, std::uint64_t bytes, std::uint64_t epoch) {
         if (failed_) return false;
-        auto only_look = [] { return false; };
+        auto no_wait = [] { return false; };
         const std::uint64_t done = lines_taken_ * DataLine::payload;
         const DataLine *const lines = view_.own().eager_lines(peer_, buffer) + place + lines_taken_;
         const auto came = [&](std::uint64_t, std::uint64_t, std::uint64_t) { ++lines_taken_; };
-        return core::take_lines(destination + done, lines, bytes - done, epoch, came, only_look) ||
+        return core::take_lines(destination + done, lines, bytes - done, epoch, came, no_wait) ||
                not_yet(WaitFor::data, epoch);
     }
     /// One channel is the last.
-    bool last_channel(std::uint64_t * /*left*/) const { return !failed_; }
+    bool last_channel(std::uint64_t * /*channels_done*/) const { return !failed_; }
     bool wait_parts(const SemaphoreWord *parts, std::uint64_t value) {
         return wait_word(&parts[0].value, value, WaitFor::data);
     }
@@ -117,8 +116,7 @@ private:
     }
     OperationPoint at(WaitFor wait_for) const { return {peer_, channel(), number_, wait_for, mine_.signature}; }
 
-    /// A single copy fails only when the other process has gone (ESRCH) or has freed the buffer (EFAULT).
-    void report_unreachable() { report(errno == ESRCH ? BATON_ERR_PEER_DEAD : BATON_ERR_SYSTEM, mine_.signature); }
+    void report_unreachable() { report(copy_error(), mine_.signature); }
 
     bool report(baton_result code, const Signature &theirs) {
         give_up(view_, code, at(WaitFor::header), theirs);

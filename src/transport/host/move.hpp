@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "transport/element/packets.hpp"
+#include "sync/packet.hpp"
 #include "transport/element/reduce.hpp"
 #include "util/limits.hpp"
 
@@ -111,11 +111,11 @@ void complete_block(T *const *destinations, int destination_count, const Accumul
     }
 }
 
-/// A reduction whole: element i of the sources, in the order of their indices.
+/// A reduction whole: element i of the sources, one of each rank and in the order of their indices.
 template <class T>
 void reduce_block(T *const *destinations, int destination_count, const T *const *sources, int source_count,
-                  std::size_t count, int op, int ranks) {
-    complete_block<T>(destinations, destination_count, nullptr, sources, source_count, count, op, ranks);
+                  std::size_t count, int op) {
+    complete_block<T>(destinations, destination_count, nullptr, sources, source_count, count, op, source_count);
 }
 
 /// Packets as the host lays them out in the memory of `Packet`s: the payloads side by side, so that they move as memcpy
@@ -179,7 +179,7 @@ bool reduce_packets(T *destination, const PacketsOf &packets_of, const T *own, i
         sources[rank] = mine ? own : reinterpret_cast<const T *>(theirs.payloads);
     }
     T *const to[1] = {destination};
-    reduce_block<T>(to, 1, sources, ranks, count, op, ranks);
+    reduce_block<T>(to, 1, sources, ranks, count, op);
     return true;
 }
 

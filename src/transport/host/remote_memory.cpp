@@ -38,7 +38,7 @@ HostRemote HostReach::resolve(const CommView &view, int owner, const BufferRef &
 
 bool host_write(const HostRemote &destination, const std::byte *source, std::uint64_t bytes) {
     if (bytes == 0) return true;
-    if (destination.process == 0) {
+    if (destination.is_mapped()) {
         std::memcpy(destination.address, source, bytes);
         return true;
     }
@@ -51,7 +51,7 @@ bool host_write(const HostRemote &destination, const std::byte *source, std::uin
 
 bool host_read(std::byte *destination, const HostRemote &source, std::uint64_t bytes) {
     if (bytes == 0) return true;
-    if (source.process == 0) {
+    if (source.is_mapped()) {
         std::memcpy(destination, source.address, bytes);
         return true;
     }
@@ -61,5 +61,7 @@ bool host_read(std::byte *destination, const HostRemote &source, std::uint64_t b
         return process_vm_readv(source.process, &local, 1, &remote, 1, 0);
     });
 }
+
+baton_result copy_error() { return errno == ESRCH ? BATON_ERR_PEER_DEAD : BATON_ERR_SYSTEM; }
 
 }  // namespace baton::core

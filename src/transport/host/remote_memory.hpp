@@ -13,6 +13,7 @@ struct HostRemote {
     std::byte *address = nullptr;
     std::int32_t process = 0;  // 0: mapped in this process; else the pid for process_vm_readv/writev
 
+    bool is_mapped() const { return process == 0; }
     HostRemote operator+(std::uint64_t bytes) const { return {address + bytes, process}; }
 };
 
@@ -28,5 +29,7 @@ struct HostReach {
 /// Copies; throw nothing, return false (with errno) if the other process is gone or refuses.
 bool host_write(const HostRemote &destination, const std::byte *source, std::uint64_t bytes);
 bool host_read(std::byte *destination, const HostRemote &source, std::uint64_t bytes);
+/// What the errno that they leave says: the other process has gone (ESRCH), or has freed the memory (EFAULT).
+baton_result copy_error();
 
 }  // namespace baton::core

@@ -49,17 +49,17 @@ protected:
     __device__ void take_epoch(const Arrival &mine) {
         mine_ = mine.signature;
         ++epoch_;
-        going_ = !told_to_give_up(view_, abort_);
+        failed_ = told_to_give_up(view_, abort_);
     }
 
     /// A barrier: false on all threads once one of them has failed or has been told to give up.
     __device__ bool agree() {
-        going_ = !__syncthreads_or(!going_);
-        return going_;
+        failed_ = __syncthreads_or(failed_) != 0;
+        return !failed_;
     }
 
     __device__ void post_arrivals(const Arrival &mine) {
-        if (!going_) return;
+        if (failed_) return;
         for (int index = static_cast<int>(threadIdx.x); index < view_.size * 8; index += static_cast<int>(blockDim.x)) {
             const int peer = index / 8;
             const int word = index % 8;
@@ -80,7 +80,7 @@ protected:
     Signature mine_;
     int channel_;
     int channels_;
-    bool going_ = false;  // of this thread, until agree()
+    bool failed_ = false;  // this thread, until agree()
 };
 
 }  // namespace baton::core

@@ -45,7 +45,7 @@ public:
     }
 
     __device__ bool await(int peer) {
-        if (threadIdx.x == 0 && going_) meet(peer);
+        if (threadIdx.x == 0 && !failed_) meet(peer);
         return agree();
     }
     __device__ bool await_all() {
@@ -55,14 +55,14 @@ public:
     /// By the last warp alone, while the others go on; finish() tells the result.
     __device__ void verify_arrivals() {
         const int lane = static_cast<int>(threadIdx.x) - (static_cast<int>(blockDim.x) - 32);
-        if (lane < 0 || !going_) return;
-        for (int peer = lane; peer < view_.size && going_; peer += 32) {
+        if (lane < 0 || failed_) return;
+        for (int peer = lane; peer < view_.size && !failed_; peer += 32) {
             if (peer != view_.rank) meet(peer);
         }
     }
 
     __device__ void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
-        if (!going_ || destination == source || bytes == 0) return;
+        if (failed_ || destination == source || bytes == 0) return;
         if (own_.bytes == bytes) {
             own_.bytes = 0;
             copy_two(destination, source, own_.destination, own_.source, bytes);
@@ -90,15 +90,15 @@ public:
     template <class T>
     __device__ void reduce(const Remote *destinations, int destination_count, const Remote *sources,
                            std::uint64_t count, int op) {
-        if (!going_) return;
+        if (failed_) return;
         reduce_block<T>(reinterpret_cast<T *const *>(destinations), destination_count,
-                        reinterpret_cast<const T *const *>(sources), view_.size, count, op, view_.size);
+                        reinterpret_cast<const T *const *>(sources), view_.size, count, op);
     }
 
     template <class T>
     __device__ void accumulate(Remote destination, const std::byte *partial, const Remote *sources, int source_count,
                                std::uint64_t count, int op) {
-        if (!going_) return;
+        if (failed_) return;
         accumulate_block<T>(reinterpret_cast<Accumulator<T> *>(destination),
                             reinterpret_cast<const Accumulator<T> *>(partial),
                             reinterpret_cast<const T *const *>(sources), source_count, count, op);
@@ -106,7 +106,7 @@ public:
     template <class T>
     __device__ void complete(const Remote *destinations, int destination_count, const std::byte *partial,
                              const Remote *sources, int source_count, std::uint64_t count, int op) {
-        if (!going_) return;
+        if (failed_) return;
         complete_block<T>(reinterpret_cast<T *const *>(destinations), destination_count,
                           reinterpret_cast<const Accumulator<T> *>(partial),
                           reinterpret_cast<const T *const *>(sources), source_count, count, op, view_.size);
@@ -141,7 +141,7 @@ public:
     __device__ bool finish() {
         agree();
         let_kernel_after_launch();
-        if (!going_) return false;
+        if (failed_) return false;
         if (threadIdx.x == 0) *view_.own().epoch(channel_) = epoch_;
         return true;
     }
@@ -166,7 +166,7 @@ private:
 
     template <class F>
     __device__ void for_each_peer(const F &act) {
-        if (!going_) return;
+        if (failed_) return;
         for (int peer = static_cast<int>(threadIdx.x); peer < view_.size; peer += static_cast<int>(blockDim.x)) {
             if (peer != view_.rank) act(peer);
         }
@@ -188,20 +188,20 @@ private:
         return agree();
     }
     __device__ bool poll_one(int peer, Words words, std::uint64_t step, WaitFor wait_for) {
-        if (threadIdx.x == 0 && going_)
+        if (threadIdx.x == 0 && !failed_)
             poll((view_.own().*words)(channel_, peer), step_value(epoch_, step), wait_for, peer);
         return agree();
     }
 
     __device__ void poll(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for, int peer) {
-        if (going_) going_ = wait_until(view_, at(wait_for, peer), word, value);
+        if (!failed_) failed_ = !wait_until(view_, at(wait_for, peer), word, value);
     }
 
     /// One thread: waits for the peer's arrival and looks its buffers up.
     __device__ void meet(int peer) {
         Arrival theirs;
         if (!wait_for_line(view_, at(WaitFor::arrival, peer), view_.own().arrival(epoch_, channel_, peer), &theirs)) {
-            going_ = false;
+            failed_ = true;
             return;
         }
         const Packet send_line = cached_region(view_, peer, theirs.send);
@@ -215,7 +215,7 @@ private:
         Remote address = region_address(view_, owner, buffer, cached);
         if (address == nullptr) {
             give_up(view_, BATON_ERR_INTERNAL, at(WaitFor::arrival, owner));
-            going_ = false;
+            failed_ = true;
         }
         return address;
     }

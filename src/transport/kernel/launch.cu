@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "sync/signals.hpp"
 #include "transport/element/dispatch.hpp"
 #include "transport/kernel/engine.cuh"
 #include "transport/kernel/grid.cuh"
@@ -41,26 +42,15 @@ __global__ void __launch_bounds__(block_threads)
     copy_block(destination + part.begin, source + part.begin, part.bytes);
 }
 
-/// The fence makes the signal cover what earlier kernels and copies of the stream have put into the window.
 __global__ void signal_kernel(const __grid_constant__ CommView view, int window, int target) {
     wait_for_kernel_before();
-    if (told_to_give_up(view, abort_word(view, 0))) return;
-    std::uint64_t *given = view.own_words().signals_given(window, target);
-    *given += 1;
-    __threadfence_system();
-    store_release(view.arena(target).signal_word(window, view.rank), *given);
+    if (!told_to_give_up(view, abort_word(view, 0))) give_signal(view, window, target);
 }
 
 __global__ void wait_signal_kernel(const __grid_constant__ CommView view, int window, int source,
                                    std::uint64_t signals) {
     wait_for_kernel_before();
-    std::uint64_t *taken = view.own_words().signals_taken(window, source);
-    const std::uint64_t until = *taken + signals;
-    const std::uint64_t *word = view.own().signal_word(window, source);
-    Signature mine;
-    mine.what = BATON_WAIT_SIGNAL;
-    mine.count = signals;
-    if (wait_until(view, OperationPoint{source, 0, until, WaitFor::signal, mine}, word, until)) *taken = until;
+    take_signals(view, window, source, signals);
 }
 
 __global__ void probe_kernel(const __grid_constant__ CommView view, std::uint64_t value, bool verify,
@@ -89,7 +79,7 @@ __global__ void __launch_bounds__(block_threads)
     const T *inputs[max_ranks];
     for (int rank = 0; rank < ranks; ++rank) inputs[rank] = reinterpret_cast<const T *>(sources.at[rank] + part.begin);
     T *const destinations[1] = {reinterpret_cast<T *>(destination + part.begin)};
-    reduce_block<T>(destinations, 1, inputs, ranks, part.bytes / sizeof(T), op, ranks);
+    reduce_block<T>(destinations, 1, inputs, ranks, part.bytes / sizeof(T), op);
 }
 
 const void *reduce_kernel_of(baton_type type) {

@@ -32,7 +32,7 @@ public:
         take_epoch(mine);
         post_arrivals(mine);
         // Threads may have been told at different loads: a warp stores lines together or not at all.
-        const bool going = __all_sync(full_mask, going_);
+        const bool going = __all_sync(full_mask, !failed_);
         while (going && runs.more()) {
             const Run run(runs.run(), part.bytes);
             if (part.to != nullptr && part.to != part.from) store_run(part.to, run, words, unaligned);
@@ -49,13 +49,13 @@ public:
 
     template <class PartOf>
     __device__ void take_lines(int parts, std::uint64_t most_bytes, const PartOf &part_of) {
-        if (!going_) return;
+        if (failed_) return;
         Spin spin(view_, at(WaitFor::data, any_peer));
         const auto lines_of = [&](int peer) { return view_.own().lines(epoch_, channel_, peer); };
-        if (!core::take_lines(parts, most_bytes, part_of, lines_of, epoch_, takers(), spin)) going_ = false;
+        if (!core::take_lines(parts, most_bytes, part_of, lines_of, epoch_, takers(), spin)) failed_ = true;
     }
     __device__ void relay_lines(int from, std::byte *to, std::uint64_t bytes) {
-        if (!going_) return;
+        if (failed_) return;
         Spin spin(view_, at(WaitFor::data, from));
         // The others in the order of peer_at(), without `from`.
         const int step_of_from = (from - view_.rank + view_.size) % view_.size;
@@ -65,7 +65,7 @@ public:
         };
         if (!core::relay_lines(view_.own().lines(epoch_, channel_, from), to, bytes, view_.size - 2, destination,
                                epoch_, takers(), spin)) {
-            going_ = false;
+            failed_ = true;
         }
     }
     template <class T>
@@ -83,7 +83,7 @@ private:
     template <class T>
     __device__ void combine_lines(std::byte *destination, const std::byte *own, std::uint64_t count, int op, int peers,
                                   std::uint64_t behind) {
-        if (!going_) return;
+        if (failed_) return;
         const auto lines_of = [&](int peer) {
             return peer == view_.rank ? nullptr : view_.own().lines(epoch_, channel_, peer);
         };
@@ -93,7 +93,7 @@ private:
         Spin spin(view_, at(WaitFor::data, any_peer));
         if (!reduce_lines<T>(destination, lines_of, own, view_.size, count, op, peers, destination_of, epoch_, takers(),
                              spin)) {
-            going_ = false;
+            failed_ = true;
         }
     }
 };

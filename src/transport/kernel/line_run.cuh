@@ -84,39 +84,39 @@ struct LineRun {
     __device__ LineRun(unsigned run, std::uint64_t bytes)
         : line(run * all_lines + threadIdx.x % 32 / line_threads),
           at(line * static_cast<unsigned>(DataLine::payload) + place_in_line() * sizeof(LineWords)),
-          left(static_cast<int>(bytes) - static_cast<int>(at)),
+          bytes_left(static_cast<int>(bytes) - static_cast<int>(at)),
           whole((run + 1) * all_lines * DataLine::payload <= bytes) {}
 
     /// Whether the part has the k-th line of this thread: the same for the eight threads of a line.
     __device__ bool exists(int k) const {
-        return left + static_cast<int>(place_in_line() * sizeof(LineWords)) - k * bytes_apart > 0;
+        return bytes_left + static_cast<int>(place_in_line() * sizeof(LineWords)) - k * bytes_apart > 0;
     }
 
-    unsigned line;  // the first one of this thread
-    unsigned at;    // where its bytes of that line are in the part
-    int left;       // bytes from there to the part's end
-    bool whole;     // all lines are full: the same for the warp
+    unsigned line;   // the first one of this thread
+    unsigned at;     // where its bytes of that line are in the part
+    int bytes_left;  // from there to the part's end
+    bool whole;      // all lines are full: the same for the warp
 };
 
-/// The first bytes, `left` at most, of a thread's part of a line at `at`; what is not there is anything. Unaligned
-/// parts are moved in pieces: halves of words where these fit all threads of the warp, or bytes.
+/// The first bytes, `bytes_left` at most, of a thread's part of a line at `at`; what is not there is anything.
+/// Unaligned parts are moved in pieces: halves of words where these fit all threads of the warp, or bytes.
 __device__ inline bool in_halves(const std::byte *at, int bytes) {
     return __all_sync(full_mask,
                       bytes <= 0 || (static_cast<unsigned>(address_of(at)) | static_cast<unsigned>(bytes)) % 4 == 0);
 }
-__device__ inline int bytes_of_thread(int left) {
+__device__ inline int bytes_of_thread(int bytes_left) {
     const int most = ends_line() ? 8 : 16;
-    return left < most ? left : most;
+    return bytes_left < most ? bytes_left : most;
 }
 
-__device__ __noinline__ inline LineWords load_unaligned(const std::byte *at, int left) {
-    const int bytes = bytes_of_thread(left);
+__device__ __noinline__ inline LineWords load_unaligned(const std::byte *at, int bytes_left) {
+    const int bytes = bytes_of_thread(bytes_left);
     return in_halves(at, bytes) ? load_pieces<std::uint32_t>(at, bytes) : load_pieces<std::uint8_t>(at, bytes);
 }
 /// Not inlined where words are aligned either: the compiler would see that what is not stored of one line is not of the
 /// next, and part the warp by it.
-__device__ __noinline__ inline void store_rest(std::byte *at, LineWords words, int left, bool unaligned) {
-    const int bytes = bytes_of_thread(left);
+__device__ __noinline__ inline void store_rest(std::byte *at, LineWords words, int bytes_left, bool unaligned) {
+    const int bytes = bytes_of_thread(bytes_left);
     if (unaligned)
         return in_halves(at, bytes) ? store_pieces<std::uint32_t>(at, words, bytes)
                                     : store_pieces<std::uint8_t>(at, words, bytes);
@@ -142,7 +142,7 @@ __device__ inline void load_run(LineWords (&words)[lines], const std::byte *part
 #pragma unroll
     for (int k = 0; k < lines; ++k) {
         const std::byte *const from = at + k * run.bytes_apart;
-        const int bytes = run.left - k * run.bytes_apart;
+        const int bytes = run.bytes_left - k * run.bytes_apart;
         if (unaligned) {
             words[k] = load_unaligned(from, bytes);
         } else {
@@ -170,7 +170,7 @@ __device__ inline void store_run(std::byte *part, const LineRun<lines> &run, con
     }
 #pragma unroll
     for (int k = 0; k < lines; ++k)
-        store_rest(at + k * run.bytes_apart, words[k], run.left - k * run.bytes_apart, unaligned);
+        store_rest(at + k * run.bytes_apart, words[k], run.bytes_left - k * run.bytes_apart, unaligned);
 }
 
 /// Gives the words of a run's lines the epoch that they are to carry.

@@ -23,11 +23,11 @@ public:
     using Remote = std::byte *;
 
     __device__ KernelMessageEngine(const CommView &view, MessageShared &shared, const Arrival &mine, int peer,
-                                   bool is_send, int channel, int channels, const CountShare &share)
+                                   bool is_send, int channel, int channels, const CountUse &count_use)
         : view_(view),
           shared_(shared),
           mine_(mine),
-          share_(share),
+          count_use_(count_use),
           peer_(peer),
           channel_(channel),
           channels_(channels) {
@@ -60,7 +60,7 @@ public:
     __device__ std::uint64_t open(std::uint64_t number) {
         if (threadIdx.x == 0) take_count();
         if (threadIdx.x < message_slots) shared_.left[threadIdx.x] = left_;
-        going_ = threadIdx.x != 0 || !told_to_give_up(view_, abort_);
+        failed_ = threadIdx.x == 0 && told_to_give_up(view_, abort_);
         agree();
         number_ = shared_.counted + number;
         return number_;
@@ -83,12 +83,12 @@ public:
     /// nothing (post_words()): that it was seen at the start is as good, and needs no barrier. REQUIRES: nothing that
     /// threads do apart, check_line(), is under way.
     __device__ bool wait_until_left(const std::uint64_t *word, std::uint64_t number) {
-        if (shared_.left[(number - 1) % message_slots] >= number) return going_;
+        if (shared_.left[(number - 1) % message_slots] >= number) return !failed_;
         return wait_word(word, number, WaitFor::consumed);
     }
     /// True once a word that the peer (or this rank) raises has reached `value`.
     __device__ bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for) {
-        if (threadIdx.x == 0 && going_) going_ = wait_until(view_, at(wait_for), word, value);
+        if (threadIdx.x == 0 && !failed_) failed_ = !wait_until(view_, at(wait_for), word, value);
         return agree();
     }
     /// Raises a word after everything that the block has stored and read so far.
@@ -101,33 +101,33 @@ public:
     /// block has stored is not covered, and what it has read must have been agreed on. Once the peer sees its word, a
     /// later message of the same launch may raise this rank's before this block does: it only grows.
     __device__ void post_words(std::uint64_t *own, std::uint64_t *peers, std::uint64_t value) {
-        if (!going_ || threadIdx.x != 0) return;
+        if (failed_ || threadIdx.x != 0) return;
         store_after_reads(peers, value);
         atomicMax(reinterpret_cast<unsigned long long *>(own), static_cast<unsigned long long>(value));
     }
     __device__ void post_line(ArrivalLine *line) {
-        if (threadIdx.x < Arrival::words && going_) {
+        if (threadIdx.x < Arrival::words && !failed_) {
             store_arrival_word(line, mine_, static_cast<int>(threadIdx.x), number_);
         }
     }
     /// Waits for the peer's line of this message (its header or its reply), compares signatures, and gives the buffer
     /// it names.
     __device__ bool compare_line(const ArrivalLine *line, WaitFor wait_for, Remote *buffer) {
-        if (threadIdx.x == 0 && going_) read_line(line, wait_for);
+        if (threadIdx.x == 0 && !failed_) read_line(line, wait_for);
         agree();
         if (buffer != nullptr) *buffer = shared_.remote;
-        return going_;
+        return !failed_;
     }
 
     /// Compares a header's signature only, by a thread of the last warp while the others go on: a method that gathers
     /// the block tells the result.
     __device__ bool check_line(const ArrivalLine *line) {
-        if (threadIdx.x == blockDim.x - 1 && going_) read_line(line, WaitFor::header);
+        if (threadIdx.x == blockDim.x - 1 && !failed_) read_line(line, WaitFor::header);
         return true;
     }
 
     __device__ void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
-        if (going_) copy_block(destination, source, bytes);
+        if (!failed_) copy_block(destination, source, bytes);
     }
     __device__ void copy_from(std::byte *destination, const Remote &source, std::uint64_t bytes) {
         copy(destination, source, bytes);
@@ -135,7 +135,7 @@ public:
     /// Into the peer's slot for this rank, from packet `place` on.
     __device__ void put(int slot, std::uint64_t place, const std::byte *source, std::uint64_t bytes,
                         std::uint64_t epoch) {
-        if (!going_) return;
+        if (failed_) return;
         Packet *const destination = view_.arena(peer_).eager_buffer(view_.rank, slot) + place;
         std::size_t sent = 0;
         if (source == ahead_of_) {
@@ -157,14 +157,14 @@ public:
         const bool all = channel_ != 0 || blockDim.x <= 64;
         const unsigned takers = all ? blockDim.x : blockDim.x - 32;
         Spin spin(view_, at(WaitFor::data));
-        if (going_ && !take_packets(destination, source, bytes, epoch, takers, spin)) going_ = false;
+        if (!failed_ && !take_packets(destination, source, bytes, epoch, takers, spin)) failed_ = true;
         return agree();
     }
 
     /// The same in lines, whose first ones load_lines_ahead() has loaded, and which are in a line buffer.
     __device__ void put_lines(int buffer, std::uint64_t place, const std::byte *source, std::uint64_t bytes,
                               std::uint64_t epoch) {
-        if (!going_) return;
+        if (failed_) return;
         core::put_lines(view_.arena(peer_).eager_lines(view_.rank, buffer) + place, lines_ahead_, source, bytes, epoch);
     }
     __device__ bool take_lines(std::byte *destination, int buffer, std::uint64_t place, std::uint64_t bytes,
@@ -174,21 +174,21 @@ public:
         const auto part = [&](int) { return LinePart{.peer = peer_, .bytes = bytes, .to = destination}; };
         const auto lines_of = [&](int peer) { return view_.own().eager_lines(peer, buffer) + place; };
         Spin spin(view_, at(WaitFor::data));
-        if (going_ && !core::take_lines(1, bytes, part, lines_of, epoch, takers, spin)) going_ = false;
+        if (!failed_ && !core::take_lines(1, bytes, part, lines_of, epoch, takers, spin)) failed_ = true;
         return agree();
     }
 
-    /// True for the last of this rank's channels to come here, on the thread that posts; `left` counts them, and begins
-    /// anew with the last. It orders reads only, as post_words() does.
-    __device__ bool last_channel(std::uint64_t *left) {
+    /// True for the last of this rank's channels to come here, on the thread that posts; `channels_done` counts them,
+    /// and begins anew with the last. It orders reads only, as post_words() does.
+    __device__ bool last_channel(std::uint64_t *channels_done) {
         if (!agree() || threadIdx.x != 0) return false;
         const auto last = static_cast<unsigned>(channels_ - 1);
-        return last == 0 || atomicInc(reinterpret_cast<unsigned *>(left), last) == last;
+        return last == 0 || atomicInc(reinterpret_cast<unsigned *>(channels_done), last) == last;
     }
 
     /// For this channel and all after it: what the stream has done before is there for a receiver that sees its word.
     __device__ void post_parts(SemaphoreWord *parts, std::uint64_t value) {
-        if (!going_) return;
+        if (failed_) return;
         for (int part = channel_ + static_cast<int>(threadIdx.x); part < channels_;
              part += static_cast<int>(blockDim.x)) {
             store_release(&parts[part].value, value);
@@ -197,13 +197,13 @@ public:
     /// What a peer's line named is not what it was taken for.
     __device__ void refuse() {
         if (threadIdx.x == 0) give_up_on_line();
-        going_ = false;
+        failed_ = true;
     }
 
     /// True once all channels of the sender have raised their word to `value`; a thread polls for each.
     __device__ bool wait_parts(const SemaphoreWord *parts, std::uint64_t value) {
         for (int part = static_cast<int>(threadIdx.x); part < channels_; part += static_cast<int>(blockDim.x)) {
-            if (going_) going_ = wait_until(view_, at(WaitFor::data), &parts[part].value, value);
+            if (!failed_) failed_ = !wait_until(view_, at(WaitFor::data), &parts[part].value, value);
         }
         return agree();
     }
@@ -217,21 +217,21 @@ private:
     __device__ void take_count() {
         constexpr std::uint64_t readers = (std::uint64_t{1} << MessageCount::reader_bits) - 1;
         shared_.counted = counted_ >> MessageCount::reader_bits;
-        if ((counted_ & readers) + 1 != share_.readers) return;
-        atomicAdd(count_, (static_cast<unsigned long long>(share_.messages) << MessageCount::reader_bits) -
-                              static_cast<unsigned long long>(share_.readers));
+        if ((counted_ & readers) + 1 != count_use_.readers) return;
+        atomicAdd(count_, (static_cast<unsigned long long>(count_use_.messages) << MessageCount::reader_bits) -
+                              static_cast<unsigned long long>(count_use_.readers));
     }
 
     /// A barrier: false on all threads once one of them has failed.
     __device__ bool agree() {
-        going_ = !__syncthreads_or(!going_);
-        return going_;
+        failed_ = __syncthreads_or(failed_) != 0;
+        return !failed_;
     }
 
     __device__ void read_line(const ArrivalLine *line, WaitFor wait_for) {
         Arrival theirs;
         if (!wait_for_line(view_, at(wait_for), line, &theirs)) {
-            going_ = false;
+            failed_ = true;
             return;
         }
         shared_.remote = nullptr;
@@ -247,13 +247,13 @@ private:
     /// It names memory that it cannot name.
     __device__ void give_up_on_line() {
         give_up(view_, BATON_ERR_INTERNAL, at(WaitFor::header));
-        going_ = false;
+        failed_ = true;
     }
 
     const CommView &view_;
     MessageShared &shared_;
     const Arrival &mine_;
-    const CountShare share_;
+    const CountUse count_use_;
     unsigned long long *count_;
     unsigned long long counted_ = 0;  // of thread 0: the count's word as it was before this block
     std::uint64_t abort_ = 0;         // of thread 0: as it was at the start
@@ -262,7 +262,7 @@ private:
     int peer_;
     int channel_;
     int channels_;
-    bool going_ = false;  // of this thread, until agree()
+    bool failed_ = false;  // this thread, until agree()
     static constexpr int words_ahead = 2;
     const std::byte *ahead_of_ = nullptr;
     std::uint64_t ahead_[words_ahead];

@@ -160,7 +160,7 @@ inline constexpr int reduce_batch = 8;
 /// in flight.
 template <class T, int sources_known, int unroll>
 __device__ inline void reduce_words_of(T *const *destinations, int destination_count, const T *const *sources,
-                                       std::size_t offset, std::size_t words, int op, int ranks) {
+                                       std::size_t offset, std::size_t words, int op) {
     const uint4 *from[sources_known];
 #pragma unroll
     for (int s = 0; s < sources_known; ++s) from[s] = reinterpret_cast<const uint4 *>(sources[s] + offset);
@@ -183,7 +183,7 @@ __device__ inline void reduce_words_of(T *const *destinations, int destination_c
 #pragma unroll
                 for (int s = 1; s < sources_known; ++s) lanes.join(constant, held[k][s]);
             });
-            const uint4 word = lanes.result(op, ranks);
+            const uint4 word = lanes.result(op, sources_known);
             for (int j = 0; j < destination_count; ++j) {
                 store_word(reinterpret_cast<uint4 *>(destinations[j] + offset) + base + k * stride, word);
             }
@@ -215,7 +215,7 @@ __device__ inline void store_anywhere(Word *at, const Word &word) {
 /// One word, at `element` elements from each pointer, of any number of sources.
 template <class T, class Word>
 __device__ inline void reduce_one(T *const *destinations, int destination_count, const T *const *sources,
-                                  int source_count, std::size_t element, int op, int ranks) {
+                                  int source_count, std::size_t element, int op) {
     Lanes<T, Word> lanes;
     for (int first = 0; first < source_count; first += reduce_batch) {
         Word held[reduce_batch];
@@ -236,7 +236,7 @@ __device__ inline void reduce_one(T *const *destinations, int destination_count,
             }
         });
     }
-    const Word word = lanes.result(op, ranks);
+    const Word word = lanes.result(op, source_count);
     for (int j = 0; j < destination_count; ++j) {
         store_anywhere(reinterpret_cast<Word *>(destinations[j] + element), word);
     }
@@ -246,19 +246,19 @@ __device__ inline void reduce_one(T *const *destinations, int destination_count,
 /// even aligned to T: one element a time, its loads from up to eight sources in flight.
 template <class T>
 __device__ __noinline__ void reduce_edges(T *const *destinations, int destination_count, const T *const *sources,
-                                          int source_count, std::size_t count, Split split, int op, int ranks) {
+                                          int source_count, std::size_t count, Split split, int op) {
     using Word = typename WordOf<sizeof(T)>::Type;
     for (std::size_t i = threadIdx.x; i < count - split.body; i += blockDim.x) {
         const std::size_t at = i < split.head ? i : i + split.body;
-        reduce_one<T, Word>(destinations, destination_count, sources, source_count, at, op, ranks);
+        reduce_one<T, Word>(destinations, destination_count, sources, source_count, at, op);
     }
 }
 
-/// Reduces element i of the sources, in the order of their indices, into element i of every destination; `ranks` is
-/// what AVG divides by. source_count >= 1. A destination may be equal to a source, but not overlap one otherwise.
+/// Reduces element i of the sources, one of each rank and in the order of their indices, into element i of every
+/// destination. source_count >= 1. A destination may be equal to a source, but not overlap one otherwise.
 template <class T>
 __device__ inline void reduce_block(T *const *destinations, int destination_count, const T *const *sources,
-                                    int source_count, std::size_t count, int op, int ranks) {
+                                    int source_count, std::size_t count, int op) {
     if (destination_count <= 0 || count == 0) return;
     Split split{count, 0, 0};
     const std::uintptr_t difference = address_difference(destinations, destination_count, sources[0]) |
@@ -266,19 +266,19 @@ __device__ inline void reduce_block(T *const *destinations, int destination_coun
     if (difference % 16 == 0 && address_of(sources[0]) % sizeof(T) == 0)
         split = split_range(sources[0], count, sizeof(T));
     if (source_count == 2) {
-        reduce_words_of<T, 2, 4>(destinations, destination_count, sources, split.head, split.words, op, ranks);
+        reduce_words_of<T, 2, 4>(destinations, destination_count, sources, split.head, split.words, op);
     } else if (source_count == 4) {
-        reduce_words_of<T, 4, 2>(destinations, destination_count, sources, split.head, split.words, op, ranks);
+        reduce_words_of<T, 4, 2>(destinations, destination_count, sources, split.head, split.words, op);
     } else if (source_count == 8) {
-        reduce_words_of<T, 8, 1>(destinations, destination_count, sources, split.head, split.words, op, ranks);
+        reduce_words_of<T, 8, 1>(destinations, destination_count, sources, split.head, split.words, op);
     } else {
         for (std::size_t i = threadIdx.x; i < split.words; i += blockDim.x) {
             reduce_one<T, uint4>(destinations, destination_count, sources, source_count,
-                                 split.head + i * (16 / sizeof(T)), op, ranks);
+                                 split.head + i * (16 / sizeof(T)), op);
         }
     }
     if (split.body != count) {
-        reduce_edges(destinations, destination_count, sources, source_count, count, split, op, ranks);
+        reduce_edges(destinations, destination_count, sources, source_count, count, split, op);
     }
 }
 

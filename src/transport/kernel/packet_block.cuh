@@ -22,31 +22,31 @@ public:
     }
 
     __device__ void take_packets_from_each(std::byte *destination, std::uint64_t stride, std::uint64_t bytes) {
-        if (bytes == 0 || !going_) return;
+        if (bytes == 0 || failed_) return;
         Spin spin(view_, at(WaitFor::data, any_peer));
         const bool taken = core::take_packets_from_each(
             view_.size - 1, [&](int part) { return view_.own().packets(epoch_, channel_, peer_at(part + 1)); },
             [&](int part) { return reinterpret_cast<char *>(destination + peer_at(part + 1) * stride); }, bytes, epoch_,
             takers(), spin);
-        if (!taken) going_ = false;
+        if (!taken) failed_ = true;
     }
     __device__ void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
-        if (!going_) return;
+        if (failed_) return;
         Spin spin(view_, at(WaitFor::data, peer));
         if (!take_packets(destination, view_.own().packets(epoch_, channel_, peer), bytes, epoch_, takers(), spin)) {
-            going_ = false;
+            failed_ = true;
         }
     }
     template <class T>
     __device__ void reduce_packets_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
-        if (!going_) return;
+        if (failed_) return;
         const auto packets_of = [&](int peer) {
             return peer == view_.rank ? nullptr : view_.own().packets(epoch_, channel_, peer);
         };
         Spin spin(view_, at(WaitFor::data, any_peer));
         if (!reduce_packets<T>(reinterpret_cast<T *>(destination), packets_of, reinterpret_cast<const T *>(own),
                                view_.size, count, op, epoch_, takers(), spin)) {
-            going_ = false;
+            failed_ = true;
         }
     }
 
@@ -57,13 +57,13 @@ private:
     template <int at_once>
     __device__ void post_with_packets(const Arrival &mine, const std::byte *source, std::uint64_t stride,
                                       std::uint64_t bytes, std::byte *own, unsigned packets, unsigned all) {
-        struct Place {
+        struct Target {
             int peer;
             unsigned index;
         };
         const auto from = [&](int peer) { return source + static_cast<std::uint64_t>(peer) * stride; };
         unsigned next = threadIdx.x;
-        Place places[at_once];
+        Target targets[at_once];
         std::uint64_t words[at_once];
         const auto load = [&] {
 #pragma unroll
@@ -71,19 +71,19 @@ private:
                 const unsigned i = next + static_cast<unsigned>(k) * blockDim.x;
                 if (i >= all) continue;
                 const unsigned part = i / packets;
-                places[k] = {peer_at(static_cast<int>(part) + 1), i - part * packets};
-                words[k] = load_bytes(from(places[k].peer) + places[k].index * packet_payload,
-                                      payload_bytes(places[k].index, bytes));
+                targets[k] = {peer_at(static_cast<int>(part) + 1), i - part * packets};
+                words[k] = load_bytes(from(targets[k].peer) + targets[k].index * packet_payload,
+                                      payload_bytes(targets[k].index, bytes));
             }
         };
         load();
         take_epoch(mine);
         post_arrivals(mine);
-        while (next < all && going_) {
+        while (next < all && !failed_) {
 #pragma unroll
             for (int k = 0; k < at_once; ++k, next += blockDim.x) {
                 if (next >= all) continue;
-                const auto [peer, index] = places[k];
+                const auto [peer, index] = targets[k];
                 if (peer != view_.rank) {
                     store_packet(packets_at(peer) + index, words[k], epoch_);
                 } else if (own != from(peer)) {

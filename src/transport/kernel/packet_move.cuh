@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sync/packet.hpp"
 #include "transport/element/lanes.hpp"
-#include "transport/element/packets.hpp"
 #include "transport/kernel/word.cuh"
 
 /// Data that carries its own flags (sync/packet.hpp), sent and taken by one block. All threads of a one-dimensional
