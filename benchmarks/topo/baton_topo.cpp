@@ -120,17 +120,15 @@ void write(const std::vector<Output> &outputs, Files &files) {
     for (auto &[ignored, file] : files) file.publish();
 }
 
-/// Runs on rank 0; whether it worked is known to all.
-bool on_rank_0(const bench::World &world, const std::function<void()> &body) {
-    bool good = true;
-    if (world.rank() == 0) try {
-            body();
-        } catch (const std::exception &error) {
-            // Of the standard output run_benchmark() says it.
-            if (std::ferror(stdout) == 0) std::fprintf(stderr, "baton_topo: %s\n", printable(error.what()).c_str());
-            good = false;
-        }
-    return world.all(good);
+/// For World::on_rank_0: what `work` throws is wrong usage, said in this program's name. Where the standard output
+/// cannot be written, run_benchmark() says that.
+void as_usage(const std::function<void()> &work) {
+    try {
+        work();
+    } catch (const std::exception &error) {
+        if (!bench::output_is_written()) return;
+        throw bench::Error(fmt::format("baton_topo: {}", printable(error.what())), 2);
+    }
 }
 
 int run(const bench::World &world, int argc, char **argv) {
@@ -142,19 +140,22 @@ int run(const bench::World &world, int argc, char **argv) {
     Files files;
     Snapshot snapshot;
     std::vector<int> gpus;
-    if (!on_rank_0(world, [&] {
+    world.on_rank_0([&] {
+        as_usage([&] {
             files = open_files(*options);
             snapshot = read_snapshot(*options);
             gpus = gpu_of_each(snapshot, names);
-        }))
-        return 2;
-    if (options->measure) measure_pairs(world, gpus, snapshot);
-    const bool written = on_rank_0(world, [&] {
-        if (gpus.size() < 2) gpus.clear();
-        const Machine machine = make_machine(options->from, std::move(snapshot), std::move(gpus));
-        write(make_outputs(machine, *options), files);
+        });
     });
-    return written ? 0 : 2;
+    if (options->measure) measure_pairs(world, gpus, snapshot);
+    world.on_rank_0([&] {
+        as_usage([&] {
+            if (gpus.size() < 2) gpus.clear();
+            const Machine machine = make_machine(options->from, std::move(snapshot), std::move(gpus));
+            write(make_outputs(machine, *options), files);
+        });
+    });
+    return 0;
 }
 
 }  // namespace
