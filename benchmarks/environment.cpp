@@ -24,6 +24,13 @@ bool all_destroyed = true;  // all communicators, in order
 
 int visible_gpus() { return gpu::count(); }
 
+Place choose_place(const World &world, Device device) {
+    if (device == Device::automatic) {
+        return world.all(visible_gpus() > 0) ? Place::gpu : Place::host;
+    }
+    return device == Device::cuda ? Place::gpu : Place::host;
+}
+
 Communicator::Communicator(const World &world, Place place, const char *tuning) : world_(world) {
     baton_config config;
     check(baton_config_init(&config));

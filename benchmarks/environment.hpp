@@ -21,8 +21,18 @@ enum class Place {
     gpu
 };
 
+/// What --device asks for; automatic: GPUs where every rank has one.
+enum class Device {
+    automatic,
+    cuda,
+    host
+};
+
 /// GPUs that this process can use: 0 in a build without CUDA and on a machine without a driver.
 int visible_gpus();
+
+/// Collective.
+Place choose_place(const World &world, Device device);
 
 /// baton_config's transport for host memory. Unset where BATON_TRANSPORT says something else: that is Baton's to
 /// refuse, and should not pass unnoticed.

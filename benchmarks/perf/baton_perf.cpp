@@ -11,13 +11,6 @@ namespace baton::bench::perf {
 
 namespace {
 
-Place choose_place(const World &world, Device device) {
-    if (device == Device::automatic) {
-        return world.all(visible_gpus() > 0) ? Place::gpu : Place::host;
-    }
-    return device == Device::cuda ? Place::gpu : Place::host;
-}
-
 /// The peers, with buffers for the largest shapes of all tables.
 Peers find_peers(const Options &options, const std::vector<TableKey> &keys, const Communicator &communicator,
                  const Verifier &verifier) {

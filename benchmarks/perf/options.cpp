@@ -4,10 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <iostream>
-#include <sstream>
 
-#include "cli_checks.hpp"
+#include "command_line.hpp"
 #include "names.hpp"
 
 namespace baton::bench::perf {
@@ -81,7 +79,7 @@ std::string quoted(const std::string &argument) {
 /// The options as typed; interpreted after CLI11 has read all of them.
 struct Texts {
     std::string operations = "all", min, max, types = "float32", ops = "sum", modes = "eager", in_place = "no";
-    std::string memories = "malloc", device = "auto", against, mpi_max;
+    std::string memories = "malloc", against, mpi_max;
     bool graph = false;
 };
 
@@ -118,7 +116,7 @@ void declare_timing(CLI::App &app, Options &options) {
         ->capture_default_str();
 }
 
-void declare_ways(CLI::App &app, Texts &texts) {
+void declare_ways(CLI::App &app, Options &options, Texts &texts) {
     app.add_option("--mode", texts.modes, "Comma list: eager, graph (a CUDA graph of --iters calls)")
         ->capture_default_str();
     app.add_flag("--graph", texts.graph, "Short for --mode graph")->excludes("--mode");
@@ -126,7 +124,7 @@ void declare_ways(CLI::App &app, Texts &texts) {
     app.add_option("--memory", texts.memories,
                    "Comma list: malloc (cudaMalloc or malloc), baton (baton_malloc), registered, all")
         ->capture_default_str();
-    app.add_option("--device", texts.device, "auto (GPUs where every rank has one), cuda, host")->capture_default_str();
+    add_device(app, options.device);
 }
 
 void declare_comparison(CLI::App &app, Options &options, Texts &texts) {
@@ -143,13 +141,11 @@ void declare_comparison(CLI::App &app, Options &options, Texts &texts) {
 void declare(CLI::App &app, Options &options, Texts &texts) {
     declare_shapes(app, options, texts);
     declare_timing(app, options);
-    declare_ways(app, texts);
+    declare_ways(app, options, texts);
     declare_comparison(app, options, texts);
     app.add_flag("--check,!--no-check", options.check, "Verify every element on every rank after each round (default)");
     app.add_flag("--explain", options.explain, "Print baton_explain's whole text below each row");
     app.add_option("--json", options.json, "Write all results to this file")->check(output_file());
-    app.set_version_flag(
-        "--version", fmt::format("baton_perf {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR, BATON_VERSION_PATCH));
 }
 
 /// Rounds of about 20 ms, for more sides than one.
@@ -207,13 +203,6 @@ void interpret(const CLI::App &app, Options &options, const Texts &texts) {
                                            {"baton", {Memory::baton}},
                                            {"registered", {Memory::registered}},
                                            {"all", {Memory::malloc, Memory::baton, Memory::registered}}});
-    const auto devices = parse_list<Device>(
-        "--device", texts.device, {{"auto", {Device::automatic}}, {"cuda", {Device::cuda}}, {"host", {Device::host}}});
-    if (devices.size() > 1) {
-        throw CLI::ValidationError("--device",
-                                   fmt::format("takes one of auto, cuda and host, not \"{}\"", texts.device));
-    }
-    options.device = devices.front();
     options.min_bytes = texts.min.empty() ? 0 : parse_bytes("--min", texts.min);
     options.max_bytes = texts.max.empty() ? 0 : parse_bytes("--max", texts.max);
     if (options.max_bytes != 0 && options.min_bytes > options.max_bytes) {
@@ -243,17 +232,8 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
     for (int argument = 1; argument < argc; ++argument) {
         options.command += " " + quoted(argv[argument]);
     }
-    try {
-        refuse_empty_values(argc, argv);
-        app.parse(argc, argv);
-        interpret(app, options, texts);
-    } catch (const CLI::ParseError &error) {
-        std::ostringstream ignored;
-        const int code = app.exit(error, print ? std::cout : ignored, print ? std::cerr : ignored);
-        exit_code = code == 0 ? 0 : 2;
-        return std::nullopt;
-    }
-    return options;
+    const bool parsed = parse_with(app, argc, argv, print, exit_code, [&] { interpret(app, options, texts); });
+    return parsed ? std::optional(options) : std::nullopt;
 }
 
 }  // namespace baton::bench::perf

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "buffer.hpp"
+#include "environment.hpp"
 #include "kinds.hpp"
 #include "peers/peer.hpp"
 
@@ -14,12 +15,6 @@ namespace baton::bench::perf {
 enum class Mode {
     eager,
     graph
-};
-
-enum class Device {
-    automatic,
-    cuda,
-    host
 };
 
 struct Options {

@@ -3,13 +3,9 @@
 #include <optional>
 #include <string>
 
-namespace baton::bench::startup {
+#include "environment.hpp"
 
-enum class Device {
-    automatic,
-    cuda,
-    host
-};
+namespace baton::bench::startup {
 
 struct Options {
     Device device = Device::automatic;

@@ -1,14 +1,9 @@
 #include "topo/options.hpp"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <iostream>
-#include <sstream>
 
-#include "baton/baton.h"
-#include "cli_checks.hpp"
+#include "command_line.hpp"
 
 namespace baton::topology {
 namespace {
@@ -56,13 +51,8 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
          &options.json},
         {add_output(app, "--advice", options.advice, "What follows from them, as JSON"), &options.advice},
         {add_output(app, "--xml", options.xml, "hwloc's XML with the NVLinks, which lstopo opens"), &options.xml}};
-    app.set_version_flag(
-        "--version", fmt::format("baton_topo {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR, BATON_VERSION_PATCH));
     app.footer("What has no FILE goes to the standard output.");
-    try {
-        // Neither this machine nor the standard output is what was asked for then.
-        bench::refuse_empty_values(argc, argv);
-        app.parse(argc, argv);
+    const bool parsed = bench::parse_with(app, argc, argv, print, exit_code, [&] {
         bool other_output = false;
         for (const auto &[option, file] : outputs) {
             if (option->count() > 0 && file->empty()) *file = "-";
@@ -70,12 +60,8 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         }
         if (options.show.empty() && !other_output) options.show = parts;
         check_outputs(options);
-    } catch (const CLI::ParseError &error) {
-        std::ostringstream ignored;
-        exit_code = app.exit(error, print ? std::cout : ignored, print ? std::cerr : ignored) == 0 ? 0 : 2;
-        return std::nullopt;
-    }
-    return options;
+    });
+    return parsed ? std::optional(options) : std::nullopt;
 }
 
 }  // namespace baton::topology

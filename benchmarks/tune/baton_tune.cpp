@@ -43,14 +43,6 @@ void refuse_settings_that_win(Place place) {
     }
 }
 
-Place choose_place(const World &world, const Options &options) {
-    const bool gpus = options.device != perf::Device::host && world.all(visible_gpus() > 0);
-    if (options.graph && !gpus) {
-        throw Refusal("--graph needs GPUs");
-    }
-    return gpus || options.device == perf::Device::cuda ? Place::gpu : Place::host;
-}
-
 /// On rank 0; of no use on the others.
 core::TuningKey key_of(const Communicator &communicator, const topology::Snapshot &machine) {
     const std::vector<std::string> names = communicator.world().gather(communicator.info().device_name);
@@ -185,7 +177,10 @@ int run(const World &world, int argc, char **argv) {
     if (!options) {
         return exit_code;
     }
-    const Place place = choose_place(world, *options);
+    const Place place = choose_place(world, options->device);
+    if (options->graph && place == Place::host) {
+        throw Refusal("--graph needs GPUs");
+    }
     world.on_rank_0([&] { refuse_settings_that_win(place); });
     if (options->max_bytes == 0) {
         options->max_bytes = (place == Place::gpu ? 256 : 4) * mebibyte;

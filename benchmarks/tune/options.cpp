@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <iostream>
-#include <sstream>
 
-#include "cli_checks.hpp"
+#include "command_line.hpp"
 #include "names.hpp"
 #include "tune/candidates.hpp"
 
@@ -63,24 +61,12 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         ->check(output_file());
     app.add_flag("--dry-run", options.dry_run, "Write no tuning file");
     app.add_option("--json", options.json, "Write all measured times to this file")->check(output_file());
-    const std::map<std::string, perf::Device> devices{
-        {"auto", perf::Device::automatic}, {"cuda", perf::Device::cuda}, {"host", perf::Device::host}};
-    std::string device = "auto";
-    app.add_option("--device", device, "Where to measure")->check(CLI::IsMember(devices))->capture_default_str();
-    app.set_version_flag(
-        "--version", fmt::format("baton_tune {}.{}.{}", BATON_VERSION_MAJOR, BATON_VERSION_MINOR, BATON_VERSION_PATCH));
-    try {
-        refuse_empty_values(argc, argv);
-        app.parse(argc, argv);
+    add_device(app, options.device);
+    const bool parsed = parse_with(app, argc, argv, print, exit_code, [&] {
         options.operations = parse_list("--op", operations, known);
-        options.device = devices.at(device);
         options.max_bytes = max.empty() ? 0 : parse_bytes(max);
-    } catch (const CLI::ParseError &error) {
-        std::ostringstream ignored;
-        exit_code = app.exit(error, print ? std::cout : ignored, print ? std::cerr : ignored) == 0 ? 0 : 2;
-        return std::nullopt;
-    }
-    return options;
+    });
+    return parsed ? std::optional(options) : std::nullopt;
 }
 
 }  // namespace baton::bench::tune

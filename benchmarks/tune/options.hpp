@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "baton/baton.h"
-#include "perf/options.hpp"
+#include "environment.hpp"
 
 namespace baton::bench::tune {
 
@@ -20,7 +20,7 @@ struct Options {
     bool dry_run = false;
     std::string file;  // empty: that of the user
     std::string json;
-    perf::Device device = perf::Device::automatic;
+    Device device = Device::automatic;
 };
 
 /// Nothing where the text was asked for or the arguments are wrong: then it has been printed (on rank 0), and exit_code

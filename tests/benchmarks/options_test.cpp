@@ -54,7 +54,7 @@ TEST(PerfOptions, AnAverageOfIntegersIsRefusedAsThat) {
 
 TEST(PerfOptions, WhatWouldBePassedOverIsRefused) {
     const std::vector<std::pair<std::vector<std::string>, const char *>> cases{
-        {{"--device", "host,cuda"}, "--device: takes one of auto, cuda and host, not \"host,cuda\""},
+        {{"--device", "host,cuda"}, "--device: host,cuda not in {auto,cuda,host}"},
         {{"--against", ""}, "--against: the value is empty"},
         {{"--json="}, "--json: the value is empty"},
         {{"--min", "", "--max", "1K"}, "--min: the value is empty"},

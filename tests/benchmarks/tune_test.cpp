@@ -223,7 +223,7 @@ TEST(TuneOptions, AreUnderstood) {
     ASSERT_TRUE(some.options) << some.errors;
     EXPECT_THAT(some.options->operations, ElementsAre(BATON_PUT, BATON_ALLGATHER));
     EXPECT_EQ(some.options->max_bytes, 65536u);
-    EXPECT_EQ(some.options->device, perf::Device::host);
+    EXPECT_EQ(some.options->device, Device::host);
     EXPECT_TRUE(some.options->dry_run);
     EXPECT_EQ(some.options->noise, 0.1);
 }

@@ -5,10 +5,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "baton/baton.h"
 #include "empty_value.hpp"
+#include "environment.hpp"
 #include "names.hpp"
 
 namespace baton::bench {
@@ -95,6 +101,35 @@ inline CLI::Validator output_file() {
             return text == "-" ? "\"-\" would be a file of that name; /dev/stdout is the standard output" : "";
         },
         "");
+}
+
+inline void add_device(CLI::App &app, Device &device) {
+    static const std::map<std::string, Device> devices{
+        {"auto", Device::automatic}, {"cuda", Device::cuda}, {"host", Device::host}};
+    app.add_option_function<std::string>(
+           "--device", [&device](const std::string &name) { device = devices.at(name); },
+           "Where buffers lie; auto: on GPUs where every rank has one")
+        ->transform(CLI::IsMember(devices, CLI::ignore_case))
+        ->default_str("auto");
+}
+
+/// Reads the command line with the options of `app` and --version, then calls `interpret`, which may throw a
+/// CLI::ParseError as well. False where the program is to end with `exit_code`: after --help, --version or an error,
+/// printed if `print`.
+inline bool parse_with(CLI::App &app, int argc, char **argv, bool print, int &exit_code,
+                       const std::function<void()> &interpret) {
+    app.set_version_flag("--version", fmt::format("{} {}.{}.{}", app.get_name(), BATON_VERSION_MAJOR,
+                                                  BATON_VERSION_MINOR, BATON_VERSION_PATCH));
+    try {
+        refuse_empty_values(argc, argv);
+        app.parse(argc, argv);
+        interpret();
+    } catch (const CLI::ParseError &error) {
+        std::ostringstream ignored;
+        exit_code = app.exit(error, print ? std::cout : ignored, print ? std::cerr : ignored) == 0 ? 0 : 2;
+        return false;
+    }
+    return true;
 }
 
 }  // namespace baton::bench
