@@ -33,14 +33,15 @@ struct Entry {
 /// Baton first; a peer without a result for this shape is left out.
 std::vector<Entry> enter(Row &row, const Bench &bench, Mode mode, BatonLibrary &baton) {
     std::vector<Entry> entries;
-    entries.push_back({std::make_unique<Side>(bench, row.shape, mode, bench.verifier, baton), &row.own, nullptr});
+    entries.push_back(
+        {std::make_unique<Side>(bench.communicator, row.shape, mode, bench.verifier, baton), &row.own, nullptr});
     row.peers.resize(bench.peers.size());
     for (std::size_t i = 0; i < bench.peers.size(); ++i) {
         Peer &peer = *bench.peers[i];
         row.peers[i].absent = peer.refusal(row.shape, mode == Mode::graph);
         if (row.peers[i].absent.empty()) {
-            entries.push_back(
-                {std::make_unique<Side>(bench, row.shape, mode, peer.verifier(), peer), &row.peers[i], &peer});
+            entries.push_back({std::make_unique<Side>(bench.communicator, row.shape, mode, peer.verifier(), peer),
+                               &row.peers[i], &peer});
         }
     }
     return entries;
@@ -56,7 +57,7 @@ bool has_host_cost(const Bench &bench, Mode mode, const Peer *peer) {
 void warm_up(std::vector<Entry> &entries, const Bench &bench, Mode mode) {
     int own = 0;
     for (Entry &entry : entries) {
-        const double seconds = entry.side->warm_up();
+        const double seconds = entry.side->warm_up(bench.options.warmup);
         const bool is_baton = entry.peer == nullptr;
         const int calls = is_baton ? own_calls(bench.options, mode, seconds) : peer_calls(bench.options, seconds, own);
         own = is_baton ? calls : own;
@@ -89,7 +90,12 @@ Row measure(const Bench &bench, const Shape &shape, Mode mode, const Limits &lim
     warm_up(entries, bench, mode);
     for (int round = 0; round < bench.options.rounds; ++round) {
         for (const std::size_t index : round_order(entries.size(), round)) {
-            entries[index].side->run_round(round);
+            Side &side = *entries[index].side;
+            if (bench.options.check) {
+                side.run_checked_round();
+            } else {
+                side.run_round();
+            }
         }
     }
     for (Entry &entry : entries) {

@@ -12,15 +12,17 @@ namespace baton::bench::perf {
 /// collective. The timing method for all: a barrier, the calls one after the other or as one graph, one wait.
 class Side {
 public:
-    Side(const Bench &bench, const Shape &shape, Mode mode, const Verifier &verifier, Library &library);
+    Side(const Communicator &communicator, const Shape &shape, Mode mode, const Verifier &verifier, Library &library);
 
     /// Untimed calls; seconds of one of them, the slowest rank's.
-    double warm_up();
+    double warm_up(int calls);
     /// What a call costs the host; at most `calls` at a time.
     void measure_host_cost(int calls);
     /// Fixes the number of calls of a round, and captures them.
     void set_calls(int calls);
-    void run_round(int round);
+    void run_round();
+    /// One on inputs of its own, with every element verified.
+    void run_checked_round();
     /// Untimed, behind the rounds: calls each of which has inputs of its own. The calls of a round all do the same, so
     /// that one which did nothing, or gave what an earlier one left, would hide among them.
     void check_single_calls();
@@ -35,7 +37,7 @@ private:
     void capture(int calls);
     void run_calls(int calls);
 
-    const Bench &bench_;
+    const Communicator &communicator_;
     const Mode mode_;
     const std::unique_ptr<Operation> operation_;
     std::unique_ptr<gpu::Graph> graph_;

@@ -17,6 +17,9 @@ namespace {
 /// A candidate that takes so many times as long as the fastest in the first calls is not measured further at that size.
 constexpr double hopeless = 2;
 
+constexpr int warm_up_calls = 5;
+constexpr int most_calls = 20;  // of a round
+
 Shape shape_of(const Tuned &tuned, std::size_t bytes) {
     return {tuned.kind, BATON_FLOAT32, BATON_SUM, bytes / baton_type_size(BATON_FLOAT32), InPlace::no};
 }
@@ -28,22 +31,15 @@ Ranks ranks_of(const Communicator &communicator) {
     return communicator.info().peer_access != 0 ? Ranks::on_gpus : Ranks::on_gpus_apart;
 }
 
-perf::Options side_options(const Options &options) {
-    perf::Options made;
-    made.rounds = options.rounds;
-    made.budget = options.budget;
-    return made;
-}
-
 /// One of those that take turns: a communicator with a tuning of its own, on buffers that all of them use.
 class Contender {
 public:
-    Contender(const Setting &setting, const perf::Options &options, const BatonLibrary &buffers,
-              std::size_t window_bytes, const char *tuning, std::string name)
+    Contender(const Setting &setting, const BatonLibrary &buffers, std::size_t window_bytes, const char *tuning,
+              std::string name)
         : name_(std::move(name)),
+          verifier_(setting.verifier),
           communicator_(setting.communicator.world(), setting.communicator.on_gpu() ? Place::gpu : Place::host, tuning),
-          library_(communicator_, buffers, window_bytes),
-          bench_{options, communicator_, setting.verifier, no_peers_} {}
+          library_(communicator_, buffers, window_bytes) {}
 
     const std::string &name() const { return name_; }
     std::string explanation(const Shape &shape) const {
@@ -53,15 +49,14 @@ public:
     }
     std::string plan(const Shape &shape) const { return plan_of(explanation(shape)); }
     std::unique_ptr<perf::Side> side(const Shape &shape, perf::Mode mode) {
-        return std::make_unique<perf::Side>(bench_, shape, mode, bench_.verifier, library_);
+        return std::make_unique<perf::Side>(communicator_, shape, mode, verifier_, library_);
     }
 
 private:
     const std::string name_;
-    const std::vector<std::unique_ptr<Peer>> no_peers_;
+    const Verifier &verifier_;
     const Communicator communicator_;
     BatonLibrary library_;
-    const perf::Bench bench_;
 };
 
 /// A contender at one size.
@@ -76,7 +71,6 @@ class Sweep {
 public:
     Sweep(const Setting &setting, const Tuned &tuned)
         : options_(setting.options),
-          side_options_(side_options(setting.options)),
           mode_(setting.options.graph ? perf::Mode::graph : perf::Mode::eager),
           sizes_(sizes_for(tuned.operation, setting.options.max_bytes)) {
         const Communicator &communicator = setting.communicator;
@@ -89,8 +83,7 @@ public:
         const BufferBytes bytes = perf::needed({shape_of(tuned, sizes_.back())}, communicator.size());
         buffers_ = std::make_unique<BatonLibrary>(communicator, BufferBytes{bytes.send, bytes.recv, 0}, Memory::malloc);
         const auto enter = [&](const char *tuning, const std::string &name) {
-            contenders_.push_back(
-                std::make_unique<Contender>(setting, side_options_, *buffers_, bytes.window, tuning, name));
+            contenders_.push_back(std::make_unique<Contender>(setting, *buffers_, bytes.window, tuning, name));
         };
         // What the links do not allow would cost a communicator for every number of channels, and never run.
         for (const core::Algorithm routed : {core::Algorithm::ring, core::Algorithm::two_level}) {
@@ -100,7 +93,7 @@ public:
             if (first == candidates.end()) {
                 continue;
             }
-            const Contender trial(setting, side_options_, *buffers_, bytes.window,
+            const Contender trial(setting, *buffers_, bytes.window,
                                   tuning_with(setting.key, tuned.operation, *first).c_str(), "");
             if (!runs_as(*first, trial.plan(shape_of(tuned, sizes_.back())))) {
                 std::erase_if(candidates, is_one);
@@ -144,13 +137,13 @@ private:
     void warm_up(std::vector<Entry> &entries, const std::string &in_force) const {
         double fastest = INFINITY;
         for (Entry &entry : entries) {
-            entry.first_seconds = entry.side->warm_up();
+            entry.first_seconds = entry.side->warm_up(warm_up_calls);
             fastest = std::min(fastest, entry.first_seconds);
         }
         std::erase_if(entries, [&](const Entry &entry) {
             return entry.plan != in_force && entry.first_seconds > hopeless * fastest;
         });
-        const int calls = perf::calls_for(options_.budget / options_.rounds, fastest, side_options_.iterations);
+        const int calls = perf::calls_for(options_.budget / options_.rounds, fastest, most_calls);
         for (Entry &entry : entries) {
             entry.side->set_calls(calls);
         }
@@ -163,7 +156,7 @@ private:
         warm_up(entries, in_force.plan);
         for (int round = 0; round < options_.rounds; ++round) {
             for (const std::size_t index : perf::round_order(entries.size(), round)) {
-                entries[index].side->run_round(round);
+                entries[index].side->run_checked_round();
             }
         }
         Sample sample{bytes, std::vector<std::optional<double>>(measured_.candidates.size()), {}};
@@ -188,7 +181,6 @@ private:
     }
 
     const Options &options_;
-    const perf::Options side_options_;
     const perf::Mode mode_;
     const std::vector<std::size_t> sizes_;
     Measured measured_;
