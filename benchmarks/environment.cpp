@@ -24,18 +24,18 @@ bool all_destroyed = true;  // all communicators, in order
 
 int visible_gpus() { return gpu::count(); }
 
-Place choose_place(const World &world, Device device) {
+MemorySpace choose_memory_space(const World &world, Device device) {
     if (device == Device::automatic) {
-        return world.all(visible_gpus() > 0) ? Place::gpu : Place::host;
+        return world.all(visible_gpus() > 0) ? MemorySpace::gpu : MemorySpace::host;
     }
-    return device == Device::cuda ? Place::gpu : Place::host;
+    return device == Device::cuda ? MemorySpace::gpu : MemorySpace::host;
 }
 
-Communicator::Communicator(const World &world, Place place, const char *tuning) : world_(world) {
+Communicator::Communicator(const World &world, MemorySpace memory_space, const char *tuning) : world_(world) {
     baton_config config;
     check(baton_config_init(&config));
     config.tuning = tuning;
-    if (place == Place::host) {
+    if (memory_space == MemorySpace::host) {
         config.transport = host_transport();
     } else {
         if (!world.all(visible_gpus() > 0)) {
@@ -48,9 +48,10 @@ Communicator::Communicator(const World &world, Place place, const char *tuning) 
     check(baton_comm_create(MPI_COMM_WORLD, &config, &comm_));
     info_.struct_size = sizeof(info_);
     check(baton_comm_info(comm_, &info_));
-    if (on_gpu() != (place == Place::gpu)) {
+    if (on_gpu() != (memory_space == MemorySpace::gpu)) {
         throw Error(fmt::format("the communicator is {} although {} was asked for; is BATON_TRANSPORT set?",
-                                on_gpu() ? "on GPUs" : "on the host", place == Place::gpu ? "GPUs" : "the host"));
+                                on_gpu() ? "on GPUs" : "on the host",
+                                memory_space == MemorySpace::gpu ? "GPUs" : "the host"));
     }
     if (on_gpu()) {
         stream_ = gpu::create_stream();

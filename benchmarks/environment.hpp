@@ -16,7 +16,8 @@ namespace baton::bench {
 /// Throws Error with the code's name and Baton's message, which names the call, unless it worked.
 void check(baton_result result);
 
-enum class Place {
+/// Where the buffers of a communicator's calls lie.
+enum class MemorySpace {
     host,
     gpu
 };
@@ -32,7 +33,7 @@ enum class Device {
 int visible_gpus();
 
 /// Collective.
-Place choose_place(const World &world, Device device);
+MemorySpace choose_memory_space(const World &world, Device device);
 
 /// baton_config's transport for host memory. Unset where BATON_TRANSPORT says something else: that is Baton's to
 /// refuse, and should not pass unnoticed.
@@ -46,9 +47,9 @@ inline int host_transport() {
 /// non-blocking CUDA stream, or NULL for the host (then a call is complete when it returns).
 class Communicator {
 public:
-    /// On GPUs rank r uses device (local rank % visible devices). Throws where `place` is not to be had. `tuning` is
-    /// baton_config's, null for what is in force here.
-    Communicator(const World &world, Place place, const char *tuning = nullptr);
+    /// On GPUs rank r uses device (local rank % visible devices). Throws where `memory_space` is not to be had.
+    /// `tuning` is baton_config's, null for what is in force here.
+    Communicator(const World &world, MemorySpace memory_space, const char *tuning = nullptr);
     /// In order after success; where that fails, run_benchmark() does. In an exception's unwinding it aborts first, so
     /// that it does not wait for other ranks.
     ~Communicator();

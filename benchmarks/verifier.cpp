@@ -20,10 +20,10 @@ constexpr int poison_byte = 0xDB;
 }  // namespace
 
 Verifier::Verifier(const Communicator &communicator)
-    : Verifier(communicator, communicator.on_gpu() ? Place::gpu : Place::host) {}
+    : Verifier(communicator, communicator.on_gpu() ? MemorySpace::gpu : MemorySpace::host) {}
 
-Verifier::Verifier(const Communicator &communicator, Place place) : communicator_(communicator) {
-    if (place == Place::gpu) {
+Verifier::Verifier(const Communicator &communicator, MemorySpace memory_space) : communicator_(communicator) {
+    if (memory_space == MemorySpace::gpu) {
         result_ = gpu::allocate(sizeof(Check));
         try {
             compare_kernels_with_host();

@@ -13,9 +13,10 @@ namespace baton::bench {
 /// stream before and after, so they never overlap with an operation.
 class Verifier {
 public:
-    /// For memory of one kind, by default the communicator's own. REQUIRES: Place::host where the communicator is.
+    /// For memory of one kind, by default the communicator's own.
+    /// REQUIRES: MemorySpace::host where the communicator is.
     explicit Verifier(const Communicator &communicator);
-    Verifier(const Communicator &communicator, Place place);
+    Verifier(const Communicator &communicator, MemorySpace memory_space);
     ~Verifier();
     Verifier(const Verifier &) = delete;
     Verifier &operator=(const Verifier &) = delete;

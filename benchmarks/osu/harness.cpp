@@ -32,7 +32,7 @@ std::optional<Options> read_options(const Test &test, const World &world, int ar
         return std::nullopt;
     }
     if (options.help || options.version) {
-        print(world, options.help ? usage(test) : title_line(test, options.place));
+        print(world, options.help ? usage(test) : title_line(test, options.memory_space));
         exit_code = 0;
         return std::nullopt;
     }
@@ -93,10 +93,11 @@ int run_test(const Test &test, int argc, char **argv, const MakeRunner &make_run
         if (!options) {
             return exit_code;
         }
-        const Communicator communicator(world, options->place);
+        const Communicator communicator(world, options->memory_space);
         const Verifier verifier(communicator);
         const Context context{world, communicator, verifier, *options, limited_size(test, *options, world.size())};
-        print(world, fmt::format("{}{}", is_one_sided(test.family) ? "" : "\n", title_line(test, options->place)));
+        print(world,
+              fmt::format("{}{}", is_one_sided(test.family) ? "" : "\n", title_line(test, options->memory_space)));
         int rows = 0;
         for (const baton_type type : options->types) {
             const auto runner = make_runner(context, type);

@@ -120,12 +120,12 @@ std::vector<int> parse_percentiles(const std::string &text) {
     return percentiles;
 }
 
-Place parse_place(const std::string &text) {
+MemorySpace parse_memory_space(const std::string &text) {
     if (text == "cuda") {
-        return Place::gpu;
+        return MemorySpace::gpu;
     }
     if (text == "host") {
-        return Place::host;
+        return MemorySpace::host;
     }
     throw BadUsage(fmt::format("-d takes cuda or host, not \"{}\": Baton moves device or host memory only", text));
 }
@@ -165,7 +165,7 @@ void parse_positionals(const Test &test, const Options &options, int count, char
     if (source != destination) {
         throw BadUsage("a Baton communicator has buffers of one kind: D D or H H");
     }
-    if ((source == "D") != (options.place == Place::gpu)) {
+    if ((source == "D") != (options.memory_space == MemorySpace::gpu)) {
         throw BadUsage(fmt::format("{} {} needs -d {}", source, source, source == "D" ? "cuda" : "host"));
     }
 }
@@ -190,7 +190,7 @@ void apply(Options &options, char letter, const char *value, std::optional<bool>
             options.validation_warmup = parse_count(letter, value, 0, 10);
             return;
         case 'd':
-            options.place = parse_place(value);
+            options.memory_space = parse_memory_space(value);
             return;
         case 'T':
             options.types = parse_types(value);

@@ -43,7 +43,7 @@ struct Options {
     bool validate = false;
     int validation_warmup = 5;
     std::size_t memory_limit = std::size_t{512} << 20;
-    Place place = Place::host;
+    MemorySpace memory_space = MemorySpace::host;
     std::vector<baton_type> types{BATON_INT8};
     std::vector<int> percentiles;
     int window = 64;

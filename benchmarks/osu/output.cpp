@@ -7,8 +7,8 @@
 
 namespace baton::bench::osu {
 
-std::string title_line(const Test &test, Place place) {
-    return fmt::format("# Baton{} {} Test v{}.{}\n", place == Place::gpu ? "-CUDA" : "", test.title,
+std::string title_line(const Test &test, MemorySpace memory_space) {
+    return fmt::format("# Baton{} {} Test v{}.{}\n", memory_space == MemorySpace::gpu ? "-CUDA" : "", test.title,
                        BATON_VERSION_MAJOR, BATON_VERSION_MINOR);
 }
 
@@ -21,7 +21,7 @@ std::string type_header(const Test &test, const Options &options, baton_type typ
     if (test.family != Family::barrier) {
         text += fmt::format("# Datatype: {}.\n", mpi_style_name(type));
     }
-    if (is_one_sided(test.family) && options.place == Place::gpu) {
+    if (is_one_sided(test.family) && options.memory_space == MemorySpace::gpu) {
         text += "# Rank 0 Memory on DEVICE (D) and Rank 1 Memory on DEVICE (D)\n";
     }
     const char *figure = is_bandwidth(test.family)   ? "Bandwidth (MB/s)"

@@ -144,7 +144,7 @@ public:
         : communicator_(communicator),
           on_gpu_(communicator.on_gpu() && mpi_takes_device_memory()),
           largest_(largest),
-          verifier_(communicator, on_gpu_ ? Place::gpu : Place::host),
+          verifier_(communicator, on_gpu_ ? MemorySpace::gpu : MemorySpace::host),
           send_(allocate(std::min(bytes.send, largest))),
           recv_(allocate(std::min(bytes.recv, largest))) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm_);

@@ -47,14 +47,15 @@ int run(const World &world, int argc, char **argv) {
     if (!options) {
         return exit_code;
     }
-    const Place place = choose_place(world, options->device);
-    complete(*options, place);
-    const Communicator communicator(world, place);
+    const MemorySpace memory_space = choose_memory_space(world, options->device);
+    complete(*options, memory_space);
+    const Communicator communicator(world, memory_space);
     const Verifier verifier(communicator);
-    const std::vector<TableKey> keys = tables(*options, place);
+    const std::vector<TableKey> keys = tables(*options, memory_space);
     const Peers peers = find_peers(*options, keys, communicator, verifier);
     Report report(*options, communicator, peers);
-    if (place == Place::host && std::count(options->modes.begin(), options->modes.end(), Mode::graph) > 0) {
+    if (memory_space == MemorySpace::host &&
+        std::count(options->modes.begin(), options->modes.end(), Mode::graph) > 0) {
         report.note("graph mode is left out: CUDA graphs need GPUs");
     }
     std::map<Mode, Limits> limits;

@@ -19,7 +19,7 @@ enum class Mode {
 
 struct Options {
     std::vector<Kind> operations;
-    std::size_t min_bytes = 0;  // 0: the default of the place
+    std::size_t min_bytes = 0;  // 0: the default of the memory space
     std::size_t max_bytes = 0;
     std::size_t factor = 4;
     std::vector<baton_type> types;
@@ -38,7 +38,7 @@ struct Options {
     Device device = Device::automatic;
     std::vector<PeerKind> against;  // empty: no comparison
     std::string nccl_library;
-    std::size_t mpi_max = 0;  // 0: the default of the place
+    std::size_t mpi_max = 0;  // 0: the default of the memory space
     std::string command;      // for a shell
 };
 

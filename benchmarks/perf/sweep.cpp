@@ -8,8 +8,9 @@ namespace baton::bench::perf {
 
 namespace {
 
-bool exists(const TableKey &key, const Options &options, Place place) {
-    if ((key.in_place != InPlace::no && !has_in_place(key.kind)) || (key.mode == Mode::graph && place == Place::host)) {
+bool exists(const TableKey &key, const Options &options, MemorySpace memory_space) {
+    if ((key.in_place != InPlace::no && !has_in_place(key.kind)) ||
+        (key.mode == Mode::graph && memory_space == MemorySpace::host)) {
         return false;
     }
     const bool no_data = key.kind == Kind::barrier;  // one table is enough
@@ -42,9 +43,9 @@ std::vector<TableKey> typed(const TableKey &key, const Options &options) {
 
 const char *mode_name(Mode mode) { return mode == Mode::graph ? "graph" : "eager"; }
 
-void complete(Options &options, Place place) {
+void complete(Options &options, MemorySpace memory_space) {
     constexpr std::size_t default_min = 1024;
-    const std::size_t default_max = std::size_t{place == Place::gpu ? 64U : 4U} << 20;
+    const std::size_t default_max = std::size_t{memory_space == MemorySpace::gpu ? 64U : 4U} << 20;
     if (options.max_bytes == 0) {
         options.max_bytes = std::max(default_max, options.min_bytes);
     }
@@ -52,18 +53,18 @@ void complete(Options &options, Place place) {
         options.min_bytes = std::min(default_min, options.max_bytes);
     }
     if (options.mpi_max == 0) {
-        options.mpi_max = place == Place::gpu ? default_max : options.max_bytes;
+        options.mpi_max = memory_space == MemorySpace::gpu ? default_max : options.max_bytes;
     }
 }
 
-std::vector<TableKey> tables(const Options &options, Place place) {
+std::vector<TableKey> tables(const Options &options, MemorySpace memory_space) {
     std::vector<TableKey> keys;
     for (const Kind kind : options.operations) {
         for (const Memory memory : options.memories) {
             for (const InPlace in_place : options.in_place) {
                 for (const Mode mode : options.modes) {
                     for (const TableKey &key : typed({kind, mode, in_place, memory, {}, {}}, options)) {
-                        if (exists(key, options, place)) {
+                        if (exists(key, options, memory_space)) {
                             keys.push_back(key);
                         }
                     }

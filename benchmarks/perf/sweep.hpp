@@ -25,10 +25,10 @@ inline int most_calls(const Options &options, Mode mode) {
 }
 
 /// Fills in the sizes that depend on where the buffers are.
-void complete(Options &options, Place place);
+void complete(Options &options, MemorySpace memory_space);
 
 /// The tables that the options ask for, without combinations that do not exist.
-std::vector<TableKey> tables(const Options &options, Place place);
+std::vector<TableKey> tables(const Options &options, MemorySpace memory_space);
 
 /// A table's rows: the sizes at which every rank has an element.
 std::vector<Shape> shapes(const TableKey &key, const Options &options, int ranks);

@@ -29,7 +29,7 @@ void measure_pairs(const bench::World &world, const std::vector<int> &gpu_of_ran
         throw bench::Refusal("--measure: a rank has no usable GPU (no device, no driver, or a build without CUDA)");
     if (world.size() < 2)
         throw bench::Refusal("--measure copies between the GPUs of ranks: run it under mpirun, one rank per GPU");
-    const bench::Communicator communicator(world, bench::Place::gpu);
+    const bench::Communicator communicator(world, bench::MemorySpace::gpu);
     const bench::Lanes lanes(communicator, bytes);
     const int size = world.size();
     std::vector<double> speeds(static_cast<std::size_t>(size) * static_cast<std::size_t>(size));

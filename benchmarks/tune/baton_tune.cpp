@@ -35,10 +35,10 @@ void refuse(std::initializer_list<EnvironmentVariable> variables, const char *wh
 }
 
 /// What candidates would not be measured under, although the table is for everybody who has this machine.
-void refuse_settings_that_win(Place place) {
+void refuse_settings_that_win(MemorySpace memory_space) {
     refuse({{"BATON_TRANSPORT", "auto"}, {"BATON_PACKET_LIMIT"}, {"BATON_LINES", "auto"}, {"BATON_COPY_ENGINE_LIMIT"}},
            "it is stronger than any table, so nothing could be measured");
-    if (place == Place::host) {  // GPUs that do not reach each other have tables of their own
+    if (memory_space == MemorySpace::host) {  // GPUs that do not reach each other have tables of their own
         refuse({{"BATON_P2P", "auto"}, {"BATON_TOPOLOGY", "none"}}, "a table for host memory is measured without it");
     }
 }
@@ -58,8 +58,11 @@ core::TuningKey key_of(const Communicator &communicator, const topology::Snapsho
 
 class Tuner {
 public:
-    Tuner(const World &world, const Options &options, Place place)
-        : world_(world), options_(options), communicator_(world, place, tuning_in_force()), verifier_(communicator_) {
+    Tuner(const World &world, const Options &options, MemorySpace memory_space)
+        : world_(world),
+          options_(options),
+          communicator_(world, memory_space, tuning_in_force()),
+          verifier_(communicator_) {
         topology::Snapshot machine;
         world.on_rank_0([&] {
             path_ = file_to_write(options_.file);
@@ -177,15 +180,15 @@ int run(const World &world, int argc, char **argv) {
     if (!options) {
         return exit_code;
     }
-    const Place place = choose_place(world, options->device);
-    if (options->graph && place == Place::host) {
+    const MemorySpace memory_space = choose_memory_space(world, options->device);
+    if (options->graph && memory_space == MemorySpace::host) {
         throw Refusal("--graph needs GPUs");
     }
-    world.on_rank_0([&] { refuse_settings_that_win(place); });
+    world.on_rank_0([&] { refuse_settings_that_win(memory_space); });
     if (options->max_bytes == 0) {
-        options->max_bytes = (place == Place::gpu ? 256 : 4) * mebibyte;
+        options->max_bytes = (memory_space == MemorySpace::gpu ? 256 : 4) * mebibyte;
     }
-    Tuner(world, *options, place).run();
+    Tuner(world, *options, memory_space).run();
     return 0;
 }
 

@@ -12,7 +12,7 @@ namespace baton::bench::tune {
 
 struct Options {
     std::vector<baton_operation> operations;
-    std::size_t max_bytes = 0;  // 0: the default of the place
+    std::size_t max_bytes = 0;  // 0: the default of the memory space
     int rounds = 7;
     double budget = 0.05;  // seconds that the timed calls of a candidate may take at one size
     double noise = 0.02;   // a choice that is slower by no more than this part is as good

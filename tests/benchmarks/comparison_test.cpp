@@ -100,20 +100,20 @@ Options comparison() {
 
 TEST(Sweep, AComparisonHasATableForEachTypeAndReduction) {
     std::vector<std::string> names;
-    for (const TableKey &key : tables(comparison(), Place::host)) {
+    for (const TableKey &key : tables(comparison(), MemorySpace::host)) {
         names.push_back(title(key, comparison()).substr(0, title(key, comparison()).find(", ")));
     }
     EXPECT_THAT(names, ElementsAre("allreduce: float32 sum", "allreduce: float32 avg", "allreduce: int32 sum",
                                    "pair: float32", "pair: int32", "barrier: eager"));
-    EXPECT_EQ(tables(comparison(), Place::gpu).size(), 12U) << "graphs need GPUs";
+    EXPECT_EQ(tables(comparison(), MemorySpace::gpu).size(), 12U) << "graphs need GPUs";
     Options plain = comparison();
     plain.against.clear();
-    EXPECT_EQ(tables(plain, Place::host).size(), 3U);
+    EXPECT_EQ(tables(plain, MemorySpace::host).size(), 3U);
 }
 
 TEST(Sweep, BuffersAreEnoughForEveryShape) {
     const Options options = comparison();
-    std::vector<Shape> all = shapes(tables(options, Place::host)[0], options, 4);
+    std::vector<Shape> all = shapes(tables(options, MemorySpace::host)[0], options, 4);
     ASSERT_EQ(all.size(), 3U);
     all.push_back({Kind::put, BATON_FLOAT32, BATON_SUM, 10, InPlace::no});
     all.push_back({Kind::allgather, BATON_FLOAT32, BATON_SUM, 5000, InPlace::no});

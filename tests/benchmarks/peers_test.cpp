@@ -73,7 +73,7 @@ protected:
     }
 
     const World world_;
-    const Communicator communicator_{world_, Place::host};
+    const Communicator communicator_{world_, MemorySpace::host};
     const Verifier verifier_{communicator_};
 };
 
