@@ -106,7 +106,9 @@ void Windows::destroy(const std::shared_ptr<Window> &window) {
     }
     // Its number is free again even if its memory cannot be freed: the next window has to get the same on all ranks.
     windows_[static_cast<std::size_t>(window->index)].reset();
-    parts_.registry->release_published(window->pointers[static_cast<std::size_t>(parts_.view.rank)]);
+    // A peer that has not come here may still load and store there, so of a broken communicator the registry frees it.
+    if (!breakage_.broken())
+        parts_.registry->release_published(window->pointers[static_cast<std::size_t>(parts_.view.rank)]);
     if (broken_here) std::rethrow_exception(broken_here);
 }
 
