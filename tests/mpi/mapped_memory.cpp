@@ -1,6 +1,10 @@
 // Where the host stages, memory that all ranks have mapped is copied straight: each rank may use another kind.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "collective_case.hpp"
 
@@ -47,6 +51,10 @@ protected:
     std::optional<Memory> recv_memory(int kind, int turn) const {
         if (kind < 4) return std::nullopt;
         return memory(kind == 4 ? 5 : 4, turn);
+    }
+    /// Where mapped memory is staged too.
+    bool goes_through_staging_only() const {
+        return std::string(info_of(*comm_).reach).find("p2p is off") != std::string::npos;
     }
     Stream &stream(int turn) { return *streams_[static_cast<std::size_t>(turn) % 2]; }
 
@@ -103,15 +111,37 @@ TEST_F(MappedMemory, Messages) {
     }
 }
 
+/// Told by pages that their owner may not read for the time of the call: peers read them through mappings of their own,
+/// and staging would begin with the owner's copy.
+TEST_F(MappedMemory, AllgatherInPlaceIsCopiedStraight) {
+    if (world_size() < 2 || goes_through_staging_only()) GTEST_SKIP() << "nothing is copied straight";
+    constexpr std::size_t page = 4096, block = 20 * page;
+    const CollectiveCase c{
+        .operation = BATON_ALLGATHER, .type = BATON_UINT8, .count = block, .seed = environment().seed};
+    for (const bool says_in_place : {true, false}) {
+        void *memory = nullptr;
+        ASSERT_OK(baton_malloc(*comm_, block * static_cast<std::size_t>(world_size()), &memory));
+        std::byte *const own = static_cast<std::byte *>(memory) + block * static_cast<std::size_t>(world_rank());
+        const Bytes input = collective_input(c, world_rank(), world_size());
+        std::memcpy(own, input.data(), input.size());
+        // The call looks at the first and the last byte of a buffer itself.
+        ASSERT_EQ(::mprotect(own + page, block - 2 * page, PROT_NONE), 0) << std::strerror(errno);
+        const void *const send = says_in_place ? BATON_IN_PLACE : own;
+        EXPECT_OK(baton_allgather(send, memory, block, BATON_UINT8, *comm_, nullptr));
+        ASSERT_EQ(::mprotect(own + page, block - 2 * page, PROT_READ | PROT_WRITE), 0);
+        const Bytes expected = collective_output(c, world_rank(), world_size());
+        EXPECT_EQ(std::memcmp(memory, expected.data(), expected.size()), 0) << "BATON_IN_PLACE: " << says_in_place;
+        EXPECT_OK(baton_free(*comm_, memory));
+    }
+}
+
 TEST_F(MappedMemory, IsExplained) {
     char text[1000];
     ASSERT_OK(
         baton_explain(*comm_, BATON_ALLREDUCE, 100000, BATON_INT32, BATON_SUM, nullptr, nullptr, text, sizeof(text)));
-    const baton_info info = info_of(*comm_);
     EXPECT_THAT(text, ::testing::HasSubstr("staged by host"));
     const auto straight = ::testing::HasSubstr("memory of baton_malloc and windows is copied straight");
-    const bool off = std::string(info.reach).find("p2p is off") != std::string::npos;
-    if (world_size() > 1 && !off) {
+    if (world_size() > 1 && !goes_through_staging_only()) {
         EXPECT_THAT(text, straight);
     } else {
         EXPECT_THAT(text, ::testing::Not(straight));
