@@ -156,7 +156,7 @@ baton_info Communicator::info() const {
     copy_text(info.reach, capabilities.reach_reason);
     const std::size_t all = parts_.registry->allocated_bytes();
     info.device_bytes = !on_gpu() ? 0 : capabilities.reaches_buffers ? all : parts_.registry->own_bytes();
-    info.host_bytes = parts_.peers->shared_bytes() + sizeof(Control) + all - info.device_bytes;
+    info.host_bytes = parts_.shared_bytes() + sizeof(Control) + all - info.device_bytes;
     info.regions = parts_.registry->count();
     copy_text(info.links, describe(capabilities.links));
     return info;

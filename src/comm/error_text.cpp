@@ -21,10 +21,12 @@ std::string error_text(const ErrorRecord &record, int rank, std::chrono::nanosec
         case BATON_ERR_PEER_DEAD:
             return fmt::format("rank {} has died: its memory is gone (rank {} in {})", record.point.peer, rank, mine);
         case BATON_ERR_SYSTEM:
-            return fmt::format("rank {} could not reach the buffer of rank {} in {}: it has been freed or is protected",
-                               rank, record.point.peer, mine);
+            return fmt::format(
+                "rank {} could not copy between its buffer and that of rank {} in {}: one of the two has been freed, "
+                "has a hole or is protected",
+                rank, record.point.peer, mine);
         case BATON_ERR_MEMORY:
-            return fmt::format("rank {} ran out of host memory in an operation on a host stream", rank);
+            return fmt::format("rank {} ran out of host memory in an operation", rank);
         default:
             return fmt::format(
                 "rank {} found the region of rank {} gone in {} (operation {}): a graph was replayed after its buffer "

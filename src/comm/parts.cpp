@@ -21,4 +21,9 @@ std::vector<std::byte *> CommParts::addresses_of(const std::vector<PublishedRegi
     return addresses;
 }
 
+std::size_t CommParts::shared_bytes() const {
+    return peers->shared_bytes() + (rendezvous ? rendezvous->shared_bytes() : 0) +
+           (idle_words ? idle_words->shared_bytes() : 0);
+}
+
 }  // namespace baton::core

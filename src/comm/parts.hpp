@@ -28,6 +28,8 @@ struct CommParts {
 
     /// Where this process sees what each rank has allocated and published; `own` is what this rank has.
     std::vector<std::byte *> addresses_of(const std::vector<PublishedRegion> &all, void *own) const;
+    /// Of this rank, in memory that all ranks of the communicator map.
+    std::size_t shared_bytes() const;
 
     int device = -1;  // -1: on the host
     DeviceIdentity identity;

@@ -55,6 +55,9 @@ public:
     void close();
     bool closed() const;
 
+    /// Of this rank.
+    std::size_t shared_bytes() const { return segment_.bytes_per_rank(); }
+
 private:
     static constexpr std::uint64_t call_entries = 64;
     struct alignas(64) Slot {

@@ -54,6 +54,8 @@ public:
 
     std::byte *memory() const { return segment_.slice(0); }
     std::size_t bytes() const { return segment_.total_bytes(); }
+    /// Of this rank.
+    std::size_t shared_bytes() const { return segment_.bytes_per_rank(); }
 
 private:
     static constexpr int phases = 2;

@@ -1,8 +1,10 @@
 // explain and info: texts that name the plan, and numbers that add up.
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include "support/fixture.hpp"
+#include "support/process_maps.hpp"
 
 namespace baton::test {
 namespace {
@@ -193,6 +195,25 @@ TEST_F(Explain, InfoAddsUp) {
         EXPECT_EQ(info.ranks_on_device, info.size);
         EXPECT_GT(info.host_bytes, 0u);
     }
+}
+
+/// What the process has mapped since, divided among the ranks: segments that all ranks map whole, in whole pages.
+TEST_F(Explain, InfoCountsWhatRanksShare) {
+    const auto mapped = [] {
+        std::size_t bytes = 0;
+        for (const std::string &line : process_maps("/dev/shm/baton-")) {
+            std::size_t begin = 0, end = 0;
+            char dash = 0;
+            std::istringstream(line) >> std::hex >> begin >> dash >> end;
+            bytes += end - begin;
+        }
+        return bytes;
+    };
+    const std::size_t before = mapped();
+    const Communicator fresh(MPI_COMM_WORLD);
+    const std::size_t share = (mapped() - before) / static_cast<std::size_t>(size());
+    EXPECT_GT(share, 0u);
+    EXPECT_GE(info_of(fresh.get()).host_bytes, share);
 }
 
 /// A rank that may not be reached directly is enough for all to go through host memory, and all know which it is.
