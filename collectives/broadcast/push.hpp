@@ -46,50 +46,76 @@ BATON_HD inline Range broadcast_share(std::uint64_t bytes, int size, int root, i
     return split(bytes, copy_granule, size - 1, rank < root ? rank : rank - 1);
 }
 
-/// This channel's part of what a step moves of `whole`.
 template <class Engine>
-BATON_HD Range part_of_step(const Engine &engine, const Range &whole, std::uint64_t steps, std::uint64_t step) {
-    const Range segment = split(whole.bytes, copy_granule, static_cast<int>(steps), static_cast<int>(step - 1));
-    const Range part = engine.share(segment.bytes, copy_granule);
-    return {whole.begin + segment.begin + part.begin, part.bytes};
-}
+class BroadcastPush {
+public:
+    BATON_HD BroadcastPush(Engine &engine, const CollectiveArgs &args)
+        : engine_(engine),
+          args_(args),
+          relayed_(worth_relaying(args.bytes, engine.size())),
+          steps_(relayed_ ? relay_steps(args.bytes) : 1) {}
+
+    BATON_HD void run() {
+        if (!engine_.begin(args_.arrival) || !engine_.await_all()) return;
+        if (engine_.rank() == args_.root) {
+            send();
+        } else if (!(relayed_ ? relay() : engine_.wait(args_.root, steps_))) {
+            return;
+        }
+        engine_.finish();
+    }
+
+private:
+    BATON_HD void send() {
+        if (engine_.size() == 1) copy_own(part_for(args_.root, 1));
+        for (std::uint64_t step = 1; step <= steps_; ++step) {
+            for (int at = 1; at < engine_.size(); ++at) {
+                const int peer = engine_.spread_peer_at(at);
+                const Range part = part_for(peer, step);
+                // Once: without relays all peers get the same part.
+                if (relayed_ || at == 1) copy_own(part);
+                engine_.copy(engine_.recv_of(peer) + part.begin, args_.send + part.begin, part.bytes);
+            }
+            engine_.signal_all(step);
+        }
+    }
+
+    BATON_HD bool relay() {
+        for (std::uint64_t step = 1; step <= steps_; ++step) {
+            if (!engine_.wait(args_.root, step)) return false;
+            const Range part = part_for(engine_.rank(), step);
+            for (int at = 1; at < engine_.size(); ++at) {
+                const int peer = engine_.spread_peer_at(at);
+                if (peer != args_.root)
+                    engine_.copy(engine_.recv_of(peer) + part.begin, args_.recv + part.begin, part.bytes);
+            }
+        }
+        engine_.signal_all(steps_);
+        return engine_.wait_all(steps_);
+    }
+
+    BATON_HD void copy_own(const Range &part) {
+        engine_.copy_own(args_.recv + part.begin, args_.send + part.begin, part.bytes);
+    }
+
+    /// This channel's part of what the root sends to `rank` in a step.
+    BATON_HD Range part_for(int rank, std::uint64_t step) const {
+        const Range whole =
+            relayed_ ? broadcast_share(args_.bytes, engine_.size(), args_.root, rank) : Range{0, args_.bytes};
+        const Range segment = split(whole.bytes, copy_granule, static_cast<int>(steps_), static_cast<int>(step - 1));
+        const Range part = engine_.share(segment.bytes, copy_granule);
+        return {whole.begin + segment.begin + part.begin, part.bytes};
+    }
+
+    Engine &engine_;
+    const CollectiveArgs &args_;
+    const bool relayed_;
+    const std::uint64_t steps_;
+};
 
 template <class Engine>
 BATON_HD void broadcast_push(Engine &engine, const CollectiveArgs &args) {
-    if (!engine.begin(args.arrival) || !engine.await_all()) return;
-    const bool root = engine.rank() == args.root;
-    const bool relayed = worth_relaying(args.bytes, engine.size());
-    const std::byte *const from = root ? args.send : args.recv;
-    const std::uint64_t steps = relayed ? relay_steps(args.bytes) : 1;
-    const auto part_of = [&](int rank, std::uint64_t step) {
-        const Range whole =
-            relayed ? broadcast_share(args.bytes, engine.size(), args.root, rank) : Range{0, args.bytes};
-        return part_of_step(engine, whole, steps, step);
-    };
-    if (engine.size() == 1) {
-        const Range part = part_of(0, 1);
-        engine.copy_own(args.recv + part.begin, args.send + part.begin, part.bytes);
-    }
-    for (std::uint64_t step = 1; step <= steps; ++step) {
-        if (!root && !engine.wait(args.root, step)) return;
-        if (!root && !relayed) break;
-        Range part = part_of(engine.rank(), step);
-        for (int at = 1; at < engine.size(); ++at) {
-            const int peer = engine.spread_peer_at(at);
-            if (peer == args.root) continue;
-            if (root && (relayed || at == 1)) {
-                part = part_of(peer, step);
-                engine.copy_own(args.recv + part.begin, args.send + part.begin, part.bytes);
-            }
-            engine.copy(engine.recv_of(peer) + part.begin, from + part.begin, part.bytes);
-        }
-        if (root) engine.signal_all(step);
-    }
-    if (!root && relayed) {
-        engine.signal_all(steps);
-        if (!engine.wait_all(steps)) return;
-    }
-    engine.finish();
+    BroadcastPush<Engine>(engine, args).run();
 }
 
 }  // namespace baton::core
