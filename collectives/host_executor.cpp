@@ -8,6 +8,7 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/p2p/algorithms.hpp"
 #include "sync/signals.hpp"
+#include "sync/wait.hpp"
 #include "transport/host/engine.hpp"
 #include "transport/host/message_engine.hpp"
 

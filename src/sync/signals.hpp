@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sync/comm_view.hpp"
+#include "sync/wait.hpp"
 
 /// Signals between two ranks of a window, as one thread of a kernel or of the host gives and takes them.
 ///   Giver: 1. Add one to the signals that this rank has given the peer.  2. Store the sum into the peer's word.

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sync/comm_view.hpp"
+#include "sync/wait.hpp"
 #include "transport/host/engine.hpp"
 #include "transport/host/message_engine.hpp"
 

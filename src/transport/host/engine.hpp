@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 
+#include "sync/wait.hpp"
 #include "transport/host/line_move.hpp"
 #include "transport/host/move.hpp"
 #include "transport/host/remote_memory.hpp"

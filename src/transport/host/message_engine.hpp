@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "sync/wait.hpp"
 #include "transport/host/line_move.hpp"
 #include "transport/host/move.hpp"
 #include "transport/host/remote_memory.hpp"

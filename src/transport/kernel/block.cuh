@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sync/comm_view.hpp"
+#include "sync/wait.hpp"
 #include "transport/kernel/grid.cuh"
 #include "transport/kernel/ptx.cuh"
 #include "transport/transport.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "baton/baton.h"
-#include "sync/comm_view.hpp"
+#include "sync/wait.hpp"
 
 namespace baton::core {
 

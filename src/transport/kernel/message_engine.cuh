@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sync/region_lookup.hpp"
+#include "sync/wait.hpp"
 #include "transport/kernel/line_move.cuh"
 #include "transport/kernel/move.cuh"
 #include "transport/kernel/packet_move.cuh"
