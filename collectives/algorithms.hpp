@@ -31,10 +31,10 @@
 #include "collectives/broadcast/pull.hpp"
 #include "collectives/broadcast/push.hpp"
 #include "collectives/broadcast/staged.hpp"
+#include "collectives/reduce_scatter/chain.hpp"
 #include "collectives/reduce_scatter/line.hpp"
 #include "collectives/reduce_scatter/packet.hpp"
 #include "collectives/reduce_scatter/pull.hpp"
-#include "collectives/reduce_scatter/ring.hpp"
 #include "collectives/reduce_scatter/staged.hpp"
 #include "collectives/reduce_scatter/two_level.hpp"
 #include "collectives/request.hpp"
@@ -111,8 +111,8 @@ BATON_HD void run_reduce_scatter(Engine &engine, const Args &args) {
         reduce_scatter_line<T>(engine, args);
     } else if constexpr (algorithm == Algorithm::pull) {
         reduce_scatter_pull<T>(engine, args);
-    } else if constexpr (algorithm == Algorithm::ring) {
-        ReduceScatterRing<T, Engine>(engine, args).run();
+    } else if constexpr (algorithm == Algorithm::chain) {
+        ReduceScatterChain<T, Engine>(engine, args).run();
     } else if constexpr (algorithm == Algorithm::two_level) {
         reduce_scatter_two_level<T>(engine, args);
     } else if constexpr (algorithm == Algorithm::staged) {

@@ -36,9 +36,9 @@ KernelChoice kernel_among(baton_operation operation, Algorithm algorithm, baton_
     KernelChoice choice;
     const auto find = [&]<baton_operation one>() {
         dispatch_way<one, Mover::kernel, wanted>(algorithm, type, [&]<Algorithm way, class T>() {
-            // A chain goes through islands as it goes round a ring: the same kernel.
+            // The chain from island to island is the one along a ring, by another route: the same kernel.
             constexpr bool chain = one == BATON_ALLREDUCE && way == Algorithm::two_level;
-            constexpr Algorithm as = chain ? Algorithm::ring : way;
+            constexpr Algorithm as = chain ? Algorithm::chain : way;
             choice = {reinterpret_cast<const void *>(&collective_kernel<one, as, T>), block_threads};
         });
     };

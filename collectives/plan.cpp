@@ -24,6 +24,8 @@ const char *algorithm_name(Algorithm algorithm) {
             return "staged";
         case Algorithm::ring:
             return "ring";
+        case Algorithm::chain:
+            return "chain";
         case Algorithm::two_level:
             return "two_level";
         case Algorithm::direct:

@@ -16,7 +16,8 @@ enum class Algorithm {
     two_shot_line,  // the same by lines
     two_phase,      // allreduce: pull and combine all, then push all
     staged,         // through staging
-    ring,           // from neighbour to neighbour
+    ring,           // allgather: from neighbour to neighbour
+    chain,          // reductions: sums from neighbour to neighbour, results back
     two_level,      // within islands of GPUs, and between them
     direct,         // put and get: the address is known
 };
@@ -55,7 +56,7 @@ struct Plan {
 
 /// Whether an algorithm follows a Route.
 constexpr bool is_routed(Algorithm algorithm) {
-    return algorithm == Algorithm::ring || algorithm == Algorithm::two_level;
+    return algorithm == Algorithm::ring || algorithm == Algorithm::chain || algorithm == Algorithm::two_level;
 }
 
 /// Whether an algorithm's data go in packets (sync/packet.hpp).
@@ -79,6 +80,7 @@ constexpr bool needs_reach(Algorithm algorithm) {
         case Algorithm::two_shot:
         case Algorithm::two_phase:
         case Algorithm::ring:
+        case Algorithm::chain:
         case Algorithm::two_level:
             return true;
         case Algorithm::arrive:

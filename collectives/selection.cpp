@@ -15,9 +15,15 @@ namespace {
 /// Bytes of a message for each channel, where no row of the table says so: that of the H200's row.
 constexpr std::uint64_t message_grain = 1024;
 
+/// What follows the links of this shape, which is not uniform.
+Algorithm routed_algorithm(baton_operation operation, Links::Shape shape) {
+    if (shape == Links::Shape::islands) return Algorithm::two_level;
+    return reduces(operation) ? Algorithm::chain : Algorithm::ring;
+}
+
 /// Whether the algorithm can follow the links: sums must meet the ranks in their order.
 bool route_suits(Algorithm algorithm, baton_operation operation, const Links &links) {
-    if (links.shape != (algorithm == Algorithm::ring ? Links::Shape::ring : Links::Shape::islands)) return false;
+    if (links.shape == Links::Shape::uniform || algorithm != routed_algorithm(operation, links.shape)) return false;
     return !reduces(operation) || make_route(links, 0).in_rank_order();
 }
 
@@ -110,14 +116,13 @@ private:
         const TuningRow *row = row_of_size();
         const bool flagged = row != nullptr && (goes_in_packets(row->algorithm) || goes_in_lines(row->algorithm));
         if (flagged && possible(*row)) return false;
-        const bool ring = links.shape == Links::Shape::ring;
-        TuningRow routed{.algorithm = ring ? Algorithm::ring : Algorithm::two_level, .mover = own_mover()};
+        TuningRow routed{.algorithm = routed_algorithm(request_.operation, links.shape), .mover = own_mover()};
         if (row != nullptr && row->mover == routed.mover && !flagged) {
             routed.channels = row->channels;
             routed.grain = row->grain;
         }
         if (way_of(routed) == nullptr || !possible(routed)) return false;
-        if (!ring && !two_level_sends_less(request_, links)) return false;
+        if (routed.algorithm == Algorithm::two_level && !two_level_sends_less(request_, links)) return false;
         take(routed, Reason::links);
         return true;
     }

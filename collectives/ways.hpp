@@ -88,8 +88,8 @@ inline constexpr auto ways<BATON_BROADCAST> = joined(packets_and_lines, push_or_
 inline constexpr Way more_ways_of_reduce_scatter[] = {
     {Algorithm::pull, Mover::kernel, Touches::sends, InPlace::result_apart},
     {Algorithm::pull, Mover::host, Touches::sends, InPlace::result_apart},
-    {Algorithm::ring, Mover::kernel, Touches::recvs},
-    {Algorithm::ring, Mover::host, Touches::recvs},
+    {Algorithm::chain, Mover::kernel, Touches::recvs},
+    {Algorithm::chain, Mover::host, Touches::recvs},
     {Algorithm::two_level, Mover::kernel, Touches::both},
     {Algorithm::two_level, Mover::host, Touches::both},
     {Algorithm::staged, Mover::copy_engine, Touches::nothing, InPlace::result_apart, 1},
@@ -104,8 +104,8 @@ inline constexpr Way more_ways_of_allreduce[] = {{Algorithm::two_shot, Mover::ke
                                                  {Algorithm::two_shot_line, Mover::host},
                                                  {Algorithm::two_phase, Mover::kernel, Touches::both},
                                                  {Algorithm::two_phase, Mover::copy_engine, Touches::both},
-                                                 {Algorithm::ring, Mover::kernel, Touches::recvs},
-                                                 {Algorithm::ring, Mover::host, Touches::recvs},
+                                                 {Algorithm::chain, Mover::kernel, Touches::recvs},
+                                                 {Algorithm::chain, Mover::host, Touches::recvs},
                                                  {Algorithm::two_level, Mover::kernel, Touches::both},
                                                  {Algorithm::two_level, Mover::host, Touches::both}};
 template <>

@@ -87,7 +87,8 @@ public:
             contenders_.push_back(std::make_unique<Contender>(setting, *buffers_, bytes.window, tuning, name));
         };
         // What the links do not allow would cost a communicator for every number of channels, and never run.
-        for (const core::Algorithm routed : {core::Algorithm::ring, core::Algorithm::two_level}) {
+        for (const core::Algorithm routed :
+             {core::Algorithm::ring, core::Algorithm::chain, core::Algorithm::two_level}) {
             const auto is_one = [&](const Candidate &candidate) { return candidate.algorithm == routed; };
             auto &candidates = measured_.candidates;
             const auto first = std::find_if(candidates.begin(), candidates.end(), is_one);

@@ -2,7 +2,7 @@
 
 #include "collectives/route_chain.hpp"
 
-/// Allreduce where links are slow: along a chain of neighbours (`ring`), or from island to island (`two_level`), which
+/// Allreduce where links are slow: along a chain of neighbours (`chain`), or from island to island (`two_level`), which
 /// differ in the route only.
 ///   1. Tell every peer where my buffers are; wait for all.
 ///   2. Sums go up through the groups of the route in rank order (route_chain.hpp).

@@ -48,7 +48,7 @@ TEST(TuneCandidates, AreTheWaysOfTheMemoryWithPowersOfTwoOfChannels) {
                     "line by kernel", "packet by kernel, 1 channel", "packet by kernel"));
     EXPECT_THAT(names(candidates_for(BATON_ALLREDUCE, Ranks::on_host, 1, false)),
                 ElementsAre("packet by host", "line by host", "pull by host", "two_shot by host",
-                            "two_shot_line by host", "ring by host", "two_level by host", "staged by host"));
+                            "two_shot_line by host", "chain by host", "two_level by host", "staged by host"));
 }
 
 TEST(TuneCandidates, OfGpusApartGoThroughHostMemory) {

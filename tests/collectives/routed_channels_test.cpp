@@ -6,7 +6,7 @@
 #include "collectives/allgather/two_level.hpp"
 #include "collectives/allreduce/chain.hpp"
 #include "collectives/links.hpp"
-#include "collectives/reduce_scatter/ring.hpp"
+#include "collectives/reduce_scatter/chain.hpp"
 #include "collectives/reduce_scatter/two_level.hpp"
 
 namespace baton::core {
@@ -73,7 +73,7 @@ TEST_P(InRankOrder, ReduceScatter) {
         std::vector<Vector> send = inputs(shape().count * ranks), recv = outputs(shape().count);
         std::vector<Vector> &target = in_place ? send : recv;
         run(send, target, [&](ChannelEngine &engine, const RoutedArgs &args) {
-            shape().ring ? ReduceScatterRing<std::uint32_t, ChannelEngine>(engine, args).run()
+            shape().ring ? ReduceScatterChain<std::uint32_t, ChannelEngine>(engine, args).run()
                          : reduce_scatter_two_level<std::uint32_t>(engine, args);
         });
         for (std::size_t rank = 0; rank < ranks; ++rank) {

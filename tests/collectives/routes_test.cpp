@@ -18,8 +18,9 @@ namespace {
 using core::Algorithm;
 using core::Links;
 
-Algorithm algorithm_for(const Links &links) {
-    return links.shape == Links::Shape::ring ? Algorithm::ring : Algorithm::two_level;
+Algorithm algorithm_for(baton_operation operation, const Links &links) {
+    if (links.shape == Links::Shape::islands) return Algorithm::two_level;
+    return core::reduces(operation) ? Algorithm::chain : Algorithm::ring;
 }
 
 Links ring_of(const std::vector<int> &order) {
@@ -120,16 +121,18 @@ TEST_P(Routes, AllgatherMovesEveryByte) {
                 const Buffers inputs = all_patterns(++seed, size(), bytes);
                 std::vector<std::byte> expected;
                 for (const auto &input : inputs) expected.insert(expected.end(), input.begin(), input.end());
+                const auto run = [&](std::byte *send, std::byte *recv) {
+                    return rank.run(BATON_ALLGATHER, algorithm_for(BATON_ALLGATHER, links), send, recv, bytes);
+                };
                 Guarded send(inputs[me], seed % 5), recv(bytes * ranks(), seed % 16);
-                EXPECT_TRUE(rank.run(BATON_ALLGATHER, algorithm_for(links), send.data(), recv.data(), bytes));
+                EXPECT_TRUE(run(send.data(), recv.data()));
                 EXPECT_TRUE(equal_bytes(expected, recv.contents()))
                     << text(links) << ", rank " << me << ", " << bytes << " bytes";
                 EXPECT_TRUE(recv.intact() && send.intact());
 
                 Guarded place(bytes * ranks(), seed % 7);
                 std::copy(inputs[me].begin(), inputs[me].end(), place.data() + me * bytes);
-                EXPECT_TRUE(
-                    rank.run(BATON_ALLGATHER, algorithm_for(links), place.data() + me * bytes, place.data(), bytes));
+                EXPECT_TRUE(run(place.data() + me * bytes, place.data()));
                 EXPECT_TRUE(equal_bytes(expected, place.contents())) << "in place";
                 EXPECT_TRUE(place.intact());
             }
@@ -154,7 +157,7 @@ public:
         const std::string name = fmt::format("{} of {} {}, {}, seed {}, {}, rank ", baton_operation_name(operation_),
                                              count_, baton_type_name(type_), baton_op_name(op_), seed_, text(links));
         node.with_ranks(links, [&](const HostNode::Rank &rank) {
-            check_rank(rank, algorithm_for(links), name + std::to_string(rank.view.rank));
+            check_rank(rank, algorithm_for(operation_, links), name + std::to_string(rank.view.rank));
         });
     }
 
@@ -249,7 +252,7 @@ TEST_P(RoutesThatBreak, EndOnEveryRank) {
         const auto me = static_cast<std::size_t>(rank.view.rank);
         std::vector<std::byte> &send = sends[me], &recv = recvs[me];
         if (rank.view.rank != odd) {
-            EXPECT_FALSE(rank.run(operation, algorithm_for(links), send.data(), recv.data(), count));
+            EXPECT_FALSE(rank.run(operation, algorithm_for(operation, links), send.data(), recv.data(), count));
             EXPECT_NE(core::load_relaxed(rank.view.own().abort(0)), 0U) << "rank " << rank.view.rank;
             return;
         }

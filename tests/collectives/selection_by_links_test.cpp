@@ -8,16 +8,21 @@ namespace {
 
 constexpr baton_operation with_routes[] = {BATON_ALLGATHER, BATON_REDUCE_SCATTER, BATON_ALLREDUCE};
 
+Algorithm along_a_ring(baton_operation operation) {
+    return operation == BATON_ALLGATHER ? Algorithm::ring : Algorithm::chain;
+}
+
 TEST(SelectionByLinks, TakesTheRouteAbovePackets) {
     const Capabilities ring = linked(gpu(8), ring_of({0, 1, 2, 3, 4, 5, 6, 7}));
     const Capabilities islands = linked(gpu(8), islands_of({0, 0, 0, 0, 1, 1, 1, 1}));
     for (const baton_operation operation : with_routes) {
         EXPECT_EQ(plan_for(operation, 65536, ring).algorithm, Algorithm::packet);
-        EXPECT_EQ(plan_for(operation, 65537, ring).algorithm, Algorithm::ring);
-        EXPECT_EQ(plan_for(operation, 1 << 30, ring).algorithm, Algorithm::ring);
+        EXPECT_EQ(plan_for(operation, 65537, ring).algorithm, along_a_ring(operation));
+        EXPECT_EQ(plan_for(operation, 1 << 30, ring).algorithm, along_a_ring(operation));
         EXPECT_EQ(plan_for(operation, 1 << 30, ring).mover, Mover::kernel);
     }
     EXPECT_EQ(text_for(BATON_ALLGATHER, 1 << 20, ring), "ring by kernel, 32 channels: a ring of NVLinks; mapped");
+    EXPECT_EQ(text_for(BATON_ALLREDUCE, 1 << 20, ring), "chain by kernel, 16 channels: a ring of NVLinks; mapped");
     EXPECT_EQ(text_for(BATON_ALLGATHER, 8192 * 9, islands),
               "two_level by kernel, 9 channels: 2 NVLink islands; mapped");
     EXPECT_EQ(plan_for(BATON_ALLTOALL, 1 << 20, ring).algorithm, Algorithm::push);
@@ -32,7 +37,7 @@ TEST(SelectionByLinks, ARouteHasTheChannelsOfARowThatMovesTheDataStraight) {
     const auto channels_beside = [&](baton_operation operation, Algorithm algorithm) {
         ring.tuning[0].operations[operation] = {{.algorithm = algorithm, .mover = Mover::kernel, .channels = 3}};
         const Plan plan = plan_for(operation, 1 << 20, ring);
-        EXPECT_EQ(plan.algorithm, Algorithm::ring);
+        EXPECT_EQ(plan.algorithm, along_a_ring(operation));
         return plan.channels;
     };
     const Algorithm straight[] = {Algorithm::push, Algorithm::pull, Algorithm::two_shot};
@@ -47,7 +52,7 @@ TEST(SelectionByLinks, OnTheHostToo) {
     EXPECT_EQ(plan_for(BATON_ALLREDUCE, 8193, reached).algorithm, Algorithm::staged) << "peers' buffers are written";
     reached.reaches_buffers = true;
     for (const baton_operation operation : with_routes) {
-        EXPECT_EQ(plan_for(operation, 8193, reached).algorithm, Algorithm::ring);
+        EXPECT_EQ(plan_for(operation, 8193, reached).algorithm, along_a_ring(operation));
         EXPECT_EQ(plan_for(operation, 8193, reached).mover, Mover::host);
     }
 }
@@ -98,19 +103,18 @@ TEST(SelectionByLinks, WhatTheUserSetsIsStronger) {
 
 /// Also where a table names it, or there is none.
 TEST(SelectionByLinks, NoRouteThatTheMachineDoesNotHave) {
-    const auto named = [](Capabilities capabilities, Algorithm algorithm) {
-        for (const baton_operation operation : with_routes)
-            capabilities.tuning[0].operations[operation] = {{.algorithm = algorithm, .mover = Mover::kernel}};
+    const auto named = [](Capabilities capabilities, baton_operation operation, Algorithm algorithm) {
+        capabilities.tuning[0].operations[operation] = {{.algorithm = algorithm, .mover = Mover::kernel}};
         return capabilities;
     };
     const Links ring = ring_of({0, 1, 2, 3, 4, 5, 6, 7}), islands = islands_of({0, 0, 0, 0, 1, 1, 1, 1});
     for (const baton_operation operation : with_routes) {
-        for (const Algorithm algorithm : {Algorithm::ring, Algorithm::two_level}) {
-            EXPECT_EQ(plan_for(operation, 1 << 20, named(gpu(8), algorithm)).reason, Reason::instead_of_row);
-            Capabilities other = named(gpu(8), algorithm);
-            other.links = algorithm == Algorithm::ring ? islands : ring;
+        for (const Algorithm algorithm : {along_a_ring(operation), Algorithm::two_level}) {
+            EXPECT_EQ(plan_for(operation, 1 << 20, named(gpu(8), operation, algorithm)).reason, Reason::instead_of_row);
+            Capabilities other = named(gpu(8), operation, algorithm);
+            other.links = algorithm == Algorithm::two_level ? ring : islands;
             EXPECT_NE(plan_for(operation, 1 << 20, other).algorithm, algorithm);
-            other.links = algorithm == Algorithm::ring ? ring : islands;
+            other.links = algorithm == Algorithm::two_level ? islands : ring;
             EXPECT_EQ(plan_for(operation, 1 << 20, other).reason, Reason::tuned);
             EXPECT_EQ(plan_for(operation, 1 << 20, other).algorithm, algorithm);
         }

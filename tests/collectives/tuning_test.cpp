@@ -203,6 +203,21 @@ TEST(TuningText, MistakesAreNamedWithTheirPlace) {
     EXPECT_THAT(allgather(R"({"algorithm": "push", "mover": "host"})"), HasSubstr(where + "[0].mover"));
 }
 
+TEST(TuningText, AReductionHasAChainAndAllgatherARing) {
+    const auto row_of = [](const std::string &operation, const std::string &algorithm) {
+        return text_of("\"" + operation + "\": [{\"algorithm\": \"" + algorithm + "\", \"mover\": \"kernel\"}]");
+    };
+    for (const std::string reduction : {"reduce_scatter", "allreduce"}) {
+        EXPECT_THAT(refusal_of(row_of(reduction, "ring")),
+                    AllOf(HasSubstr("operations." + reduction + "[0].algorithm: " + reduction +
+                                    " does not run as \"ring by kernel\" on GPUs; it does as "),
+                          HasSubstr("chain by kernel")));
+        EXPECT_NO_THROW(parse_tuning(row_of(reduction, "chain"), "a file"));
+    }
+    EXPECT_THAT(refusal_of(row_of("allgather", "chain")), HasSubstr("allgather does not run as \"chain by kernel\""));
+    EXPECT_NO_THROW(parse_tuning(row_of("allgather", "ring"), "a file"));
+}
+
 TEST(TuningText, ContradictionsAreRefused) {
     const auto row = [](int up_to) {
         return R"({"algorithm": "push", "mover": "kernel", "up_to": )" + std::to_string(up_to) + "}";

@@ -10,14 +10,14 @@ namespace {
 constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
 constexpr std::uint64_t segment_bytes = 4096;
 
-/// Whether an operation of `bytes` along a ring of 4 ranks has numbers enough for its steps.
+/// Whether an operation of `bytes` along the ring of 4 ranks has numbers enough for its steps.
 bool is_numbered(baton_operation operation, baton_type type, std::uint64_t bytes) {
     Request request;
     request.operation = operation;
     request.type = type;
     request.bytes = bytes;
     Plan plan;
-    plan.algorithm = Algorithm::ring;
+    plan.algorithm = reduces(operation) ? Algorithm::chain : Algorithm::ring;
     const PlannedCall call{request, plan, 0, 4};
     return call.most_steps(segment_bytes) < std::uint64_t{1} << step_bits;
 }

@@ -141,11 +141,12 @@ bool quick() { return std::getenv("BATON_TEST_QUICK") != nullptr; }
 /// Links that an algorithm needs, in rank order.
 core::Links links_for(Algorithm algorithm, int size) {
     core::Links links;
+    const bool ring = algorithm == Algorithm::ring || algorithm == Algorithm::chain;
     for (int rank = 0; rank < size; ++rank) {
-        if (algorithm == Algorithm::ring) links.ring.push_back(rank);
+        if (ring) links.ring.push_back(rank);
         if (algorithm == Algorithm::two_level) links.island.push_back(2 * rank / size);
     }
-    if (algorithm == Algorithm::ring) links.shape = core::Links::Shape::ring;
+    if (ring) links.shape = core::Links::Shape::ring;
     if (algorithm == Algorithm::two_level) links.shape = core::Links::Shape::islands;
     return links;
 }

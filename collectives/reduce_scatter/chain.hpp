@@ -16,9 +16,9 @@
 namespace baton::core {
 
 template <class T, class Engine>
-class ReduceScatterRing {
+class ReduceScatterChain {
 public:
-    BATON_HD ReduceScatterRing(Engine &engine, const RoutedArgs &args)
+    BATON_HD ReduceScatterChain(Engine &engine, const RoutedArgs &args)
         : engine_(engine), args_(args), chain_(engine, args, engine.size()) {}
 
     BATON_HD void run() {
