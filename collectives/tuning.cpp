@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 namespace baton::core {
@@ -17,18 +18,22 @@ constexpr OperationWays all_operations[] = {{BATON_ALLGATHER, ways<BATON_ALLGATH
                                             {BATON_PUT, ways<BATON_PUT>},
                                             {BATON_GET, ways<BATON_GET>}};
 
-baton_operation tuned_as(baton_operation operation) { return operation == BATON_RECV ? BATON_SEND : operation; }
+constexpr baton_operation tuned_as(baton_operation operation) {
+    return operation == BATON_RECV ? BATON_SEND : operation;
+}
+
+/// Every call asks.
+constexpr auto ways_by_operation = [] {
+    std::array<std::span<const Way>, BATON_OPERATION_COUNT> all;
+    for (const OperationWays &entry : all_operations) all[entry.operation] = entry.ways;
+    return all;
+}();
 
 }  // namespace
 
 std::span<const OperationWays> tuned_operations() { return all_operations; }
 
-std::span<const Way> ways_of(baton_operation operation) {
-    for (const OperationWays &entry : all_operations) {
-        if (entry.operation == tuned_as(operation)) return entry.ways;
-    }
-    return {};
-}
+std::span<const Way> ways_of(baton_operation operation) { return ways_by_operation[tuned_as(operation)]; }
 
 const Way *way_by(baton_operation operation, Algorithm algorithm) {
     for (const Way &way : ways_of(operation)) {

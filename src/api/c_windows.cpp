@@ -59,7 +59,7 @@ std::function<void(Executor &)> transfer(const Turn &turn, baton_operation opera
         fail(BATON_ERR_ARGUMENT, "{} bytes from {} overlap their destination {}; the two must be equal or apart", bytes,
              static_cast<const void *>(source), static_cast<const void *>(destination));
     }
-    return [=, moved = request.bytes, plan = turn.planner().plan(request)](Executor &executor) {
+    return [=, moved = request.bytes, plan = turn.planner().plan(request).plan](Executor &executor) {
         executor.transfer(destination, source, moved, plan, queue);
     };
 }

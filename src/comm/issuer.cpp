@@ -41,7 +41,7 @@ Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std
     if (!call.has_peers()) return arrival;
     const Buffers &buffers = *parts_.buffers;
     const bool raw = !parts_.capabilities.on_gpu;
-    if (call.needs_send()) {
+    if (call.peers_touch_send()) {
         const Buffers::Reached reached = use.reach(request.send, request.send_info, call.send_bytes(), raw);
         arrival.send = reached.ref;
         if (reached.staged) {
@@ -49,17 +49,19 @@ Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std
             *send = reached.pointer;
         }
     }
-    if (call.needs_recv()) {
+    if (call.peers_touch_recv()) {
         const Buffers::Reached reached = use.reach(request.recv, request.recv_info, call.recv_bytes(), raw);
         arrival.recv = reached.ref;
         *recv = reached.pointer;
     }
-    if (planner_.skips_staging_if_mapped(request, call.plan)) {
+    if (planner_.skips_staging_if_mapped(call)) {
         Plan straight = call.plan;
         straight.algorithm = algorithm_without_staging(request.operation);
-        const PlannedCall instead = planner_.planned(request, straight);
-        if (instead.needs_send()) arrival.send = buffers.mapped(request.send, request.send_info, call.send_bytes());
-        if (instead.needs_recv()) arrival.recv = buffers.mapped(request.recv, request.recv_info, call.recv_bytes());
+        const PlannedCall instead(request, straight, call.rank, call.size);
+        if (instead.peers_touch_send())
+            arrival.send = buffers.mapped(request.send, request.send_info, call.send_bytes());
+        if (instead.peers_touch_recv())
+            arrival.recv = buffers.mapped(request.recv, request.recv_info, call.recv_bytes());
     }
     return arrival;
 }
@@ -118,8 +120,7 @@ void Issuer::use_scratch(const PlannedCall &call, CollectiveArgs &args, Buffers:
 }
 
 void Issuer::issue(const Request &request, void *stream) {
-    const Plan how = planner_.plan(request);
-    const PlannedCall call = planner_.planned(request, how);
+    const PlannedCall call = planner_.plan(request);
     Buffers::Use use(*parts_.buffers);
     CollectiveArgs args;
     args.arrival = arrival_of(call, use, &args.send, &args.recv, stream);
@@ -127,7 +128,7 @@ void Issuer::issue(const Request &request, void *stream) {
     args.op = request.op;
     args.root = request.root;
     use_scratch(call, args, use, stream);
-    parts_.executor->collective(request, how, args, stream);
+    parts_.executor->collective(request, call.plan, args, stream);
     follow([&] {
         if (args.recv != request.recv) parts_.executor->local_copy(request.recv, args.recv, call.recv_bytes(), stream);
     });
@@ -144,11 +145,12 @@ void Issuer::issue_messages(std::span<const Request> requests, void *stream) {
     std::vector<CopyOut> copies;
     calls.reserve(requests.size());
     for (const Request &request : requests) {
+        const PlannedCall planned = planner_.plan(request);
         MessageCall call;
-        call.plan = planner_.plan(request);
+        call.plan = planned.plan;
         const std::byte *send = nullptr;
         std::byte *recv = nullptr;
-        call.message.arrival = arrival_of(planner_.planned(request, call.plan), use, &send, &recv, stream);
+        call.message.arrival = arrival_of(planned, use, &send, &recv, stream);
         call.message.is_send = request.operation == BATON_SEND;
         if (call.message.is_send && call.message.arrival.send.is_in_region() &&
             call.plan.algorithm == Algorithm::staged)

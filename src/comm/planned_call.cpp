@@ -14,6 +14,9 @@ bool writes_blocks(baton_operation operation) { return operation == BATON_ALLGAT
 
 }  // namespace
 
+PlannedCall::PlannedCall(const Request &of, const Plan &by, int on_rank, int of_ranks)
+    : request(of), plan(by), rank(on_rank), size(of_ranks), way_(way_by(of.operation, by.algorithm)) {}
+
 std::uint64_t PlannedCall::send_bytes() const {
     return reads_blocks(request.operation) ? request.bytes * static_cast<std::uint64_t>(size) : request.bytes;
 }
@@ -35,28 +38,22 @@ std::uint64_t PlannedCall::most_steps(std::uint64_t segment_bytes) const {
 
 bool PlannedCall::has_peers() const { return size > 1 || is_message(request.operation); }
 
-bool PlannedCall::needs_send() const {
+bool PlannedCall::peers_touch_send() const {
     if (!has_peers() || request.operation == BATON_RECV) return false;
     if (request.operation == BATON_BROADCAST && request.root != rank) return false;
-    const Way *const way = way_by(request.operation, plan.algorithm);
-    return way != nullptr && touches_send(way->touches);
+    return way_ != nullptr && touches_send(way_->touches);
 }
-bool PlannedCall::needs_recv() const {
+bool PlannedCall::peers_touch_recv() const {
     if (!has_peers() || request.operation == BATON_SEND) return false;
     if (request.operation == BATON_BROADCAST && request.root == rank) return false;
-    const Way *const way = way_by(request.operation, plan.algorithm);
-    return way != nullptr && touches_recv(way->touches);
+    return way_ != nullptr && touches_recv(way_->touches);
 }
 
 /// Of reduce_scatter the first rank's result goes over its own block, which nobody else reads.
 bool PlannedCall::makes_result_apart() const {
     if (request.operation == BATON_REDUCE_SCATTER && rank == 0) return false;
-    const Way *const way = way_by(request.operation, plan.algorithm);
-    return way != nullptr && way->in_place == InPlace::result_apart;
+    return way_ != nullptr && way_->in_place == InPlace::result_apart;
 }
-bool PlannedCall::copies_input() const {
-    const Way *const way = way_by(request.operation, plan.algorithm);
-    return way != nullptr && way->in_place == InPlace::input_copied;
-}
+bool PlannedCall::copies_input() const { return way_ != nullptr && way_->in_place == InPlace::input_copied; }
 
 }  // namespace baton::core

@@ -4,15 +4,20 @@
 
 #include "collectives/plan.hpp"
 #include "collectives/request.hpp"
+#include "collectives/ways.hpp"
 
 namespace baton::core {
 
 /// A call on one rank, and what it does with its buffers. Pure.
-struct PlannedCall {
+class PlannedCall {
+public:
+    /// Refers to the request.
+    PlannedCall(const Request &request, const Plan &plan, int rank, int size);
+
     const Request &request;
-    const Plan &plan;
-    int rank;
-    int size;
+    const Plan plan;
+    const int rank;
+    const int size;
 
     /// What it reads and writes on this rank.
     std::uint64_t send_bytes() const;
@@ -20,13 +25,16 @@ struct PlannedCall {
     /// A collective of one rank has none, a message to oneself has.
     bool has_peers() const;
     /// Which of its buffers the peers touch themselves. Others stay unregistered.
-    bool needs_send() const;
-    bool needs_recv() const;
+    bool peers_touch_send() const;
+    bool peers_touch_recv() const;
     /// Of its synchronisation, which numbers an operation's steps with step_bits; rounded up.
     std::uint64_t most_steps(std::uint64_t segment_bytes) const;
     /// Whether in place its result has to be made elsewhere, or its input copied away before.
     bool makes_result_apart() const;
     bool copies_input() const;
+
+private:
+    const Way *const way_;  // null for a barrier, which selection has no choice of
 };
 
 }  // namespace baton::core

@@ -34,10 +34,9 @@ std::string in_place_text(const PlannedCall &call, const void *send, const void 
 
 }  // namespace
 
-Plan Planner::plan(const Request &request) const {
-    const Plan plan = select(request, parts_.capabilities);
-    const PlannedCall call = planned(request, plan);
-    if (!is_collective(request.operation) || !call.has_peers()) return plan;
+PlannedCall Planner::plan(const Request &request) const {
+    const PlannedCall call(request, select(request, parts_.capabilities), parts_.view.rank, parts_.view.size);
+    if (!is_collective(request.operation) || !call.has_peers()) return call;
     const std::uint64_t segment = parts_.capabilities.segment_bytes;
     constexpr std::uint64_t most = (std::uint64_t{1} << step_bits) - 1;
     if (call.most_steps(segment) > most) {
@@ -46,13 +45,13 @@ Plan Planner::plan(const Request &request) const {
              "larger",
              baton_operation_name(request.operation), request.bytes, segment, most);
     }
-    return plan;
+    return call;
 }
 
-bool Planner::skips_staging_if_mapped(const Request &request, const Plan &plan) const {
+bool Planner::skips_staging_if_mapped(const PlannedCall &call) const {
     if (parts_.capabilities.on_gpu || parts_.stages_mapped) return false;
     // In place an alltoall would be read while it is written, and ranks need not agree on that.
-    return plan.algorithm == Algorithm::staged && request.operation != BATON_ALLTOALL;
+    return call.plan.algorithm == Algorithm::staged && call.request.operation != BATON_ALLTOALL;
 }
 
 std::string Planner::explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op,
@@ -64,7 +63,8 @@ std::string Planner::explain(baton_operation operation, std::uint64_t count, bat
         return fmt::format("{} by {}: one word in the peer's memory\n", baton_operation_name(operation),
                            capabilities.on_gpu ? "kernel" : "host");
     }
-    const Plan how = plan(request);
+    const PlannedCall call = plan(request);
+    const Plan &how = call.plan;
     std::string text = describe(how, request, capabilities) + "\n" + baton_operation_name(operation);
     if (operation != BATON_BARRIER)
         text += fmt::format(" of {} {} ({} bytes)", count, baton_type_name(type), request.bytes);
@@ -74,19 +74,17 @@ std::string Planner::explain(baton_operation operation, std::uint64_t count, bat
     const bool goes_elsewhere = capabilities.on_gpu || how.algorithm == Algorithm::staged;
     if (!capabilities.reaches_buffers && how.reason != Reason::reach && goes_elsewhere)
         text += capabilities.reach_reason + "\n";
-    if (size > 1 && skips_staging_if_mapped(request, how))
-        text += "memory of baton_malloc and windows is copied straight\n";
+    if (size > 1 && skips_staging_if_mapped(call)) text += "memory of baton_malloc and windows is copied straight\n";
     if (size > 1) text += fmt::format("links are {}\n", core::describe(capabilities.links));
-    const PlannedCall call = planned(request, how);
     return text + buffers_text(call, send, recv) + in_place_text(call, send, recv);
 }
 
 std::string Planner::buffers_text(const PlannedCall &call, const void *send, const void *recv) const {
     const bool raw = !parts_.capabilities.on_gpu;
     std::string text;
-    if (call.needs_send() && send != nullptr && send != BATON_IN_PLACE)
+    if (call.peers_touch_send() && send != nullptr && send != BATON_IN_PLACE)
         text += "sendbuf: " + parts_.buffers->describe(send, call.send_bytes(), raw) + "\n";
-    if (call.needs_recv() && recv != nullptr)
+    if (call.peers_touch_recv() && recv != nullptr)
         text += "recvbuf: " + parts_.buffers->describe(recv, call.recv_bytes(), raw) + "\n";
     return text;
 }

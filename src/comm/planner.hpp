@@ -13,16 +13,12 @@ class Planner {
 public:
     explicit Planner(const CommParts &parts) : parts_(parts) {}
 
-    /// Throws BATON_ERR_UNSUPPORTED for a call that segments make too long.
-    Plan plan(const Request &request) const;
-    /// The result refers to both arguments.
-    PlannedCall planned(const Request &request, const Plan &plan) const {
-        return {request, plan, parts_.view.rank, parts_.view.size};
-    }
+    /// Throws BATON_ERR_UNSUPPORTED for a call that segments make too long. The result refers to the request.
+    PlannedCall plan(const Request &request) const;
     /// On the host staging is for memory that others reach slowly, or not at all. What they have mapped (baton_malloc,
     /// windows) they copy straight: collectives where that is so of all ranks, as their arrivals tell, long messages
     /// where it is of the sender.
-    bool skips_staging_if_mapped(const Request &request, const Plan &plan) const;
+    bool skips_staging_if_mapped(const PlannedCall &call) const;
 
     /// How a call would run, and why, line by line.
     std::string explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op, const void *send,

@@ -18,7 +18,7 @@ bool is_numbered(baton_operation operation, baton_type type, std::uint64_t bytes
     request.bytes = bytes;
     Plan plan;
     plan.algorithm = reduces(operation) ? Algorithm::chain : Algorithm::ring;
-    const PlannedCall call{request, plan, 0, 4};
+    const PlannedCall call(request, plan, 0, 4);
     return call.most_steps(segment_bytes) < std::uint64_t{1} << step_bits;
 }
 
