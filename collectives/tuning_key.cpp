@@ -5,8 +5,6 @@
 
 #include <set>
 
-#include "topology/links.hpp"
-
 namespace baton::core {
 
 namespace {
@@ -17,10 +15,8 @@ std::string models_of(const std::vector<std::string> &names) {
 
 }  // namespace
 
-TuningKey gpu_tuning_key(const std::vector<std::string> &names, const std::vector<std::string> &uuids,
-                         const topology::Snapshot &machine) {
-    return {models_of(names), topology::link_name(topology::weakest_link(machine, uuids)),
-            static_cast<int>(names.size())};
+TuningKey gpu_tuning_key(const std::vector<std::string> &names, const std::string &weakest_link) {
+    return {models_of(names), weakest_link, static_cast<int>(names.size())};
 }
 
 TuningKey staging_tuning_key(const std::vector<std::string> &names) {

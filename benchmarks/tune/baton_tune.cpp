@@ -8,6 +8,7 @@
 #include "collectives/tuning_file.hpp"
 #include "collectives/tuning_key.hpp"
 #include "topology/discover.hpp"
+#include "topology/links.hpp"
 #include "topology/summary.hpp"
 #include "tune/file.hpp"
 #include "tune/measure.hpp"
@@ -53,7 +54,7 @@ core::TuningKey key_of(const Communicator &communicator, const topology::Snapsho
     if (communicator.info().peer_access == 0) {
         return core::staging_tuning_key(names);
     }
-    return core::gpu_tuning_key(names, uuids, machine);
+    return core::gpu_tuning_key(names, topology::link_name(topology::weakest_link(machine, uuids)));
 }
 
 class Tuner {

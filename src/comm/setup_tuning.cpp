@@ -5,6 +5,7 @@
 #include "comm/config.hpp"
 #include "comm/machine.hpp"
 #include "comm/setup.hpp"
+#include "topology/links.hpp"
 
 namespace baton::core {
 namespace {
@@ -17,7 +18,8 @@ TuningKey key_of(const std::vector<DeviceIdentity> &gpus, int ranks, bool reach_
         names.push_back(gpu.name);
         uuids.push_back(gpu.uuid);
     }
-    return reach_each_other ? gpu_tuning_key(names, uuids, machine()) : staging_tuning_key(names);
+    if (!reach_each_other) return staging_tuning_key(names);
+    return gpu_tuning_key(names, topology::link_name(topology::weakest_link(machine(), uuids)));
 }
 
 }  // namespace
