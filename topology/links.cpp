@@ -36,10 +36,8 @@ const char *link_name(LinkKind kind) {
 LinkKind weakest_link(const Snapshot &snapshot, const std::vector<std::string> &uuids) {
     std::vector<std::size_t> indices;
     for (const std::string &uuid : uuids) {
-        const auto gpu = std::find_if(snapshot.gpus.begin(), snapshot.gpus.end(), [&](const Gpu &one) {
-            return one.uuid.known() && same_uuid(one.uuid.value, uuid);
-        });
-        if (gpu != snapshot.gpus.end()) indices.push_back(static_cast<std::size_t>(gpu - snapshot.gpus.begin()));
+        const int gpu = find_gpu(snapshot, uuid);
+        if (gpu >= 0) indices.push_back(static_cast<std::size_t>(gpu));
     }
     const bool one_gpu =
         std::all_of(uuids.begin(), uuids.end(), [&](const std::string &uuid) { return uuid == uuids[0]; });

@@ -32,13 +32,6 @@ std::string first_refusal(const Override &said, const Snapshot &machine, const s
     return "";
 }
 
-int gpu_with(const Snapshot &machine, const std::string &uuid) {
-    for (std::size_t index = 0; index < machine.gpus.size(); ++index)
-        if (machine.gpus[index].uuid.known() && topology::same_uuid(machine.gpus[index].uuid.value, uuid))
-            return static_cast<int>(index);
-    return -1;
-}
-
 CommTopology with_links(const std::optional<Override> &said, const Snapshot &machine,
                         const std::vector<int> &gpu_of_rank, const std::vector<std::string> &gpus,
                         topology::CommAdvice *advice) {
@@ -92,7 +85,7 @@ CommTopology gpu_topology(const std::optional<Override> &given, Snapshot machine
                           const std::vector<std::string> &uuids) {
     const bool of_gpus = given && given->ranks == 0;
     std::vector<int> gpu_of_rank;
-    for (const std::string &uuid : uuids) gpu_of_rank.push_back(gpu_with(machine, uuid));
+    for (const std::string &uuid : uuids) gpu_of_rank.push_back(find_gpu(machine, uuid));
     // Whether lines may be used depends on what the machine says of its links: an override can only forbid them.
     const bool may_be_linked = !of_gpus || advise_communicator(machine, make_graph(machine), gpu_of_rank).fully_linked;
     if (of_gpus) machine = apply_override(*given, std::move(machine));
