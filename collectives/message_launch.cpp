@@ -57,49 +57,78 @@ std::array<std::uint32_t, BATON_GROUP_LIMIT> in_starting_order(const std::vector
     return order;
 }
 
+/// Who is pushed to only waits.
+int blocks_wanted(const MessageCall &call) {
+    return call.message.is_send || call.plan.algorithm != Algorithm::push ? call.plan.channels : 1;
+}
+
+/// The most blocks that one of the calls may have. Blocks are to be resident together, since they wait for each other
+/// across ranks. So many messages share them (a block works through several parts of its message), and blocks of many
+/// messages are small.
+int most_blocks(const std::vector<MessageCall> &calls, int channels) {
+    const auto wide = static_cast<int>(
+        std::count_if(calls.begin(), calls.end(), [](const MessageCall &call) { return blocks_wanted(call) > 1; }));
+    const int narrow = static_cast<int>(calls.size()) - wide;
+    return std::max(1, (channels - narrow) / std::max(1, wide));
+}
+
+/// Adds a message to the launch, numbered among those of its pair: its blocks come after those that are there.
+template <int capacity>
+void add_message(MessageLaunch<capacity> &launch, const MessageCall &call, std::uint64_t number, int most_of_one) {
+    LaunchedMessage &launched = launch.batch.messages[launch.batch.count++];
+    launched.message = call.message;
+    launched.message.number = number;
+    launched.first_block = launch.blocks;
+    launched.algorithm = call.plan.algorithm;
+    launched.blocks = std::min(blocks_wanted(call), most_of_one);
+    launched.parts = parts_of(call, launched.blocks);
+    launched.blocks = std::min(launched.blocks, launched.parts);
+    launch.blocks += launched.blocks;
+}
+
+/// Tells all that count with a pair how many they are: the blocks of its messages, and `direct`'s.
+template <int capacity>
+void count_readers(MessageBatch<capacity> &batch, DirectSend *direct) {
+    std::array<std::array<CountUse, max_ranks>, 2> shares{};
+    for (int index = 0; index < batch.count; ++index) {
+        const auto [way, peer] = count_of(batch.messages[index].message);
+        shares[way][peer].readers += static_cast<std::uint32_t>(batch.messages[index].blocks);
+        ++shares[way][peer].messages;
+    }
+    if (direct != nullptr) {
+        const auto [way, peer] = count_of(direct->message);
+        shares[way][peer].readers += direct->readers;
+        direct->readers = shares[way][peer].readers;
+    }
+    for (int index = 0; index < batch.count; ++index) {
+        const auto [way, peer] = count_of(batch.messages[index].message);
+        batch.messages[index].count = shares[way][peer];
+    }
+}
+
+/// The algorithm of all calls, if it is one.
+std::optional<Algorithm> only_algorithm(const std::vector<MessageCall> &calls) {
+    const Algorithm first = calls.front().plan.algorithm;
+    const bool all =
+        std::all_of(calls.begin(), calls.end(), [&](const MessageCall &call) { return call.plan.algorithm == first; });
+    return all ? std::optional(first) : std::nullopt;
+}
+
 }  // namespace
 
 template <int capacity>
 MessageLaunch<capacity> plan_launch(const std::vector<MessageCall> &calls, int channels, DirectSend *direct) {
     MessageLaunch<capacity> launch;
-    // Blocks are to be resident together, since they wait for each other across ranks. So many messages share them (a
-    // block works through several parts of its message), and blocks of many messages are small.
-    const auto blocks_wanted = [](const MessageCall &call) {
-        return call.message.is_send || call.plan.algorithm != Algorithm::push ? call.plan.channels : 1;
-    };
-    const auto wide = static_cast<int>(
-        std::count_if(calls.begin(), calls.end(), [&](const MessageCall &call) { return blocks_wanted(call) > 1; }));
-    const int narrow = static_cast<int>(calls.size()) - wide;
-    const int most_of_one = std::max(1, (channels - narrow) / std::max(1, wide));
-    std::array<std::array<std::uint64_t, max_ranks>, 2> numbers{};  // of sends and recvs, by peer
-    std::array<std::array<std::uint32_t, max_ranks>, 2> readers{};
+    const int most_of_one = most_blocks(calls, channels);
+    std::array<std::array<std::uint32_t, max_ranks>, 2> numbers{};  // of sends and recvs, by peer
     const auto order = in_starting_order(calls);
     for (std::size_t k = 0; k < calls.size(); ++k) {
         const MessageCall &call = calls[order[k]];
-        LaunchedMessage &launched = launch.batch.messages[launch.batch.count++];
-        launched.message = call.message;
         const auto [way, peer] = count_of(call.message);
-        launched.message.number = ++numbers[way][peer];
-        launched.first_block = launch.blocks;
-        launched.algorithm = call.plan.algorithm;
-        launched.blocks = std::min(blocks_wanted(call), most_of_one);
-        launched.parts = parts_of(call, launched.blocks);
-        launched.blocks = std::min(launched.blocks, launched.parts);
-        launch.blocks += launched.blocks;
-        readers[way][peer] += static_cast<std::uint32_t>(launched.blocks);
+        add_message(launch, call, ++numbers[way][peer], most_of_one);
     }
-    if (direct != nullptr) {
-        const auto [way, peer] = count_of(direct->message);
-        readers[way][peer] += direct->readers;
-        direct->readers = readers[way][peer];
-    }
-    for (int index = 0; index < launch.batch.count; ++index) {
-        const auto [way, peer] = count_of(launch.batch.messages[index].message);
-        launch.batch.messages[index].count = {readers[way][peer], static_cast<std::uint32_t>(numbers[way][peer])};
-    }
-    const Algorithm first = calls.front().plan.algorithm;
-    if (std::all_of(calls.begin(), calls.end(), [&](const MessageCall &call) { return call.plan.algorithm == first; }))
-        launch.only = first;
+    count_readers(launch.batch, direct);
+    launch.only = only_algorithm(calls);
     return launch;
 }
 
