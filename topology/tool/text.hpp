@@ -22,7 +22,9 @@ std::string bandwidth_text(const Machine &machine, Abbreviations &used);
 std::string tree_text(const Machine &machine);
 /// The ring over all GPUs, its bottleneck, and what NVLink connects.
 std::string ring_text(const Machine &machine, Abbreviations &used);
-/// Which rank uses which GPU, and what is near it; empty unless there are several ranks.
+/// The same over the ranks.
+std::string ring_of_ranks_text(const Machine &machine, Abbreviations &used);
+/// Which rank uses which GPU, what is near it, and the ranks' ring; empty unless there are several ranks.
 std::string ranks_text(const Machine &machine, Abbreviations &used);
 /// What could not be found out.
 std::string gaps_text(const Machine &machine);

@@ -1,11 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "topology/links.hpp"
-#include "topology/summary.hpp"
-#include "topology/tool/table.hpp"
 #include "topology/tool/text.hpp"
 
 namespace baton::topology {
@@ -31,21 +27,7 @@ std::string ring_lines(const CommAdvice &advice, const char *noun, const char *s
     return text + islands_text(advice.islands, noun) + fmt::format("{}: {}\n", summary, advice.why);
 }
 
-template <class T>
-std::string known_text(const Known<T> &value, Abbreviations &used) {
-    return value.known() ? fmt::format("{}", value.value) : used.word("?");
-}
-
 }  // namespace
-
-std::string header_text(const Machine &machine) {
-    const Snapshot &snapshot = machine.snapshot;
-    std::string text = (shows_ranks(machine) ? "" : "GPUs: ") + gpus_text(snapshot);
-    if (snapshot.driver.known()) text += "; driver " + snapshot.driver.value;
-    if (snapshot.cuda_driver_version > 0)
-        text += fmt::format(" (CUDA {})", cuda_version_text(snapshot.cuda_driver_version));
-    return text + "\nHost: " + host_text(snapshot) + "\n";
-}
 
 std::string ring_text(const Machine &machine, Abbreviations &used) {
     if (machine.gpus.ring.order.size() < 2) return {};
@@ -53,34 +35,9 @@ std::string ring_text(const Machine &machine, Abbreviations &used) {
                                 : ring_lines(machine.gpus, "GPUs", "With a rank on each GPU", used);
 }
 
-std::string ranks_text(const Machine &machine, Abbreviations &used) {
-    const auto &gpus = machine.gpu_of_rank;
-    if (gpus.size() < 2) return {};
-    if (std::all_of(gpus.begin(), gpus.end(), [](int gpu) { return gpu < 0; }))
-        return fmt::format("{} ranks, none with a GPU\n", gpus.size());
-    Table table;
-    table.add({"rank", "GPU", "PCI address", "NUMA node", "processors", "nearest NICs", "UUID"});
-    for (std::size_t rank = 0; rank < machine.ranks.ranks.size(); ++rank) {
-        const RankAdvice &advice = machine.ranks.ranks[rank];
-        std::vector<std::string> nics;
-        for (const NearNic &near : advice.nearest_nics)
-            nics.push_back(fmt::format("{} ({})", machine.snapshot.nics[static_cast<std::size_t>(near.nic)].name,
-                                       used.kind(near.kind, 0)));
-        table.add({fmt::format("{}", rank), advice.gpu < 0 ? "none" : fmt::format("{}", advice.gpu),
-                   advice.pci.known() ? to_string(advice.pci.value) : used.word("?"),
-                   known_text(advice.numa_node, used), known_text(advice.cpuset, used),
-                   nics.empty() ? used.word("?") : fmt::format("{}", fmt::join(nics, ", ")),
-                   known_text(advice.uuid, used)});
-    }
-    std::string text = table.text();
-    if (machine.ranks.ring.order.size() >= 2) text += ring_lines(machine.ranks, "ranks", "With these ranks", used);
-    return text;
-}
-
-std::string gaps_text(const Machine &machine) {
-    std::string text;
-    for (const std::string &gap : machine.snapshot.gaps) text += fmt::format("note: {}\n", gap);
-    return text;
+std::string ring_of_ranks_text(const Machine &machine, Abbreviations &used) {
+    if (machine.ranks.ring.order.size() < 2) return {};
+    return ring_lines(machine.ranks, "ranks", "With these ranks", used);
 }
 
 }  // namespace baton::topology

@@ -1,0 +1,24 @@
+// What stands before and behind the parts of the text.
+#include <fmt/format.h>
+
+#include "topology/summary.hpp"
+#include "topology/tool/text.hpp"
+
+namespace baton::topology {
+
+std::string header_text(const Machine &machine) {
+    const Snapshot &snapshot = machine.snapshot;
+    std::string text = (shows_ranks(machine) ? "" : "GPUs: ") + gpus_text(snapshot);
+    if (snapshot.driver.known()) text += "; driver " + snapshot.driver.value;
+    if (snapshot.cuda_driver_version > 0)
+        text += fmt::format(" (CUDA {})", cuda_version_text(snapshot.cuda_driver_version));
+    return text + "\nHost: " + host_text(snapshot) + "\n";
+}
+
+std::string gaps_text(const Machine &machine) {
+    std::string text;
+    for (const std::string &gap : machine.snapshot.gaps) text += fmt::format("note: {}\n", gap);
+    return text;
+}
+
+}  // namespace baton::topology
