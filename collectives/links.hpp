@@ -14,10 +14,10 @@ struct Links {
         ring      // fast between neighbours of the ring only
     };
     Shape shape = Shape::uniform;
-    std::vector<int> ring;    // ring: all ranks, each once; ring[i] sends to ring[i + 1], the last to the first
-    std::vector<int> island;  // islands: by rank, the number of its island; two islands at least
-    std::string why;          // the topology fact, for people: "2 NVLink islands of 4 ranks"
-    bool all_nvlink = false;  // every pair has NVLinks in any form, or shares a GPU: no override says so alone
+    std::vector<int> ring;            // ring: all ranks, each once; ring[i] sends to ring[i + 1], the last to the first
+    std::vector<int> island_of_rank;  // islands: their numbers, two at least
+    std::string why;                  // the topology fact, for people: "2 NVLink islands of 4 ranks"
+    bool all_nvlink = false;          // every pair has NVLinks in any form, or shares a GPU: no override says so alone
 };
 
 }  // namespace baton::core

@@ -45,7 +45,7 @@ Route make_route(const Links &links, int rank) {
         }
         return builder.route();
     }
-    const auto &island = links.island;
+    const auto &island = links.island_of_rank;
     for (auto first = island.begin(); first != island.end(); ++first) {
         if (std::find(island.begin(), first, *first) != first) continue;  // an earlier rank's island
         for (auto mate = first; mate != island.end(); ++mate) {

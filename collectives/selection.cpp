@@ -33,7 +33,7 @@ bool route_suits(Algorithm algorithm, baton_operation operation, const Links &li
 bool two_level_sends_less(const Request &request, const Links &links) {
     if (!reduces(request.operation)) return true;
     const Route route = make_route(links, 0);
-    const int n = static_cast<int>(links.island.size());
+    const int n = static_cast<int>(links.island_of_rank.size());
     const std::size_t widening =
         dispatch_type(request.type, []<class T>() { return sizeof(Accumulator<T>) / sizeof(T); });
     const int direct = (request.operation == BATON_ALLREDUCE ? 2 : 1) * (n - route.lanes);

@@ -133,27 +133,27 @@ Ring make_ring(const RankPairs &pairs, const std::vector<RankPair> &both) {
     return ring;
 }
 
-std::vector<std::vector<int>> find_islands(const CommAdvice &advice) {
+std::vector<std::vector<int>> find_nvlink_groups(const CommAdvice &advice) {
     const auto count = static_cast<int>(advice.ranks.size());
     const auto linked = [&](int a, int b) {
         return advice.pair(static_cast<std::size_t>(a), static_cast<std::size_t>(b)).linked;
     };
-    std::vector<std::vector<int>> islands;
+    std::vector<std::vector<int>> groups;
     std::vector<bool> placed(advice.ranks.size(), false);
     for (int first = 0; first < count; ++first) {
         if (placed[static_cast<std::size_t>(first)]) continue;
         placed[static_cast<std::size_t>(first)] = true;
-        std::vector<int> island{first};
-        for (std::size_t index = 0; index < island.size(); ++index)  // grows while it is walked
+        std::vector<int> group{first};
+        for (std::size_t index = 0; index < group.size(); ++index)  // grows while it is walked
             for (int other = 0; other < count; ++other) {
-                if (placed[static_cast<std::size_t>(other)] || !linked(island[index], other)) continue;
+                if (placed[static_cast<std::size_t>(other)] || !linked(group[index], other)) continue;
                 placed[static_cast<std::size_t>(other)] = true;
-                island.push_back(other);
+                group.push_back(other);
             }
-        std::sort(island.begin(), island.end());
-        islands.push_back(std::move(island));
+        std::sort(group.begin(), group.end());
+        groups.push_back(std::move(group));
     }
-    return islands;
+    return groups;
 }
 
 bool alike(const Pair &a, const Pair &b) {
@@ -173,12 +173,12 @@ std::string describe(const CommAdvice &advice) {
     if (advice.fully_linked)
         text = fmt::format("every pair of ranks is linked by {}{}", link_name(advice.weakest),
                            advice.uniform ? "" : " or better, not all alike");
-    else if (advice.islands.size() == n)
+    else if (advice.nvlink_groups.size() == n)
         text = "no usable NVLinks; " + weakest_text(advice.weakest);
-    else if (advice.islands.size() == 1)
+    else if (advice.nvlink_groups.size() == 1)
         text = "NVLinks connect all ranks, but not every pair; " + weakest_text(advice.weakest);
     else
-        text = fmt::format("{} NVLink islands; between them {}", advice.islands.size(),
+        text = fmt::format("{} NVLink islands; between them {}", advice.nvlink_groups.size(),
                            advice.weakest == LinkKind::NONE ? "unknown links" : link_name(advice.weakest));
     if (!advice.all_p2p) text += "; some pairs are refused P2P";
     return text;
@@ -236,7 +236,7 @@ CommAdvice advise_communicator(const Snapshot &snapshot, const Graph &graph, con
         }
     for (int a = 0; a < pairs.count(); ++a)
         for (int b = 0; b < pairs.count(); ++b) advice.pairs.push_back(both_ways(pairs.at(a, b), pairs.at(b, a)));
-    advice.islands = find_islands(advice);
+    advice.nvlink_groups = find_nvlink_groups(advice);
     advice.ring = make_ring(pairs, advice.pairs);
     advice.why = describe(advice);
     return advice;

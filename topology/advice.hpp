@@ -78,7 +78,8 @@ struct CommAdvice {
     bool all_p2p = true;          ///< no pair is refused P2P, in either direction
     bool fully_linked = true;     ///< every pair has NVLink, direct or by switches, or shares a GPU
     LinkKind weakest = LinkKind::SELF;
-    std::vector<std::vector<int>> islands;  ///< ranks that NVLink connects, maybe by way of others; by smallest rank
+    /// Ranks that NVLink connects, maybe by way of others; by smallest rank. (Texts for people call them islands.)
+    std::vector<std::vector<int>> nvlink_groups;
     Ring ring;
     std::string why;  ///< one line: what kind of machine this is for the communicator
 

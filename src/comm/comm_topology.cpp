@@ -111,7 +111,7 @@ std::string to_text(const CommTopology &topology) {
         localities.push_back({locality.numa_node, locality.processors});
     const Links &links = topology.links;
     return nlohmann::json{
-        {"shape", links.shape},        {"ring", links.ring},       {"island", links.island},        {"why", links.why},
+        {"shape", links.shape},        {"ring", links.ring},       {"island", links.island_of_rank}, {"why", links.why},
         {"refusal", topology.refusal}, {"localities", localities}, {"all_nvlink", links.all_nvlink}}
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);  // a GPU's name may be any bytes
 }
@@ -121,7 +121,7 @@ CommTopology comm_topology_from(const std::string &text) {
     CommTopology topology;
     all.at("shape").get_to(topology.links.shape);
     all.at("ring").get_to(topology.links.ring);
-    all.at("island").get_to(topology.links.island);
+    all.at("island").get_to(topology.links.island_of_rank);
     all.at("why").get_to(topology.links.why);
     all.at("all_nvlink").get_to(topology.links.all_nvlink);
     all.at("refusal").get_to(topology.refusal);

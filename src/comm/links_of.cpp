@@ -97,10 +97,11 @@ std::string listed(const std::vector<T> &all, const char *between, const char *b
     return fmt::format("{}{}... ({} in all)", fmt::join(all.begin(), all.begin() + most, between), between, all.size());
 }
 
-std::string islands_text(const std::vector<int> &island) {
-    const int count = *std::max_element(island.begin(), island.end()) + 1;
+std::string islands_text(const std::vector<int> &island_of_rank) {
+    const int count = *std::max_element(island_of_rank.begin(), island_of_rank.end()) + 1;
     std::vector<std::ptrdiff_t> sizes;
-    for (int one = 0; one < count; ++one) sizes.push_back(std::count(island.begin(), island.end(), one));
+    for (int one = 0; one < count; ++one)
+        sizes.push_back(std::count(island_of_rank.begin(), island_of_rank.end(), one));
     const bool equal = std::all_of(sizes.begin(), sizes.end(), [&](auto size) { return size == sizes[0]; });
     if (equal) return fmt::format("{} NVLink islands of {} ranks", count, sizes[0]);
     return fmt::format("{} NVLink islands, of {} ranks", count, listed(sizes, ", ", " and "));
@@ -151,10 +152,10 @@ Links links_of(const CommAdvice &advice) {
     });
     if (!known) links.why = "nobody says how all ranks are linked";
     if (!known || advice.ranks.size() < 3 || weights.size() < 2) return links;
-    if (std::vector<int> island = find_islands(advice); !island.empty()) {
+    if (std::vector<int> island_of_rank = find_islands(advice); !island_of_rank.empty()) {
         links.shape = Links::Shape::islands;
-        links.why = islands_text(island);
-        links.island = std::move(island);
+        links.why = islands_text(island_of_rank);
+        links.island_of_rank = std::move(island_of_rank);
     } else if (ring_pays(advice)) {
         links.shape = Links::Shape::ring;
         links.why = ring_text(advice);

@@ -32,7 +32,7 @@ Links ring_of(const std::vector<int> &order) {
 Links islands_of(const std::vector<int> &island) {
     Links links;
     links.shape = Links::Shape::islands;
-    links.island = island;
+    links.island_of_rank = island;
     return links;
 }
 
@@ -73,7 +73,7 @@ std::vector<Links> any_links(int size, std::mt19937_64 &random) {
 
 std::string text(const Links &links) {
     const bool ring = links.shape == Links::Shape::ring;
-    return fmt::format("{} {}", ring ? "ring" : "islands", fmt::join(ring ? links.ring : links.island, " "));
+    return fmt::format("{} {}", ring ? "ring" : "islands", fmt::join(ring ? links.ring : links.island_of_rank, " "));
 }
 
 /// A buffer between two that nobody may touch, at any address.

@@ -29,7 +29,7 @@ TEST(CommTopology, HostRanksAreAlikeUnlessTheOverrideSpeaksOfThem) {
     const auto said = read_topology(R"({"ranks": 4, "links": [[0,2,0,0], [2,0,0,0], [0,0,0,2], [0,0,2,0]],
                                         "gbps": [[0,50,5,5], [50,0,5,5], [5,5,0,50], [5,5,50,0]]})");
     const CommTopology four = host_topology(said, 4);
-    EXPECT_EQ(four.links.island, (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_EQ(four.links.island_of_rank, (std::vector<int>{0, 0, 1, 1}));
     EXPECT_EQ(four.note, "");
     EXPECT_EQ(four.refusal, "");
     EXPECT_TRUE(four.localities.empty());
@@ -49,7 +49,7 @@ TEST(CommTopology, RanksFindTheirGpusByUuid) {
     for (std::size_t gpu = 0; gpu < 4; ++gpu) machine.gpus[gpu].numa_node = {static_cast<int>(gpu / 2), Source::sysfs};
     machine.gpus[3].cpuset = {"8-15", Source::hwloc};
     const CommTopology found = gpu_topology(std::nullopt, machine, {"GPU-3", "GPU-1", "GPU-0", "GPU-2"});
-    EXPECT_EQ(found.links.island, (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_EQ(found.links.island_of_rank, (std::vector<int>{0, 0, 1, 1}));
     EXPECT_EQ(found.localities[0].numa_node, 1);
     EXPECT_EQ(found.localities[0].processors, "8-15");
     EXPECT_EQ(found.localities[2].numa_node, 0);
@@ -86,7 +86,7 @@ TEST(CommTopology, RanksOnGpusAreLinkedAsAnOverrideOfRanksSays) {
                                         "gbps": [[0,50,5,5], [50,0,5,5], [5,5,0,50], [5,5,50,0]],
                                         "pairs": [{"gpus": ["0", "2"], "p2p": "off"}]})");
     const CommTopology shared = gpu_topology(said, machine, {"GPU-0", "GPU-0", "GPU-1", "GPU-0"});
-    EXPECT_EQ(shared.links.island, (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_EQ(shared.links.island_of_rank, (std::vector<int>{0, 0, 1, 1}));
     EXPECT_EQ(shared.refusal, "topology override given as text: pairs[0] refuses P2P between ranks 0 and 2");
     EXPECT_EQ(shared.note, "");
     ASSERT_EQ(shared.localities.size(), 4u);
@@ -131,7 +131,7 @@ TEST(CommTopology, ReachesTheOthersWhole) {
     CommTopology sent;
     sent.links.shape = Links::Shape::ring;
     sent.links.ring = {0, 2, 1};
-    sent.links.island = {0, 1, 0};
+    sent.links.island_of_rank = {0, 1, 0};
     sent.links.why = "why \"not\"";
     sent.links.all_nvlink = true;
     sent.refusal = "an entry";
@@ -139,7 +139,7 @@ TEST(CommTopology, ReachesTheOthersWhole) {
     const CommTopology got = comm_topology_from(to_text(sent));
     EXPECT_EQ(got.links.shape, sent.links.shape);
     EXPECT_EQ(got.links.ring, sent.links.ring);
-    EXPECT_EQ(got.links.island, sent.links.island);
+    EXPECT_EQ(got.links.island_of_rank, sent.links.island_of_rank);
     EXPECT_EQ(got.links.why, sent.links.why);
     EXPECT_TRUE(got.links.all_nvlink);
     EXPECT_EQ(got.refusal, sent.refusal);

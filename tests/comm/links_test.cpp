@@ -39,7 +39,7 @@ Snapshot two_sockets(std::size_t count) {
 
 void expect_uniform(const Links &found, const std::string &why) {
     EXPECT_EQ(found.shape, Links::Shape::uniform) << found.why;
-    EXPECT_TRUE(found.ring.empty() && found.island.empty());
+    EXPECT_TRUE(found.ring.empty() && found.island_of_rank.empty());
     EXPECT_EQ(found.why, why);
 }
 
@@ -75,16 +75,16 @@ TEST(LinksOf, BridgedPairsAreIslands) {
     builders::join(snapshot, 1, 3, 4, 5);
     const Links found = links(snapshot);
     EXPECT_EQ(found.shape, Links::Shape::islands);
-    EXPECT_EQ(found.island, (std::vector<int>{0, 1, 0, 1}));
+    EXPECT_EQ(found.island_of_rank, (std::vector<int>{0, 1, 0, 1}));
     EXPECT_EQ(found.why, "2 NVLink islands of 2 ranks");
-    EXPECT_EQ(links(snapshot, {1, 3, 0, 2}).island, (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_EQ(links(snapshot, {1, 3, 0, 2}).island_of_rank, (std::vector<int>{0, 0, 1, 1}));
 }
 
 TEST(LinksOf, IslandsMayDiffer) {
     Snapshot snapshot = two_sockets(4);
     for (const auto &[a, b] : {std::pair{0, 1}, {0, 2}, {1, 2}}) builders::join(snapshot, a, b, 2);
     const Links found = links(snapshot);
-    EXPECT_EQ(found.island, (std::vector<int>{0, 0, 0, 1}));
+    EXPECT_EQ(found.island_of_rank, (std::vector<int>{0, 0, 0, 1}));
     EXPECT_EQ(found.why, "2 NVLink islands, of 3 and 1 ranks");
 }
 
@@ -97,7 +97,7 @@ TEST(LinksOf, ThinSwitchesBetweenIslands) {
                 pairs += fmt::format(R"({}{{"gpus": ["{}", "{}"], "gbps": {}}})", pairs.empty() ? "" : ",", a, b, gbps);
         return links(told(R"({"pairs": [)" + pairs + "]}", builders::hidden_switches(8)));
     };
-    EXPECT_EQ(between("100").island, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
+    EXPECT_EQ(between("100").island_of_rank, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
     EXPECT_EQ(between("225").shape, Links::Shape::islands);
     EXPECT_EQ(between("226").shape, Links::Shape::uniform);
 }
@@ -114,7 +114,7 @@ TEST(LinksOf, PairsAcrossWithLinksOfTheirOwnMakeNoIslands) {
     EXPECT_EQ(links(two_quads(4, 1)).shape, Links::Shape::uniform);
     Snapshot twins = two_quads(4, 0);
     for (std::size_t a = 0; a < 4; ++a) builders::join(twins, a, a + 4, 1);
-    EXPECT_EQ(links(twins).island, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));  // the others share a way
+    EXPECT_EQ(links(twins).island_of_rank, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));  // the others share a way
 }
 
 /// 64 GB/s, or whatever else is assumed, is no reason to think that a link of 20 is slow.
@@ -128,8 +128,8 @@ TEST(LinksOf, ToldAndAssumedBandwidthsMakeNoIslands) {
         R"([null, null, 20, 20], [null, null, 20, 20], [20, 20, null, null], [20, 20, null, null])";
     EXPECT_EQ(host(R"(, "gbps": [)" + across + "]").shape, Links::Shape::uniform);
     const std::string all = R"([null, 64, 20, 20], [64, null, 20, 20], [20, 20, null, 64], [20, 20, 64, null])";
-    EXPECT_EQ(host(R"(, "gbps": [)" + all + "]").island, (std::vector<int>{0, 0, 1, 1}));
-    EXPECT_EQ(host(R"(, "links": [[0, 4, 1, 1], [4, 0, 1, 1], [1, 1, 0, 4], [1, 1, 4, 0]])").island,
+    EXPECT_EQ(host(R"(, "gbps": [)" + all + "]").island_of_rank, (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_EQ(host(R"(, "links": [[0, 4, 1, 1], [4, 0, 1, 1], [1, 1, 0, 4], [1, 1, 4, 0]])").island_of_rank,
               (std::vector<int>{0, 0, 1, 1}));
     EXPECT_EQ(
         host(R"(, "links": [[0, 4, null, null], [4, 0, null, null], [null, null, 0, 4], [null, null, 4, 0]])").shape,
@@ -140,7 +140,7 @@ TEST(LinksOf, ToldAndAssumedBandwidthsMakeNoIslands) {
 TEST(LinksOf, MissingLinksMakeIslandsWithoutAnyBandwidth) {
     const std::string pairs = R"("pairs": [{"gpus": ["0", "1"], "kind": "NVLINK", "gbps": 20},
                                            {"gpus": ["2", "3"], "kind": "NVLINK"}])";
-    EXPECT_EQ(links(told("{" + pairs + "}", two_sockets(4))).island, (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_EQ(links(told("{" + pairs + "}", two_sockets(4))).island_of_rank, (std::vector<int>{0, 0, 1, 1}));
 }
 
 /// A ring of double links, by their number alone.
@@ -157,7 +157,7 @@ TEST(LinksOf, LargestIslandsCount) {
     for (std::size_t a = 0; a < 8; ++a)
         for (std::size_t b = a + 1; b < 8; ++b)
             if (a / 4 == b / 4) builders::join(snapshot, a, b, a / 2 == b / 2 ? 6 : 2);
-    EXPECT_EQ(links(snapshot).island, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
+    EXPECT_EQ(links(snapshot).island_of_rank, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
 }
 
 TEST(LinksOf, CubeMeshIsARing) {
@@ -208,7 +208,7 @@ TEST(LinksOf, RanksThatShareGpus) {
     Snapshot bridged = two_sockets(4);
     builders::join(bridged, 0, 1, 4);
     builders::join(bridged, 2, 3, 4);
-    EXPECT_EQ(links(bridged, {0, 0, 1, 2, 3, 3}).island, (std::vector<int>{0, 0, 0, 1, 1, 1}));
+    EXPECT_EQ(links(bridged, {0, 0, 1, 2, 3, 3}).island_of_rank, (std::vector<int>{0, 0, 0, 1, 1, 1}));
     EXPECT_EQ(links(builders::cube_mesh(), {0, 3, 2, 1, 5, 6, 7, 4, 4}).shape, Links::Shape::ring);
 }
 

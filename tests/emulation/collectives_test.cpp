@@ -144,7 +144,7 @@ core::Links links_for(Algorithm algorithm, int size) {
     const bool ring = algorithm == Algorithm::ring || algorithm == Algorithm::chain;
     for (int rank = 0; rank < size; ++rank) {
         if (ring) links.ring.push_back(rank);
-        if (algorithm == Algorithm::two_level) links.island.push_back(2 * rank / size);
+        if (algorithm == Algorithm::two_level) links.island_of_rank.push_back(2 * rank / size);
     }
     if (ring) links.shape = core::Links::Shape::ring;
     if (algorithm == Algorithm::two_level) links.shape = core::Links::Shape::islands;

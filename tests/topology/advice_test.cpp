@@ -46,7 +46,7 @@ TEST(AdviseCommunicator, UniformSwitchKeepsTheRankOrder) {
     EXPECT_TRUE(advice.fully_linked);
     EXPECT_TRUE(advice.all_p2p);
     EXPECT_EQ(advice.weakest, LinkKind::NVSWITCH);
-    EXPECT_EQ(advice.islands, (std::vector<std::vector<int>>{{0, 1, 2, 3, 4, 5, 6, 7}}));
+    EXPECT_EQ(advice.nvlink_groups, (std::vector<std::vector<int>>{{0, 1, 2, 3, 4, 5, 6, 7}}));
     EXPECT_EQ(advice.ring.order, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
     EXPECT_TRUE(advice.ring.rank_order);
     EXPECT_EQ(advice.ring.bottleneck_mbps, (Known<int>{450'000, Source::table}));
@@ -58,7 +58,7 @@ TEST(AdviseCommunicator, CubeMeshFindsTheRingOfDoubleLinks) {
     const CommAdvice advice = advise(builders::cube_mesh());
     EXPECT_FALSE(advice.uniform);
     EXPECT_FALSE(advice.fully_linked);
-    EXPECT_EQ(advice.islands.size(), 1u);
+    EXPECT_EQ(advice.nvlink_groups.size(), 1u);
     EXPECT_EQ(advice.ring.bottleneck_mbps.value, 50'000);
     EXPECT_EQ(advice.ring.bottleneck_kind, LinkKind::NVLINK);
     EXPECT_EQ(advice.ring.order, (std::vector<int>{0, 3, 2, 1, 5, 6, 7, 4}));
@@ -77,7 +77,7 @@ TEST(AdviseCommunicator, TwoIslands) {
     builders::join(snapshot, 1, 3, 4, 5);
     for (Gpu &gpu : snapshot.gpus) gpu.numa_node = {0, Source::sysfs};
     const CommAdvice advice = advise(snapshot);
-    EXPECT_EQ(advice.islands, (std::vector<std::vector<int>>{{0, 2}, {1, 3}}));
+    EXPECT_EQ(advice.nvlink_groups, (std::vector<std::vector<int>>{{0, 2}, {1, 3}}));
     EXPECT_EQ(advice.weakest, LinkKind::NODE);
     EXPECT_EQ(advice.ring.bottleneck_kind, LinkKind::NODE);
     EXPECT_FALSE(advice.ring.bottleneck_mbps.known());
@@ -110,7 +110,7 @@ TEST(AdviseCommunicator, PairsHaveTheWorseOfBothDirections) {
     EXPECT_FALSE(advice.pair(0, 2).same_gpu);
     EXPECT_FALSE(advice.pair(0, 4).known);
     snapshot.pair(2, 0).p2p_write = {false, Source::probe};
-    EXPECT_EQ(advise(snapshot).islands, (std::vector<std::vector<int>>{{0, 1}, {2}}));
+    EXPECT_EQ(advise(snapshot).nvlink_groups, (std::vector<std::vector<int>>{{0, 1}, {2}}));
 }
 
 TEST(AdviseCommunicator, RingOverMoreThanSixteenIsTheBestWhereAllPairsAreAlike) {
@@ -155,7 +155,7 @@ TEST(AdviseCommunicator, NoGpusNoRanks) {
     const CommAdvice host = advise({}, {-1, -1, -1});
     EXPECT_TRUE(host.uniform);
     EXPECT_EQ(host.weakest, LinkKind::NONE);
-    EXPECT_EQ(host.islands.size(), 3u);
+    EXPECT_EQ(host.nvlink_groups.size(), 3u);
     EXPECT_EQ(host.ring.order, (std::vector<int>{0, 1, 2}));
     EXPECT_EQ(host.ranks[1].gpu, -1);
     EXPECT_EQ(advise({}, {-1}).ring.order, (std::vector<int>{0}));

@@ -35,12 +35,12 @@ void check_advice(const Snapshot &snapshot, const Graph &graph) {
     std::vector<int> ranks(snapshot.gpus.size());
     std::iota(ranks.begin(), ranks.end(), 0);
     const CommAdvice advice = advise_communicator(snapshot, graph, ranks);
-    std::vector<int> ring = advice.ring.order, in_islands;
-    for (const auto &island : advice.islands) in_islands.insert(in_islands.end(), island.begin(), island.end());
+    std::vector<int> ring = advice.ring.order, in_groups;
+    for (const auto &group : advice.nvlink_groups) in_groups.insert(in_groups.end(), group.begin(), group.end());
     std::sort(ring.begin(), ring.end());
-    std::sort(in_islands.begin(), in_islands.end());
+    std::sort(in_groups.begin(), in_groups.end());
     EXPECT_EQ(ring, ranks);
-    EXPECT_EQ(in_islands, ranks);
+    EXPECT_EQ(in_groups, ranks);
     EXPECT_TRUE(ranks.empty() || advice.ring.order.front() == 0);
     EXPECT_TRUE(advice.ring.rank_order || !advice.uniform);
     for (const RankAdvice &rank : advice.ranks)

@@ -130,7 +130,7 @@ TEST(Override, RanksOnHostMemory) {
                 {"gpus": ["0", "1"], "kind": "SYS", "gbps": 5}, {"gpus": ["2", "3"], "kind": "SYS", "gbps": 5}]})",
                                             {});
     const CommAdvice advice = advise_communicator(snapshot, make_graph(snapshot), {0, 1, 2, 3});
-    EXPECT_EQ(advice.islands, (std::vector<std::vector<int>>{{0, 2}, {1, 3}}));
+    EXPECT_EQ(advice.nvlink_groups, (std::vector<std::vector<int>>{{0, 2}, {1, 3}}));
     EXPECT_EQ(advice.ring.order, (std::vector<int>{0, 1, 3, 2}));
     EXPECT_EQ(with_override(R"({"ranks": 2})", builders::hidden_switches(3)).gpus.size(), 2u);
 }

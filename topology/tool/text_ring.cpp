@@ -13,9 +13,9 @@ std::string bottleneck_text(const Ring &ring, Abbreviations &used) {
     return fmt::format("{} GB/s per direction ({})", gbps_text(ring.bottleneck_mbps.value), kind);
 }
 
-std::string islands_text(const std::vector<std::vector<int>> &islands, const char *noun) {
+std::string nvlink_groups_text(const std::vector<std::vector<int>> &groups, const char *noun) {
     std::vector<std::string> parts;
-    for (const auto &island : islands) parts.push_back(fmt::format("{{{}}}", fmt::join(island, " ")));
+    for (const auto &group : groups) parts.push_back(fmt::format("{{{}}}", fmt::join(group, " ")));
     return fmt::format("NVLink islands ({}): {}\n", noun, fmt::join(parts, " "));
 }
 
@@ -24,7 +24,7 @@ std::string ring_lines(const CommAdvice &advice, const char *noun, const char *s
     const Ring &ring = advice.ring;
     std::string text = fmt::format("Ring ({}): {} -> {}\n", noun, fmt::join(ring.order, " -> "), ring.order.front());
     text += fmt::format("  bottleneck {}; {}\n", bottleneck_text(ring, used), ring.why);
-    return text + islands_text(advice.islands, noun) + fmt::format("{}: {}\n", summary, advice.why);
+    return text + nvlink_groups_text(advice.nvlink_groups, noun) + fmt::format("{}: {}\n", summary, advice.why);
 }
 
 }  // namespace
