@@ -89,20 +89,20 @@ void add_message(MessageLaunch<capacity> &launch, const MessageCall &call, std::
 /// Tells all that count with a pair how many they are: the blocks of its messages, and `direct`'s.
 template <int capacity>
 void count_readers(MessageBatch<capacity> &batch, DirectSend *direct) {
-    std::array<std::array<CountUse, max_ranks>, 2> shares{};
+    std::array<std::array<CountUse, max_ranks>, 2> uses{};
     for (int index = 0; index < batch.count; ++index) {
         const auto [way, peer] = count_of(batch.messages[index].message);
-        shares[way][peer].readers += static_cast<std::uint32_t>(batch.messages[index].blocks);
-        ++shares[way][peer].messages;
+        uses[way][peer].readers += static_cast<std::uint32_t>(batch.messages[index].blocks);
+        ++uses[way][peer].messages;
     }
     if (direct != nullptr) {
         const auto [way, peer] = count_of(direct->message);
-        shares[way][peer].readers += direct->readers;
-        direct->readers = shares[way][peer].readers;
+        uses[way][peer].readers += direct->readers;
+        direct->readers = uses[way][peer].readers;
     }
     for (int index = 0; index < batch.count; ++index) {
         const auto [way, peer] = count_of(batch.messages[index].message);
-        batch.messages[index].count = shares[way][peer];
+        batch.messages[index].count = uses[way][peer];
     }
 }
 
