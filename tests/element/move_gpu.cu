@@ -179,7 +179,7 @@ TEST_F(MoveGpu, SizesAboveFourGibibytes) {
             using Element = std::uint8_t;
             const void *const *from = sources_->set({source.data(), source.data()});
             reduce_kernel<Element><<<1, 512>>>(reinterpret_cast<Element *const *>(to), 1,
-                                               reinterpret_cast<const Element *const *>(from), 2, bytes, BATON_SUM, 2);
+                                               reinterpret_cast<const Element *const *>(from), 2, bytes, BATON_SUM);
         }
         finish_kernel("copy or reduce of more than 4 GiB");
         count_wrong<<<1024, 256>>>(destination.data(), bytes, guard, factor, wrong.data());
