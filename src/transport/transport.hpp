@@ -43,17 +43,15 @@
 ///     `from` to its peer, and to `to`, where that is neither null nor `from`. Of this rank itself to `to` only. A
 ///     part's lines, and those it lies behind, are no more than a channel has. All of `from` has been read when it
 ///     returns.
-/// await(peer)
-///     True once `peer` has arrived with the same signature and its buffers are found: they may be used from then on,
-///     its recv buffer and staging be written, its send buffer and slots of its own be read. False also where it names
-///     a region that is gone.
 /// await_all()
-///     await() of every peer.
+///     True once every peer has arrived with the same signature and its buffers are found: they may be used from then
+///     on, its recv buffer and staging be written, its send buffer and slots of its own be read. False also where one
+///     names a region that is gone.
 /// verify_arrivals()
 ///     For algorithms that need no address: compares signatures, possibly while the operation goes on; finish() has the
 ///     result.
 /// send_of(peer), recv_of(peer)
-///     The peer's buffers, after await(peer).
+///     The peer's buffers, after await_all().
 /// finish()
 ///     Ends the operation on this engine; nothing of the peers' memory may be touched after. True if it has completed;
 ///     otherwise the epoch stays as it was.
@@ -128,7 +126,7 @@
 ///     The same, and puts the result to every peer as it comes, in lines behind those of a part of `behind` bytes.
 ///
 /// Between ranks only arrivals, signals, credits, packets and lines order anything. Within a rank, what one method has
-/// written or read is ordered before a later method only where a begin, await, verify, signal, credit, wait or
+/// written or read is ordered before a later method only where a begin, await_all, verify, signal, credit, wait or
 /// copy_after_reduce or reduce_after_copy lies between them: a block's threads come together there, after the making of
 /// a list, and nowhere else. The host engine happens to keep program order.
 ///

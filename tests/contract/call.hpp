@@ -23,7 +23,7 @@ enum class Said : std::uint32_t {
 /// The result block of one operation on one channel: written by the program, checked by GoogleTest.
 struct Observed {
     Said began;
-    Said met;       // await, await_all
+    Said met;       // await_all
     Said waited;    // wait_all, wait
     Said credited;  // wait_credits
     Said finished;

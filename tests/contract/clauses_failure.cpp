@@ -32,7 +32,7 @@ void expect_silent(Rank &rank) {
     }
 }
 
-/// One rank's signature is another: await is false on every rank, and nothing happens from then on.
+/// One rank's signature is another: await_all is false on every rank, and nothing happens from then on.
 void mismatch_stops_everything(Rank &rank, int /*variant*/) {
     warm_up(rank);
     Memory &memory = rank.memory();

@@ -19,7 +19,6 @@ concept Engine = requires(E engine, const Arrival &arrival, typename E::Remote r
     { engine.spread_peer_at(1) } -> std::same_as<int>;
     { engine.share(n, n) } -> std::same_as<Range>;
     { engine.begin(arrival) } -> std::same_as<bool>;
-    { engine.await(peer) } -> std::same_as<bool>;
     { engine.await_all() } -> std::same_as<bool>;
     { engine.recv_of(peer) + n } -> std::same_as<typename E::Remote>;
     { engine.local(source) } -> std::same_as<typename E::Remote>;

@@ -21,19 +21,18 @@ struct Meet {
 /// Every rank copies `send` to its place in everybody's `recv`, or everybody's `send` to its place in `recv`; where the
 /// engine has the peers' send buffers, `out` becomes the sum of all `send`, element by element.
 struct Exchange {
-    // Variants: how the peers are awaited; who copies.
-    static constexpr int one_by_one = 0, together = 1, reading = 2;
+    // Variants: in which order the peers are written to; or they are read from.
+    static constexpr int in_step = 0, spread = 1, reading = 2;
 
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
         const bool began = engine.begin(call.arrival);
         const Range part = engine.share(call.bytes, call.granule);
         const std::uint64_t place = static_cast<std::uint64_t>(engine.rank()) * call.bytes + part.begin;
-        bool met = call.variant == one_by_one ? began : engine.await_all();
+        const bool met = engine.await_all();
         engine.copy_own(call.recv + place, call.send + part.begin, part.bytes);
         for (int step = 1; step < engine.size(); ++step) {
-            const int peer = call.variant == together ? engine.spread_peer_at(step) : engine.peer_at(step);
-            if (call.variant == one_by_one) met = engine.await(peer) && met;
+            const int peer = call.variant == spread ? engine.spread_peer_at(step) : engine.peer_at(step);
             if constexpr (HasSources<E>) {
                 const std::uint64_t theirs = static_cast<std::uint64_t>(peer) * call.bytes + part.begin;
                 if (call.variant == reading)

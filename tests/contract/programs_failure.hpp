@@ -6,7 +6,7 @@
 /// Programs that meet failures: what every engine that acts at once does then.
 namespace baton::core::contract {
 
-/// Calls every method of an operation that fails at await. Nothing may happen to `recv`, `out` or any peer's memory.
+/// Calls every method of an operation that fails at await_all. Nothing may happen to `recv`, `out` or any peer's memory.
 struct GoOnAfterFailure {
     template <class E>
     struct Lists {
@@ -16,9 +16,8 @@ struct GoOnAfterFailure {
 
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
-        bool met = true;
         const bool began = engine.begin(call.arrival);
-        for (int step = 1; step < engine.size(); ++step) met = engine.await(engine.peer_at(step)) && met;
+        const bool met = engine.await_all();
         observe(observed.began, began);
         observe(observed.met, met);
         const int next = engine.size() > 1 ? engine.peer_at(1) : engine.rank();

@@ -70,8 +70,7 @@ public:
     static Remote local(const std::byte *pointer) { return const_cast<std::byte *>(pointer); }
 
     bool begin(const Arrival &mine);
-    bool await(int /*peer*/) const { return true; }  // begin() has waited for all
-    bool await_all() const { return true; }
+    bool await_all() const { return true; }  // begin() has waited for all
 
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes);
     void copy_from(std::byte *destination, Remote source, std::uint64_t bytes) {

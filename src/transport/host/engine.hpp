@@ -76,16 +76,9 @@ public:
         return true;
     }
 
-    bool await(int peer) {
-        if (failed_) return false;
-        Arrival theirs;
-        if (!wait_for_line(view_, at(WaitFor::arrival, peer), view_.own().arrival(epoch_, channel, peer), &theirs))
-            return fail();
-        return resolve(peer, theirs.send, &send_of_) && resolve(peer, theirs.recv, &recv_of_);
-    }
     bool await_all() {
         for (int step = 1; step < size() && !met_all_; ++step) {
-            if (!await(peer_at(step))) return false;
+            if (!await_peer(peer_at(step))) return false;
         }
         met_all_ = true;
         return !failed_;
@@ -274,6 +267,13 @@ private:
         return false;
     }
 
+    bool await_peer(int peer) {
+        if (failed_) return false;
+        Arrival theirs;
+        if (!wait_for_line(view_, at(WaitFor::arrival, peer), view_.own().arrival(epoch_, channel, peer), &theirs))
+            return fail();
+        return resolve(peer, theirs.send, &send_of_) && resolve(peer, theirs.recv, &recv_of_);
+    }
     bool resolve(int peer, const BufferRef &buffer, Remotes *remotes) {
         const Remote remote = reach_.resolve(view_, peer, buffer);
         if (buffer.is_in_region() && remote.address == nullptr) return report(BATON_ERR_INTERNAL, peer, mine_);

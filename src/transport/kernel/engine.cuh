@@ -44,10 +44,6 @@ public:
         return agree();
     }
 
-    __device__ bool await(int peer) {
-        if (threadIdx.x == 0 && !failed_) meet(peer);
-        return agree();
-    }
     __device__ bool await_all() {
         for_each_peer([&](int peer) { meet(peer); });
         return agree();
