@@ -143,6 +143,45 @@ TEST_F(OutOfMemory, InAGroup) {
     });
 }
 
+/// Nothing is left of it that the group's end would look at. Told by memory that is freed before then, which the end
+/// refuses by the name of the call that was collected.
+TEST_F(OutOfMemory, WhatWasNotCollectedLeavesNothingInTheGroup) {
+    baton_config config = default_config();
+    config.transport = BATON_TRANSPORT_HOST;
+    const Communicator comm(MPI_COMM_SELF, &config);
+    int word = 5;
+    for (const bool message : {true, false}) {
+        baton_result result = BATON_ERR_MEMORY;
+        for (long allocation = 0; result == BATON_ERR_MEMORY; ++allocation) {
+            SCOPED_TRACE(allocation);
+            void *memory = nullptr;
+            ASSERT_OK(baton_malloc(comm, 40, &memory));
+            ASSERT_OK(baton_group_begin());
+            if (message && allocation % 2 != 0) {
+                EXPECT_OK(baton_send(&word, 1, BATON_INT32, 0, comm, nullptr));
+            }
+            allocations_left = allocation / 2;
+            result = message ? baton_send(&word, 1, BATON_INT32, 0, comm, nullptr)
+                             : baton_allreduce(BATON_IN_PLACE, memory, 10, BATON_INT32, BATON_SUM, comm, nullptr);
+            allocations_left = -1;
+            if (message) {
+                EXPECT_OK(baton_recv(memory, 1, BATON_INT32, 0, comm, nullptr));
+            }
+            EXPECT_OK(baton_free(comm, memory));
+            const baton_result end = baton_group_end();
+            if (!message && result == BATON_ERR_MEMORY) {
+                EXPECT_EQ(end, BATON_SUCCESS) << baton_last_error();
+                continue;
+            }
+            EXPECT_EQ(end, BATON_ERR_ARGUMENT);
+            EXPECT_EQ(std::string(baton_last_error())
+                          .find(message ? "baton_group_end: baton_recv was" : "baton_group_end: baton_allreduce was"),
+                      0u)
+                << baton_last_error();
+        }
+    }
+}
+
 TEST_F(OutOfMemory, WhereAThreadIsStartedLeavesTheCallersSignals) {
     baton_result result = BATON_ERR_MEMORY;
     for (long allocation = 0; result == BATON_ERR_MEMORY; ++allocation) {
