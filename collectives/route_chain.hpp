@@ -76,8 +76,8 @@ public:
         if (step > 2 && !engine_.wait_credit(above(), step - 2)) return false;
         const auto *const sources = sources_of_group(piece);
         const auto destination = engine_.staging_at(above(), slot_of(step)) + piece.staged * sizeof(Accumulator<T>);
-        engine_.template accumulate<T>(destination, come(piece, step), sources, route_.size_of(route_.own_group),
-                                       piece.count, args_.op);
+        engine_.template accumulate<T>(destination, partial_from_below(piece, step), sources,
+                                       route_.size_of(route_.own_group), piece.count, args_.op);
         engine_.signal(above(), step);
         if (!is_first()) engine_.credit(below(), step);
         return true;
@@ -87,7 +87,7 @@ public:
         const Piece piece = this->piece(step);
         if (!engine_.wait(below(), step)) return false;
         const auto *const sources = sources_of_group(piece);
-        engine_.template complete<T>(destinations, destination_count, come(piece, step), sources,
+        engine_.template complete<T>(destinations, destination_count, partial_from_below(piece, step), sources,
                                      route_.size_of(route_.own_group), piece.count, args_.op);
         engine_.credit(below(), step);
         return true;
@@ -138,7 +138,7 @@ private:
             return (of == engine_.rank() ? engine_.local(args_.send) : engine_.send_of(of)) + place;
         });
     }
-    BATON_HD const std::byte *come(const Piece &piece, std::uint64_t step) const {
+    BATON_HD const std::byte *partial_from_below(const Piece &piece, std::uint64_t step) const {
         if (is_first()) return nullptr;
         return engine_.staging_from(below(), slot_of(step)) + piece.staged * sizeof(Accumulator<T>);
     }

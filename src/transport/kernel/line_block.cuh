@@ -32,8 +32,8 @@ public:
         take_epoch(mine);
         post_arrivals(mine);
         // Threads may have been told at different loads: a warp stores lines together or not at all.
-        const bool going = __all_sync(full_mask, !failed_);
-        while (going && runs.more()) {
+        const bool told = __any_sync(full_mask, failed_);
+        while (!told && runs.more()) {
             const Run run(runs.run(), part.bytes);
             if (part.to != nullptr && part.to != part.from) store_run(part.to, run, words, unaligned);
             if (part.peer != view_.rank) {

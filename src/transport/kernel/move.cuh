@@ -16,13 +16,14 @@ inline namespace on_device {
 
 /// A block's share of a range of 16-byte words between a head and a tail that are not aligned: sizes in units of
 /// `unit` bytes, for pointers that agree modulo 16.
-struct Split {
+struct AlignedPart {
     std::size_t head;   // units before the first aligned word
     std::size_t words;  // aligned words
     std::size_t body;   // the units in them
 };
 
-__device__ inline Split split_range(const void *pointer, std::size_t count, std::size_t unit, std::size_t word = 16) {
+__device__ inline AlignedPart aligned_part(const void *pointer, std::size_t count, std::size_t unit,
+                                           std::size_t word = 16) {
     std::size_t head = (word - address_of(pointer) % word) % word / unit;
     if (head > count) head = count;
     const std::size_t words = (count - head) / (word / unit);
@@ -68,9 +69,10 @@ __device__ inline void copy_words(void *destination, const void *source, std::si
 }
 
 /// The bytes before and after the words that copy_words() moves.
-__device__ inline void copy_edges(void *destination, const void *source, const Split &split, std::size_t bytes) {
-    for (std::size_t i = threadIdx.x; i < bytes - split.body; i += blockDim.x) {
-        const std::size_t at = i < split.head ? i : i + split.body;
+__device__ inline void copy_edges(void *destination, const void *source, const AlignedPart &aligned,
+                                  std::size_t bytes) {
+    for (std::size_t i = threadIdx.x; i < bytes - aligned.body; i += blockDim.x) {
+        const std::size_t at = i < aligned.head ? i : i + aligned.body;
         store_word(static_cast<std::uint8_t *>(destination) + at,
                    load_word(static_cast<const std::uint8_t *>(source) + at));
     }
@@ -80,16 +82,16 @@ __device__ inline void copy_edges(void *destination, const void *source, const S
 __device__ __noinline__ inline void copy_narrow(void *destination, const void *source, std::size_t bytes,
                                                 std::uintptr_t difference) {
     const std::size_t width = difference % 8 == 0 ? 8 : difference % 4 == 0 ? 4 : difference % 2 == 0 ? 2 : 1;
-    const Split split = split_range(source, bytes, 1, width);
-    copy_edges(destination, source, split, bytes);
+    const AlignedPart aligned = aligned_part(source, bytes, 1, width);
+    copy_edges(destination, source, aligned, bytes);
     if (width == 8) {
-        copy_words<std::uint64_t>(destination, source, split.head, split.words);
+        copy_words<std::uint64_t>(destination, source, aligned.head, aligned.words);
     } else if (width == 4) {
-        copy_words<std::uint32_t>(destination, source, split.head, split.words);
+        copy_words<std::uint32_t>(destination, source, aligned.head, aligned.words);
     } else if (width == 2) {
-        copy_words<std::uint16_t>(destination, source, split.head, split.words);
+        copy_words<std::uint16_t>(destination, source, aligned.head, aligned.words);
     } else {
-        copy_words<std::uint8_t>(destination, source, split.head, split.words);
+        copy_words<std::uint8_t>(destination, source, aligned.head, aligned.words);
     }
 }
 
@@ -98,9 +100,9 @@ __device__ inline void copy_block(void *destination, const void *source, std::si
     if (bytes == 0) return;
     const std::uintptr_t difference = address_of(destination) ^ address_of(source);
     if (difference % 16 != 0) return copy_narrow(destination, source, bytes, difference);
-    const Split split = split_range(source, bytes, 1);
-    copy_words<uint4>(destination, source, split.head, split.words);
-    copy_edges(destination, source, split, bytes);
+    const AlignedPart aligned = aligned_part(source, bytes, 1);
+    copy_words<uint4>(destination, source, aligned.head, aligned.words);
+    copy_edges(destination, source, aligned, bytes);
 }
 
 /// Words [0, words) of two copies, side by side: all loads of both are under way before the first store.
@@ -147,10 +149,10 @@ __device__ __noinline__ inline void copy_two(void *destination_0, const void *so
         copy_by_call(destination_1, source_1, bytes);
         return;
     }
-    const Split split = split_range(source_0, bytes, 1);
-    copy_words_of_two<4>(destinations, sources, split.head, split.words);
-    copy_edges(destination_0, source_0, split, bytes);
-    copy_edges(destination_1, source_1, split, bytes);
+    const AlignedPart aligned = aligned_part(source_0, bytes, 1);
+    copy_words_of_two<4>(destinations, sources, aligned.head, aligned.words);
+    copy_edges(destination_0, source_0, aligned, bytes);
+    copy_edges(destination_1, source_1, aligned, bytes);
 }
 
 /// Sources that a thread loads before it adds, where their number is not known to the compiler.
@@ -246,10 +248,10 @@ __device__ inline void reduce_one(T *const *destinations, int destination_count,
 /// even aligned to T: one element a time, its loads from up to eight sources in flight.
 template <class T>
 __device__ __noinline__ void reduce_edges(T *const *destinations, int destination_count, const T *const *sources,
-                                          int source_count, std::size_t count, Split split, int op) {
+                                          int source_count, std::size_t count, AlignedPart aligned, int op) {
     using Word = typename WordOf<sizeof(T)>::Type;
-    for (std::size_t i = threadIdx.x; i < count - split.body; i += blockDim.x) {
-        const std::size_t at = i < split.head ? i : i + split.body;
+    for (std::size_t i = threadIdx.x; i < count - aligned.body; i += blockDim.x) {
+        const std::size_t at = i < aligned.head ? i : i + aligned.body;
         reduce_one<T, Word>(destinations, destination_count, sources, source_count, at, op);
     }
 }
@@ -260,25 +262,25 @@ template <class T>
 __device__ inline void reduce_block(T *const *destinations, int destination_count, const T *const *sources,
                                     int source_count, std::size_t count, int op) {
     if (destination_count <= 0 || count == 0) return;
-    Split split{count, 0, 0};
+    AlignedPart aligned{count, 0, 0};
     const std::uintptr_t difference = address_difference(destinations, destination_count, sources[0]) |
                                       address_difference(sources, source_count, sources[0]);
     if (difference % 16 == 0 && address_of(sources[0]) % sizeof(T) == 0)
-        split = split_range(sources[0], count, sizeof(T));
+        aligned = aligned_part(sources[0], count, sizeof(T));
     if (source_count == 2) {
-        reduce_words_of<T, 2, 4>(destinations, destination_count, sources, split.head, split.words, op);
+        reduce_words_of<T, 2, 4>(destinations, destination_count, sources, aligned.head, aligned.words, op);
     } else if (source_count == 4) {
-        reduce_words_of<T, 4, 2>(destinations, destination_count, sources, split.head, split.words, op);
+        reduce_words_of<T, 4, 2>(destinations, destination_count, sources, aligned.head, aligned.words, op);
     } else if (source_count == 8) {
-        reduce_words_of<T, 8, 1>(destinations, destination_count, sources, split.head, split.words, op);
+        reduce_words_of<T, 8, 1>(destinations, destination_count, sources, aligned.head, aligned.words, op);
     } else {
-        for (std::size_t i = threadIdx.x; i < split.words; i += blockDim.x) {
+        for (std::size_t i = threadIdx.x; i < aligned.words; i += blockDim.x) {
             reduce_one<T, uint4>(destinations, destination_count, sources, source_count,
-                                 split.head + i * (16 / sizeof(T)), op);
+                                 aligned.head + i * (16 / sizeof(T)), op);
         }
     }
-    if (split.body != count) {
-        reduce_edges(destinations, destination_count, sources, source_count, count, split, op);
+    if (aligned.body != count) {
+        reduce_edges(destinations, destination_count, sources, source_count, count, aligned, op);
     }
 }
 
