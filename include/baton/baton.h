@@ -419,7 +419,8 @@ BATON_API baton_result baton_group_end(void);
 BATON_API baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base);
 /* Collective; waits for the work enqueued on the window's communicator. On GPUs it gives memory back, so calls on other
  * communicators come before it on all ranks or on none, as before baton_comm_destroy(). On a broken communicator it
- * waits for no other rank, and the window's memory stays until baton_comm_destroy(), as others may still use it. */
+ * waits for no other rank; on that, and on one that breaks while it waits, the window's memory stays until
+ * baton_comm_destroy(), as others may still use it. */
 BATON_API baton_result baton_window_destroy(baton_window_t window);
 
 /* The address at which this process sees `peer`'s memory of the window: plain loads and stores (or kernels) reach it.

@@ -67,6 +67,7 @@ Request check_allgather(const Turn &turn, const void *sendbuf, void *recvbuf, st
     request.send = sendbuf == BATON_IN_PLACE ? own : bytes_at(sendbuf);
     if (sendbuf != BATON_IN_PLACE) request.send_info = turn.buffers().check(sendbuf, request.bytes, "sendbuf");
     request.recv_info = turn.buffers().check(recvbuf, total, "recvbuf");
+    // In reserved address space the own block may lie in another mapping than the first.
     if (sendbuf == BATON_IN_PLACE && !request.recv_info.chunk) request.send_info = request.recv_info;
     if (request.send != own && overlap(request.send, request.bytes, request.recv, total)) {
         fail(BATON_ERR_ARGUMENT,

@@ -183,5 +183,34 @@ TEST_F(CollectiveWaits, DestroyingDifferentWindowsIsAMismatch) {
     expect_stays_broken(comm, BATON_ERR_MISMATCH);
 }
 
+/// Whoever has not destroyed it may still load and store, whatever else its process does.
+TEST_F(CollectiveWaits, AWindowStaysMappedWhereItIsUsed) {
+    const Bytes expected = make_input(BATON_UINT8, BATON_SUM, environment().seed, odd_one(), 5000);
+    baton_comm_t broken = create(never);
+    const Communicator other;
+    baton_window_t window = nullptr;
+    void *base = nullptr, *pointer = nullptr, *memory = nullptr;
+    ASSERT_OK(baton_window_create(broken, expected.size(), &window, &base));
+    ASSERT_OK(baton_window_pointer(window, odd_one(), &pointer));
+    if (is_odd_one()) copy_memory(base, expected.data(), expected.size(), on_gpu(broken));
+    barrier();
+    if (is_odd_one()) {
+        EXPECT_OK(baton_comm_abort(broken));
+        EXPECT_OK(baton_window_destroy(window));
+    }
+    // Another communicator's memory is given back, and its calls unmap whatever nobody needs any more.
+    ASSERT_OK(baton_malloc(other, 1000, &memory));
+    ASSERT_OK(baton_free(other, memory));
+    for (std::uint64_t i = 0; i < 3; ++i) expect_works(other, i);
+    if (!is_odd_one()) {
+        Bytes got(expected.size());
+        copy_memory(got.data(), pointer, got.size(), on_gpu(broken));
+        EXPECT_TRUE(same_bytes(expected, got));
+        EXPECT_OK(baton_window_destroy(window));
+    }
+    barrier();
+    EXPECT_OK(baton_comm_destroy(broken));
+}
+
 }  // namespace
 }  // namespace baton::test

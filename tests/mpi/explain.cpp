@@ -213,7 +213,9 @@ TEST_F(Explain, InfoCountsWhatRanksShare) {
     const Communicator fresh(MPI_COMM_WORLD);
     const std::size_t share = (mapped() - before) / static_cast<std::size_t>(size());
     EXPECT_GT(share, 0u);
-    EXPECT_GE(info_of(fresh.get()).host_bytes, share);
+    // Beside them lies the table of all ranks' regions (2048 entries of 16 bytes each), and on the host much more.
+    const std::size_t table = std::size_t{2048} * 16 * static_cast<std::size_t>(size());
+    EXPECT_GE(info_of(fresh.get()).host_bytes, share + table);
 }
 
 /// A rank that may not be reached directly is enough for all to go through host memory, and all know which it is.

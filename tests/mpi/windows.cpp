@@ -290,36 +290,6 @@ TEST(WindowsOnTheHost, AreDestroyedBehindWhatUsesThem) {
     if (sender.joinable()) sender.join();
 }
 
-/// Whoever has not destroyed it may still load and store, whatever else its process does.
-TEST_F(Windows, OfABrokenCommunicatorStaysMappedWhereItIsUsed) {
-    const Bytes expected = content(0, 0, 5000);
-    baton_comm_t broken = nullptr;
-    baton_window_t window = nullptr;
-    void *base = nullptr, *pointer = nullptr;
-    ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, nullptr, &broken));
-    ASSERT_OK(baton_window_create(broken, expected.size(), &window, &base));
-    ASSERT_OK(baton_window_pointer(window, 0, &pointer));
-    if (rank() == 0) copy_memory(base, expected.data(), expected.size(), test::on_gpu(broken));
-    barrier();
-    if (rank() == 0) {
-        EXPECT_OK(baton_comm_abort(broken));
-        EXPECT_OK(baton_window_destroy(window));
-    }
-    // Another communicator's memory is given back and unmapped, and its calls unmap whatever else is no longer needed.
-    void *memory = nullptr;
-    ASSERT_OK(baton_malloc(comm(), 1000, &memory));
-    ASSERT_OK(baton_free(comm(), memory));
-    for (int i = 0; i < 3; ++i) expect_works(comm(), 1);
-    if (rank() != 0) {
-        Bytes got(expected.size());
-        copy_memory(got.data(), pointer, got.size(), test::on_gpu(broken));
-        EXPECT_TRUE(same_bytes(expected, got));
-        EXPECT_OK(baton_window_destroy(window));
-    }
-    barrier();
-    EXPECT_OK(baton_comm_destroy(broken));
-}
-
 TEST_F(Windows, LeftToTheCommunicator) {
     baton_window_t window = nullptr;
     void *base = nullptr, *memory = nullptr;

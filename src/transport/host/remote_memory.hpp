@@ -29,7 +29,8 @@ struct HostReach {
 /// Copies; throw nothing, return false (with errno) if the other process is gone or refuses.
 bool host_write(const HostRemote &destination, const std::byte *source, std::uint64_t bytes);
 bool host_read(std::byte *destination, const HostRemote &source, std::uint64_t bytes);
-/// What the errno that they leave says: the other process has gone (ESRCH), or has freed the memory (EFAULT).
+/// What the errno that they leave says: the other process has gone (ESRCH), or one of the two buffers cannot be read or
+/// written.
 baton_result copy_error();
 
 }  // namespace baton::core
