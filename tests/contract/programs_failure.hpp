@@ -6,7 +6,8 @@
 /// Programs that meet failures: what every engine that acts at once does then.
 namespace baton::core::contract {
 
-/// Calls every method of an operation that fails at await_all. Nothing may happen to `recv`, `out` or any peer's memory.
+/// Calls every method of an operation that fails at await_all. Nothing may happen to `recv`, `out` or any peer's
+/// memory.
 struct GoOnAfterFailure {
     template <class E>
     struct Lists {
