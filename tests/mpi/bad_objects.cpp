@@ -3,7 +3,6 @@
 
 #include <cstring>
 #include <iostream>
-#include <sstream>
 
 #include "support/fixture.hpp"
 #include "support/process_maps.hpp"
@@ -127,13 +126,9 @@ TEST_F(BadObjects, Memory) {
 
 /// This process's mapping of `pointer`, as the kernel shows it: "" where there is none.
 std::string mapping_of(const void *pointer) {
-    for (const std::string &line : process_maps()) {
-        std::uintptr_t begin = 0, end = 0;
-        char dash = 0;
-        std::istringstream(line) >> std::hex >> begin >> dash >> end;
-        const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-        if (begin <= address && address < end) return line;
-    }
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    for (const Mapping &mapping : process_maps())
+        if (mapping.begin <= address && address < mapping.end) return mapping.line;
     return "";
 }
 

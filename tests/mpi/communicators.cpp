@@ -125,9 +125,9 @@ std::size_t entries_of(const char *folder) {
 /// Lines of this process's memory map that show a segment of Baton under a name that still exists.
 std::string named_segments() {
     std::string found;
-    for (const std::string &line : process_maps("/dev/shm/"))
-        if (line.find("baton") != std::string::npos && line.find("(deleted)") == std::string::npos)
-            found += line + '\n';
+    for (const Mapping &mapping : process_maps("/dev/shm/"))
+        if (mapping.line.find("baton") != std::string::npos && mapping.line.find("(deleted)") == std::string::npos)
+            found += mapping.line + '\n';
     return found;
 }
 

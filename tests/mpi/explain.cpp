@@ -1,7 +1,6 @@
 // explain and info: texts that name the plan, and numbers that add up.
 #include <cstdlib>
 #include <cstring>
-#include <sstream>
 
 #include "support/fixture.hpp"
 #include "support/process_maps.hpp"
@@ -201,12 +200,7 @@ TEST_F(Explain, InfoAddsUp) {
 TEST_F(Explain, InfoCountsWhatRanksShare) {
     const auto mapped = [] {
         std::size_t bytes = 0;
-        for (const std::string &line : process_maps("/dev/shm/baton-")) {
-            std::size_t begin = 0, end = 0;
-            char dash = 0;
-            std::istringstream(line) >> std::hex >> begin >> dash >> end;
-            bytes += end - begin;
-        }
+        for (const Mapping &mapping : process_maps("/dev/shm/baton-")) bytes += mapping.end - mapping.begin;
         return bytes;
     };
     const std::size_t before = mapped();

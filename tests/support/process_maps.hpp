@@ -1,17 +1,30 @@
 #pragma once
 
+#include <cstdint>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
 namespace baton::test {
 
-/// The mappings of this process's memory as the kernel shows them, a line each, of those that hold `text`.
-inline std::vector<std::string> process_maps(const std::string &text = "") {
+/// A mapping of this process's memory, and its line as the kernel shows it.
+struct Mapping {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    std::string line;
+};
+
+/// Those whose line holds `text`.
+inline std::vector<Mapping> process_maps(const std::string &text = "") {
     std::ifstream maps("/proc/self/maps");
-    std::vector<std::string> found;
-    for (std::string line; std::getline(maps, line);)
-        if (line.find(text) != std::string::npos) found.push_back(line);
+    std::vector<Mapping> found;
+    for (Mapping mapping; std::getline(maps, mapping.line);) {
+        if (mapping.line.find(text) == std::string::npos) continue;
+        char dash = 0;
+        std::istringstream(mapping.line) >> std::hex >> mapping.begin >> dash >> mapping.end;
+        found.push_back(mapping);
+    }
     return found;
 }
 
