@@ -60,6 +60,7 @@ public:
     baton_comm_t handle() const { return comm_; }
     baton_stream_t stream() const { return stream_; }
     bool on_gpu() const { return info_.on_gpu != 0; }
+    MemorySpace memory_space() const { return on_gpu() ? MemorySpace::gpu : MemorySpace::host; }
     int rank() const { return info_.rank; }
     int size() const { return info_.size; }
     const baton_info &info() const { return info_; }

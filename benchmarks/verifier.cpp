@@ -19,8 +19,7 @@ constexpr int poison_byte = 0xDB;
 
 }  // namespace
 
-Verifier::Verifier(const Communicator &communicator)
-    : Verifier(communicator, communicator.on_gpu() ? MemorySpace::gpu : MemorySpace::host) {}
+Verifier::Verifier(const Communicator &communicator) : Verifier(communicator, communicator.memory_space()) {}
 
 Verifier::Verifier(const Communicator &communicator, MemorySpace memory_space) : communicator_(communicator) {
     if (memory_space == MemorySpace::gpu) {

@@ -110,25 +110,25 @@ std::vector<Output> make_outputs(const Machine &machine, const Options &options)
     return outputs;
 }
 
-/// All of the files or none.
+/// All of the files or none; none where the standard output cannot be written, which run_benchmark() says.
 void write(const std::vector<Output> &outputs, Files &files) {
     for (const Output &output : outputs)
         if (output.file != "-") files.at(output.file).draft(output.content);
     for (const Output &output : outputs)
         if (output.file == "-") std::fwrite(output.content.data(), 1, output.content.size(), stdout);
-    if (!bench::output_is_written()) throw bench::Error("cannot write to the standard output");
+    if (!bench::output_is_written()) return;
     for (auto &[ignored, file] : files) file.publish();
 }
 
-/// For World::on_rank_0: what `work` throws is wrong usage, said in this program's name. Where the standard output
-/// cannot be written, run_benchmark() says that.
-void as_usage(const std::function<void()> &work) {
-    try {
-        work();
-    } catch (const std::exception &error) {
-        if (!bench::output_is_written()) return;
-        throw bench::Error(fmt::format("baton_topo: {}", printable(error.what())), 2);
-    }
+/// Runs `work` on rank 0. What it throws is wrong usage, said in this program's name, on all ranks.
+void on_rank_0_as_usage(const bench::World &world, const std::function<void()> &work) {
+    world.on_rank_0([&] {
+        try {
+            work();
+        } catch (const std::exception &error) {
+            throw bench::Error(fmt::format("baton_topo: {}", printable(error.what())), 2);
+        }
+    });
 }
 
 int run(const bench::World &world, int argc, char **argv) {
@@ -140,20 +140,16 @@ int run(const bench::World &world, int argc, char **argv) {
     Files files;
     Snapshot snapshot;
     std::vector<int> gpus;
-    world.on_rank_0([&] {
-        as_usage([&] {
-            files = open_files(*options);
-            snapshot = read_snapshot(*options);
-            gpus = gpu_of_each(snapshot, names);
-        });
+    on_rank_0_as_usage(world, [&] {
+        files = open_files(*options);
+        snapshot = read_snapshot(*options);
+        gpus = gpu_of_each(snapshot, names);
     });
     if (options->measure) measure_pairs(world, gpus, snapshot);
-    world.on_rank_0([&] {
-        as_usage([&] {
-            if (gpus.size() < 2) gpus.clear();
-            const Machine machine = make_machine(options->from, std::move(snapshot), std::move(gpus));
-            write(make_outputs(machine, *options), files);
-        });
+    on_rank_0_as_usage(world, [&] {
+        if (gpus.size() < 2) gpus.clear();
+        const Machine machine = make_machine(options->from, std::move(snapshot), std::move(gpus));
+        write(make_outputs(machine, *options), files);
     });
     return 0;
 }

@@ -38,8 +38,7 @@ public:
               std::string name)
         : name_(std::move(name)),
           verifier_(setting.verifier),
-          communicator_(setting.communicator.world(),
-                        setting.communicator.on_gpu() ? MemorySpace::gpu : MemorySpace::host, tuning),
+          communicator_(setting.communicator.world(), setting.communicator.memory_space(), tuning),
           library_(communicator_, buffers, window_bytes) {}
 
     const std::string &name() const { return name_; }
