@@ -18,6 +18,9 @@ struct CollectiveArgs {
     // Algorithm::two_phase: every rank may work in its `recv` until it has credited step 1; peers store results there
     // only after that credit. The same on all ranks.
     bool recv_is_scratch = false;
+    // Peers may be copy engines, whose signals do not wait for what their reductions read, so that slots are asked for.
+    // The same on all ranks.
+    bool signals_before_reads = false;
 };
 
 }  // namespace baton::core

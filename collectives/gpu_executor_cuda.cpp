@@ -182,6 +182,7 @@ void GpuExecutor::collective(const Request &request, const Plan &plan, const Col
     }
     CollectiveArgs shared = args;
     shared.recv_is_scratch = view_.size == 2;  // with more it has not been measured
+    shared.signals_before_reads = true;
     ordered(stream, Enqueues::in_steps, [&](cudaStream_t on) {
         if (!run_copy_engine(request, plan, shared, on)) run_kernel(request, plan, shared, on);
     });
