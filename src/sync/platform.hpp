@@ -20,14 +20,6 @@
 /// another process, or both.
 namespace baton::core {
 
-/// Before a release store that is to cover what earlier kernels and copies of the stream have written too. A host
-/// stream is one thread, whose release covers all that it has done.
-BATON_HD inline void fence_stream_writes() {
-#if defined(__CUDA_ARCH__)
-    __threadfence_system();
-#endif
-}
-
 BATON_HD inline std::uint64_t load_relaxed(const std::uint64_t *word) {
 #if defined(__CUDA_ARCH__)
     std::uint64_t value;
@@ -56,7 +48,8 @@ BATON_HD inline void store_relaxed(std::uint64_t *word, std::uint64_t value) {
 #endif
 }
 
-/// Release is cumulative: it covers what other threads of the block wrote before a __syncthreads() that precedes it.
+/// Release is cumulative: it covers what other threads of the block wrote before a __syncthreads() that precedes it,
+/// and what kernels and copies before this one in its stream have written.
 BATON_HD inline void store_release(std::uint64_t *word, std::uint64_t value) {
 #if defined(__CUDA_ARCH__)
     asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");

@@ -13,7 +13,6 @@ namespace baton::core {
 
 BATON_HD inline void give_signal(const CommView &view, int window, int target) {
     const std::uint64_t given = ++*view.own_words().signals_given(window, target);
-    fence_stream_writes();
     store_release(view.arena(target).signal_word(window, view.rank), given);
 }
 
