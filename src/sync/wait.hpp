@@ -32,10 +32,9 @@ BATON_HD inline bool told_to_give_up(const CommView &view, std::uint64_t word) {
     return true;
 }
 
-/// The abort word of a channel. The modulo: where a wait has no channel of the communicator's, any word will do, for
-/// all are written. A caller without a channel passes 0.
+/// The abort word of a channel. All are written, so a caller without a channel passes 0.
 BATON_HD inline std::uint64_t abort_word(const CommView &view, int channel) {
-    return load_relaxed(view.own().abort(channel % view.layout.channels));
+    return load_relaxed(view.own().abort(channel));
 }
 
 /// What a host thread asks before it begins something: neither has a peer told it to give up, nor has this process
