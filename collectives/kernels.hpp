@@ -37,8 +37,7 @@ struct LaunchedMessage {
                               // block works through every blocks-th part
     Algorithm algorithm = Algorithm::packet;
 };
-/// Launch parameters cost time by their size, and most launches carry one or two messages: so two capacities, this and
-/// BATON_GROUP_LIMIT.
+/// Most launches carry one or two messages, and need not copy the parameters of BATON_GROUP_LIMIT: so two capacities.
 inline constexpr int few_messages = 4;
 template <int capacity>
 struct MessageBatch {

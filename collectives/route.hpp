@@ -29,7 +29,7 @@ struct Route {
 /// For `rank`; without groups where all links are alike.
 Route make_route(const Links &links, int rank);
 
-/// The algorithms that need a route get it with the rest: launch parameters cost time, so the others do without.
+/// What the algorithms get that need a route.
 struct RoutedArgs : CollectiveArgs {
     Route route;
 };

@@ -23,6 +23,7 @@ struct BufferRef {
     BATON_HD std::uint64_t slot() const { return word & 0xFFFF; }
     BATON_HD bool is_in_region() const { return slot() != raw_slot; }
     BATON_HD std::uint64_t offset() const { return word >> 16; }
+    std::byte *address() const { return reinterpret_cast<std::byte *>(word >> 16); }
 };
 
 /// What a rank says it is doing. Two ranks that meet must say the same; both halves of a message sign as a send.

@@ -32,8 +32,7 @@ HostRemote HostReach::resolve(const CommView &view, int owner, const BufferRef &
     if (buffer.is_in_region()) {
         return {region_address(view, owner, buffer, {}), 0};
     }
-    auto *address = reinterpret_cast<std::byte *>(buffer.offset());
-    return {address, same_process || owner == view.rank ? 0 : pids[static_cast<std::size_t>(owner)]};
+    return {buffer.address(), same_process || owner == view.rank ? 0 : pids[static_cast<std::size_t>(owner)]};
 }
 
 bool host_write(const HostRemote &destination, const std::byte *source, std::uint64_t bytes) {
