@@ -28,15 +28,13 @@ __device__ inline void trap_unless_converged() {
     if (__activemask() != full_mask) __trap();
 }
 
-/// This thread's part of a line. The eight threads agree on `when`.
+/// This thread's part of a line. The eight threads agree on `when`, so what the assembler may part by it are lines.
 __device__ inline void store_line_words(DataLine *line, const LineWords &words, bool when) {
-    trap_unless_converged();
     store_line_part(line->data + place_in_line() * sizeof(LineWords), words, when);
 }
 
 /// Zeros if not `when`, so that no epoch is seen.
 __device__ inline LineWords load_line_words(const DataLine *line, bool when) {
-    trap_unless_converged();
     return load_line_part(line->data + place_in_line() * sizeof(LineWords), when);
 }
 
@@ -182,6 +180,7 @@ __device__ inline void stamp(LineWords (&words)[lines], std::uint64_t epoch) {
 /// A run's lines into a peer's memory, where its part's lines begin at `to`.
 template <int lines>
 __device__ inline void store_lines(DataLine *to, const LineRun<lines> &run, const LineWords (&words)[lines]) {
+    trap_unless_converged();
 #pragma unroll
     for (int k = 0; k < lines; ++k) store_line_words(to + run.line + k * run.lines_apart, words[k], run.exists(k));
 }
@@ -192,6 +191,7 @@ template <int sources, int lines, class Spin>
 __device__ inline bool poll_lines(const DataLine *const (&from)[sources], const LineRun<lines> &run,
                                   LineWords (&held)[sources][lines], std::uint64_t epoch, Spin &spin) {
     for (;;) {
+        trap_unless_converged();
         bool there = true;
 #pragma unroll
         for (int s = 0; s < sources; ++s) {
