@@ -63,7 +63,7 @@ BATON_HD void run_allgather(Engine &engine, const Args &args) {
     } else if constexpr (algorithm == Algorithm::two_level) {
         AllgatherTwoLevel<Engine>(engine, args).run();
     } else if constexpr (algorithm == Algorithm::staged) {
-        allgather_staged(engine, args);
+        AllgatherStaged<Engine>(engine, args).run();
     } else {
         static_assert(no_such<Engine>, "not an algorithm of the operation");
     }
@@ -93,11 +93,11 @@ BATON_HD void run_broadcast(Engine &engine, const Args &args) {
     } else if constexpr (algorithm == Algorithm::line) {
         broadcast_line(engine, args);
     } else if constexpr (algorithm == Algorithm::push) {
-        broadcast_push(engine, args);
+        BroadcastPush<Engine>(engine, args).run();
     } else if constexpr (algorithm == Algorithm::pull) {
         broadcast_pull(engine, args);
     } else if constexpr (algorithm == Algorithm::staged) {
-        broadcast_staged(engine, args);
+        BroadcastStaged<Engine>(engine, args).run();
     } else {
         static_assert(no_such<Engine>, "not an algorithm of the operation");
     }

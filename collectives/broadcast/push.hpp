@@ -113,9 +113,4 @@ private:
     const std::uint64_t steps_;
 };
 
-template <class Engine>
-BATON_HD void broadcast_push(Engine &engine, const CollectiveArgs &args) {
-    BroadcastPush<Engine>(engine, args).run();
-}
-
 }  // namespace baton::core

@@ -49,6 +49,7 @@ ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
     layout.message_lines = lines_for(limits.message_lines);
     layout.message_staged = (limits.message_staged + 255) / 256 * 256;
     layout.segment_bytes = (limits.segment + 255) / 256 * 256;
+    layout.early_bytes = (limits.early + 255) / 256 * 256;
 
     Allocator allocator;
     layout.sent = allocator.take(n * sizeof(MessageCount));
@@ -72,6 +73,7 @@ ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
     layout.packets = allocator.take(2 * c * n * layout.packets_per_channel * sizeof(Packet));
     layout.lines = allocator.take(2 * c * n * layout.lines_per_channel * sizeof(DataLine));
     layout.staging = allocator.take(2 * n * layout.segment_bytes);
+    layout.early = allocator.take(2 * c * layout.early_bytes);
     layout.total_bytes = allocator.total();
     return layout;
 }

@@ -90,14 +90,16 @@ struct alignas(128) MessageOutbox {
 ///
 /// Reuse. Epochs are per channel, and every operation on a channel is all-to-all: finishing epoch e+1 means that each
 /// peer has sent something in e+1, hence had finished e. So what is indexed by epoch parity (arrival lines, packets,
-/// data lines) may be written for e+2 without asking. Staging segments are asked for (credit), or follow from signals
-/// (memory_model.md). Message slots, and with them their buffers of lines or staging, are handed back (consumed).
+/// data lines, early staging) may be written for e+2 without asking. Staging segments are asked for (credit), or follow
+/// from signals (memory_model.md). Message slots, and with them their buffers of lines or staging, are handed back
+/// (consumed).
 struct ArenaLayout {
     std::int32_t size = 0;
     std::int32_t channels = 0;
     std::uint64_t packets_per_channel = 0;  // per parity and peer
     std::uint64_t lines_per_channel = 0;    // likewise
     std::uint64_t segment_bytes = 0;        // per staging slot and peer, over all channels
+    std::uint64_t early_bytes = 0;          // per parity and channel
     std::uint64_t message_packets = 0;      // per message slot
     std::uint64_t message_capacity = 0;     // the longest message that they hold, bytes
     std::uint64_t message_lines = 0;        // per line buffer of messages
@@ -124,6 +126,7 @@ struct ArenaLayout {
     std::uint64_t packets = 0;          // [parity][channel][from][packets_per_channel] Packet; likewise
     std::uint64_t lines = 0;            // [parity][channel][from][lines_per_channel] DataLine
     std::uint64_t staging = 0;          // [2][from][segment_bytes]; from the owner itself: for all, who read it here
+    std::uint64_t early = 0;            // [parity][channel][early_bytes]; from the owner, for all
     std::uint64_t total_bytes = 0;
 
     /// Bytes that the parts are to hold.
@@ -135,6 +138,7 @@ struct ArenaLayout {
         std::uint64_t message_lines = 0;   // in lines
         std::uint64_t message_staged = 0;  // of longer ones, in pieces
         std::uint64_t segment = 0;         // segment_bytes
+        std::uint64_t early = 0;           // early_bytes
     };
     static ArenaLayout make(int size, int channels, const Limits &limits);
     /// The bytes that a channel may be given of what goes to a peer in so many lines, in two parts at most.
@@ -189,6 +193,10 @@ struct Arena {
                (static_cast<std::uint64_t>(slot) * static_cast<std::uint64_t>(layout->size) +
                 static_cast<std::uint64_t>(from)) *
                    layout->segment_bytes;
+    }
+    BATON_HD std::byte *early(std::uint64_t epoch, int channel) const {
+        const int parity = static_cast<int>(epoch & 1);
+        return base + layout->early + begin_of(parity * layout->channels + channel, layout->early_bytes);
     }
 
 private:

@@ -57,7 +57,7 @@
 ///     otherwise the epoch stays as it was.
 ///
 /// Every operation awaits every peer or verifies the arrivals before it finishes: that is what tells the next ones that
-/// arrival lines, packets, data lines and staging are free again.
+/// arrival lines, packets, data lines and all staging are free again.
 ///
 /// ## Data
 ///
@@ -108,6 +108,10 @@
 /// staging_of(rank, slot)
 ///     Every rank's slots for itself, for what it has for all: it fills its own, the peers read them after its signal.
 ///     Free once all have arrived; again once all have read the step that filled the slot, and said so.
+/// early_bytes(), early_of(rank)
+///     Every rank's place for the beginning of what it has for all: this channel's part, share(bytes, copy_granule), of
+///     early_bytes() at most, which may be 0. Free after begin(), whoever has arrived; the peers read it after its
+///     signal.
 /// take_packets_from_each(destination, stride, bytes)
 ///     What each peer has put here, as many bytes as it has put, to destination + peer * stride. A failed wait shows at
 ///     finish().
@@ -141,9 +145,9 @@
 /// ## What an engine leaves out
 ///
 /// Kernel and host engine: nothing. The host engine has a meet(arrival) besides, which may come before begin().
-/// Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines, staging_of, what signals or
-/// credits one peer or waits for its credit, accumulate and complete; reduce() has one destination, local, and the
-/// constructor's type. It enqueues, which makes it a narrower contract:
+/// Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines, staging_of, early_of, what
+/// signals or credits one peer or waits for its credit, accumulate and complete; reduce() has one destination, local,
+/// and the constructor's type. It enqueues, which makes it a narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
 ///     there; copies that have been enqueued run all the same.

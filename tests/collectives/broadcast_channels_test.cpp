@@ -35,7 +35,7 @@ TEST_P(BroadcastChannels, GivesEveryRankTheRootsBuffer) {
         send[static_cast<std::size_t>(root)] = input(root, count);
         Node node(ranks, channels, 128);
         run_channels(node, send, recv, [&, count = count, root](ChannelEngine &engine, int rank) {
-            broadcast_push(engine, args_of(node, rank, count, root));
+            BroadcastPush(engine, args_of(node, rank, count, root)).run();
         });
         for (const Vector &found : recv) EXPECT_TRUE(found == send[static_cast<std::size_t>(root)]) << "root " << root;
     }

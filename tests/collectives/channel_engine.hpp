@@ -19,11 +19,12 @@ using Vector = std::vector<std::uint32_t>;
 
 /// What the engines of all ranks and channels share.
 struct Node {
-    Node(int the_size, int the_channels, std::uint64_t segment)
-        : size(the_size), channels(the_channels), segment_bytes(segment) {
+    Node(int the_size, int the_channels, std::uint64_t segment, std::uint64_t early = 0)
+        : size(the_size), channels(the_channels), segment_bytes(segment), early_bytes(early) {
         const auto n = static_cast<std::size_t>(size);
         words = std::vector<std::atomic<std::uint64_t>>(2 * n * n * static_cast<std::size_t>(channels));
         staging.assign(n, std::vector<std::byte>(2 * n * segment));
+        early_staging.assign(n, std::vector<std::byte>(static_cast<std::size_t>(channels) * early));
         lines.resize(2 * n * n * static_cast<std::size_t>(channels));
         line_words = std::vector<std::atomic<std::uint64_t>>(lines.size());
         send.resize(n);
@@ -41,10 +42,12 @@ struct Node {
     const int size;
     const int channels;
     const std::uint64_t segment_bytes;
+    const std::uint64_t early_bytes;  // of a channel
     std::vector<std::vector<std::byte>> lines;
     std::vector<std::atomic<std::uint64_t>> line_words;  // 1: they have been put
     std::vector<std::atomic<std::uint64_t>> words;
     std::vector<std::vector<std::byte>> staging;
+    std::vector<std::vector<std::byte>> early_staging;
     std::vector<std::byte *> send;  // by rank
     std::vector<std::byte *> recv;
 };
@@ -153,6 +156,11 @@ public:
     Remote staging_at(int peer, int slot) const { return staging(peer, slot, rank_); }
     std::byte *staging_from(int peer, int slot) const { return staging(rank_, slot, peer); }
     Remote staging_of(int rank, int slot) const { return staging(rank, slot, rank); }
+    std::uint64_t early_bytes() const { return static_cast<std::uint64_t>(node_.channels) * node_.early_bytes; }
+    Remote early_of(int rank) const {
+        return node_.early_staging[static_cast<std::size_t>(rank)].data() +
+               static_cast<std::uint64_t>(channel_) * node_.early_bytes;
+    }
 
 private:
     std::byte *staging(int at, int slot, int from) const {

@@ -17,12 +17,13 @@ struct Shape {
     int ranks;
     int channels;
     std::uint64_t segment;
+    std::uint64_t early;  // bytes of each channel
     std::size_t count;
 };
 
 std::string text(const Shape &shape) {
     return std::to_string(shape.ranks) + "_ranks_" + std::to_string(shape.channels) + "_channels_" +
-           std::to_string(shape.count) + "_elements";
+           std::to_string(shape.early) + "_early_" + std::to_string(shape.count) + "_elements";
 }
 void PrintTo(const Shape &shape, std::ostream *out) { *out << text(shape); }
 
@@ -31,7 +32,7 @@ protected:
     /// Runs `body(engine, args)` on every channel of every rank; `chunk` elements. send and recv may be the same.
     template <class Body>
     void run(std::vector<Vector> &send, std::vector<Vector> &recv, std::size_t chunk, int root, const Body &body) {
-        Node node(shape().ranks, shape().channels, shape().segment);
+        Node node(shape().ranks, shape().channels, shape().segment, shape().early);
         run_channels(node, send, recv,
                      [&](ChannelEngine &engine, int rank) { body(engine, args_of(node, rank, chunk, root)); });
     }
@@ -50,7 +51,7 @@ protected:
 TEST_P(StagedChannels, Allgather) {
     const std::size_t count = shape().count;
     std::vector<Vector> send = inputs(count), recv = outputs(count * ranks());
-    run(send, recv, count, 0, [](auto &engine, const CollectiveArgs &args) { allgather_staged(engine, args); });
+    run(send, recv, count, 0, [](auto &engine, const CollectiveArgs &args) { AllgatherStaged(engine, args).run(); });
     Vector expected;
     for (const Vector &part : send) expected.insert(expected.end(), part.begin(), part.end());
     for (const Vector &found : recv) EXPECT_EQ(found, expected);
@@ -76,17 +77,21 @@ TEST_P(StagedChannels, Broadcast) {
     const int root = shape().ranks - 1;
     std::vector<Vector> send = inputs(shape().count), recv = outputs(shape().count);
     run(send, recv, shape().count, root,
-        [](auto &engine, const CollectiveArgs &args) { broadcast_staged(engine, args); });
+        [](auto &engine, const CollectiveArgs &args) { BroadcastStaged(engine, args).run(); });
     for (const Vector &found : recv) EXPECT_EQ(found, send[static_cast<std::size_t>(root)]);
 }
 
 TEST_P(StagedChannels, ReduceScatter) {
     const std::size_t count = shape().count;
-    std::vector<Vector> send = inputs(count * ranks()), recv = outputs(count);
-    run(send, recv, count, 0,
-        [](auto &engine, const CollectiveArgs &args) { reduce_scatter_staged<std::uint32_t>(engine, args); });
-    for (std::size_t rank = 0; rank < ranks(); ++rank) {
-        for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(recv[rank][i], sum(shape().ranks, rank * count + i));
+    for (const bool credited : {false, true}) {
+        std::vector<Vector> send = inputs(count * ranks()), recv = outputs(count);
+        run(send, recv, count, 0, [&](auto &engine, CollectiveArgs args) {
+            args.signals_before_reads = credited;
+            reduce_scatter_staged<std::uint32_t>(engine, args);
+        });
+        for (std::size_t rank = 0; rank < ranks(); ++rank) {
+            for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(recv[rank][i], sum(shape().ranks, rank * count + i));
+        }
     }
 }
 
@@ -108,8 +113,10 @@ std::vector<Shape> shapes() {
     std::vector<Shape> all;
     for (const int ranks : {1, 2, 3, 4}) {
         for (const std::size_t count : {0, 1, 33, 1000, 5003}) {
-            all.push_back({ranks, 3, 1024, count});
-            all.push_back({ranks, 5, 256, count});  // more channels than a segment has parts for
+            all.push_back({ranks, 3, 1024, 0, count});
+            all.push_back({ranks, 3, 1024, 256, count});
+            all.push_back({ranks, 5, 256, 0, count});    // more channels than a segment has parts for
+            all.push_back({ranks, 5, 256, 128, count});  // more room than a segment
         }
     }
     return all;

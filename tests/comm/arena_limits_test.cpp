@@ -57,6 +57,8 @@ TEST(ArenaLimits, LinesAreForWhoReachesEachOther) {
         EXPECT_EQ(arenas(config, capabilities, true, {9, 8}).limits.lines, 0U);  // not Hopper's
         EXPECT_EQ(arenas(config, capabilities, false).limits.lines, 0U);
         EXPECT_GT(arenas(config, capabilities, false).limits.message_staged, 0U);
+        EXPECT_EQ(arenas(config, capabilities).limits.early, 0U);
+        EXPECT_EQ(arenas(config, capabilities, false).limits.early, 65536U);
         config.lines = BATON_LINES_OFF;
         EXPECT_EQ(arenas(config, capabilities).limits.lines, 0U);
         EXPECT_EQ(arenas(config, capabilities).limits.message_lines, 0U);

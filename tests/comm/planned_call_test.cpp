@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "sync/arena.hpp"
 
 namespace baton::core {
@@ -11,13 +13,14 @@ constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
 constexpr std::uint64_t segment_bytes = 4096;
 
 /// Whether an operation of `bytes` along the ring of 4 ranks has numbers enough for its steps.
-bool is_numbered(baton_operation operation, baton_type type, std::uint64_t bytes) {
+bool is_numbered(baton_operation operation, baton_type type, std::uint64_t bytes,
+                 std::optional<Algorithm> algorithm = {}) {
     Request request;
     request.operation = operation;
     request.type = type;
     request.bytes = bytes;
     Plan plan;
-    plan.algorithm = reduces(operation) ? Algorithm::chain : Algorithm::ring;
+    plan.algorithm = algorithm.value_or(reduces(operation) ? Algorithm::chain : Algorithm::ring);
     const PlannedCall call(request, plan, 0, 4);
     return call.most_steps(segment_bytes) < std::uint64_t{1} << step_bits;
 }
@@ -38,6 +41,13 @@ TEST(PlannedCall, StepsAlongARouteAreThoseOfItsAccumulators) {
         EXPECT_FALSE(is_numbered(BATON_REDUCE_SCATTER, row.type, (row.gibibytes + 1) * gibibyte / 4));
         EXPECT_TRUE(is_numbered(BATON_ALLGATHER, row.type, 1024 * gibibyte)) << "which has a step for each rank";
     }
+}
+
+/// An early part, which may be none, is a step of its own before the segments.
+TEST(PlannedCall, StepsThroughStagingAreTheSegmentsAndAnEarlyPart) {
+    const std::uint64_t most = (1 << step_bits) - 1;
+    EXPECT_TRUE(is_numbered(BATON_BROADCAST, BATON_INT8, (most - 2) * segment_bytes, Algorithm::staged));
+    EXPECT_FALSE(is_numbered(BATON_BROADCAST, BATON_INT8, most * segment_bytes, Algorithm::staged));
 }
 
 }  // namespace

@@ -113,6 +113,18 @@ void slots_are_kept(Rank &rank, int variant) {
     finish(rank, Program::credits, calls);
 }
 
+void early_staging_is_kept(Rank &rank, int variant) {
+    const Place recv = rank.memory().take(1, true, "recv");
+    std::vector<Call> calls;
+    for (int k = 0; k < rank.rounds(150); ++k) {
+        const std::size_t bytes =
+            k == 0 ? rank.view().layout.early_bytes : 1 + draw_size(rank.common(), rank.view().layout.early_bytes);
+        calls.push_back(stepped_call(rank, calls.size(), draw_blocks(rank, 1, bytes), recv));
+        calls.back().variant = variant;
+    }
+    finish(rank, Program::early, calls);
+}
+
 }  // namespace
 
 std::vector<Clause> order_clauses() {
@@ -150,6 +162,14 @@ std::vector<Clause> order_clauses() {
         {.name = "signals_keep_own_staging",
          .body = slots_are_kept,
          .variant = Credits::in_own_staging | Credits::in_turn,
+         .needs = {.own_staging = true, .at_once = true}},
+        {.name = "epochs_keep_early_staging",
+         .body = early_staging_is_kept,
+         .variant = Early::verify,
+         .needs = {.own_staging = true, .at_once = true}},
+        {.name = "epochs_keep_early_staging_of_the_met",
+         .body = early_staging_is_kept,
+         .variant = Early::await,
          .needs = {.own_staging = true, .at_once = true}},
     };
 }

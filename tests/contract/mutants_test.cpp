@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "clauses.hpp"
@@ -75,6 +76,17 @@ struct ReadsTooFew : HostEngine {
     using HostEngine::HostEngine;
     void copy_from(std::byte *destination, const Remote &source, std::uint64_t bytes) {
         HostEngine::copy_from(destination, source, bytes > 0 ? bytes - 1 : 0);
+    }
+};
+
+/// Has one place for all operations, and reads late what lies there.
+struct OneEarlyPlace : HostEngine {
+    using HostEngine::HostEngine;
+    Remote early_of(int rank) const { return staging_of(rank, 0); }
+    bool wait_all(std::uint64_t step) {
+        const bool waited = HostEngine::wait_all(step);
+        for (int i = 0; i < 100 * rank(); ++i) std::this_thread::yield();
+        return waited;
     }
 };
 
@@ -212,6 +224,7 @@ std::vector<Mutant> mutants() {
         {transport_on_host<LateData>("LateData"), "credits_of_one_keep_slots", true},
         {transport_on_host<LateReads>("LateReads"), "signals_keep_staging", true},
         {transport_on_host<LateReads>("LateReads"), "signals_keep_own_staging", true},
+        {transport_on_host<OneEarlyPlace>("OneEarlyPlace"), "epochs_keep_early_staging", true},
         {transport_on_host<TakesCreditForGranted>("TakesCreditForGranted"), "abort_ends_wait_credit"},
         {transport_on_host<RoundedParts>("RoundedParts"), "reductions_in_parts"},
         {transport_on_host<ForgetsParts>("ForgetsParts"), "reductions_in_parts"},

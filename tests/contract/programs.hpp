@@ -1,6 +1,7 @@
 #pragma once
 
 #include "programs_data.hpp"
+#include "programs_early.hpp"
 #include "programs_failure.hpp"
 #include "programs_lines.hpp"
 #include "programs_order.hpp"
@@ -16,15 +17,16 @@ enum class Program {
     rounds,
     relays,
     credits,
+    early,
     packets,
     lines,
     go_on_after_failure,
     stop_short,
 };
-inline constexpr Program all_programs[] = {Program::meet,      Program::exchange, Program::reduce,
-                                           Program::rounds,    Program::relays,   Program::credits,
-                                           Program::packets,   Program::lines,    Program::go_on_after_failure,
-                                           Program::stop_short};
+inline constexpr Program all_programs[] = {
+    Program::meet,      Program::exchange, Program::reduce,  Program::rounds, Program::relays,
+    Program::credits,   Program::early,    Program::packets, Program::lines,  Program::go_on_after_failure,
+    Program::stop_short};
 
 /// Returns body.template operator()<P>() for the program's class P.
 template <class Body>
@@ -42,6 +44,8 @@ decltype(auto) dispatch_program(Program program, Body &&body) {
             return body.template operator()<Relays>();
         case Program::credits:
             return body.template operator()<Credits>();
+        case Program::early:
+            return body.template operator()<Early>();
         case Program::packets:
             return body.template operator()<Packets>();
         case Program::lines:

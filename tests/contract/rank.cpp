@@ -16,6 +16,7 @@ constexpr auto publish_patience = std::chrono::milliseconds(30000);
 constexpr std::uint64_t packet_bytes = 2048;
 constexpr std::uint64_t line_bytes_of_all = 3000;
 constexpr std::uint64_t segment_bytes = 4096;
+constexpr std::uint64_t early_bytes = 512;
 
 const char *text(Said said) {
     constexpr const char *words[] = {"nothing", "no", "yes", "yes to some threads and no to others"};
@@ -44,8 +45,9 @@ Rank::Rank(Bootstrap &bootstrap, const Transport &transport, const Settings &set
     view_.polls_between_yields = polls_between_yields_oversubscribed;  // ranks are more than processors here
     view_.control = &words_->control;
     view_.regions = peers_.table();
-    view_.layout = ArenaLayout::make(view_.size, transport.channels,
-                                     {.packets = packet_bytes, .lines = line_bytes_of_all, .segment = segment_bytes});
+    view_.layout = ArenaLayout::make(
+        view_.size, transport.channels,
+        {.packets = packet_bytes, .lines = line_bytes_of_all, .segment = segment_bytes, .early = early_bytes});
     map_arenas();
     reach_.same_process = bootstrap.same_process();
     reach_.pids = bootstrap.allgather(static_cast<std::int32_t>(::getpid()));

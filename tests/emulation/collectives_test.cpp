@@ -160,8 +160,10 @@ protected:
         Node::Settings settings;
         settings.through_host = through_host();
         settings.memory_bytes = memory_bytes;
-        settings.limits = {
-            .packets = 2 * most_buffered, .lines = through_host() ? 0 : 2 * most_buffered, .segment = 2048};
+        settings.limits = {.packets = 2 * most_buffered,
+                           .lines = through_host() ? 0 : 2 * most_buffered,
+                           .segment = 2048,
+                           .early = 512};
         return Node(size(), settings);
     }
     bool possible(const Kernel &kernel) const {

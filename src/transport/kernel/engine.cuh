@@ -133,13 +133,20 @@ public:
     __device__ Remote staging_at(int peer, int slot) const { return view_.arena(peer).staging(slot, view_.rank); }
     __device__ std::byte *staging_from(int peer, int slot) const { return view_.own().staging(slot, peer); }
     __device__ Remote staging_of(int rank, int slot) const { return view_.arena(rank).staging(slot, rank); }
+    __device__ std::uint64_t early_bytes() const {
+        return static_cast<std::uint64_t>(channels_) * view_.layout.early_bytes;
+    }
+    __device__ Remote early_of(int rank) const { return view_.arena(rank).early(epoch_, channel_); }
 
+    /// One thread, which stores the epoch first: a kernel that is not Baton's and does not wait for this one may come
+    /// and go after it, and the next one of Baton's would wait for that alone.
     __device__ bool finish() {
         agree();
-        let_kernel_after_launch();
-        if (failed_) return false;
-        if (threadIdx.x == 0) *view_.own().epoch(channel_) = epoch_;
-        return true;
+        if (threadIdx.x == 0) {
+            if (!failed_) *view_.own().epoch(channel_) = epoch_;
+            let_kernel_after_launch();
+        }
+        return !failed_;
     }
 
 private:
