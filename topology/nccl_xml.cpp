@@ -175,12 +175,15 @@ private:
             links.version = nvlink_version_of_sm(sm);
             links.mbps = nominal_link_mbps(links.version);
             const std::string_view target = nvlink.attribute("target").value();
-            const std::uint32_t target_class = number_or<std::uint32_t>(0, nvlink, "tclass", 0, 0xffffff, 16) >> 8;
+            const std::uint32_t whole_class = number_or<std::uint32_t>(0, nvlink, "tclass", 0, 0xffffff, 16);
+            const std::uint32_t target_class = whole_class >> 8;
             const int peer = node_at(parse_pci_address(target));
             // "fffffff:ff:ff.0" stands for switches that a virtual machine hides.
             const bool hidden = target.starts_with("fffffff");
             if (peer >= 0 && builder_.snapshot.pci[static_cast<std::size_t>(peer)].kind == PciKind::gpu) {
                 links.to_node = peer;
+            } else if (whole_class == whole_class_npu) {
+                links.far_end = FarEnd::cpu;
             } else if (target_class == class_other_bridge && !hidden) {
                 links.to_node = switch_at(nvlink, target);
                 links.far_end = FarEnd::nvswitch;

@@ -15,6 +15,8 @@ constexpr std::uint32_t class_vga = 0x0300;
 constexpr std::uint32_t class_3d = 0x0302;
 constexpr std::uint32_t class_pci_bridge = 0x0604;
 constexpr std::uint32_t class_other_bridge = 0x0680;  ///< as NVSwitches have
+/// With the programming interface: the POWER9's end of an NVLink, where an NVSwitch has 0x068000.
+constexpr std::uint32_t whole_class_npu = 0x068001;
 
 inline bool is_network_class(std::uint32_t class_id) { return class_id >> 8 == 0x02; }
 inline bool is_gpu_class(std::uint32_t class_id) { return class_id == class_vga || class_id == class_3d; }

@@ -78,6 +78,19 @@ TEST(NcclXml, VisibleSwitchesAndDirectLinks) {
     EXPECT_EQ(make_graph(read(direct)).pair(0, 1).links, 17);
 }
 
+/// POWER9: each GPU has NVLinks to its processor, which do not join it to the others.
+TEST(NcclXml, LinksToTheProcessor) {
+    std::string text = texts::nccl;
+    for (int gpu = 0; gpu < 2; ++gpu) {
+        text = texts::changed(text, "fffffff:ff:ff.0", fmt::format("0006:00:00.{}", gpu));
+        text = texts::changed(text, R"(tclass="0x068000")", R"(tclass="0x068001")");
+    }
+    const Snapshot snapshot = read(text);
+    EXPECT_EQ(snapshot.gpus[0].nvlinks[0].far_end, FarEnd::cpu);
+    EXPECT_TRUE(snapshot.nvswitches.empty());
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind.value, LinkKind::PIX);
+}
+
 TEST(NcclXml, MoreSwitchesThanThereIsRoomForArePassedOver) {
     std::string text = R"(<system version="1"><cpu numaid="0" affinity="f">)";
     for (int gpu = 0; gpu < 6; ++gpu) {
