@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "topology/classify.hpp"
 #include "topology/limits.hpp"
@@ -53,9 +54,10 @@ private:
                          node.name(), least, most);
         return value;
     }
+    /// NCCL writes "" for what it could not find out.
     template <class T>
     T number_or(T missing, xml_node node, const char *attribute, T least, T most, int base = 10) const {
-        return node.attribute(attribute) ? number<T>(node, attribute, least, most, base) : missing;
+        return *node.attribute(attribute).value() ? number<T>(node, attribute, least, most, base) : missing;
     }
 
     void add_cpu(xml_node cpu) {
@@ -99,7 +101,8 @@ private:
         node.class_id = number_or<std::uint32_t>(0, pci, "class", 0, 0xffffff, 16) >> 8;
         node.vendor = number_or<std::uint32_t>(0, pci, "vendor", 0, 0xffff, 16);
         node.device = number_or<std::uint32_t>(0, pci, "device", 0, 0xffff, 16);
-        const int lanes = number_or<int>(0, pci, "link_width", 0, 64);
+        // Linux tells 255 lanes where there is no link, and NCCL adds those of the NICs that it merges.
+        const int lanes = number_or<int>(0, pci, "link_width", 0, std::numeric_limits<int>::max());
         if (const auto mbps = pcie_link_mbps(pci.attribute("link_speed").value(), lanes))
             node.mbps = {*mbps, Source::nccl_xml};
         const bool gpu =

@@ -65,6 +65,23 @@ TEST(NcclXml, SpeedsOfPciLinks) {
     EXPECT_EQ(pair.nominal_mbps, (Known<int>{16 * 1969, Source::nccl_xml}));
 }
 
+/// As NCCL writes them where sysfs has no path to a device, where Linux knows no width, and for NICs that it merges.
+TEST(NcclXml, PciLinksThatNobodyKnows) {
+    for (const char *width : {"", "0", "255", "128"}) {
+        std::string text = texts::nccl;
+        for (int link = 0; link < 2; ++link) {
+            text = texts::changed(text, "<nvlink", "<gone");
+            text = texts::changed(text, R"(link_width="16")", fmt::format(R"(link_width="{}")", width));
+        }
+        const Snapshot snapshot = read(text);  // the switch's link and the first GPU's; the second's remains
+        EXPECT_FALSE(snapshot.pci[1].mbps.known()) << width;
+        EXPECT_FALSE(snapshot.pci[2].mbps.known()) << width;
+        EXPECT_TRUE(snapshot.pci[3].mbps.known()) << width;
+    }
+    EXPECT_EQ(why_not(texts::changed(texts::nccl, R"(link_width="16")", R"(link_width="wide")")),
+              "topo.xml: line 3: link_width=\"wide\" of <pci> is no number from 0 to 2147483647");
+}
+
 TEST(NcclXml, VisibleSwitchesAndDirectLinks) {
     const std::string seen = texts::changed(texts::changed(texts::nccl, "fffffff:ff:ff.0", "0000:c0:00.0"),
                                             "fffffff:ff:ff.0", "0000:c0:00.0");
@@ -123,6 +140,7 @@ TEST(NcclXml, UnknownNumaNode) {
     const Snapshot snapshot = read(texts::changed(texts::nccl, "numaid=\"0\"", "numaid=\"-1\""));
     EXPECT_FALSE(snapshot.gpus[0].numa_node.known());
     EXPECT_EQ(snapshot.host.numa_list.size(), 1u);
+    EXPECT_EQ(read(texts::changed(texts::nccl, "numaid=\"0\"", "numaid=\"\"")), snapshot);
 }
 
 TEST(NcclXml, ChipToChipLinks) {
