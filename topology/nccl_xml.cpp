@@ -28,7 +28,10 @@ public:
         const xml_node root = file_.root();
         if (std::string_view(root.name()) != "system")
             file_.refuse(root, "the root element is <{}>; NCCL's is <system>", root.name());
-        for (const xml_node cpu : root.children("cpu")) add_cpu(cpu);
+        for (const xml_node cpu : root.children("cpu")) {
+            check_host(root.child("cpu"), cpu);
+            add_cpu(cpu);
+        }
         for (const auto &[gpu, node] : gpus_) add_links(gpu, node);
         if (builder_.snapshot.pci.empty())
             builder_.snapshot.gaps.push_back(fmt::format("{}: no <cpu> in it: nothing is known", origin()));
@@ -58,6 +61,14 @@ private:
     template <class T>
     T number_or(T missing, xml_node node, const char *attribute, T least, T most, int base = 10) const {
         return *node.attribute(attribute).value() ? number<T>(node, attribute, least, most, base) : missing;
+    }
+
+    /// NCCL writes the hosts whose GPUs one NVLink fabric joins into one file.
+    void check_host(xml_node first, xml_node cpu) const {
+        const std::string_view host = first.attribute("host_hash").value(), own = cpu.attribute("host_hash").value();
+        if (!host.empty() && !own.empty() && host != own)
+            file_.refuse(cpu, "host_hash=\"{}\" is another host than \"{}\"; a file may describe only one",
+                         own.substr(0, 80), host.substr(0, 80));
     }
 
     void add_cpu(xml_node cpu) {

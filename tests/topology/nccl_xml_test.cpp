@@ -143,6 +143,14 @@ TEST(NcclXml, UnknownNumaNode) {
     EXPECT_EQ(read(texts::changed(texts::nccl, "numaid=\"0\"", "numaid=\"\"")), snapshot);
 }
 
+TEST(NcclXml, OneHost) {
+    const std::string first = texts::changed(texts::nccl, "<cpu numaid=\"0\"", "<cpu host_hash=\"0x1\" numaid=\"0\"");
+    EXPECT_EQ(read(first), read(texts::nccl));
+    EXPECT_EQ(read(texts::changed(first, "<cpu numaid=\"1\"", "<cpu host_hash=\"0x1\" numaid=\"1\"")), read(first));
+    EXPECT_EQ(why_not(texts::changed(first, "<cpu numaid=\"1\"", "<cpu host_hash=\"0x2\" numaid=\"1\"")),
+              "topo.xml: line 19: host_hash=\"0x2\" is another host than \"0x1\"; a file may describe only one");
+}
+
 TEST(NcclXml, ChipToChipLinks) {
     const Snapshot snapshot = read(texts::changed(texts::nccl, "<nvlink", "<c2c count=\"2\" bw=\"40000\"/><nvlink"));
     EXPECT_EQ(snapshot.gpus[0].c2c_links.value, 2);
