@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "topology/classify.hpp"
+#include "topology/links.hpp"
 
 namespace baton::topology {
 namespace {
@@ -73,13 +74,11 @@ PairEvidence evidence_of(const Snapshot &snapshot, std::size_t from, std::size_t
     return evidence;
 }
 
-bool is_nvlink(LinkKind kind) { return kind == LinkKind::NVLINK || kind == LinkKind::NVSWITCH; }
-
 /// What was stated outright stands above what follows from the rest. Links that are stated, without a kind, make
 /// NVLinks of a pair that had none (that there are none at all, evidence_of() has seen). A number of links that is
 /// stated carries what so many of these GPUs' links carry; a bandwidth that is stated says nothing of their number.
 void state(const PairFacts &said, const PairEvidence &evidence, Pair &pair) {
-    const bool had_links = is_nvlink(pair.kind.value);
+    const bool had_links = has_nvlinks(pair.kind.value);
     Known<LinkKind> kind = said.kind;
     if (!kind.known() && said.links.known() && said.links.value > 0 && !had_links)
         kind = {LinkKind::NVLINK, said.links.source};
@@ -88,12 +87,12 @@ void state(const PairFacts &said, const PairEvidence &evidence, Pair &pair) {
         pair.hops = {};
         pair.switch_hidden = false;
         pair.why = "stated outright";
-        if (!had_links || !is_nvlink(kind.value)) {
+        if (!had_links || !has_nvlinks(kind.value)) {
             pair.nominal_mbps = {};
             pair.links = 0;
         }
     }
-    if (said.links.known() && is_nvlink(pair.kind.value)) {
+    if (said.links.known() && has_nvlinks(pair.kind.value)) {
         pair.links = said.links.value;
         pair.nominal_mbps = {};
         if (evidence.link_mbps > 0) pair.nominal_mbps = {pair.links * evidence.link_mbps, evidence.link_mbps_source};

@@ -33,6 +33,8 @@ const char *link_name(LinkKind kind) {
     return "unknown link";
 }
 
+bool has_nvlinks(LinkKind kind) { return kind == LinkKind::NVLINK || kind == LinkKind::NVSWITCH; }
+
 LinkKind weakest_link(const Snapshot &snapshot, const std::vector<std::string> &uuids) {
     std::vector<std::size_t> indices;
     for (const std::string &uuid : uuids) {

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "topology/links.hpp"
 #include "topology/names.hpp"
 #include "topology/override.hpp"
 #include "util/failure.hpp"
@@ -42,9 +43,8 @@ void check_pair(const Override &said, const Override::PairEntry &entry, const Gp
     if (kind == LinkKind::SAME_DEVICE && from.pci.known() && to.pci.known() && from.pci.value != to.pci.value)
         refuse("SAME_DEVICE, but they have different PCI addresses");
     if (!entry.links) return;
-    const bool counted = kind == LinkKind::NVLINK || kind == LinkKind::NVSWITCH;
-    if (counted && *entry.links == 0) refuse(fmt::format("{} without links", name_of(kind)));
-    if (!counted && *entry.links > 0) refuse(fmt::format("{} has no NVLinks to count", name_of(kind)));
+    if (has_nvlinks(kind) && *entry.links == 0) refuse(fmt::format("{} without links", name_of(kind)));
+    if (!has_nvlinks(kind) && *entry.links > 0) refuse(fmt::format("{} has no NVLinks to count", name_of(kind)));
 }
 
 /// What the matrices, and above them "pairs", have said of each pair so far: saying a thing twice is well, saying two
@@ -81,6 +81,8 @@ private:
 
 void state_pair(const Override::PairEntry &entry, PairFacts &pair) {
     constexpr Source source = Source::override_file;
+    // Of "pairs" about a kind that a matrix, or the machine's description, has stated; check_pair() sees one level.
+    if (entry.links && has_nvlinks(pair.kind.value) == (*entry.links == 0)) pair.kind = {};
     if (entry.kind) pair.kind = {*entry.kind, source};
     if (entry.links) pair.links = {*entry.links, source};
     if (entry.mbps) pair.mbps = {*entry.mbps, source};

@@ -1,5 +1,6 @@
 #include "topology/override.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/refusal.hpp"
@@ -94,6 +95,22 @@ TEST(Override, LinksAndBandwidthGoTogether) {
     expect(pair_of(R"("links": 3)", builders::gpus(2)), 3, -1);
     expect(pair_of(R"("kind": "NVLINK")", builders::gpus(2)), 0, -1);
     expect(pair_of(R"("kind": "NVLINK", "gbps": 33)", builders::gpus(2)), 0, 33'000);
+}
+
+TEST(Override, LinksOfPairsStandAboveTheKindOfAMatrix) {
+    const auto pair_of = [](const char *kind, const char *pair) {
+        const std::string text = fmt::format(
+            R"({{"kind": [[null, "{0}"], ["{0}", null]], "pairs": [{{"gpus": ["0", "1"], {1}}}]}})", kind, pair);
+        Snapshot machine = builders::hidden_switches(2);
+        for (Gpu &gpu : machine.gpus) gpu.numa_node = {0, Source::sysfs};
+        return make_graph(with_override(text.c_str(), machine)).pair(0, 1);
+    };
+    EXPECT_EQ(pair_of("NVLINK", R"("links": 0)").kind.value, LinkKind::NODE);
+    EXPECT_EQ(pair_of("SYS", R"("links": 4)").kind.value, LinkKind::NVSWITCH);
+    EXPECT_EQ(pair_of("SYS", R"("links": 4)").links, 4);
+    EXPECT_EQ(pair_of("SYS", R"("links": 0)").kind.value, LinkKind::SYS);
+    EXPECT_EQ(pair_of("NVLINK", R"("links": 4)").kind.value, LinkKind::NVLINK);
+    EXPECT_EQ(pair_of("SYS", R"("links": 4, "kind": "NVLINK")").kind.value, LinkKind::NVLINK);
 }
 
 TEST(Override, NamedRowsSpeakOfSomeGpus) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "topology/links.hpp"
 #include "topology/tool/picture_channel.hpp"
 #include "topology/tool/picture_panels.hpp"
 #include "topology/tool/picture_row.hpp"
@@ -49,9 +50,8 @@ std::vector<SocketView> columns_of(const Snapshot &snapshot) {
 }
 
 bool any_nvlink(const Graph &graph) {
-    return std::any_of(graph.pairs.begin(), graph.pairs.end(), [](const Pair &pair) {
-        return pair.kind.value == LinkKind::NVLINK || pair.kind.value == LinkKind::NVSWITCH;
-    });
+    return std::any_of(graph.pairs.begin(), graph.pairs.end(),
+                       [](const Pair &pair) { return has_nvlinks(pair.kind.value); });
 }
 
 /// A wide machine with NVLinks lies in two rows with the cards towards each other, and the NVLinks in between;
