@@ -174,7 +174,7 @@ std::string describe(const CommAdvice &advice) {
         text = fmt::format("every pair of ranks is linked by {}{}", link_name(advice.weakest),
                            advice.uniform ? "" : " or better, not all alike");
     else if (advice.nvlink_groups.size() == n)
-        text = "no usable NVLinks; " + weakest_text(advice.weakest);
+        text = "no usable NVLinks known; " + weakest_text(advice.weakest);
     else if (advice.nvlink_groups.size() == 1)
         text = "NVLinks connect all ranks, but not every pair; " + weakest_text(advice.weakest);
     else
@@ -200,7 +200,7 @@ TransportAdvice advise_pair(const Pair &pair) {
     if (pair.p2p_write.known() && pair.p2p_read.known())
         return {Advised::copy_engine, fmt::format("P2P over PCIe ({}): copy engines make the larger transactions",
                                                   link_name(pair.kind.value))};
-    return {Advised::host_staging, "nobody says that P2P works, and there is no NVLink"};
+    return {Advised::host_staging, "nobody says that P2P works, or knows of an NVLink"};
 }
 
 RankAdvice advise_rank(const Snapshot &snapshot, const Graph &graph, int gpu) {

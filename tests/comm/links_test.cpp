@@ -61,12 +61,12 @@ TEST(LinksOf, WhatNobodyKnowsIsUniform) {
 }
 
 TEST(LinksOf, PcieAcrossSocketsIsUniform) {
-    expect_uniform(links(two_sockets(8)), "no usable NVLinks; the weakest link is SYS");
+    expect_uniform(links(two_sockets(8)), "no usable NVLinks known; the weakest link is SYS");
 }
 
 TEST(LinksOf, TwoRanksAreOnePair) {
     Snapshot snapshot = builders::cube_mesh();
-    expect_uniform(links(snapshot, {0, 7}), "no usable NVLinks; the weakest link is SYS");
+    expect_uniform(links(snapshot, {0, 7}), "no usable NVLinks known; the weakest link is SYS");
 }
 
 TEST(LinksOf, BridgedPairsAreIslands) {

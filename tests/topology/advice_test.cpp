@@ -91,7 +91,7 @@ TEST(AdviseCommunicator, TwoIslands) {
 TEST(AdviseCommunicator, UnknownLinksAreCalledThat) {
     Snapshot snapshot = builders::gpus(3);
     for (Gpu &gpu : snapshot.gpus) gpu.pci = {};
-    EXPECT_EQ(advise(snapshot).why, "no usable NVLinks; the weakest link is not known");
+    EXPECT_EQ(advise(snapshot).why, "no usable NVLinks known; the weakest link is not known");
     builders::join(snapshot, 0, 1, 4);
     EXPECT_EQ(advise(snapshot).why, "2 NVLink islands; between them unknown links");
     builders::join(snapshot, 1, 2, 4);
