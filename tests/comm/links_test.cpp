@@ -115,6 +115,11 @@ TEST(LinksOf, PairsAcrossWithLinksOfTheirOwnMakeNoIslands) {
     Snapshot twins = two_quads(4, 0);
     for (std::size_t a = 0; a < 4; ++a) builders::join(twins, a, a + 4, 1);
     EXPECT_EQ(links(twins).island_of_rank, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));  // the others share a way
+    Snapshot refused = two_quads(4, 1);
+    for (std::size_t a = 0; a < 8; ++a)
+        for (std::size_t b = 0; b < 8; ++b)
+            if (a / 4 != b / 4) refused.pair(a, b).p2p_write = {false, Source::probe};
+    EXPECT_EQ(links(refused).island_of_rank, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
 }
 
 /// 64 GB/s, or whatever else is assumed, is no reason to think that a link of 20 is slow.
@@ -127,6 +132,8 @@ TEST(LinksOf, ToldAndAssumedBandwidthsMakeNoIslands) {
     const std::string across =
         R"([null, null, 20, 20], [null, null, 20, 20], [20, 20, null, null], [20, 20, null, null])";
     EXPECT_EQ(host(R"(, "gbps": [)" + across + "]").shape, Links::Shape::uniform);
+    const std::string half = R"([null, 40, 20, 20], [40, null, 20, 20], [20, 20, null, null], [20, 20, null, null])";
+    EXPECT_EQ(host(R"(, "gbps": [)" + half + "]").shape, Links::Shape::uniform);
     const std::string all = R"([null, 64, 20, 20], [64, null, 20, 20], [20, 20, null, 64], [20, 20, 64, null])";
     EXPECT_EQ(host(R"(, "gbps": [)" + all + "]").island_of_rank, (std::vector<int>{0, 0, 1, 1}));
     EXPECT_EQ(host(R"(, "links": [[0, 4, 1, 1], [4, 0, 1, 1], [1, 1, 0, 4], [1, 1, 4, 0]])").island_of_rank,

@@ -111,6 +111,13 @@ TEST(AdviseCommunicator, PairsHaveTheWorseOfBothDirections) {
     EXPECT_FALSE(advice.pair(0, 4).known);
     snapshot.pair(2, 0).p2p_write = {false, Source::probe};
     EXPECT_EQ(advise(snapshot).nvlink_groups, (std::vector<std::vector<int>>{{0, 1}, {2}}));
+    Snapshot slow = builders::hidden_switches(2);
+    slow.pair(1, 0).mbps = {7'000, Source::override_file};
+    EXPECT_EQ(advise(slow).pair(0, 1).weight.mbps, 7'000);
+    EXPECT_EQ(advise(slow).ring.bottleneck_mbps, (Known<int>{7'000, Source::override_file}));
+    Snapshot assumed = builders::gpus(2);
+    assumed.pair(0, 1).mbps = {7'000, Source::override_file};
+    EXPECT_EQ(advise(assumed).pair(0, 1).basis, Basis::kind);
 }
 
 TEST(AdviseCommunicator, RingOverMoreThanSixteenIsTheBestWhereAllPairsAreAlike) {

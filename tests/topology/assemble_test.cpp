@@ -65,6 +65,11 @@ TEST(Assemble, LinksThatAreAllDownAreNoFault) {  // a PCIe board whose bridge is
     Snapshot snapshot = assemble(nvml, machines::cuda_for(nvml, true));
     EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind.value, LinkKind::PHB);
     EXPECT_TRUE(snapshot.gaps.empty());
+    NvmlFacts mixed = machines::h200_hidden_switches(2);
+    mixed.gpus[1].name = "NVIDIA A100 80GB PCIe";
+    for (NvmlLink &link : mixed.gpus[1].links) link.active = false;
+    EXPECT_TRUE(assemble(mixed, {}).gaps.empty())
+        << "links of another kind of board are no sign that these should be up";
 }
 
 TEST(Assemble, FabricThatIsDownShowsOnce) {

@@ -1,6 +1,7 @@
 // Answers like libnvidia-ml.so.1 for the machine that FAKE_NVML names: "h200x2" (hidden switches), "v100x2" (direct
 // links, an NVML without per-link fields and without the remote type), "refuses" (does not start), "lost" (GPU 1 is
-// gone). Written from NVML's published prototypes, not from Baton's, so that a wrong declaration there shows.
+// gone), "silent" (as h200x2, but nothing is said of link 9). Written from NVML's published prototypes, not from
+// Baton's, so that a wrong declaration there shows.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -91,7 +92,7 @@ int nvmlDeviceGetFieldValues(void *, int count, Field *fields) {
         } else if (field.id == 90) {
             field.type = 3;
             field.value.ull = 25781;
-        } else if (v100()) {
+        } else if (v100() || (is("silent") && field.scope == 9)) {
             field.result = not_supported;
         } else if (field.id == 164) {
             field.value.u = 26562;

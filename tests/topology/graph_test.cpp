@@ -70,6 +70,8 @@ TEST(Graph, HostBridgesOfOneNumaNode) {
     EXPECT_EQ(tree.pair(0, 4).kind.value, LinkKind::SYS);
     tree.place(0, {0, 1}, "");
     EXPECT_EQ(tree.pair(0, 4).kind.value, LinkKind::NODE);
+    tree.place(1, {0, 2}, "");
+    EXPECT_EQ(tree.pair(0, 4).kind.value, LinkKind::SYS);
 }
 
 TEST(Graph, HostBridgesWithoutNumaNodes) {
@@ -130,6 +132,15 @@ TEST(Graph, LinkOfLinksIsTheSmallerSide) {
     EXPECT_EQ(graph.pair(0, 2).hops.value, 1);
 }
 
+TEST(Graph, OneLinkOfUnknownSpeedLeavesTheirSumUnknown) {
+    Snapshot snapshot = builders::hidden_switches(2);
+    snapshot.gpus[1].nvlinks[7].version = 0;
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).links, 18);
+    EXPECT_FALSE(make_graph(snapshot).pair(0, 1).nominal_mbps.known());
+    snapshot.gpus[1].nvlinks[7].reported_mbps = 20'000;
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).nominal_mbps, (Known<int>{18 * 20'000, Source::nvml}));
+}
+
 TEST(Graph, ChipToChipLinksWithinANumaNode) {
     Snapshot snapshot = builders::gpus(3);
     for (Gpu &gpu : snapshot.gpus) gpu.c2c_mbps = {200'000, Source::nvml};
@@ -169,12 +180,22 @@ TEST(Graph, StatedFactsStandAboveFoundOnes) {
     EXPECT_EQ(graph.pair(1, 2).links, 18);
 }
 
+TEST(Graph, AStatedKindDoesNotKeepTheBandwidthOfPcie) {
+    Tree tree;
+    ASSERT_EQ(tree.pair(0, 1).nominal_mbps.value, 31500);
+    tree.snapshot.pair(0, 1).kind = {LinkKind::NVLINK, Source::override_file};
+    EXPECT_FALSE(tree.pair(0, 1).nominal_mbps.known());
+    EXPECT_FALSE(tree.pair(0, 1).hops.known());
+}
+
 TEST(Graph, StatedLinksMakeAndUnmakeNvlinks) {
     Snapshot snapshot = builders::hidden_switches(2);
     for (Gpu &gpu : snapshot.gpus) gpu.numa_node = {0, Source::sysfs};
     snapshot.pair(0, 1).links = {0, Source::override_file};
     EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind.value, LinkKind::NODE);
     EXPECT_EQ(make_graph(snapshot).pair(0, 1).links, 0);
+    snapshot.pair(0, 1).nvlink = {P2pStatus::ok, Source::nvml};
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind.value, LinkKind::NODE);
     Snapshot plain = builders::gpus(2);
     plain.pair(0, 1).links = {4, Source::override_file};
     EXPECT_EQ(make_graph(plain).pair(0, 1).kind, (Known<LinkKind>{LinkKind::NVLINK, Source::override_file}));

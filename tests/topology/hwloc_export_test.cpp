@@ -144,6 +144,14 @@ TEST(HwlocExport, MachinesOfWhichLittleIsKnown) {
     load(to_hwloc_xml(odd));
 }
 
+TEST(HwlocExport, NicsThatAreNoPciDevicesAreNoObjects) {
+    const Snapshot before = read_machine(texts::nccl, "x");
+    ASSERT_FALSE(before.nics[1].pci.known());
+    const std::string written = to_hwloc_xml(before);
+    EXPECT_EQ(hwloc_get_nbobjs_by_type(load(written).get(), HWLOC_OBJ_PCI_DEVICE), 3);
+    EXPECT_EQ(read_hwloc_xml(written, "x"), before);
+}
+
 TEST(HwlocExport, NumaNodesWithinPackagesAndOverThem) {
     Snapshot nps;
     nps.host.package_list = {{"0-7"}, {"8-15"}};

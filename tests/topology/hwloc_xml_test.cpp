@@ -50,6 +50,13 @@ TEST(HwlocXml, ImplausibleLinkSpeedsAreUnknown) {
     const auto &pci = snapshot.pci;
     EXPECT_FALSE(pci[static_cast<std::size_t>(snapshot.gpus[0].pci_node)].mbps.known());
     EXPECT_EQ(pci[static_cast<std::size_t>(snapshot.gpus[1].pci_node)].mbps.value, 15754);
+    // A single lane: a device may have no more, virtual ports only say so.
+    std::string text = texts::hwloc;
+    for (int link = 0; link < 2; ++link) text = texts::changed(text, "15.753846", "1.969231");
+    const Snapshot lanes = read(text);
+    const PciNode &device = lanes.pci[static_cast<std::size_t>(lanes.gpus[1].pci_node)];
+    EXPECT_EQ(device.mbps.value, 1969);
+    EXPECT_FALSE(lanes.pci[static_cast<std::size_t>(device.parent)].mbps.known());
 }
 
 TEST(HwlocXml, MatrixBecomesLinksToTheSwitch) {

@@ -55,6 +55,23 @@ TEST(NcclXml, HiddenSwitches) {
     EXPECT_EQ(graph.pair(0, 1).nominal_mbps, (Known<int>{425'000, Source::table}));
     EXPECT_EQ(graph.nic_path(0, 0).kind.value, LinkKind::PIX);
     EXPECT_EQ(graph.nic_path(0, 1).kind.value, LinkKind::SYS);
+    const std::string unnamed = texts::changed(texts::nccl, "fffffff:ff:ff.0", "fffffff:ffff:ff");
+    EXPECT_EQ(read(unnamed), read(texts::nccl));
+}
+
+TEST(NcclXml, LinksToAGpuThatIsNotInTheFile) {
+    std::string text = texts::changed(texts::nccl, "fffffff:ff:ff.0", "0000:77:00.0");
+    text = texts::changed(text, R"(tclass="0x068000")", R"(tclass="0x030200")");
+    const Snapshot snapshot = read(text);
+    EXPECT_EQ(snapshot.gpus[0].nvlinks[0].far_end, FarEnd::gpu);
+    EXPECT_EQ(snapshot.gpus[0].nvlinks[0].peer_gpu, -1);
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind.value, LinkKind::PIX);
+}
+
+/// Of clouds' overlays, without <gpu>; the console of a server is a display too.
+TEST(NcclXml, DisplaysOfOthersAreNoGpus) {
+    const std::string display = R"(<pci busid="0000:0a:00.0" class="0x030000" vendor="0x1a03" device="0x2000"/></cpu>)";
+    EXPECT_EQ(read(texts::changed(texts::nccl, "</cpu>", display)).gpus.size(), 2u);
 }
 
 TEST(NcclXml, SpeedsOfPciLinks) {

@@ -54,6 +54,12 @@ TEST(Nvml, LinksToHiddenSwitches) {
     EXPECT_FALSE(facts.gpus[0].links[17].active);
 }
 
+TEST(Nvml, ALinkOfWhichNothingIsSaidHidesNoOther) {
+    const NvmlFacts facts = read_fake("silent");
+    ASSERT_EQ(facts.gpus[0].links.size(), 17u);
+    EXPECT_EQ(facts.gpus[0].links[9].index, 10);
+}
+
 TEST(Nvml, PairsCarryAllFourStatesAndTheAncestor) {
     NvmlFacts facts = read_fake("h200x2");
     ASSERT_EQ(facts.pairs.size(), 4u);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/topology/builders.hpp"
 #include "topology/readers.hpp"
 #include "topology/tool/machine.hpp"
 #include "topology/tool/table.hpp"
@@ -26,6 +27,17 @@ TEST(Text, LegendHasWhatIsUsed) {
               "  SYS  = PCIe and the link between NUMA nodes\n"
               "  NV#  = # NVLinks at once, direct or by way of NVSwitches\n"
               "  NV?  = NVLinks, not known how many\n");
+}
+
+/// Ports that lead to one thing only are left out, not their speed.
+TEST(Text, DevicesHaveTheSpeedOfTheSlowestLinkAboveThem) {
+    Snapshot snapshot = builders::gpus(1);
+    const int host = builders::add_pci(snapshot, PciKind::host_bridge, -1);
+    const int port = builders::add_pci(snapshot, PciKind::bridge, host, 15750);
+    snapshot.gpus[0].pci_node = builders::add_pci(snapshot, PciKind::gpu, port, 31500);
+    EXPECT_EQ(view_of(snapshot)[0].nodes[0].branches[0].mbps, 15750);
+    snapshot.pci[static_cast<std::size_t>(port)].mbps = {};
+    EXPECT_EQ(view_of(snapshot)[0].nodes[0].branches[0].mbps, 31500);
 }
 
 /// Firmware that places devices at a socket of several NUMA nodes, and no better.
