@@ -41,8 +41,12 @@ void add_node(const NumaNode &node, ProcessorPart &machine) {
     const IndexSet near = set_of(node.cpuset);
     for (ProcessorPart &package : machine.children) {
         if (near.empty() || !package.pus.contains(near)) continue;
+        const auto beside = std::find_if(package.children.begin(), package.children.end(),
+                                         [&](const ProcessorPart &group) { return group.pus == near; });
         if (near == package.pus)
             package.memory.push_back(node);
+        else if (beside != package.children.end())
+            beside->memory.push_back(node);
         else
             package.children.push_back({"Group", -1, near, {node}, {}});
         return;
@@ -50,21 +54,26 @@ void add_node(const NumaNode &node, ProcessorPart &machine) {
     machine.memory.push_back(node);
 }
 
-/// Two nodes with one number, or near the same processors, cannot both be in a tree.
-std::vector<NumaNode> nodes_that_fit(const Snapshot &snapshot, const IndexSet &all) {
+/// Two nodes with one number cannot both be in a tree, nor can one that shares processors with others, unless it has
+/// those of a whole part: of another node (HBM beside DRAM), a package or the machine.
+std::vector<NumaNode> nodes_that_fit(const Snapshot &snapshot, const ProcessorPart &machine) {
     std::vector<NumaNode> nodes;
+    std::vector<IndexSet> parts{machine.pus};
+    for (const ProcessorPart &package : machine.children) parts.push_back(package.pus);
     IndexSet numbers, covered;
     for (const NumaNode &node : snapshot.host.numa_list) {
         const IndexSet near = set_of(node.cpuset);
         IndexSet number;
         if (node.os_index < 0) continue;
         number.insert(node.os_index);
-        if (number.intersects(numbers) || near.intersects(covered)) continue;
+        const bool whole_part = std::find(parts.begin(), parts.end(), near) != parts.end();
+        if (number.intersects(numbers) || (near.intersects(covered) && !whole_part)) continue;
         numbers.insert(number);
         covered.insert(near);
+        parts.push_back(near);
         nodes.push_back(node);
     }
-    if (nodes.empty()) nodes.push_back({0, all.to_list(), 0});
+    if (nodes.empty()) nodes.push_back({0, machine.pus.to_list(), 0});
     return nodes;
 }
 
@@ -129,7 +138,7 @@ void sort_children(ProcessorPart &part) {
 ProcessorPart processor_tree(const Snapshot &snapshot) {
     ProcessorPart machine{"Machine", 0, all_pus_of(snapshot), {}, {}};
     machine.children = packages_of(snapshot, machine.pus);
-    for (const NumaNode &node : nodes_that_fit(snapshot, machine.pus)) add_node(node, machine);
+    for (const NumaNode &node : nodes_that_fit(snapshot, machine)) add_node(node, machine);
     add_cores(snapshot.host.core_list, machine);
     sort_children(machine);
     return machine;

@@ -165,6 +165,14 @@ TEST(HwlocExport, NumaNodesWithinPackagesAndOverThem) {
     ASSERT_NE(nic, nullptr);
     EXPECT_TRUE(hwloc_bitmap_isequal(hwloc_get_non_io_ancestor_obj(topology.get(), nic)->cpuset,
                                      hwloc_get_obj_by_type(topology.get(), HWLOC_OBJ_NUMANODE, 2)->cpuset));
+    Snapshot with_hbm = nps;
+    for (int node = 0; node < 4; ++node)
+        with_hbm.host.numa_list.push_back(
+            {node + 4, with_hbm.host.numa_list[static_cast<std::size_t>(node)].cpuset, 0});
+    with_hbm.host.numa_list.push_back({9, "8-15", 0});
+    with_hbm.host.numa_list.push_back({10, "0-15", 0});
+    with_hbm.host.numa_list.push_back({11, "2-5", 0});  // no part of a tree with the others
+    EXPECT_EQ(hwloc_get_nbobjs_by_type(load(to_hwloc_xml(with_hbm)).get(), HWLOC_OBJ_NUMANODE), 11);
     Snapshot one_node = nps;
     one_node.host.numa_list = {{0, "0-15", 0}};
     EXPECT_EQ(hwloc_get_nbobjs_by_type(load(to_hwloc_xml(one_node)).get(), HWLOC_OBJ_PACKAGE), 2);
