@@ -62,7 +62,6 @@ Gpu &entry_for(const CudaDevice &device, std::vector<Gpu> &gpus) {
         gpu.numa_node = gpus[static_cast<std::size_t>(sibling)].numa_node;
         gpu.mig = gpus[static_cast<std::size_t>(sibling)].mig;
     }
-    if (!device.uuid.empty()) gpu.uuid = {gpu.mig ? "MIG" + device.uuid.substr(3) : device.uuid, Source::cuda};
     if (device.pci) gpu.pci = {*device.pci, Source::cuda};
     gpus.push_back(std::move(gpu));
     return gpus.back();
@@ -72,7 +71,9 @@ void add_cuda_device(const CudaDevice &device, std::vector<Gpu> &gpus) {
     Gpu &gpu = entry_for(device, gpus);
     gpu.cuda_ordinal = {device.ordinal, Source::cuda};
     if (gpu.name.empty()) gpu.name = device.name;
-    if (!gpu.uuid.known() && !device.uuid.empty()) gpu.uuid = {device.uuid, Source::cuda};
+    // NVML tells the UUID of the whole GPU, which is not that of a slice.
+    if (!device.uuid.empty() && (!gpu.uuid.known() || (gpu.mig && !same_uuid(gpu.uuid.value, device.uuid))))
+        gpu.uuid = {gpu.mig ? "MIG" + device.uuid.substr(3) : device.uuid, Source::cuda};
     if (!gpu.numa_node.known() && device.host_numa) gpu.numa_node = {*device.host_numa, Source::cuda};
 }
 

@@ -129,7 +129,9 @@ TEST(Assemble, SlicesOfOneGpuAreOneDevice) {
     cuda.pairs.resize(4);
     Snapshot snapshot = assemble(nvml, cuda);
     ASSERT_EQ(snapshot.gpus.size(), 2u);
+    EXPECT_EQ(snapshot.gpus[0].uuid, (Known<std::string>{"MIG-aaaa", Source::cuda}));
     EXPECT_EQ(snapshot.gpus[1].uuid.value, "MIG-bbbb");
+    EXPECT_EQ(find_gpu(snapshot, "GPU-aaaa"), 0);
     EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind.value, LinkKind::SAME_DEVICE);
 }
 
