@@ -86,6 +86,7 @@ int run_benchmark(int argc, char **argv, const std::function<int(const World &)>
     {
         const World world;
         try {
+            world.require_same_arguments(argc, argv);
             mine = body(world);
         } catch (const Refusal &error) {
             mine = error.exit_code();

@@ -1,6 +1,7 @@
 #include "world.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
 
@@ -44,6 +45,24 @@ std::uint64_t World::sum(std::uint64_t value) const { return reduce(value, MPI_U
 std::vector<double> World::max(std::vector<double> values) const { return reduce(std::move(values), MPI_MAX); }
 std::vector<double> World::sum(std::vector<double> values) const { return reduce(std::move(values), MPI_SUM); }
 bool World::all(bool value) const { return reduce(value ? 1 : 0, MPI_INT, MPI_MIN) != 0; }
+
+void World::require_same_arguments(int argc, const char *const *argv) const {
+    std::string mine;
+    for (int index = 1; index < argc; ++index) {
+        mine.append(argv[index]).push_back('\0');
+    }
+    std::size_t length = mine.size();
+    MPI_Bcast(&length, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    std::string first(length, '\0');
+    if (rank_ == 0) {
+        first = mine;
+    }
+    MPI_Bcast(first.data(), static_cast<int>(length), MPI_CHAR, 0, MPI_COMM_WORLD);
+    const int odd = reduce(mine == first ? size_ : rank_, MPI_INT, MPI_MIN);
+    if (odd < size_) {
+        throw Refusal(fmt::format("rank {} has other arguments than rank 0", odd), 2);
+    }
+}
 
 void World::on_rank_0(const std::function<void()> &work) const {
     std::string problem;

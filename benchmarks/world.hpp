@@ -47,6 +47,9 @@ public:
     std::vector<double> max(std::vector<double> values) const;
     std::vector<double> sum(std::vector<double> values) const;
     bool all(bool value) const;
+    /// Throws a Refusal where a rank was started with other arguments than rank 0: the ranks would not meet in the same
+    /// collective calls.
+    void require_same_arguments(int argc, const char *const *argv) const;
     /// Something of rank 0's that all ranks must know the outcome of: what it throws is a Refusal on all of them.
     void on_rank_0(const std::function<void()> &work) const;
     /// One line per rank, on rank 0; empty elsewhere.

@@ -14,6 +14,7 @@ using namespace baton::bench::startup;
 
 int run(int argc, char **argv, Start &start) {
     const baton::bench::World world;
+    world.require_same_arguments(argc, argv);
     int exit_code = 0;
     const auto options = parse_options(argc, argv, world.rank() == 0, exit_code);
     if (!options) {
