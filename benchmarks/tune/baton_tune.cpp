@@ -95,6 +95,9 @@ public:
                 add(measure(setting, tuned));
             }
         }
+        if (all_.empty()) {
+            throw Refusal("nothing was measured");
+        }
         world_.on_rank_0([&] { write(); });
     }
 

@@ -57,6 +57,8 @@ printf '{"version": 1, "tables": [{"gpu": "host", "link": "shared memory", "rank
 BATON_TUNING=$file expect 0 "staged by host, 1 channel: tuning table for $key, any size ($file)" plans allgather
 
 # Errors.
+expect 1 "nothing was measured" run "$tune" --device host --op send --max 8K --file "$folder/nothing.json"
+[ ! -e "$folder/nothing.json" ] || fail "a table without rows was written"
 truncate -s 40 "$file"
 BATON_TUNING=$file expect 1 "$file: parse error at line 1" plans allgather
 expect 1 "$file: parse error at line 1" run "$tune" --device host --op put --max 1K --file "$file"
