@@ -44,6 +44,7 @@ install(FILES ${PROJECT_BINARY_DIR}/BatonConfig.cmake ${PROJECT_BINARY_DIR}/Bato
 
 # MPI's own flags stand in baton.pc as found here: MPI implementations disagree on the names of their .pc files.
 file(RELATIVE_PATH BATON_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH BATON_PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 get_target_property(baton_mpi_definitions baton INTERFACE_COMPILE_DEFINITIONS)
 list(TRANSFORM baton_mpi_definitions PREPEND "-D" OUTPUT_VARIABLE BATON_PC_MPI_CFLAGS)
 foreach(dir IN LISTS MPI_C_INCLUDE_DIRS)

@@ -52,10 +52,17 @@ case "$step" in
         extract_readme_files "$source_tree/README.md"
         ;;
     unbuilt)
-        "$CMAKE" -G Ninja -DBATON_CUDA=OFF -DBATON_BUILD_TESTS=OFF -S "$1" -B "$scratch/unbuilt" >/dev/null
+        "$CMAKE" -G Ninja -DBATON_CUDA=OFF -DBATON_BUILD_TESTS=OFF -DCMAKE_INSTALL_LIBDIR=/opt/baton-lib \
+            -DCMAKE_INSTALL_INCLUDEDIR=/opt/baton-include -S "$1" -B "$scratch/unbuilt" >/dev/null
         ! output=$("$CMAKE" --install "$scratch/unbuilt" --prefix "$scratch/nothing" 2>&1) || fail "it says nothing: $output"
         grep -qF "cmake --build $scratch/unbuilt --target baton_installed" <<<"$output" || fail "it does not say what to do: $output"
         [ ! -e "$scratch/nothing" ] || fail "a part was installed: $(find "$scratch/nothing" -type f)"
+        # Folders apart from the prefix, as some distributions want them.
+        for folder in libdir=/opt/baton-lib includedir=/opt/baton-include; do
+            named=$(PKG_CONFIG_PATH="$scratch/unbuilt" pkg-config --variable="${folder%=*}" \
+                --define-variable=pcfiledir=/opt/baton-lib/pkgconfig baton)
+            [ "$(realpath -m -- "$named")" = "${folder#*=}" ] || fail "baton.pc has the $folder as $named"
+        done
         ;;
     subproject)
         # Configured only: what a program gets of the target, and what the outer project keeps.
