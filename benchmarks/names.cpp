@@ -5,7 +5,6 @@
 #include <cctype>
 #include <charconv>
 #include <cstdint>
-#include <limits>
 #include <sstream>
 
 namespace baton::bench {
@@ -119,8 +118,8 @@ std::optional<std::size_t> parse_size(const std::string &text) {
     constexpr const char *units[] = {"", "k", "m", "g", "t"};
     for (int power = 0; power < 5; ++power) {
         if (suffix == units[power]) {
-            const std::uint64_t limit = std::numeric_limits<std::uint64_t>::max() >> (10 * power);
-            return value <= limit ? std::optional<std::size_t>(value << (10 * power)) : std::nullopt;
+            return value <= largest_size >> (10 * power) ? std::optional<std::size_t>(value << (10 * power))
+                                                         : std::nullopt;
         }
     }
     return std::nullopt;

@@ -62,10 +62,10 @@ int parse_count(char letter, const std::string &text, int least, int most) {
 }
 
 std::size_t parse_bytes(char letter, const std::string &text, std::size_t least) {
-    constexpr std::size_t most = std::size_t{1} << 48;  // more than there is, and small enough to reckon with
     const auto value = parse_size(text);
-    if (!value || *value < least || *value > most) {
-        throw BadUsage(fmt::format("-{} takes a number of bytes from {} to {}, not \"{}\"", letter, least, most, text));
+    if (!value || *value < least) {
+        throw BadUsage(
+            fmt::format("-{} takes a number of bytes from {} to {}, not \"{}\"", letter, least, largest_size, text));
     }
     return *value;
 }

@@ -70,6 +70,14 @@ TEST(PerfOptions, WhatWouldBePassedOverIsRefused) {
     EXPECT_TRUE(parse({"--against", "mpi", "--mpi-max", "4K", "--json", "x.json"}).options);
 }
 
+TEST(PerfOptions, SizesStayWhereTheirSumsDoNotOverflow) {
+    EXPECT_EQ(parse_size("256T"), largest_size);
+    for (const char *too_large : {"257T", "281474976710657", "18446744073709551615"}) {
+        EXPECT_FALSE(parse_size(too_large)) << too_large;
+        EXPECT_EQ(parse({"--min", too_large, "--max", too_large}).exit_code, 2);
+    }
+}
+
 TEST(PerfOptions, TheCommandCanBeRepeated) {
     const Parsed<Options> parsed =
         parse({"--json", "it's all.json", "--op=put,get", "--nccl-library", "$HOME/x", "--against", "nccl"});
