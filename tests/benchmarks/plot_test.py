@@ -8,6 +8,7 @@ import math
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -200,6 +201,14 @@ class Pictures(Folder):
         plot(self.results, "--out", self.folder / "b")
         name = "two-allreduce-float32-sum-eager.svg"
         self.assertEqual((self.folder / "a" / name).read_bytes(), (self.folder / "b" / name).read_bytes())
+
+    def test_pictures_of_one_file_do_not_replace_another_s(self):
+        other = self.folder / "other"
+        other.mkdir()
+        shutil.copy(self.results, other)
+        out = self.folder / "together"
+        self.expect_refused(plot("--out", out, self.results, other / self.results.name), "would have the same pictures")
+        self.assertFalse(out.exists())
 
     def test_a_page_shows_the_pictures_that_exist(self):
         page = self.write("page.md", "<!-- results: two.json -->\n<!-- end of results -->\n")
