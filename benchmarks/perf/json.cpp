@@ -38,6 +38,7 @@ Json to_json(const RunInfo &run, const Options &options, const baton_info &info,
     json["baton_perf"] = run.baton;
     json["date"] = run.date;
     json["command"] = options.command;
+    json["environment"] = run.environment;
     json["run"] = run.lines;
     json["versions"] = {
         {"baton", run.baton}, {"cuda", run.cuda}, {"driver", run.driver}, {"nccl", run.nccl}, {"mpi", run.mpi}};

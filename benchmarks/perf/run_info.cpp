@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <ctime>
@@ -21,6 +22,18 @@ std::string mpi_version() {
     MPI_Get_library_version(text, &length);
     const std::string version(text);
     return version.substr(0, version.find_first_of(",\n"));  // what follows names the machine that built it
+}
+
+std::map<std::string, std::string> variables_of_libraries() {
+    std::map<std::string, std::string> variables;
+    for (char **variable = environ; *variable != nullptr; ++variable) {
+        const std::string text = *variable;
+        const std::size_t equals = text.find('=');
+        if (equals != std::string::npos && (text.starts_with("BATON_") || text.starts_with("NCCL_"))) {
+            variables[text.substr(0, equals)] = text.substr(equals + 1);
+        }
+    }
+    return variables;
 }
 
 void add_ranks(RunInfo &run, const Communicator &communicator) {
@@ -73,6 +86,7 @@ RunInfo describe_run(const Communicator &communicator, const Peers &peers) {
     run.cuda = gpu::versions();
     run.mpi = mpi_version();
     run.nccl = peers.nccl_version;
+    run.environment = variables_of_libraries();
     const topology::Snapshot machine = topology::discover();
     run.driver = machine.driver.known() ? machine.driver.value : "";
 
@@ -82,6 +96,9 @@ RunInfo describe_run(const Communicator &communicator, const Peers &peers) {
         run.lines.push_back(line);
     }
     add_peers(run, peers);
+    for (const auto &[name, value] : run.environment) {
+        run.lines.push_back(fmt::format("set: {}={}", name, value.substr(0, value.find('\n'))));
+    }
     return run;
 }
 

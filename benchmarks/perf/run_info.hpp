@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,10 @@ struct RunInfo {
     std::string cuda;    // "CUDA runtime 13.0, driver 13.0"
     std::string driver;  // of the system, "580.159.04"; empty if unknown
     std::string mpi;
-    std::string nccl;                // empty unless it was loaded
-    std::vector<std::string> gpus;   // one for each rank; empty on the host
+    std::string nccl;               // empty unless it was loaded
+    std::vector<std::string> gpus;  // one for each rank; empty on the host
+    // Rank 0's variables of Baton and NCCL: a command alone does not say under which settings it ran.
+    std::map<std::string, std::string> environment;
     std::vector<std::string> lines;  // the same for people, with ranks, transport and links
 };
 

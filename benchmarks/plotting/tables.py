@@ -4,6 +4,7 @@ import math
 import os
 import pathlib
 import re
+import shlex
 
 from . import results
 
@@ -66,8 +67,9 @@ def _preamble(run):
     gpus = sorted({gpu.split(",")[0] for gpu in data.get("gpus", [])})
     where = f"{results.ranks_text(run.ranks)} on {', '.join(gpus) or 'host memory'}"
     more = "; ".join(text for text in (data["versions"].get("cuda"), data["versions"].get("mpi")) if text)
+    settings = "".join(f"{name}={shlex.quote(value)} " for name, value in data.get("environment", {}).items())
     lines = [f"**{where}**, {data['date']}: {versions}; {more}.", "",
-             "```", f"mpirun -np {run.ranks} {data['command']}", "```", ""]
+             "```", f"{settings}mpirun -np {run.ranks} {data['command']}", "```", ""]
     for mode, limits in data.get("limits", {}).items():
         lines += [f"- {mode}: {text}" for text in limits["how"]]
     if not data["checked"]:

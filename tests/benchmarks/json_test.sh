@@ -31,3 +31,5 @@ BATON_P2P=off measure --op allreduce --memory registered --json "$folder/refused
 grep -qF "out of place, malloc memory" "$log" || fail "what was not registered is called that: $(cat "$log")"
 grep -qF '"memory": "malloc"' "$folder/refused.json" || fail "the file calls it registered"
 grep -qF '"not_registered": "baton_register: ' "$folder/refused.json" || fail "the file does not say why"
+grep -qxF "# set: BATON_P2P=off" "$log" || fail "a setting that changes the results is not named: $(cat "$log")"
+grep -qF '"BATON_P2P": "off"' "$folder/refused.json" || fail "the file does not name the settings"

@@ -82,6 +82,12 @@ class Tables(Folder):
                          "| 1.26 | 0.50 | 4 KiB (0.50, nccl) | 0.50 |"):
             self.assertIn(expected, text)
 
+    def test_the_command_has_the_settings_that_it_ran_under(self):
+        data = synthetic()
+        data["environment"] = {"BATON_P2P": "off", "BATON_TUNING": "/a folder/x"}
+        text = plot("--markdown", self.write("apart.json", json.dumps(data))).stdout
+        self.assertIn("\nBATON_P2P=off BATON_TUNING='/a folder/x' mpirun -np 2 baton_perf --against nccl\n", text)
+
     def test_a_page_is_rewritten_between_its_markers_only(self):
         page = self.write("page.md", "before\n<!-- results: two.json -->\nold\n<!-- end of results -->\nafter\n")
         self.assertEqual(plot("--check", page).returncode, 1)
