@@ -119,6 +119,10 @@ baton_result baton_allreduce(const void *sendbuf, void *recvbuf, size_t count, b
                  recvbuf, count, type);
 }
 
+baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream) {
+    return does_nothing() ? BATON_SUCCESS : real<decltype(baton_barrier)>("baton_barrier")(comm, stream);
+}
+
 baton_result baton_recv(void *buffer, size_t count, baton_type type, int peer, baton_comm_t comm,
                         baton_stream_t stream) {
     return spoil(real<decltype(baton_recv)>("baton_recv")(buffer, count, type, peer, comm, stream), buffer, count,
