@@ -143,7 +143,7 @@ private:
         }
         std::vector<core::TuningTable> after;
         if (json_) {
-            json_->draft(to_json(table_.key, all_));
+            json_->draft(to_json(options_, table_.key, all_));
         }
         if (file_) {
             after = merged(tables_of(path_), table_);

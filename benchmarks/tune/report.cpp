@@ -45,8 +45,12 @@ std::vector<std::string> report(const Measured &measured, const std::vector<core
     return lines;
 }
 
-std::string to_json(const core::TuningKey &key, const std::vector<Measured> &all) {
+std::string to_json(const Options &options, const core::TuningKey &key, const std::vector<Measured> &all) {
     nlohmann::ordered_json json;
+    json["mode"] = options.graph ? "graph" : "eager";
+    json["rounds"] = options.rounds;
+    json["budget_s"] = options.budget;
+    json["noise"] = options.noise;
     json["gpu"] = key.gpu;
     json["link"] = key.link;
     json["ranks"] = key.ranks;

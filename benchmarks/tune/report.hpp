@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tune/measure.hpp"
+#include "tune/options.hpp"
 
 namespace baton::bench::tune {
 
@@ -11,7 +12,7 @@ namespace baton::bench::tune {
 std::vector<std::string> report(const Measured &measured, const std::vector<core::TuningRow> &rows,
                                 const std::vector<std::size_t> &chosen);
 
-/// All times of all candidates.
-std::string to_json(const core::TuningKey &key, const std::vector<Measured> &all);
+/// All times of all candidates, and how they were measured.
+std::string to_json(const Options &options, const core::TuningKey &key, const std::vector<Measured> &all);
 
 }  // namespace baton::bench::tune

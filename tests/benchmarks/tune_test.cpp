@@ -206,7 +206,10 @@ TEST(TuneReport, SaysWhatChangedAndHowMuch) {
     EXPECT_THAT(lines[5], HasSubstr("changed at 1 of 2 sizes, at most 2.00 times"));
     EXPECT_EQ(lines[6], "#   up to 256: packet by host");
     EXPECT_EQ(lines[7], "#   larger: pull by host");
-    EXPECT_THAT(to_json(core::host_tuning_key(2), {measured}), HasSubstr("\"pull by host\": 2.0"));
+    Options options;
+    options.graph = true;
+    EXPECT_THAT(to_json(options, core::host_tuning_key(2), {measured}),
+                testing::AllOf(HasSubstr("\"pull by host\": 2.0"), HasSubstr("\"mode\": \"graph\"")));
 }
 
 Parsed<Options> parse(std::vector<std::string> arguments) {
