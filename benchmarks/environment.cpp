@@ -22,15 +22,6 @@ bool all_destroyed = true;  // all communicators, in order
 
 }  // namespace
 
-int visible_gpus() { return gpu::count(); }
-
-MemorySpace choose_memory_space(const World &world, Device device) {
-    if (device == Device::automatic) {
-        return world.all(visible_gpus() > 0) ? MemorySpace::gpu : MemorySpace::host;
-    }
-    return device == Device::cuda ? MemorySpace::gpu : MemorySpace::host;
-}
-
 Communicator::Communicator(const World &world, MemorySpace memory_space, const char *tuning) : world_(world) {
     baton_config config;
     check(baton_config_init(&config));
@@ -38,12 +29,7 @@ Communicator::Communicator(const World &world, MemorySpace memory_space, const c
     if (memory_space == MemorySpace::host) {
         config.transport = host_transport();
     } else {
-        if (!world.all(visible_gpus() > 0)) {
-            throw Refusal(
-                "a rank has no usable GPU (no device, no driver, or a build without CUDA); --device host (in the "
-                "OSU-style ones -d host) runs on host memory");
-        }
-        gpu::select(world.local_rank() % visible_gpus());
+        select_gpu(world);
     }
     check(baton_comm_create(MPI_COMM_WORLD, &config, &comm_));
     info_.struct_size = sizeof(info_);

@@ -9,31 +9,12 @@
 #include <vector>
 
 #include "baton/baton.h"
-#include "world.hpp"
+#include "devices.hpp"
 
 namespace baton::bench {
 
 /// Throws Error with the code's name and Baton's message, which names the call, unless it worked.
 void check(baton_result result);
-
-/// Where the buffers of a communicator's calls lie.
-enum class MemorySpace {
-    host,
-    gpu
-};
-
-/// What --device asks for; automatic: GPUs where every rank has one.
-enum class Device {
-    automatic,
-    cuda,
-    host
-};
-
-/// GPUs that this process can use: 0 in a build without CUDA and on a machine without a driver.
-int visible_gpus();
-
-/// Collective.
-MemorySpace choose_memory_space(const World &world, Device device);
 
 /// baton_config's transport for host memory. Unset where BATON_TRANSPORT says something else: that is Baton's to
 /// refuse, and should not pass unnoticed.

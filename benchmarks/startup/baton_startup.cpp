@@ -26,7 +26,7 @@ int run(int argc, char **argv, Start &start) {
             json.emplace(options->json);
         }
     });
-    create_and_call(*options, start);
+    create_and_call(world, *options, start);
     const Report report = gather(start);
     const bool in_time = options->limit == 0 || report.call.max <= options->limit;
     if (world.rank() == 0) {

@@ -34,26 +34,6 @@ void require(baton_result result) {
     }
 }
 
-/// The GPU that the other benchmarks would give this rank; false on the host.
-bool select_gpu(Device device) {
-    const int visible = device == Device::host ? 0 : gpu::count();
-    int all = visible > 0 ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (device == Device::cuda && all == 0) {
-        throw Refusal("a rank has no usable GPU; --device host runs on host memory");
-    }
-    if (all == 0) {
-        return false;
-    }
-    MPI_Comm node = MPI_COMM_NULL;
-    int rank = 0;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_rank(node, &rank);
-    MPI_Comm_free(&node);
-    gpu::select(rank % visible);
-    return true;
-}
-
 /// What an allreduce adds up, and where the sums go.
 struct Buffers {
     explicit Buffers(bool on_gpu) : host(on_gpu ? 0 : 2 * count, contribution) {
@@ -116,11 +96,14 @@ double process_age() {
     return std::max(0.0, up - ticks / static_cast<double>(sysconf(_SC_CLK_TCK)));
 }
 
-void create_and_call(const Options &options, Start &start) {
+void create_and_call(const World &world, const Options &options, Start &start) {
     start.before.begin("GPU");
-    const bool on_gpu = select_gpu(options.device);
+    const bool on_gpu = choose_memory_space(world, options.device) == MemorySpace::gpu;
+    if (on_gpu) {
+        select_gpu(world);
+    }
     start.before.begin("wait for all ranks");
-    MPI_Barrier(MPI_COMM_WORLD);
+    world.barrier();
     start.before.end();
 
     const double before = resident_bytes();

@@ -5,6 +5,7 @@
 #include "baton/baton.h"
 #include "startup/options.hpp"
 #include "util/phases.hpp"
+#include "world.hpp"
 
 namespace baton::bench::startup {
 
@@ -25,6 +26,6 @@ struct Start {
 double process_age();
 
 /// Collective, after MPI_Init. `start.before` is running.
-void create_and_call(const Options &options, Start &start);
+void create_and_call(const World &world, const Options &options, Start &start);
 
 }  // namespace baton::bench::startup

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "environment.hpp"
+#include "devices.hpp"
 
 namespace baton::bench::startup {
 

@@ -186,7 +186,7 @@ int run(const World &world, int argc, char **argv) {
     }
     const MemorySpace memory_space = choose_memory_space(world, options->device);
     if (options->graph && memory_space == MemorySpace::host) {
-        throw Refusal("--graph needs GPUs");
+        throw Refusal("--graph needs GPUs", 2);
     }
     world.on_rank_0([&] { refuse_settings_that_win(memory_space); });
     if (options->max_bytes == 0) {

@@ -57,6 +57,7 @@ printf '{"version": 1, "tables": [{"gpu": "host", "link": "shared memory", "rank
 BATON_TUNING=$file expect 0 "staged by host, 1 channel: tuning table for $key, any size ($file)" plans allgather
 
 # Errors.
+expect 2 "--graph needs GPUs" run "$tune" --device host --graph --file "$folder/nothing.json"
 expect 1 "nothing was measured" run "$tune" --device host --op send --max 8K --file "$folder/nothing.json"
 [ ! -e "$folder/nothing.json" ] || fail "a table without rows was written"
 truncate -s 40 "$file"
