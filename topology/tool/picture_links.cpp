@@ -13,7 +13,7 @@ bool leads_to_switch(const NvLink &link) {
 
 }  // namespace
 
-bool is_nvlink(LinkKind kind) {
+bool drawn_as_nvlink(LinkKind kind) {
     return kind == LinkKind::NVLINK || kind == LinkKind::NVSWITCH || kind == LinkKind::C2C;
 }
 

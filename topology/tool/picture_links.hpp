@@ -9,7 +9,7 @@
 namespace baton::topology::picture {
 
 /// In any form.
-bool is_nvlink(LinkKind kind);
+bool drawn_as_nvlink(LinkKind kind);
 
 /// NVLinks that join two GPUs without a switch.
 struct DirectLink {

@@ -39,7 +39,7 @@ int best_nominal(const Graph &graph) {
 }
 
 std::string_view fill_of(const Pair &pair, int best) {
-    if (is_nvlink(pair.kind.value)) {
+    if (drawn_as_nvlink(pair.kind.value)) {
         if (!pair.nominal_mbps.known() || pair.nominal_mbps.value >= best) return best_fill;
         return 2 * pair.nominal_mbps.value > best ? good_fill : weak_fill;
     }
@@ -60,7 +60,7 @@ std::string_view fill_of(const Pair &pair, int best) {
 }
 
 std::string words_of_cell(const Pair &pair, std::string_view fill) {
-    if (!is_nvlink(pair.kind.value))
+    if (!drawn_as_nvlink(pair.kind.value))
         return fmt::format("{}: {}", short_kind(pair.kind.value, 0), meaning_of(pair.kind.value));
     const std::string name = pair.kind.value == LinkKind::C2C ? "C2C: NVLink-C2C" : "NVLinks";
     return name + (fill == good_fill   ? ", more than half of the best"

@@ -37,7 +37,7 @@ double words_radius(const Ring &ring) {
 }  // namespace
 
 std::string_view line_color(LinkKind kind) {
-    if (is_nvlink(kind)) return style::nvlink_strong;
+    if (drawn_as_nvlink(kind)) return style::nvlink_strong;
     switch (kind) {
         case LinkKind::SAME_DEVICE:
             return style::slices_line;
