@@ -31,7 +31,7 @@ private:
 };
 
 /// The beginning of what a rank has for all, which it stages before anybody has arrived, as step 1: a segment, or what
-/// there is room for, maybe nothing.
+/// there is room for. There is none on the host, where ranks meet before they know that they stage.
 class EarlyPart {
 public:
     template <class Engine>

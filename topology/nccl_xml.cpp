@@ -29,7 +29,7 @@ public:
         if (std::string_view(root.name()) != "system")
             file_.refuse(root, "the root element is <{}>; NCCL's is <system>", root.name());
         for (const xml_node cpu : root.children("cpu")) {
-            check_host(root.child("cpu"), cpu);
+            check_host(cpu);
             add_cpu(cpu);
         }
         for (const auto &[gpu, node] : gpus_) add_links(gpu, node);
@@ -64,11 +64,12 @@ private:
     }
 
     /// NCCL writes the hosts whose GPUs one NVLink fabric joins into one file.
-    void check_host(xml_node first, xml_node cpu) const {
-        const std::string_view host = first.attribute("host_hash").value(), own = cpu.attribute("host_hash").value();
-        if (!host.empty() && !own.empty() && host != own)
+    void check_host(xml_node cpu) {
+        const std::string_view host = cpu.attribute("host_hash").value();
+        if (host_.empty()) host_ = host;
+        if (!host.empty() && host != host_)
             file_.refuse(cpu, "host_hash=\"{}\" is another host than \"{}\"; a file may describe only one",
-                         own.substr(0, 80), host.substr(0, 80));
+                         host.substr(0, 80), std::string_view(host_).substr(0, 80));
     }
 
     void add_cpu(xml_node cpu) {
@@ -242,6 +243,7 @@ private:
     std::vector<std::pair<xml_node, int>> gpus_;
     std::vector<std::pair<PciAddress, int>> switches_;
     bool any_gpu_ = false;
+    std::string host_;  // the first host_hash
 };
 
 }  // namespace

@@ -54,8 +54,8 @@ void add_node(const NumaNode &node, ProcessorPart &machine) {
     machine.memory.push_back(node);
 }
 
-/// Two nodes with one number cannot both be in a tree, nor can one that shares processors with others, unless it has
-/// those of a whole part: of another node (HBM beside DRAM), a package or the machine.
+/// Two nodes with one number cannot both be in a tree, nor can one that shares processors with others, unless one of
+/// them has those of a whole part: of another node (HBM beside DRAM), a package or the machine.
 std::vector<NumaNode> nodes_that_fit(const Snapshot &snapshot, const ProcessorPart &machine) {
     std::vector<NumaNode> nodes;
     std::vector<IndexSet> parts{machine.pus};
@@ -69,10 +69,14 @@ std::vector<NumaNode> nodes_that_fit(const Snapshot &snapshot, const ProcessorPa
         const bool whole_part = std::find(parts.begin(), parts.end(), near) != parts.end();
         if (number.intersects(numbers) || (near.intersects(covered) && !whole_part)) continue;
         numbers.insert(number);
-        covered.insert(near);
-        parts.push_back(near);
+        if (!whole_part) {
+            covered.insert(near);
+            parts.push_back(near);
+        }
         nodes.push_back(node);
     }
+    std::sort(nodes.begin(), nodes.end(),  // as hwloc wants the memories of a part
+              [](const NumaNode &one, const NumaNode &other) { return one.os_index < other.os_index; });
     if (nodes.empty()) nodes.push_back({0, machine.pus.to_list(), 0});
     return nodes;
 }

@@ -6,10 +6,10 @@
 /// Reduce-scatter by pushing segments into the owner's staging and adding there while the next segment flies.
 ///   Segment by segment of a block, two in flight, each channel with its part of a segment:
 ///   1. Copy the segment of block p into my place of peer p's staging, for every p; signal.
-///   2. Wait for all; combine the staged segments with my own in rank order, store; a copy engine credits.
+///   2. Wait for all; combine the staged segments with my own in rank order, store; credit, if asked to.
 /// Steps: block / segment. Wire: (n-1) block bytes per rank, written. Synchronisation: arrival, then per pair and step
-/// a signal; among copy engines a credit too if a step refills the slot. Scratch: two segments per peer; in place as
-/// MPI's a block for the result, as in pull.hpp.
+/// a signal; where copy engines are among the ranks a credit too if a step refills the slot. Scratch: two segments per
+/// peer; in place as MPI's a block for the result, as in pull.hpp.
 namespace baton::core {
 
 template <class T, class Engine>

@@ -63,8 +63,9 @@ ArenaLayout::Limits arena_limits(const baton_config &config, const Capabilities 
     limits.message_staged = stages ? staged_message_limit(capabilities) : 0;
     limits.messages = slot_limit(capabilities, limits.message_lines != 0 || stages);
     limits.segment = std::min<std::uint64_t>(config.segment_bytes, capabilities.on_gpu ? 1024 * MiB : 128 * KiB);
-    // A segment of an operation that has 16 channels, as most rows of default_tuning.json.
-    limits.early = stages ? limits.segment / static_cast<std::uint64_t>(std::min(capabilities.channels, 16)) : 0;
+    // So that 16 channels have a segment. On the host, ranks meet before they know that they stage.
+    if (stages && capabilities.on_gpu)
+        limits.early = limits.segment / static_cast<std::uint64_t>(std::min(capabilities.channels, 16));
     return limits;
 }
 

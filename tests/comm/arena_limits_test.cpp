@@ -75,6 +75,7 @@ TEST(ArenaLimits, SlotsOfAllPeersTakeNoMoreWhereTheyAreMany) {
         for (key.ranks = 16; key.ranks <= max_ranks; key.ranks *= 2) {
             const TuningTable table = nearest_table(built_in_tables(), key);
             const Arenas made = arenas(config, capabilities_of(table, key.ranks), false);
+            EXPECT_EQ(made.limits.early > 0, !key.on_host());
             const auto peers = static_cast<std::uint64_t>(key.ranks);
             EXPECT_LE(made.limits.messages * message_slots * peers, 8 * MiB) << to_string(key);
             EXPECT_GE(made.limits.messages, std::uint64_t{BATON_EAGER_BYTES}) << to_string(key);

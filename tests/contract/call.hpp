@@ -65,6 +65,12 @@ BATON_HD inline void observe(Said &said, bool answer) {
     said = answer ? Said::yes : Said::no;
 #endif
 }
+BATON_HD inline void observe(Observed &observed, bool began, bool met, bool waited, bool finished) {
+    observe(observed.began, began);
+    observe(observed.met, met);
+    observe(observed.waited, waited);
+    observe(observed.finished, finished);
+}
 
 }  // namespace
 

@@ -117,9 +117,11 @@ void early_staging_is_kept(Rank &rank, int variant) {
     const Place recv = rank.memory().take(1, true, "recv");
     std::vector<Call> calls;
     for (int k = 0; k < rank.rounds(150); ++k) {
-        const std::size_t bytes =
-            k == 0 ? rank.view().layout.early_bytes : 1 + draw_size(rank.common(), rank.view().layout.early_bytes);
+        const auto channels = 1 + rank.common().below(static_cast<std::size_t>(rank.view().layout.channels));
+        const std::size_t most = channels * rank.view().layout.early_bytes;
+        const std::size_t bytes = k % 8 == 0 ? most : 1 + draw_size(rank.common(), most);
         calls.push_back(stepped_call(rank, calls.size(), draw_blocks(rank, 1, bytes), recv));
+        calls.back().channels = static_cast<int>(channels);
         calls.back().variant = variant;
     }
     finish(rank, Program::early, calls);

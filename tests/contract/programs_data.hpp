@@ -51,10 +51,7 @@ struct Exchange {
         const bool waited = engine.wait_all(1);
         const bool finished = engine.finish();
         observed.part = part;
-        observe(observed.began, began);
-        observe(observed.met, met);
-        observe(observed.waited, waited);
-        observe(observed.finished, finished);
+        observe(observed, began, met, waited, finished);
     }
 };
 
@@ -96,10 +93,7 @@ private:
             waited = engine.wait_all(1);
         }
         const bool finished = engine.finish();
-        observe(observed.began, began);
-        observe(observed.met, met);
-        observe(observed.waited, waited);
-        observe(observed.finished, finished);
+        observe(observed, began, met, waited, finished);
     }
 
     template <class E>

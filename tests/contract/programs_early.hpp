@@ -30,10 +30,7 @@ struct Early {
             engine.template reduce<std::uint8_t>(destination, 1, sources, part.bytes, BATON_SUM);
         }
         const bool finished = engine.finish();
-        observe(observed.began, began);
-        observe(observed.met, met);
-        observe(observed.waited, waited);
-        observe(observed.finished, finished);
+        observe(observed, began, met, waited, finished);
     }
 };
 

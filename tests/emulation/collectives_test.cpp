@@ -78,6 +78,7 @@ struct Call {
     int root = 0;
     int channels = 1;
     bool in_place = false;
+    bool asks_for_slots = false;           // CollectiveArgs::signals_before_reads
     std::size_t send_at = 0, recv_at = 0;  // in the ranks' memory
     Buffers inputs, expected;
 
@@ -185,6 +186,7 @@ protected:
         call.root = static_cast<int>(random()) & 0xFF;
         call.root = kernel.operation == BATON_BROADCAST ? call.root % size() : 0;
         call.channels = 1 + static_cast<int>(random() % 2);
+        call.asks_for_slots = random() % 2 == 0;
         call.in_place =
             random() % 3 == 0 && kernel.way.in_place == core::InPlace::safe && kernel.operation != BATON_REDUCE_SCATTER;
         const std::size_t element = baton_type_size(kernel.type);
@@ -212,6 +214,7 @@ void launch(Node &node, const CommView &view, const Call &call, std::uint64_t se
     args.bytes = call.chunk();
     args.op = call.op;
     args.root = call.root;
+    args.signals_before_reads = call.asks_for_slots;
     args.route = core::make_route(links_for(call.kernel.way.algorithm, view.size), view.rank);
     run_grid(static_cast<unsigned>(call.channels), threads, seed + rank * 16, [&] { call.kernel.run(view, args); });
     const std::vector<std::byte> &expected = call.expected[rank];

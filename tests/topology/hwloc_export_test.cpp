@@ -173,6 +173,9 @@ TEST(HwlocExport, NumaNodesWithinPackagesAndOverThem) {
     with_hbm.host.numa_list.push_back({10, "0-15", 0});
     with_hbm.host.numa_list.push_back({11, "2-5", 0});  // no part of a tree with the others
     EXPECT_EQ(hwloc_get_nbobjs_by_type(load(to_hwloc_xml(with_hbm)).get(), HWLOC_OBJ_NUMANODE), 11);
+    Snapshot wide_first = nps;
+    wide_first.host.numa_list.insert(wide_first.host.numa_list.begin(), {{9, "8-15", 0}, {10, "0-15", 0}});
+    EXPECT_EQ(hwloc_get_nbobjs_by_type(load(to_hwloc_xml(wide_first)).get(), HWLOC_OBJ_NUMANODE), 7);
     Snapshot one_node = nps;
     one_node.host.numa_list = {{0, "0-15", 0}};
     EXPECT_EQ(hwloc_get_nbobjs_by_type(load(to_hwloc_xml(one_node)).get(), HWLOC_OBJ_PACKAGE), 2);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/refusal.hpp"
@@ -166,6 +167,11 @@ TEST(NcclXml, OneHost) {
     EXPECT_EQ(read(texts::changed(first, "<cpu numaid=\"1\"", "<cpu host_hash=\"0x1\" numaid=\"1\"")), read(first));
     EXPECT_EQ(why_not(texts::changed(first, "<cpu numaid=\"1\"", "<cpu host_hash=\"0x2\" numaid=\"1\"")),
               "topo.xml: line 19: host_hash=\"0x2\" is another host than \"0x1\"; a file may describe only one");
+    // Not all need say it.
+    const std::string two = texts::changed(texts::nccl, "</system>",
+                                           "<cpu host_hash=\"0x1\" numaid=\"2\" affinity=\"\"/>"
+                                           "<cpu host_hash=\"0x2\" numaid=\"3\" affinity=\"\"/></system>");
+    EXPECT_THAT(why_not(two), testing::HasSubstr("host_hash=\"0x2\" is another host than \"0x1\""));
 }
 
 TEST(NcclXml, ChipToChipLinks) {
