@@ -447,9 +447,9 @@ BATON_API baton_result baton_wait_signal(int source, uint64_t signals, baton_win
 /*
  * Writes, as text of at most `size` bytes with the terminating zero ("..." before it if it is cut), what plan a call
  * would get and why: algorithm, transport, channels, segment, how each buffer is reached. Starts nothing. sendbuf and
- * recvbuf may be NULL (the plan for registered memory), and are not looked at where peers touch none. `type` is always a
- * type of this header: put and get have bytes, BATON_UINT8; `op` counts for reductions only. Of a broadcast it is what
- * ranks get that are not the root.
+ * recvbuf may be NULL (the plan for registered memory), and are not looked at where peers touch none. `type` is always
+ * a type of this header: put and get have bytes, BATON_UINT8; `op` counts for reductions only. Of a broadcast it is
+ * what ranks get that are not the root.
  */
 BATON_API baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type,
                                      baton_op op, const void *sendbuf, const void *recvbuf, char *text, size_t size);
