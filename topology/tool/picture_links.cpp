@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "topology/links.hpp"
 #include "topology/tool/picture_style.hpp"
 
 namespace baton::topology::picture {
@@ -13,9 +14,7 @@ bool leads_to_switch(const NvLink &link) {
 
 }  // namespace
 
-bool drawn_as_nvlink(LinkKind kind) {
-    return kind == LinkKind::NVLINK || kind == LinkKind::NVSWITCH || kind == LinkKind::C2C;
-}
+bool drawn_as_nvlink(LinkKind kind) { return has_nvlinks(kind) || kind == LinkKind::C2C; }
 
 std::vector<DirectLink> direct_links(const Machine &machine) {
     std::vector<DirectLink> result;
