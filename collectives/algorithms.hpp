@@ -63,7 +63,7 @@ BATON_HD void run_allgather(Engine &engine, const Args &args) {
     } else if constexpr (algorithm == Algorithm::two_level) {
         AllgatherTwoLevel<Engine>(engine, args).run();
     } else if constexpr (algorithm == Algorithm::staged) {
-        AllgatherStaged<Engine>(engine, args).run();
+        allgather_staged(engine, args);
     } else {
         static_assert(no_such<Engine>, "not an algorithm of the operation");
     }
@@ -97,7 +97,7 @@ BATON_HD void run_broadcast(Engine &engine, const Args &args) {
     } else if constexpr (algorithm == Algorithm::pull) {
         broadcast_pull(engine, args);
     } else if constexpr (algorithm == Algorithm::staged) {
-        BroadcastStaged<Engine>(engine, args).run();
+        broadcast_staged(engine, args);
     } else {
         static_assert(no_such<Engine>, "not an algorithm of the operation");
     }

@@ -1,37 +1,43 @@
 #pragma once
 
-#include "collectives/args.hpp"
-#include "collectives/segments.hpp"
+#include "collectives/staged_steps.hpp"
 
-/// Alltoall through the peers' staging, for memory that peers cannot reach, or only by a copy that costs more than two.
-///   Segment by segment of a block, two in flight, each channel with its part of a segment:
-///   1. Copy the segment of block p into my place of peer p's staging, for every p; signal.
-///   2. Wait for all; copy the peers' segments from my staging to my receive buffer.
-/// In place is safe: a channel writes its part of a segment of the blocks only after it has sent that of all blocks.
-/// Steps: block / segment. Wire: (n-1) block bytes per rank, each copied twice. Synchronisation: arrival, then a signal
-/// per pair and step. Scratch: two segments per peer.
+/// Alltoall through staging, for memory that peers cannot reach, or only by a copy that costs more than two.
+///   First the blocks' early part, then segment by segment of the rest, two in flight, each channel with its part of
+///   each:
+///   1. Copy that of block p, for every p, into my place of peer p's staging, but the early part, before anybody has
+///      arrived, into p's place of my own; signal.
+///   2. Wait for all; copy what the peers have staged for me to my receive buffer.
+/// In place is safe: a channel writes its part of a step of the blocks only after it has given that of all blocks.
+/// Steps: 1 + rest / segment. Wire: (n-1) block bytes per rank, each copied twice. Synchronisation: a signal per pair
+/// and step; arrivals, which are waited for behind the early part. Scratch: early staging, two segments per peer.
 namespace baton::core {
 
 template <class Engine>
 BATON_HD void alltoall_staged(Engine &engine, const CollectiveArgs &args) {
-    if (!engine.begin(args.arrival) || !engine.await_all()) return;
-    const auto block = [&](int of) { return static_cast<std::uint64_t>(of) * args.bytes; };
-    const Range whole = engine.share(args.bytes, copy_granule);
-    const std::uint64_t own = block(engine.rank()) + whole.begin;
-    engine.copy(engine.local(args.recv + own), args.send + own, whole.bytes);
-    for (SegmentSteps at(engine, args.bytes); at.more(); at.next()) {
+    const auto begin = [&](int of, const Range &part) {
+        return static_cast<std::uint64_t>(of) * args.bytes + part.begin;
+    };
+    StagedSteps at(engine, args.bytes, engine.size() - 1);
+    if (!engine.begin(args.arrival)) return;
+    if (!at.is_early() && !at.await_arrivals(engine)) return;
+    for (; at.more(); at.next()) {
         const Range part = at.part();
         for (int index = 1; index < engine.size(); ++index) {
             const int peer = engine.peer_at(index);
-            engine.copy(engine.staging_at(peer, at.slot()) + at.staged(), args.send + block(peer) + part.begin,
-                        part.bytes);
+            engine.copy(at.place_for(peer, at.slot()), args.send + begin(peer, part), part.bytes);
         }
         engine.signal_all(at.step());
+        if (at.step() == 1) {  // all of my own block, while the peers' arrivals or signals fly
+            const Range whole = engine.share(args.bytes, copy_granule);
+            const std::uint64_t own = begin(engine.rank(), whole);
+            engine.copy(engine.local(args.recv + own), args.send + own, whole.bytes);
+        }
+        if (at.is_early() && !at.await_arrivals(engine)) return;
         if (!engine.wait_all(at.step())) return;
         for (int index = 1; index < engine.size(); ++index) {
             const int peer = engine.peer_at(index);
-            engine.copy(engine.local(args.recv + block(peer) + part.begin),
-                        engine.staging_from(peer, at.slot()) + at.staged(), part.bytes);
+            engine.copy_from(args.recv + begin(peer, part), at.place_from(peer, at.slot()), part.bytes);
         }
     }
     engine.finish();

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "collectives/args.hpp"
-#include "collectives/segments.hpp"
+#include "collectives/staged_steps.hpp"
 
 /// Broadcast through the root's staging, for memory that peers cannot reach, or only by a copy that costs more than
 /// two.
@@ -16,52 +15,41 @@
 namespace baton::core {
 
 template <class Engine>
-class BroadcastStaged {
-public:
-    BATON_HD BroadcastStaged(Engine &engine, const CollectiveArgs &args)
-        : engine_(engine), args_(args), early_(engine, args.bytes) {}
-
-    BATON_HD void run() {
-        if (!engine_.begin(args_.arrival)) return;
-        if (engine_.rank() == args_.root ? send() : take()) engine_.finish();
+BATON_HD void broadcast_staged_from(Engine &engine, const CollectiveArgs &args) {
+    StagedSteps at(engine, args.bytes, 1);
+    if (!engine.begin(args.arrival)) return;
+    if (!at.is_early() && !at.await_arrivals(engine)) return;
+    for (; at.more(); at.next()) {
+        const Range part = at.part();
+        if (at.refills() && !engine.wait_credits(at.step() - 2)) return;
+        engine.copy(at.place_of(args.root, at.slot()), args.send + part.begin, part.bytes);
+        engine.signal_all(at.step());
+        engine.copy(engine.local(args.recv + part.begin), args.send + part.begin, part.bytes);
+        if (at.is_early() && !at.await_arrivals(engine)) return;
     }
+    engine.finish();
+}
 
-private:
-    BATON_HD bool send() {
-        if (early_.bytes() > 0) stage(engine_.early_of(args_.root), early_.part(), 1);
-        if (!engine_.await_all()) return false;
-        for (SegmentSteps at(engine_, args_.bytes, early_); at.more(); at.next()) {
-            if (at.refills() && !engine_.wait_credits(at.step() - 2)) return false;
-            stage(engine_.staging_of(args_.root, at.slot()) + at.staged(), at.part(), at.step());
-        }
-        return true;
+template <class Engine>
+BATON_HD void broadcast_staged_to(Engine &engine, const CollectiveArgs &args) {
+    if (!engine.begin(args.arrival)) return;
+    engine.verify_arrivals();
+    for (StagedSteps at(engine, args.bytes, 1); at.more(); at.next()) {
+        const Range part = at.part();
+        if (!engine.wait(args.root, at.step())) return;
+        engine.copy_from(args.recv + part.begin, at.place_of(args.root, at.slot()), part.bytes);
+        if (at.is_refilled()) engine.credit(args.root, at.step());
     }
+    engine.finish();
+}
 
-    BATON_HD bool take() {
-        engine_.verify_arrivals();
-        if (early_.bytes() > 0 && !fetch(engine_.early_of(args_.root), early_.part(), 1)) return false;
-        for (SegmentSteps at(engine_, args_.bytes, early_); at.more(); at.next()) {
-            if (!fetch(engine_.staging_of(args_.root, at.slot()) + at.staged(), at.part(), at.step())) return false;
-            if (at.is_refilled()) engine_.credit(args_.root, at.step());
-        }
-        return true;
+template <class Engine>
+BATON_HD void broadcast_staged(Engine &engine, const CollectiveArgs &args) {
+    if (engine.rank() == args.root) {
+        broadcast_staged_from(engine, args);
+    } else {
+        broadcast_staged_to(engine, args);
     }
-
-    BATON_HD void stage(typename Engine::Remote to, const Range &part, std::uint64_t step) {
-        engine_.copy(to, args_.send + part.begin, part.bytes);
-        engine_.signal_all(step);
-        engine_.copy(engine_.local(args_.recv + part.begin), args_.send + part.begin, part.bytes);
-    }
-
-    BATON_HD bool fetch(typename Engine::Remote from, const Range &part, std::uint64_t step) {
-        if (!engine_.wait(args_.root, step)) return false;
-        engine_.copy_from(args_.recv + part.begin, from, part.bytes);
-        return true;
-    }
-
-    Engine &engine_;
-    const CollectiveArgs &args_;
-    const EarlyPart early_;
-};
+}
 
 }  // namespace baton::core

@@ -27,8 +27,8 @@ std::uint64_t PlannedCall::recv_bytes() const {
 std::uint64_t PlannedCall::most_steps(std::uint64_t segment_bytes) const {
     const auto ranks = static_cast<std::uint64_t>(size);
     const std::uint64_t segments = request.bytes / segment_bytes + 1;
-    if (goes_through_staging(plan.algorithm))
-        return request.operation == BATON_ALLREDUCE ? 2 * (segments / ranks + 1) : segments + 1;  // an early part
+    if (goes_through_staging(plan.algorithm))  // one is for an early part
+        return request.operation == BATON_ALLREDUCE ? 2 * (segments / ranks + 2) : segments + 1;
     if (!is_routed(plan.algorithm) || request.operation == BATON_ALLGATHER) return ranks;
     // Accumulators may be wider than elements, and the steps of all blocks are counted together.
     const std::uint64_t widened =

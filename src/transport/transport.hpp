@@ -108,10 +108,11 @@
 /// staging_of(rank, slot)
 ///     Every rank's slots for itself, for what it has for all: it fills its own, the peers read them after its signal.
 ///     Free once all have arrived; again once all have read the step that filled the slot, and said so.
-/// early_bytes(), early_of(rank)
-///     Every rank's place for the beginning of what it has for all: this channel's part, share(bytes, copy_granule), of
-///     early_bytes() at most, which may be 0. Free after begin(), whoever has arrived; the peers read it after its
-///     signal.
+/// early_bytes(places), early_of(rank)
+///     Every rank's own early staging, for the beginning of what it has for others: this channel's. It may be divided
+///     into places, which begin at multiples of copy_granule, each for this channel's part, share(bytes, copy_granule),
+///     of early_bytes(places) at most, which may be 0. Free after begin(), whoever has arrived; the peers read it after
+///     its signal.
 /// take_packets_from_each(destination, stride, bytes)
 ///     What each peer has put here, as many bytes as it has put, to destination + peer * stride. A failed wait shows at
 ///     finish().
@@ -161,6 +162,11 @@ namespace baton::core {
 
 /// Shares of large copies start at multiples of this: a line that two channels write halves of crosses the links twice.
 inline constexpr std::uint64_t copy_granule = 128;
+
+/// What a channel can put into each of the places that its early staging, of so many bytes, is divided into.
+BATON_HD constexpr std::uint64_t early_place_bytes(std::uint64_t bytes, int places) {
+    return bytes / static_cast<std::uint64_t>(places) / copy_granule * copy_granule;
+}
 
 struct Range {
     std::uint64_t begin = 0;

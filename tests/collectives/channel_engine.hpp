@@ -156,7 +156,9 @@ public:
     Remote staging_at(int peer, int slot) const { return staging(peer, slot, rank_); }
     std::byte *staging_from(int peer, int slot) const { return staging(rank_, slot, peer); }
     Remote staging_of(int rank, int slot) const { return staging(rank, slot, rank); }
-    std::uint64_t early_bytes() const { return static_cast<std::uint64_t>(node_.channels) * node_.early_bytes; }
+    std::uint64_t early_bytes(int places) const {
+        return static_cast<std::uint64_t>(node_.channels) * early_place_bytes(node_.early_bytes, places);
+    }
     Remote early_of(int rank) const {
         return node_.early_staging[static_cast<std::size_t>(rank)].data() +
                static_cast<std::uint64_t>(channel_) * node_.early_bytes;

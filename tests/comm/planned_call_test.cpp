@@ -48,6 +48,9 @@ TEST(PlannedCall, StepsThroughStagingAreTheSegmentsAndAnEarlyPart) {
     const std::uint64_t most = (1 << step_bits) - 1;
     EXPECT_TRUE(is_numbered(BATON_BROADCAST, BATON_INT8, (most - 2) * segment_bytes, Algorithm::staged));
     EXPECT_FALSE(is_numbered(BATON_BROADCAST, BATON_INT8, most * segment_bytes, Algorithm::staged));
+    // Two steps for each segment of a quarter.
+    EXPECT_TRUE(is_numbered(BATON_ALLREDUCE, BATON_INT8, (most / 2 - 3) * 4 * segment_bytes, Algorithm::staged));
+    EXPECT_FALSE(is_numbered(BATON_ALLREDUCE, BATON_INT8, most / 2 * 4 * segment_bytes, Algorithm::staged));
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ concept HasStaging = requires(E engine, int peer) {
 template <class E>
 concept HasOwnStaging = HasStaging<E> && requires(E engine, int rank) {
     { engine.staging_of(rank, 0) } -> std::same_as<typename E::Remote>;
-    { engine.early_bytes() } -> std::same_as<std::uint64_t>;
+    { engine.early_bytes(1) } -> std::same_as<std::uint64_t>;
     { engine.early_of(rank) } -> std::same_as<typename E::Remote>;
 };
 

@@ -147,7 +147,7 @@ public:
     Remote staging_at(int peer, int slot) const { return {view_.arena(peer).staging(slot, rank()), 0}; }
     std::byte *staging_from(int peer, int slot) const { return view_.own().staging(slot, peer); }
     Remote staging_of(int rank, int slot) const { return {view_.arena(rank).staging(slot, rank), 0}; }
-    std::uint64_t early_bytes() const { return view_.layout.early_bytes; }
+    std::uint64_t early_bytes(int places) const { return early_place_bytes(view_.layout.early_bytes, places); }
     Remote early_of(int rank) const { return {view_.arena(rank).early(epoch_, channel), 0}; }
 
     void take_packets_from_each(std::byte *destination, std::uint64_t stride, std::uint64_t bytes) {

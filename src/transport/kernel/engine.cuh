@@ -133,8 +133,8 @@ public:
     __device__ Remote staging_at(int peer, int slot) const { return view_.arena(peer).staging(slot, view_.rank); }
     __device__ std::byte *staging_from(int peer, int slot) const { return view_.own().staging(slot, peer); }
     __device__ Remote staging_of(int rank, int slot) const { return view_.arena(rank).staging(slot, rank); }
-    __device__ std::uint64_t early_bytes() const {
-        return static_cast<std::uint64_t>(channels_) * view_.layout.early_bytes;
+    __device__ std::uint64_t early_bytes(int places) const {
+        return static_cast<std::uint64_t>(channels_) * early_place_bytes(view_.layout.early_bytes, places);
     }
     __device__ Remote early_of(int rank) const { return view_.arena(rank).early(epoch_, channel_); }
 
