@@ -10,17 +10,13 @@
 
 namespace baton::core {
 
-/// Blocks that fit a multiprocessor: of what is small, and may be many at once, more.
-constexpr int residents_of(Algorithm algorithm) {
-    return algorithm == Algorithm::packet || algorithm == Algorithm::arrive ? 3 : 2;
-}
-
 template <Algorithm algorithm>
 using ArgsOf = std::conditional_t<is_routed(algorithm), RoutedArgs, CollectiveArgs>;
 
-/// One block per channel runs the algorithm on an engine.
+/// One block per channel runs the algorithm on an engine. Two blocks fit a multiprocessor (gpu_share.cpp): with three,
+/// and 80 registers a thread, reductions of packets would keep some of their values in local memory.
 template <baton_operation operation, Algorithm algorithm, class T>
-__global__ void __launch_bounds__(block_threads, residents_of(algorithm))
+__global__ void __launch_bounds__(block_threads, 2)
     collective_kernel(const __grid_constant__ CommView view, const __grid_constant__ ArgsOf<algorithm> args) {
     static_assert(block_threads > 32, "the last warp does not take packets");
     wait_for_kernel_before();
