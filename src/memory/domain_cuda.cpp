@@ -111,7 +111,7 @@ public:
         }
     }
 
-    void unimport_region(int, const RegionPost &post, void *address) override {
+    void unimport_region(const RegionPost &post, void *address) override {
         const OnDevice here(device_);
         switch (post.kind) {
             case HandleKind::cuda_ipc:

@@ -245,7 +245,7 @@ public:
         return address;
     }
 
-    void unimport_region(int, const RegionPost &post, void *address) override {
+    void unimport_region(const RegionPost &post, void *address) override {
         if (post.kind == HandleKind::memfd) forget_import(address);
         if (post.kind == HandleKind::memfd || let_go(post)) ::munmap(address, post.size);
     }

@@ -119,14 +119,14 @@ public:
         try {
             add(memory, post.size, true);
         } catch (...) {
-            host_->unimport_region(owner, post, memory);
+            host_->unimport_region(post, memory);
             throw;
         }
         return memory;
     }
-    void unimport_region(int owner, const RegionPost &post, void *memory) override {
+    void unimport_region(const RegionPost &post, void *memory) override {
         remove(memory);
-        host_->unimport_region(owner, post, memory);
+        host_->unimport_region(post, memory);
     }
 
     void *allocate_shared_with_kernels(std::size_t bytes) override { return gpu_->allocate_shared_with_kernels(bytes); }

@@ -75,7 +75,7 @@ void MappedRegions::reclaim(const std::function<std::uint64_t(int, std::uint32_t
 void MappedRegions::unmap(const Mapping &mapping) noexcept {
     if (mapping.owner == rank_) return;
     try {
-        domain_.unimport_region(mapping.owner, mapping.post, mapping.address);
+        domain_.unimport_region(mapping.post, mapping.address);
     } catch (const std::exception &error) {
         log(LogLevel::warn, rank_, "a region of rank {} stays mapped: {}", mapping.owner, error.what());
     }

@@ -52,7 +52,7 @@ public:
     virtual void *import_region(int owner, const RegionPost &post, int fd) = 0;
 
     /// Undoes import_region. May wait for this device's running kernels: only with no operation in flight.
-    virtual void unimport_region(int owner, const RegionPost &post, void *address) = 0;
+    virtual void unimport_region(const RegionPost &post, void *address) = 0;
 
     /// From now on classify() takes this address, which import_region() gave, for memory: the user is given it
     /// (windows). Other imports are not the user's: who names one has freed memory there before, and classify() says

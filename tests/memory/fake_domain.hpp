@@ -92,9 +92,9 @@ public:
         return address;
     }
 
-    void unimport_region(int owner, const RegionPost &post, void *address) override {
+    void unimport_region(const RegionPost &post, void *address) override {
         ++unimported;
-        host_->unimport_region(owner, post, address);
+        host_->unimport_region(post, address);
     }
 
     void *allocate_shared_with_kernels(std::size_t bytes) override {

@@ -92,7 +92,7 @@ TEST(HostDomain, NothingStaysMappedWhereMemoryRunsOut) {
     void *const imported =
         map_at_last([&] { return domain->import_region(1, exported.post, ::fcntl(exported.fd, F_DUPFD_CLOEXEC, 0)); });
     ASSERT_NE(imported, nullptr);
-    domain->unimport_region(1, exported.post, imported);
+    domain->unimport_region(exported.post, imported);
     ::close(exported.fd);
     domain->release(memory);
 }
@@ -166,7 +166,7 @@ void import_sees_the_same_memory(int ranks) {
     EXPECT_EQ(peer->classify(seen + 100).base, 0U) << "not to be exported by the peer";
     owner->release(memory);  // the importer's mapping stays
     EXPECT_STREQ(seen + 100, "written by the owner");
-    peer->unimport_region(0, exported.post, seen);
+    peer->unimport_region(exported.post, seen);
     EXPECT_EQ(peer->classify(seen).kind, Kind::invalid);
 }
 
@@ -181,7 +181,7 @@ TEST(HostDomain, InOneProcessTheAddressItselfIsExported) {
     EXPECT_EQ(exported.fd, -1);
     EXPECT_EQ(domain->import_region(0, exported.post, -1), memory);
     EXPECT_EQ(domain->import_region(0, exported.post, -1), memory);
-    domain->unimport_region(0, exported.post, memory);
+    domain->unimport_region(exported.post, memory);
     EXPECT_EQ(domain->classify(memory).base, exported.post.base);
     // As between processes: what is imported stays readable when its owner has released it.
     *memory = 4711;
@@ -189,7 +189,7 @@ TEST(HostDomain, InOneProcessTheAddressItselfIsExported) {
     EXPECT_EQ(domain->classify(memory).kind, Kind::invalid) << "not the user's any more";
     EXPECT_EQ(*memory, 4711);
     EXPECT_THROW(domain->release(memory), Failure);
-    domain->unimport_region(0, exported.post, memory);
+    domain->unimport_region(exported.post, memory);
     EXPECT_EQ(domain->classify(memory).kind, Kind::invalid);
     unsigned char resident = 0;
     EXPECT_NE(::mincore(memory, 1, &resident), 0) << "still mapped";
