@@ -1,6 +1,7 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "api/calls.hpp"
 #include "api/error_state.hpp"
@@ -23,9 +24,9 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         const auto turn = found->comm->turn();
         find_window(window);  // another thread may have destroyed it meanwhile
         const StreamRef on = find_stream(*found->comm, stream);
-        const OneSided call = make(turn, *found->window, on.get());
+        OneSided call = make(turn, *found->window, on.get());
         // `on` keeps the stream that `work` names.
-        const auto run = [work = call.work, on](const Turn &then) { then.issuer().run_one_sided(work); };
+        const auto run = [work = std::move(call.work), on](const Turn &then) { then.issuer().run_one_sided(work); };
         Group &group = Group::of_this_thread();
         if (!group.open()) return run(turn);
         turn.issuer().require_stream(on.get());
