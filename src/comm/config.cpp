@@ -16,6 +16,7 @@
 
 #include "bootstrap/agree.hpp"
 #include "comm/api_struct.hpp"
+#include "sync/arena.hpp"
 #include "util/environment.hpp"
 #include "util/failure.hpp"
 
@@ -89,8 +90,8 @@ void check(const baton_config &config) {
         fail(BATON_ERR_ARGUMENT, "config.timeout_seconds is {}; it must be more than 0 and at most {}",
              config.timeout_seconds, most_seconds);
     }
-    if (config.max_channels < 1 || config.max_channels > 64) {
-        fail(BATON_ERR_ARGUMENT, "config.max_channels is {}; it must lie in 1..64", config.max_channels);
+    if (config.max_channels < 1 || config.max_channels > max_channels) {
+        fail(BATON_ERR_ARGUMENT, "config.max_channels is {}; it must lie in 1..{}", config.max_channels, max_channels);
     }
     if (config.p2p != BATON_P2P_AUTO && config.p2p != BATON_P2P_OFF) {
         fail(BATON_ERR_ARGUMENT, "config.p2p is {}, not a baton_p2p", config.p2p);
@@ -175,7 +176,7 @@ baton_config resolve_config(const baton_config *given) {
     if (config.transport == -1) config.transport = choice_from("BATON_TRANSPORT", transports, BATON_TRANSPORT_AUTO);
     if (config.timeout_seconds < 0) config.timeout_seconds = seconds_from("BATON_TIMEOUT", 60.0);
     if (config.max_channels == 0) {
-        config.max_channels = static_cast<int>(size_from("BATON_MAX_CHANNELS", 64, 1, 64));
+        config.max_channels = static_cast<int>(size_from("BATON_MAX_CHANNELS", max_channels, 1, max_channels));
     }
     if (config.packet_limit == unset_size) config.packet_limit = size_from("BATON_PACKET_LIMIT", unset_size);
     if (config.copy_engine_limit == unset_size)
