@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "baton/baton.h"
+#include "collectives/request.hpp"
 
 namespace baton::core {
 
@@ -14,9 +15,7 @@ std::string signature_text(const Signature &signature) {
         return fmt::format("{}({})", name, signature.count);
     std::string text = fmt::format("{}(count {}, {}", name, signature.count,
                                    baton_type_name(static_cast<baton_type>(signature.type())));
-    if (operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE) {
-        text += fmt::format(", {}", baton_op_name(static_cast<baton_op>(signature.op())));
-    }
+    if (reduces(operation)) text += fmt::format(", {}", baton_op_name(static_cast<baton_op>(signature.op())));
     if (operation == BATON_BROADCAST) text += fmt::format(", root {}", signature.root());
     return text + ")";
 }

@@ -156,7 +156,7 @@ baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t 
             fail(BATON_ERR_ARGUMENT, "operation is {}, which is no baton_operation", static_cast<int>(operation));
         }
         require_type(type);
-        if (operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE) require_op(type, op);
+        if (reduces(operation)) require_op(type, op);
         const std::string explanation = turn.planner().explain(operation, count, type, op, sendbuf, recvbuf);
         copy_text(text, size, explanation);
     });

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <string>
+
+#include "util/environment.hpp"
 
 namespace baton::core {
 namespace {
@@ -12,8 +13,8 @@ namespace {
 constexpr std::string_view level_names[] = {"error", "warn", "info", "debug"};
 
 LogLevel read_level() {
-    const char *text = std::getenv("BATON_LOG");
-    if (text == nullptr || *text == '\0') return LogLevel::warn;
+    const char *text = variable("BATON_LOG");
+    if (text == nullptr) return LogLevel::warn;
     for (int i = 0; i < 4; ++i) {
         if (level_names[i] == text) return static_cast<LogLevel>(i);
     }
