@@ -288,12 +288,13 @@ private:
     std::size_t ranks() const { return static_cast<std::size_t>(size()); }
 
     std::size_t block_of(const char *call, std::size_t elements) const {
-        if (elements % ranks() != 0) {
+        const std::size_t blocks = ranks();
+        if (elements % blocks != 0) {
             throw Error(BATON_ERR_ARGUMENT, std::string(call) + ": " + std::to_string(elements) +
                                                 " elements are not a multiple of size(), which is " +
-                                                std::to_string(ranks()));
+                                                std::to_string(blocks));
         }
-        return elements / ranks();
+        return elements / blocks;
     }
 
     baton_comm_t comm_ = nullptr;
