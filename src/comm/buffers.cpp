@@ -80,11 +80,11 @@ void Buffers::check_end(const PointerInfo &info, const void *pointer, std::uint6
          from_base + bytes - end);
 }
 
-Buffers::Reached Buffers::Use::reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool raw) {
+Buffers::Reached Buffers::Use::reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) {
     auto *address = static_cast<std::byte *>(const_cast<void *>(pointer));
     if (bytes == 0) return {{}, address, false};
     const PointerInfo info = checked.kind != PointerInfo::Kind::invalid ? checked : buffers_.domain_.classify(pointer);
-    if (raw && info.size == 0) return {BufferRef::at_address(pointer), address, false};
+    if (buffers_.goes_by_address(info)) return {BufferRef::at_address(pointer), address, false};
     const RegionRegistry::Location location = buffers_.registry_.locate(info, pointer, bytes);
     if (location.direct)
         return {BufferRef::in_region(location.slot, location.generation, location.offset), address, false};
@@ -100,11 +100,11 @@ BufferRef Buffers::mapped(const void *pointer, const PointerInfo &checked, std::
     return BufferRef::in_region(location.slot, location.generation, location.offset);
 }
 
-std::string Buffers::describe(const void *pointer, std::uint64_t bytes, bool raw) const {
+std::string Buffers::describe(const void *pointer, std::uint64_t bytes) const {
     if (pointer == nullptr || bytes == 0) return "not given";
     const PointerInfo info = domain_.classify(pointer);
     if (info.kind == PointerInfo::Kind::invalid) return "not allocated memory";
-    if (raw && info.size == 0) return "reached by its address (single copy)";
+    if (goes_by_address(info)) return "reached by its address (single copy)";
     bool known = false;
     const RegionRegistry::Location location = registry_.peek(info, pointer, bytes, &known);
     if (!known) return "zero copy once registered (at first use)";

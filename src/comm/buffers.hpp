@@ -46,10 +46,9 @@ public:
         Use(const Use &) = delete;
         Use &operator=(const Use &) = delete;
 
-        /// Makes a checked buffer reachable for peers. `checked`: what check() has found of it; where its
-        /// kind is invalid, the pointer is classified here.
-        /// `raw` allows host memory to be named by its address.
-        Reached reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool raw);
+        /// Makes a checked buffer reachable for peers. `checked`: what check() has found of it; where its kind is
+        /// invalid, the pointer is classified here.
+        Reached reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes);
         /// Memory of the communicator's kind.
         std::byte *scratch(std::uint64_t bytes) { return buffers_.for_this_rank_.take(bytes).pointer; }
 
@@ -61,9 +60,11 @@ public:
     BufferRef mapped(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const;
 
     /// "zero copy (registered)", "staged: reason", for explain.
-    std::string describe(const void *pointer, std::uint64_t bytes, bool raw) const;
+    std::string describe(const void *pointer, std::uint64_t bytes) const;
 
 private:
+    /// Host memory without a region, which peers reach by its address (a single copy), if at all.
+    bool goes_by_address(const PointerInfo &info) const { return !domain_.on_gpu() && info.size == 0; }
     void check_end(const PointerInfo &info, const void *pointer, std::uint64_t bytes, const char *name) const;
 
     MemoryDomain &domain_;

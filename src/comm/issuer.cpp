@@ -40,9 +40,8 @@ Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std
     *recv = request.recv;
     if (!call.has_peers()) return arrival;
     const Buffers &buffers = *parts_.buffers;
-    const bool raw = !parts_.capabilities.on_gpu;
     if (call.peers_touch_send()) {
-        const Buffers::Reached reached = use.reach(request.send, request.send_info, call.send_bytes(), raw);
+        const Buffers::Reached reached = use.reach(request.send, request.send_info, call.send_bytes());
         arrival.send = reached.ref;
         if (reached.staged) {
             parts_.executor->local_copy(reached.pointer, request.send, call.send_bytes(), stream);
@@ -50,7 +49,7 @@ Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std
         }
     }
     if (call.peers_touch_recv()) {
-        const Buffers::Reached reached = use.reach(request.recv, request.recv_info, call.recv_bytes(), raw);
+        const Buffers::Reached reached = use.reach(request.recv, request.recv_info, call.recv_bytes());
         arrival.recv = reached.ref;
         *recv = reached.pointer;
     }

@@ -80,12 +80,11 @@ std::string Planner::explain(baton_operation operation, std::uint64_t count, bat
 }
 
 std::string Planner::buffers_text(const PlannedCall &call, const void *send, const void *recv) const {
-    const bool raw = !parts_.capabilities.on_gpu;
     std::string text;
     if (call.peers_touch_send() && send != nullptr && send != BATON_IN_PLACE)
-        text += "sendbuf: " + parts_.buffers->describe(send, call.send_bytes(), raw) + "\n";
+        text += "sendbuf: " + parts_.buffers->describe(send, call.send_bytes()) + "\n";
     if (call.peers_touch_recv() && recv != nullptr)
-        text += "recvbuf: " + parts_.buffers->describe(recv, call.recv_bytes(), raw) + "\n";
+        text += "recvbuf: " + parts_.buffers->describe(recv, call.recv_bytes()) + "\n";
     return text;
 }
 
