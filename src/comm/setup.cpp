@@ -130,8 +130,8 @@ void Setup::set_up_executor() {
     HostReach reach;
     const bool direct = capabilities_.on_gpu && capabilities_.reaches_buffers && view_.size > 1;
     if (direct)
-        parts_.rendezvous = std::make_unique<Rendezvous>(bootstrap_, view_.rank, view_.size,
-                                                         [&control = *parts_.control] { return is_broken(control); });
+        parts_.rendezvous =
+            std::make_unique<Rendezvous>(bootstrap_, [&control = *parts_.control] { return is_broken(control); });
     if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && direct)
         parts_.idle_words = std::make_unique<IdleWords>(bootstrap_);
     if (!capabilities_.on_gpu) reach.pids = bootstrap_.allgather(static_cast<std::int32_t>(getpid()));

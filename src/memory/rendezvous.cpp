@@ -12,13 +12,13 @@ std::atomic_ref<std::uint64_t> shared(std::uint64_t &word) { return std::atomic_
 
 }  // namespace
 
-Rendezvous::Rendezvous(Bootstrap &bootstrap, int rank, int size, std::function<bool()> stop)
-    : segment_(bootstrap, sizeof(Slice) + static_cast<std::size_t>(size) * pair_entries * sizeof(Slot)),
-      rank_(rank),
-      size_(size),
+Rendezvous::Rendezvous(Bootstrap &bootstrap, std::function<bool()> stop)
+    : segment_(bootstrap, sizeof(Slice) + static_cast<std::size_t>(bootstrap.size()) * pair_entries * sizeof(Slot)),
+      rank_(bootstrap.rank()),
+      size_(bootstrap.size()),
       stop_(std::move(stop)),
-      posted_to_(static_cast<std::size_t>(size)),
-      looked_for_(static_cast<std::size_t>(size)) {}
+      posted_to_(static_cast<std::size_t>(bootstrap.size())),
+      looked_for_(static_cast<std::size_t>(bootstrap.size())) {}
 
 void Rendezvous::write(Slot &slot, std::uint64_t number, const Entry &entry) {
     shared(slot.number).store(0, std::memory_order_relaxed);

@@ -27,8 +27,8 @@ public:
 
     /// Collective. `stop` ends every wait, as if its patience were over: when nobody will come any more. By the waiting
     /// thread.
-    Rendezvous(
-        Bootstrap &bootstrap, int rank, int size, std::function<bool()> stop = [] { return false; });
+    explicit Rendezvous(
+        Bootstrap &bootstrap, std::function<bool()> stop = [] { return false; });
 
     /// Tells the others; returns the call's number.
     std::uint64_t post(const Entry &entry);
@@ -79,9 +79,9 @@ private:
     bool read(Slot &slot, std::uint64_t number, std::chrono::steady_clock::time_point until, Entry &entry) const;
 
     SharedSegment segment_;
-    int rank_;
-    int size_;
-    std::function<bool()> stop_;
+    const int rank_;
+    const int size_;
+    const std::function<bool()> stop_;
     std::uint64_t posted_ = 0;
     std::vector<std::uint64_t> posted_to_;
     std::vector<std::uint64_t> looked_for_;

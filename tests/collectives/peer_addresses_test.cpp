@@ -24,7 +24,7 @@ Failure zero_sm_failure(std::uint64_t timeout_ns,
         Bootstrap &bootstrap = *ends[static_cast<std::size_t>(rank)];
         const std::unique_ptr<MemoryDomain> domain = make_host_domain(true);
         PeerMemory peers(bootstrap, *domain, {});
-        Rendezvous rendezvous(bootstrap, rank, 2, [&] { return is_broken(control); });
+        Rendezvous rendezvous(bootstrap, [&] { return is_broken(control); });
         body(peers, rendezvous);
         bootstrap.barrier();
     };

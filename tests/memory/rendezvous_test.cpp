@@ -20,7 +20,7 @@ Entry entry(int from, int to, std::uint64_t number) {
 
 /// Ranks come to their calls as the scheduler lets them, up to a ring apart.
 void collect_many(Bootstrap &bootstrap) {
-    Rendezvous rendezvous(bootstrap, bootstrap.rank(), bootstrap.size());
+    Rendezvous rendezvous(bootstrap);
     for (std::uint64_t call = 1; call <= 500; ++call) {
         ASSERT_EQ(rendezvous.post(entry(bootstrap.rank(), 0, call)), call);
         std::vector<Entry> all;
@@ -39,7 +39,7 @@ TEST(Rendezvous, EveryRankGetsTheEntriesOfItsCall) {
 
 TEST(Rendezvous, NamesTheRankThatDoesNotCome) {
     run_threads(3, [](Bootstrap &bootstrap) {
-        Rendezvous rendezvous(bootstrap, bootstrap.rank(), bootstrap.size());
+        Rendezvous rendezvous(bootstrap);
         if (bootstrap.rank() != 1) {
             const std::uint64_t number = rendezvous.post(entry(bootstrap.rank(), 0, 1));
             std::vector<Entry> all;
@@ -52,7 +52,7 @@ TEST(Rendezvous, NamesTheRankThatDoesNotCome) {
 TEST(Rendezvous, AWaitEndsWhenItIsToldTo) {
     run_threads(2, [](Bootstrap &bootstrap) {
         int asked = 0;
-        Rendezvous rendezvous(bootstrap, bootstrap.rank(), bootstrap.size(), [&] { return ++asked == 3; });
+        Rendezvous rendezvous(bootstrap, [&] { return ++asked == 3; });
         if (bootstrap.rank() == 0) {
             std::vector<Entry> all;
             EXPECT_EQ(rendezvous.collect(rendezvous.post(entry(0, 0, 1)), 10h, all), 1);
@@ -70,7 +70,7 @@ TEST(Rendezvous, AWaitEndsWhenItIsToldTo) {
 TEST(Rendezvous, PairsMeetByTheirOwnCount) {
     run_threads(4, [](Bootstrap &bootstrap) {
         const int me = bootstrap.rank();
-        Rendezvous rendezvous(bootstrap, me, bootstrap.size());
+        Rendezvous rendezvous(bootstrap);
         for (std::uint64_t round = 1; round <= Rendezvous::pair_entries + 100; ++round) {
             for (int peer = 0; peer < bootstrap.size(); ++peer) {
                 if (peer != me) rendezvous.post_to(peer, entry(me, peer, round));
@@ -90,7 +90,7 @@ TEST(Rendezvous, PairsMeetByTheirOwnCount) {
 
 TEST(Rendezvous, WhatHasBeenWrittenOverIsNotWaitedFor) {
     run_threads(2, [](Bootstrap &bootstrap) {
-        Rendezvous rendezvous(bootstrap, bootstrap.rank(), bootstrap.size());
+        Rendezvous rendezvous(bootstrap);
         if (bootstrap.rank() == 0) {
             for (std::uint64_t number = 1; number <= Rendezvous::pair_entries + 1; ++number) {
                 rendezvous.post_to(1, entry(0, 1, number));
@@ -111,7 +111,7 @@ TEST(Rendezvous, WhatHasBeenWrittenOverIsNotWaitedFor) {
 TEST(Rendezvous, OneClosesItForAll) {
     for (int closer = 0; closer < 3; ++closer) {
         run_threads(3, [closer](Bootstrap &bootstrap) {
-            Rendezvous rendezvous(bootstrap, bootstrap.rank(), bootstrap.size());
+            Rendezvous rendezvous(bootstrap);
             EXPECT_FALSE(rendezvous.closed());
             bootstrap.barrier();
             if (bootstrap.rank() == closer) rendezvous.close();
