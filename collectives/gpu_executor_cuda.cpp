@@ -226,9 +226,7 @@ void GpuExecutor::push_with_stream_words(const Request &request, const Collectiv
     batch.add(args.recv + place, block_for(view_.rank), args.bytes);
     for (int step = 1; step < view_.size; ++step) {
         const int peer = (view_.rank + step) % view_.size;
-        if (args.bytes > 0) {
-            batch.add(peers[static_cast<std::size_t>(peer)].recv + place, block_for(peer), args.bytes);
-        }
+        batch.add(peers[static_cast<std::size_t>(peer)].recv + place, block_for(peer), args.bytes);
     }
     cuda_->stream_words->enqueue_phase(ready_phase, stream);
     batch.flush(stream);

@@ -32,7 +32,7 @@ struct Way {
     Mover mover;
     Touches touches = Touches::nothing;
     InPlace in_place = InPlace::safe;
-    int most_channels = 0;  // that the algorithm can use; 0: any number
+    int most_channels = 0;  // that the algorithm can use; 0: any number (a host has one)
 };
 
 /// All ways that there are to run an operation; selection tries them in this order where no row of a table is possible.
@@ -54,8 +54,7 @@ inline constexpr Way push_or_pull[] = {{Algorithm::push, Mover::kernel, Touches:
                                        {Algorithm::pull, Mover::host, Touches::sends},
                                        {Algorithm::push, Mover::host, Touches::recvs},
                                        {Algorithm::push, Mover::copy_engine, Touches::recvs}};
-inline constexpr Way through_staging[] = {{Algorithm::staged, Mover::kernel},
-                                          {Algorithm::staged, Mover::host, Touches::nothing, InPlace::safe, 1}};
+inline constexpr Way through_staging[] = {{Algorithm::staged, Mover::kernel}, {Algorithm::staged, Mover::host}};
 
 /// The lists behind each other.
 template <std::size_t... counts>
@@ -94,7 +93,7 @@ inline constexpr Way more_ways_of_reduce_scatter[] = {
     {Algorithm::two_level, Mover::host, Touches::both},
     {Algorithm::staged, Mover::copy_engine, Touches::nothing, InPlace::result_apart, 1},
     {Algorithm::staged, Mover::kernel, Touches::nothing, InPlace::result_apart},
-    {Algorithm::staged, Mover::host, Touches::nothing, InPlace::result_apart, 1}};
+    {Algorithm::staged, Mover::host, Touches::nothing, InPlace::result_apart}};
 template <>
 inline constexpr auto ways<BATON_REDUCE_SCATTER> = joined(packets_and_lines, more_ways_of_reduce_scatter);
 inline constexpr Way more_ways_of_allreduce[] = {{Algorithm::two_shot, Mover::kernel, Touches::both},
@@ -112,9 +111,9 @@ template <>
 inline constexpr auto ways<BATON_ALLREDUCE> = joined(packets_and_lines, more_ways_of_allreduce, through_staging);
 // Staging comes last: a message goes that way only where a row says so, staging pays, or nothing else is possible.
 inline constexpr Way buffered_ways_of_send[] = {{Algorithm::line, Mover::kernel},
-                                                {Algorithm::line, Mover::host, Touches::nothing, InPlace::safe, 1},
+                                                {Algorithm::line, Mover::host},
                                                 {Algorithm::packet, Mover::kernel},
-                                                {Algorithm::packet, Mover::host, Touches::nothing, InPlace::safe, 1}};
+                                                {Algorithm::packet, Mover::host}};
 template <>
 inline constexpr auto ways<BATON_SEND> = joined(push_or_pull, buffered_ways_of_send, through_staging);
 inline constexpr Way ways_of_put[] = {

@@ -50,7 +50,7 @@ std::vector<Candidate> candidates_for(baton_operation operation, Ranks ranks, in
         candidate.algorithm = way.algorithm;
         candidate.mover = way.mover;
         // A rank whose copy engines cannot serve takes its kernel for the same plan, and wants all channels then.
-        const bool counted = way.mover == core::Mover::kernel && way.most_channels == 0;
+        const bool counted = way.mover == core::Mover::kernel;
         for (candidate.channels = 1; counted && candidate.channels < channels; candidate.channels *= 2) {
             candidates.push_back(candidate);
         }
