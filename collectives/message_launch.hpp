@@ -16,8 +16,8 @@ struct MessageLaunch {
     std::optional<Algorithm> only;  // the way that all go, if it is one
 };
 
-/// Pure. `channels`: blocks that may be resident, `calls` at least one, at most `capacity`, which is
-/// few_messages or BATON_GROUP_LIMIT.
+/// Pure. `channels`: blocks that may be resident, `calls` at least one, at most `capacity`, which is few_messages or
+/// BATON_GROUP_LIMIT.
 /// `direct`: the send of which the calls have the head, if there is one; it learns who counts with it.
 template <int capacity>
 MessageLaunch<capacity> plan_launch(const std::vector<MessageCall> &calls, int channels, DirectSend *direct = nullptr);

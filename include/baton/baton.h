@@ -99,8 +99,8 @@ typedef enum baton_type {
 /*
  * Reductions take the ranks in the order 0, 1, ..., n-1 for every element. fp16, bf16 and fp8 are accumulated in fp32
  * and rounded once (to nearest even; fp8 saturates to the largest finite value). Integers wrap. MIN and MAX keep the
- * earlier rank's element where neither is less (so a NaN stays if rank 0 has it, and is passed over elsewhere). Of
- * fp16, bf16 and fp8 a result is made from fp32 also there: its NaNs are the canonical one, and an fp8 infinity has
+ * earlier rank's element where neither is less (so a NaN stays if rank 0 has it, and is passed over elsewhere). For
+ * fp16, bf16 and fp8 these two also go through fp32: NaNs in the result are the canonical one, and an fp8 infinity has
  * become the largest finite value.
  * AVG is the sum divided by the number of ranks, for floating-point types only. The result is the same bits on every
  * rank, in every run, with every algorithm and transport.
@@ -141,7 +141,7 @@ typedef enum baton_lines {
 /*
  * A communicator's settings. Initialise with baton_config_init(), then set what matters. A field left as
  * baton_config_init() made it takes the value of its environment variable, else the default. All ranks must end up
- * with the same values (but for p2p, tuning and topology, which say what happens); baton_comm_create() returns
+ * with the same values (except p2p, tuning and topology, whose comments say what happens); baton_comm_create() returns
  * BATON_ERR_MISMATCH naming the field and the ranks otherwise.
  */
 typedef struct baton_config {
@@ -161,9 +161,9 @@ typedef struct baton_config {
                              4 KiB, say) is BATON_ERR_UNSUPPORTED */
     int p2p;              /* a baton_p2p; -1 = unset. BATON_P2P=auto|off, default auto. OFF on one rank is OFF on all */
     int lines;            /* a baton_lines; -1 = unset. BATON_LINES=auto|off, default auto */
-    const char *tuning;   /* what runs which size where no other setting says it: path of a file of baton_tune's, or
-                             its text, or "none" for the tables that are compiled in; rank 0's counts. NULL = unset.
-                             BATON_TUNING, default ~/.config/baton/tuning.json if it is there */
+    const char *tuning;   /* which algorithm runs at which size, where no other setting decides: path of a file written
+                             by baton_tune, or its text, or "none" for the tables that are compiled in; rank 0's
+                             counts. NULL = unset. BATON_TUNING, default ~/.config/baton/tuning.json if it is there */
     const char *topology; /* the user's word on how ranks are linked: path of an override file (docs/topology.md), or
                              its text, or "none"; rank 0's counts. NULL = unset. BATON_TOPOLOGY, default none */
 } baton_config;
@@ -328,9 +328,9 @@ BATON_API baton_result baton_allgather(const void *sendbuf, void *recvbuf, size_
 /*
  * reduce_scatter (block): sendbuf holds n * count elements; element i of block r, reduced over all ranks, appears at
  * recvbuf[i] of rank r. In place: recvbuf == sendbuf + rank * count (NCCL); with BATON_IN_PLACE the n blocks lie in
- * recvbuf and the result in its first `count` elements (MPI): too large to travel with its flags it is made in memory
- * of `count` elements that the communicator keeps, and copied (not on rank 0, whose own block lies there). Every rank
- * sends (n-1) * count elements. One step.
+ * recvbuf and the result in its first `count` elements (MPI): where blocks are too large to travel with their flags it
+ * is made in memory of `count` elements that the communicator keeps, and copied (not on rank 0, whose own block lies
+ * there). Every rank sends (n-1) * count elements. One step.
  */
 BATON_API baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, size_t count, baton_type type,
                                             baton_op op, baton_comm_t comm, baton_stream_t stream);
@@ -448,8 +448,8 @@ BATON_API baton_result baton_wait_signal(int source, uint64_t signals, baton_win
  * Writes, as text of at most `size` bytes with the terminating zero ("..." before it if it is cut), what plan a call
  * would get and why: algorithm, transport, channels, segment, how each buffer is reached. Starts nothing. sendbuf and
  * recvbuf may be NULL (the plan for registered memory), and are not looked at where peers touch none. `type` is always
- * a type of this header: put and get have bytes, BATON_UINT8; `op` counts for reductions only. Of a broadcast it is
- * what ranks get that are not the root.
+ * a type of this header: put and get have bytes, BATON_UINT8; `op` counts for reductions only. For a broadcast it is
+ * the plan of a rank that is not the root.
  */
 BATON_API baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type,
                                      baton_op op, const void *sendbuf, const void *recvbuf, char *text, size_t size);

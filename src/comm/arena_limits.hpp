@@ -9,9 +9,8 @@
 namespace baton::core {
 
 /// How large the parts of an arena are to be: as far as the tuning's rows go, within what memory may cost. Pure.
-/// `capabilities`: size, on_gpu, channels, links and tuning count. `reach_each_other`: whether ranks reach into each
-/// other's memory, as far as is known.
-/// `generations`: of the ranks' GPUs (lines_arrive_whole()).
+/// `capabilities`: only size, on_gpu, channels, links and tuning matter. `reach_each_other`: whether ranks reach into
+/// each other's memory, as far as is known. `generations`: of the ranks' GPUs (lines_arrive_whole()).
 ArenaLayout::Limits arena_limits(const baton_config &config, const Capabilities &capabilities, bool reach_each_other,
                                  const std::vector<int> &generations);
 

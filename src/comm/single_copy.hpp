@@ -27,7 +27,7 @@ struct CopyTimes {
     bool staging_pays() const { return staged_us < most_for_staging * single_us; }
 };
 
-/// How the two compare depends on the processor, the kernel and the hypervisor (docs/experiments.md). The source is not
+/// How the two compare depends on the processor, the system and the hypervisor (docs/experiments.md). The source is not
 /// written in between, as benchmarks and baton_tune do not write it either. REQUIRES: single_copies_work(), segments of
 /// measured_copy bytes or more.
 CopyTimes time_copies(const CommView &view, Bootstrap &bootstrap);

@@ -54,9 +54,9 @@ public:
     /// Undoes import_region. May wait for this device's running kernels: only with no operation in flight.
     virtual void unimport_region(const RegionPost &post, void *address) = 0;
 
-    /// From now on classify() takes this address, which import_region() gave, for memory: the user is given it
-    /// (windows). Other imports are not the user's: who names one has freed memory there before, and classify() says
-    /// `invalid`, where the domain can tell.
+    /// From now on classify() knows this address, which import_region() gave, as memory: the user is given it
+    /// (windows). Other imports are not the user's: a pointer into one is to memory that the user has freed, and in
+    /// whose place it was mapped, so classify() says `invalid`, where the domain can tell.
     virtual void hand_out(const void * /*imported*/) {}
 
     /// Zeroed host memory that this domain's kernels can read at the same address (pinned, for a GPU), and its release.

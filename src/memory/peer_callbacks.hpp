@@ -8,9 +8,9 @@ namespace baton::core {
 
 /// What the service thread has to tell of its peers.
 struct PeerCallbacks {
-    /// From the service thread, once for each peer whose process has ended without leave(), which the failure's
-    /// words name. Where some rank has posted an error, the peer has ended because of that: then tick comes
-    /// instead, at once, to find it. Where it throws it comes again.
+    /// From the service thread, once for each peer whose process has ended without leave(); the failure's words name
+    /// the peer. Where some rank has posted an error, the peer has ended because of that: then tick is called instead,
+    /// at once, to find it. If it throws, it is called again.
     std::function<void(const Failure &dead)> peer_dead;
     /// From the service thread, every 100 ms: a place to look at the communicator's state without a thread of one's
     /// own.

@@ -20,8 +20,8 @@ namespace baton::core {
 ///
 /// Owner: publish() writes its post on the board, sends a datagram (with the file descriptor, if any) to every peer's
 /// service socket, and waits until all have acknowledged. Peer: the service thread maps the region, writes its line of
-/// the table, stores the acknowledgement. The service thread makes no MPI call and never waits
-/// for a kernel, so it answers while kernels of its process spin.
+/// the table, stores the acknowledgement. The service thread makes no MPI call and never waits for a kernel, so it
+/// answers while kernels of its process spin.
 ///
 /// Thread-safe. The constructor is collective; the destructor is local.
 class PeerMemory {

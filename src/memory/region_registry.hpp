@@ -22,7 +22,7 @@ public:
         std::function<void()> mark;     // what has been issued by now is what `is_done` speaks of
         std::function<bool()> is_done;  // never waits
     };
-    /// `timeout` is how long a peer may take to map a region. Without `issued`, everything is done at any time.
+    /// `timeout` is how long a peer may take to map a region. Without `issued`, everything counts as done.
     RegionRegistry(MemoryDomain &domain, PeerMemory &peers, std::chrono::milliseconds timeout, Issued issued = {});
     void set_timeout(std::chrono::milliseconds timeout);
     ~RegionRegistry();

@@ -37,9 +37,9 @@ public:
     /// not come, or -1 when all have.
     int collect(std::uint64_t number, std::chrono::nanoseconds patience, std::vector<Entry> &all) const;
 
-    /// Posts to a peer that it may not have looked for. A receiver's host is ahead of its sender's, which has more to
-    /// enqueue, until its stream takes no more: 1024 commands, two or more of them a recv. Where a
-    /// post has been written over, the message goes by kernels.
+    /// Posts for a peer that are kept until it looks at them. A receiver's host runs ahead of its sender's, which has
+    /// more to enqueue, until its stream takes no more: 1024 commands, of which a recv is two or more. If a post has
+    /// been written over by then, the message goes by kernels.
     static constexpr std::uint64_t pair_entries = 512;
 
     /// Tells one peer.

@@ -7,8 +7,8 @@
 namespace baton::core {
 
 /// Where a buffer lies, in terms that every peer can look up: a region slot of its owner and a byte offset. On the
-/// host, memory without a region is named by its address (raw_slot): the peer reaches it through the kernel, or not at
-/// all.
+/// host, memory without a region is named by its address (raw_slot): the peer reaches it by the system's single copy
+/// (process_vm_readv and process_vm_writev), or not at all.
 struct BufferRef {
     static constexpr std::uint64_t raw_slot = 0xFFFF;
     std::uint64_t word = raw_slot;  // slot in bits 0..15, offset or address in bits 16..63 (48 bits)

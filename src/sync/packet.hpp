@@ -19,7 +19,7 @@ namespace baton::core {
 /// Host (arrival lines; data goes as in host/move.hpp): payload relaxed, then epoch with release; the reader takes the
 /// epoch with acquire, then the payload.
 /// A packet may be written again when its reader has taken it; the algorithms show that by their epochs (arena.hpp).
-/// 64-bit epochs do not come round, so a stale packet can never look new.
+/// 64-bit epochs do not wrap, so a stale packet can never look new.
 struct alignas(16) Packet {
     std::uint64_t payload;
     std::uint64_t epoch;

@@ -11,7 +11,7 @@
 namespace baton::core {
 namespace {
 
-// The kernel moves at most 2 GiB - 4 KiB a call (MAX_RW_COUNT); pieces of 1 GiB stay well below.
+// Linux moves at most 2 GiB - 4 KiB a call (MAX_RW_COUNT); pieces of 1 GiB stay well below.
 constexpr std::uint64_t largest_piece = 1ULL << 30;
 
 template <class Transfer>

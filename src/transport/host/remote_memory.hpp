@@ -8,7 +8,7 @@
 
 namespace baton::core {
 
-/// Memory of this or another rank as a host thread can reach it: mapped here, or by the kernel's single copy.
+/// Memory of this or another rank as a host thread can reach it: mapped here, or by the system's single copy.
 struct HostRemote {
     std::byte *address = nullptr;
     std::int32_t process = 0;  // 0: mapped in this process; else the pid for process_vm_readv/writev

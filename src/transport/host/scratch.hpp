@@ -6,7 +6,7 @@
 namespace baton::core {
 
 /// Where a HostEngine reads blocks of memory that is not mapped, and makes what goes there. A communicator's operations
-/// come one after the other, and share it. Its pages are nobody's until they are written.
+/// come one after the other, and share it. Its pages take no memory until they are written.
 class HostScratch {
 public:
     /// Of the elements of one source that are combined at once, so that all of them stay in the cache.

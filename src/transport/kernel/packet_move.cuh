@@ -132,9 +132,9 @@ __device__ inline bool take_round(unsigned base, unsigned takers, unsigned all, 
 }
 
 /// Waits for the packets of `bytes` from each of `peers` senders and writes their payloads to any address: part k comes
-/// by packets_of(k) and goes to address_of_part(k). False if `spin` ended a wait. All parts together are
-/// spread over the threads: one after the other, each would cost a flight to memory of its own. Where a thread has one
-/// packet at most it runs short code: instructions are a good part of a small operation's time.
+/// by packets_of(k) and goes to address_of_part(k). False if `spin` ended a wait. All parts together are spread over
+/// the threads: one after the other, each would cost a flight to memory of its own. Where a thread has one packet at
+/// most it runs short code: instructions are a good part of a small operation's time.
 template <class PacketsOf, class AddressOf, class Spin>
 __device__ inline bool take_packets_from_each(int peers, const PacketsOf &packets_of, const AddressOf &address_of_part,
                                               std::size_t bytes, std::uint64_t epoch, unsigned takers, Spin &spin) {
