@@ -4,11 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/args.hpp"
+#include "baton/baton.h"
 #include "collectives/p2p/message.hpp"
 #include "collectives/plan.hpp"
-#include "collectives/route.hpp"
-#include "sync/comm_view.hpp"
+#include "sync/arena.hpp"
 
 namespace baton::core {
 

@@ -6,6 +6,7 @@
 
 #include "transport/copy_engine/head.hpp"
 #include "transport/transport.hpp"
+#include "util/limits.hpp"
 
 namespace baton::core {
 namespace {

@@ -6,6 +6,7 @@
 #include "collectives/tuning_file.hpp"
 #include "sync/arena.hpp"
 #include "util/json_field.hpp"
+#include "util/limits.hpp"
 
 namespace baton::core {
 namespace {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "bootstrap/told_failure.hpp"
+
 namespace baton::core {
 
 MpiFarewell::MpiFarewell(int rank, int size)

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "bootstrap/mpi_requests.hpp"
-#include "bootstrap/told_failure.hpp"
+#include "util/failure.hpp"
 
 namespace baton::core {
 

@@ -3,7 +3,6 @@
 #include <bit>
 
 #include "collectives/gpu_setup.hpp"
-#include "comm/config.hpp"
 #include "comm/setup.hpp"
 #include "comm/single_copy.hpp"
 #include "util/log.hpp"

@@ -7,7 +7,6 @@
 #include "memory/region.hpp"
 #include "sync/arrival.hpp"
 #include "sync/data_line.hpp"
-#include "util/limits.hpp"
 
 namespace baton::core {
 

@@ -5,6 +5,7 @@
 #include "memory/region.hpp"
 #include "sync/arena.hpp"
 #include "sync/control.hpp"
+#include "util/limits.hpp"
 
 namespace baton::core {
 

@@ -5,6 +5,7 @@
 
 #include "collectives/tuning_file.hpp"
 #include "comm/config.hpp"
+#include "util/limits.hpp"
 
 namespace baton::core {
 namespace {
