@@ -2,14 +2,15 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "baton/baton.h"
 #include "devices.hpp"
+#include "util/environment.hpp"
 
 namespace baton::bench {
 
@@ -19,9 +20,8 @@ void check(baton_result result);
 /// baton_config's transport for host memory. Unset where BATON_TRANSPORT says something else: that is Baton's to
 /// refuse, and should not pass unnoticed.
 inline int host_transport() {
-    const char *set = std::getenv("BATON_TRANSPORT");
-    const std::string asked_for = set == nullptr ? "" : set;
-    return asked_for.empty() || asked_for == "auto" ? static_cast<int>(BATON_TRANSPORT_HOST) : -1;
+    const char *set = core::variable("BATON_TRANSPORT");
+    return set == nullptr || std::string_view(set) == "auto" ? static_cast<int>(BATON_TRANSPORT_HOST) : -1;
 }
 
 /// A Baton communicator over all ranks with memory of one kind, and the stream that its calls are issued on: a

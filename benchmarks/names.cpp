@@ -100,8 +100,6 @@ std::vector<baton_op> all_ops() {
 
 bool is_floating(baton_type type) { return type >= BATON_FLOAT16 && type < BATON_TYPE_COUNT; }
 
-bool is_defined(baton_op op, baton_type type) { return op != BATON_AVG || is_floating(type); }
-
 std::optional<std::size_t> parse_size(const std::string &text) {
     std::uint64_t value = 0;
     const char *end = text.data() + text.size();

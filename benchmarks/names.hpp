@@ -19,9 +19,6 @@ std::vector<baton_type> all_types();
 std::vector<baton_op> all_ops();
 bool is_floating(baton_type type);
 
-/// Whether `op` is defined for `type` (avg is for floating-point types only).
-bool is_defined(baton_op op, baton_type type);
-
 /// More bytes than there are, and few enough to reckon with.
 inline constexpr std::size_t largest_size = std::size_t{1} << 48;
 

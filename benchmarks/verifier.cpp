@@ -100,7 +100,7 @@ void Verifier::compare_kernels_with_host() const {
     std::vector<std::byte> host(count * 8);
     for (const baton_type type : all_types()) {
         for (const baton_op op : all_ops()) {
-            if (!is_defined(op, type)) {
+            if (!core::op_defined(type, op)) {
                 continue;
             }
             Reduction reduction = make_reduction(type, op, 5, 7);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "environment.hpp"
+#include "util/environment.hpp"
 
 namespace baton::bench::nccl {
 
@@ -15,11 +16,11 @@ constexpr int oldest = 21000;  // brought bfloat16 and avg
 
 /// Where to look: the option, the environment, the soname.
 std::string library_to_load(const std::string &option) {
-    const char *variable = std::getenv("BATON_NCCL_LIBRARY");
     if (!option.empty()) {
         return option;
     }
-    return variable != nullptr && *variable != '\0' ? variable : "libnccl.so.2";
+    const char *named = core::variable("BATON_NCCL_LIBRARY");
+    return named != nullptr ? named : "libnccl.so.2";
 }
 
 class Symbols {

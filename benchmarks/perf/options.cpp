@@ -7,6 +7,7 @@
 
 #include "command_line.hpp"
 #include "names.hpp"
+#include "transport/element/reduce.hpp"
 
 namespace baton::bench::perf {
 
@@ -176,7 +177,7 @@ void check_reductions(const Options &options) {
     }
     for (const baton_type type : options.types) {
         for (const baton_op op : options.ops) {
-            if (is_defined(op, type)) {
+            if (core::op_defined(type, op)) {
                 return;
             }
         }

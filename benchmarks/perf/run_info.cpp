@@ -11,6 +11,7 @@
 #include "names.hpp"
 #include "topology/discover.hpp"
 #include "topology/summary.hpp"
+#include "util/environment.hpp"
 
 namespace baton::bench::perf {
 
@@ -44,7 +45,7 @@ void add_ranks(RunInfo &run, const Communicator &communicator) {
         run.lines.push_back(fmt::format("links are {}", info.links));
         return;
     }
-    const char *transport = std::getenv("BATON_TRANSPORT");
+    const char *transport = core::variable("BATON_TRANSPORT");
     run.lines.push_back(fmt::format("{} on GPUs; transport {}; at most {} channels; {}", ranks,
                                     transport != nullptr ? transport : "auto", info.channels, info.reach));
     run.lines.push_back(fmt::format("links are {}", info.links));

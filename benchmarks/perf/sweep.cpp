@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "names.hpp"
+#include "transport/element/reduce.hpp"
 
 namespace baton::bench::perf {
 
@@ -29,7 +30,7 @@ std::vector<TableKey> typed(const TableKey &key, const Options &options) {
     }
     for (const baton_type type : options.types) {
         for (const baton_op op : ops) {
-            if (is_defined(op, type)) {
+            if (core::op_defined(type, op)) {
                 keys.push_back(key);
                 keys.back().types = {type};
                 keys.back().ops = {op};
@@ -82,7 +83,7 @@ std::vector<Shape> shapes(const TableKey &key, const Options &options, int ranks
     std::vector<Shape> all;
     for (const baton_type type : key.types) {
         for (const baton_op op : key.ops) {
-            for (std::size_t bytes = options.min_bytes; is_defined(op, type) && bytes <= options.max_bytes;
+            for (std::size_t bytes = options.min_bytes; core::op_defined(type, op) && bytes <= options.max_bytes;
                  bytes *= options.factor) {
                 const std::size_t count = count_for(key.kind, type, bytes, ranks);
                 if (count > 0) {
