@@ -128,6 +128,25 @@ TEST_P(EmulatedDirectSends, ToAnotherBufferThanTheRecvsAreRefused) {
     const std::vector<core::ErrorRecord> errors = node_.errors();
     ASSERT_FALSE(errors.empty());
     EXPECT_EQ(errors.front().code, static_cast<std::uint64_t>(BATON_ERR_INTERNAL));
+    EXPECT_EQ(node_.view(1).own().inbox(0, 0)->done[0].value, 0U);
+}
+
+/// The memory that a recv names has been given up.
+TEST_P(EmulatedDirectSends, ToARegionThatIsGoneAreRefused) {
+    constexpr std::size_t bytes = 4096;
+    node_.with_ranks([&](const CommView &view) {
+        if (view.rank > 1) return;
+        core::MessageCall one = call(view.rank == 0, 1 - view.rank, view.rank == 0 ? send_at : recv_at, bytes,
+                                     Algorithm::push, 1, view.rank);
+        one.message.arrival.recv.generation += 1;
+        if (view.rank == 1) return launch_messages(view, channels, {one}, 2);
+        const core::DirectSend direct = core::leave_head(one, node_.memory(1) + recv_at);
+        launch_messages(view, channels, {}, 1, UINT_MAX, direct);
+    });
+    const std::vector<core::ErrorRecord> errors = node_.errors();
+    ASSERT_FALSE(errors.empty());
+    EXPECT_EQ(errors.front().code, static_cast<std::uint64_t>(BATON_ERR_INTERNAL));
+    EXPECT_EQ(node_.view(1).own().inbox(0, 0)->done[0].value, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedDirectSends, testing::Values(2, 3), testing::PrintToStringParamName());

@@ -90,7 +90,9 @@ protected:
         const bool few = random_() % 2 == 0;  // a launch of four at most where it can be
         for (int from = 0; from < size(); ++from) {
             for (int to = 0; to < size(); ++to) {
-                const std::size_t many = few ? (to == (from + 1) % size() ? 1 + random_() % 2 : 0) : random_() % 4;
+                std::size_t many = few ? (to == (from + 1) % size() ? 1 + random_() % 2 : 0) : random_() % 4;
+                // Now and then slots are used more than once in a launch.
+                if (!few && random_() % 8 == 0) many = BATON_QUEUE_DEPTH + 1 + random_() % BATON_QUEUE_DEPTH;
                 for (std::size_t message = 0; message < many; ++message) {
                     const std::size_t index = group.messages.size();
                     group.messages.push_back(draw_message(from, to));
@@ -192,6 +194,12 @@ protected:
         EXPECT_FALSE(node.errors().empty());
         for (const core::ErrorRecord &record : node.errors()) EXPECT_EQ(record.code, static_cast<std::uint64_t>(code));
     }
+    /// What rank 1 has not received, it does not hand back.
+    static void expect_nothing_taken(const Node &node) {
+        const core::MessageOutbox *const out = node.view(0).own().outbox(1, 0);
+        EXPECT_EQ(out->consumed.value, 0U);
+        EXPECT_EQ(out->taken[0].value, 0U);
+    }
 };
 
 TEST_P(EmulatedMessagesThatFail, BySignaturesThatDiffer) {
@@ -199,10 +207,12 @@ TEST_P(EmulatedMessagesThatFail, BySignaturesThatDiffer) {
     node.with_ranks([&](const CommView &view) {
         const bool sends = view.rank == 0;
         launch_messages(view, channels, {call(node, view, sends, sends ? bytes : bytes + 1)}, 1);
-        // The next one does nothing, and does not wait for anybody.
+        // The next ones do nothing, and do not wait for anybody.
         launch_messages(view, channels, {call(node, view, false, bytes)}, 2);
+        if (!sends) launch_messages(view, channels, {call(node, view, true, bytes)}, 3);
     });
     expect_code(node, BATON_ERR_MISMATCH);
+    for (const core::Packet &word : node.view(0).own().inbox(1, 0)->header.words) EXPECT_EQ(word.epoch, 0U);
 }
 
 TEST_P(EmulatedMessagesThatFail, ByATimeout) {
@@ -211,6 +221,7 @@ TEST_P(EmulatedMessagesThatFail, ByATimeout) {
         if (view.rank == 1) launch_messages(view, channels, {call(node, view, false, bytes)}, 1);
     });
     expect_code(node, BATON_ERR_TIMEOUT);
+    expect_nothing_taken(node);
 }
 
 TEST_P(EmulatedMessagesThatFail, WhenTheHostSaysSo) {
@@ -223,8 +234,49 @@ TEST_P(EmulatedMessagesThatFail, WhenTheHostSaysSo) {
         }
     });
     EXPECT_TRUE(node.errors().empty());
+    expect_nothing_taken(node);
 }
 
+/// A sender that is always as far ahead of its receiver as it may be: what it may write over has been received.
+class EmulatedSendsAhead : public testing::TestWithParam<Algorithm> {};
+
+TEST_P(EmulatedSendsAhead, WaitForTheirSlots) {
+    constexpr std::size_t bytes = 2000;
+    constexpr std::uint64_t messages = 24;
+    const std::uint64_t ahead = GetParam() == Algorithm::packet ? core::message_slots : core::message_buffers;
+    const std::uint64_t seed = test::draw_seed();
+    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
+    Node node(2, settings_of(GetParam() == Algorithm::staged, 30));
+    const auto in_flight = [&](std::uint64_t number) {
+        const int slot = core::Message::slot_of(number);
+        return core::load_acquire(&node.view(1).own().inbox(0, slot)->header.words[0].epoch) >= number;
+    };
+    node.with_ranks([&](const CommView &view) {
+        const bool sends = view.rank == 0;
+        core::MessageCall call;
+        call.plan.algorithm = GetParam();
+        call.plan.channels = 2;
+        call.message.buffer = node.memory(view.rank);
+        call.message.bytes = bytes;
+        call.message.peer = 1 - view.rank;
+        call.message.is_send = sends;
+        call.message.arrival.signature = core::Signature::make(BATON_SEND, BATON_UINT8, 0, bytes);
+        for (std::uint64_t number = 1; number <= messages && node.errors().empty(); ++number) {
+            const std::vector<std::byte> data = test::pattern(seed + number, 0, bytes);
+            if (sends) std::ranges::copy(data, call.message.buffer);
+            const std::uint64_t last = std::min(number + ahead - 1, messages);
+            while (!sends && !in_flight(last) && node.errors().empty()) sched_yield();
+            for (int turns = 0; !sends && turns < 100; ++turns) sched_yield();  // it goes no further
+            launch_messages(view, channels, {call}, seed + number);
+            EXPECT_TRUE(sends || test::equal_bytes(data, {call.message.buffer, bytes})) << "message " << number;
+        }
+    });
+    EXPECT_TRUE(node.errors().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, EmulatedSendsAhead,
+                         testing::Values(Algorithm::packet, Algorithm::line, Algorithm::staged),
+                         [](const auto &of) { return std::string(core::algorithm_name(of.param)); });
 INSTANTIATE_TEST_SUITE_P(Ways, EmulatedMessagesThatFail,
                          testing::Values(Algorithm::packet, Algorithm::line, Algorithm::push, Algorithm::staged),
                          [](const auto &of) { return std::string(core::algorithm_name(of.param)); });
