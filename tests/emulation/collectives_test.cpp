@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "collectives/algorithms.hpp"
@@ -26,6 +27,7 @@ constexpr unsigned threads = 64;             // one warp takes what comes while 
 constexpr std::size_t most_buffered = 6000;  // in packets or lines
 constexpr std::size_t most_bytes = 40000;    // more than an engine copies at once beside others, for two channels
 constexpr std::size_t relayed_bytes = 3 << 19;
+constexpr std::size_t run_bytes = core::LineRun<core::lines_at_once>::all_lines * core::DataLine::payload;
 constexpr std::size_t recv_area = 2 << 20, memory_bytes = 4 << 20;
 
 /// collectives/kernel_body.cuh has the same for a GPU.
@@ -78,7 +80,7 @@ struct Call {
     int root = 0;
     int channels = 1;
     bool in_place = false;
-    bool asks_for_slots = false;           // CollectiveArgs::signals_before_reads
+    bool asks_for_slots = false;           // CollectiveArgs::signals_before_reads, recv_is_scratch
     std::size_t send_at = 0, recv_at = 0;  // in the ranks' memory
     Buffers inputs, expected;
 
@@ -161,10 +163,11 @@ protected:
         Node::Settings settings;
         settings.through_host = through_host();
         settings.memory_bytes = memory_bytes;
+        // Lines and early staging where a communicator has them (comm/arena_limits.cpp).
         settings.limits = {.packets = 2 * most_buffered,
                            .lines = through_host() ? 0 : 2 * most_buffered,
                            .segment = 2048,
-                           .early = 512};
+                           .early = through_host() ? 512U : 0U};
         return Node(size(), settings);
     }
     bool possible(const Kernel &kernel) const {
@@ -177,7 +180,9 @@ protected:
         const Algorithm algorithm = kernel.way.algorithm;
         const bool buffered = core::goes_in_packets(algorithm) || core::goes_in_lines(algorithm);
         const std::size_t most = (buffered ? most_buffered : most_bytes) / baton_type_size(kernel.type);
-        const std::size_t counts[] = {0, 1, 2, 7, 8, 30, 129, most / 3, most};
+        const std::size_t runs = run_bytes * (1 + random() % 3) - 8 * (random() % 3);  // about as many as warps move
+        const std::size_t counts[] = {
+            0, 1, 2, 7, 8, 30, 129, runs / baton_type_size(kernel.type), most / 3, most - random() % 4};
         call.count = counts[random() % std::size(counts)];
         if (kernel.operation == BATON_BARRIER) call.count = 0;
         if (kernel.operation == BATON_BROADCAST && algorithm == Algorithm::push && random() % 4 == 0)
@@ -192,11 +197,29 @@ protected:
         const std::size_t element = baton_type_size(kernel.type);
         call.send_at = random() % 40 * element;
         call.recv_at = recv_area + random() % 40 * element;
+        if (random() % 4 == 0) {  // alike, but not aligned to elements
+            call.send_at = call.send_at / 16 * 16 + random() % 16;
+            call.recv_at = call.recv_at / 16 * 16 + call.send_at % 16;
+        }
         make_data(call, size(), random());
         return call;
     }
     void run(const Node &node, const Call &call, std::uint64_t seed);
 };
+
+core::RoutedArgs args_of(Node &node, const CommView &view, const Call &call, std::byte *send, std::byte *recv) {
+    core::RoutedArgs args;
+    args.arrival = {core::Signature::make(call.kernel.operation, call.kernel.type, call.op, call.count, call.root),
+                    node.name(view.rank, send), node.name(view.rank, recv)};
+    args.send = send;
+    args.recv = recv;
+    args.bytes = call.chunk();
+    args.op = call.op;
+    args.root = call.root;
+    args.signals_before_reads = args.recv_is_scratch = call.asks_for_slots;
+    args.route = core::make_route(links_for(call.kernel.way.algorithm, view.size), view.rank);
+    return args;
+}
 
 /// One rank's part of a call. The kernel ends where its blocks do; what it has sent may be taken later.
 void launch(Node &node, const CommView &view, const Call &call, std::uint64_t seed) {
@@ -206,19 +229,16 @@ void launch(Node &node, const CommView &view, const Call &call, std::uint64_t se
     if (call.in_place) send = call.kernel.operation == BATON_ALLGATHER ? recv + rank * call.chunk() : recv;
     const std::vector<std::byte> &input = call.inputs[rank];
     if (!input.empty()) std::memcpy(send, input.data(), input.size());
-    core::RoutedArgs args;
-    args.arrival = {core::Signature::make(call.kernel.operation, call.kernel.type, call.op, call.count, call.root),
-                    node.name(view.rank, send), node.name(view.rank, recv)};
-    args.send = send;
-    args.recv = recv;
-    args.bytes = call.chunk();
-    args.op = call.op;
-    args.root = call.root;
-    args.signals_before_reads = call.asks_for_slots;
-    args.route = core::make_route(links_for(call.kernel.way.algorithm, view.size), view.rank);
-    run_grid(static_cast<unsigned>(call.channels), threads, seed + rank * 16, [&] { call.kernel.run(view, args); });
     const std::vector<std::byte> &expected = call.expected[rank];
+    const std::vector<std::byte> guard(64, std::byte{0xEE});  // on both sides of what is received
+    std::byte *const before = recv - guard.size(), *const behind = recv + expected.size();
+    std::ranges::copy(guard, before);
+    std::ranges::copy(guard, behind);
+    const core::RoutedArgs args = args_of(node, view, call, send, recv);
+    run_grid(static_cast<unsigned>(call.channels), threads, seed + rank * 16, [&] { call.kernel.run(view, args); });
     EXPECT_TRUE(test::equal_bytes(expected, {recv, expected.size()})) << call.text() << ", rank " << rank;
+    EXPECT_TRUE(test::equal_bytes(guard, {before, guard.size()}) && test::equal_bytes(guard, {behind, guard.size()}))
+        << call.text() << ", rank " << rank << ": beside what is received";
 }
 
 TEST_P(EmulatedKernels, GiveWhatMpiGives) {
@@ -240,11 +260,43 @@ TEST_P(EmulatedKernels, GiveWhatMpiGives) {
     EXPECT_TRUE(node.errors().empty());
 }
 
+/// A peer gives up while a kernel starts: some of its threads know, others do not. They end together all the same.
+class EmulatedKernelsThatBreak : public EmulatedKernels {};
+
+TEST_P(EmulatedKernelsThatBreak, EndWhereThreadsAreToldDifferently) {
+    const std::uint64_t seed = test::draw_seed();
+    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    for (const Kernel &kernel : all_kernels()) {
+        if (!possible(kernel)) continue;
+        Node node = this->node();
+        const Call call = draw(kernel, random);
+        const auto teller = static_cast<unsigned>(random() % threads);
+        node.with_ranks([&](const CommView &view) {
+            std::byte *const send = node.memory(view.rank) + call.send_at;
+            const core::RoutedArgs args = args_of(node, view, call, send, node.memory(view.rank) + call.recv_at);
+            run_grid(static_cast<unsigned>(call.channels), threads, seed + static_cast<std::uint64_t>(view.rank), [&] {
+                if (threadIdx.x == teller) {
+                    for (int rank = 0; rank < size(); ++rank)
+                        core::store_abort(view.arena(rank), core::AbortWord::make(BATON_ERR_ABORTED, 0, 0));
+                }
+                call.kernel.run(view, args);
+            });
+            for (int channel = 0; channel < call.channels; ++channel)
+                EXPECT_EQ(*view.own().epoch(channel), 0U) << call.text();
+        });
+        EXPECT_TRUE(node.errors().empty());
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernels, testing::Combine(testing::Values(1, 2, 3, 5, 9), testing::Bool()),
                          [](const auto &of) {
                              return fmt::format("{}{}", std::get<0>(of.param),
                                                 std::get<1>(of.param) ? "ThroughHost" : "");
                          });
+INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernelsThatBreak,
+                         testing::Combine(testing::Values(2, 3), testing::Values(false)),
+                         [](const auto &of) { return std::to_string(std::get<0>(of.param)); });
 
 }  // namespace
 }  // namespace baton::emulation
