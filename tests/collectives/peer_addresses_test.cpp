@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "bootstrap/bootstrap.hpp"
+#include "collectives/p2p/message.hpp"
 #include "memory/memory_domain.hpp"
 #include "util/failure.hpp"
 
@@ -75,6 +76,103 @@ TEST(PeerAddresses, ZeroSmCallsThatDifferAreNamed) {
     EXPECT_STREQ(failure.what(),
                  "ranks 0 and 1 disagree: rank 0 called allgather(count 16, int8), rank 1 called alltoall(count 8, "
                  "float32) (zero-SM call 1)");
+}
+
+constexpr std::uint64_t send_at = 256, recv_at = 1024;
+
+/// A rank whose buffers lie in one region, which its peers have mapped.
+struct Named {
+    explicit Named(Bootstrap &bootstrap)
+        : domain(make_host_domain(true)), peers(bootstrap, *domain, {}), rendezvous(bootstrap, bootstrap.rank(), 2) {
+        view.rank = bootstrap.rank();
+        view.size = 2;
+        view.timeout_ns = hour_ns;
+        memory = static_cast<std::byte *>(domain->allocate(4096));
+        const auto place = peers.publish(domain->export_region(domain->classify(memory)), std::chrono::seconds(30));
+        arrival.signature = Signature::make(BATON_SEND, BATON_INT8, 0, 16);
+        arrival.send = BufferRef::in_region(place.slot, place.generation, send_at);
+        arrival.recv = BufferRef::in_region(place.slot, place.generation, recv_at);
+        memories = bootstrap.allgather(memory);
+    }
+    ~Named() {
+        peers.leave();
+        peers.unmap_peers();
+        domain->release(memory);
+    }
+
+    const std::unique_ptr<MemoryDomain> domain;
+    PeerMemory peers;
+    Rendezvous rendezvous;
+    CommView view;
+    PeerAddresses addresses{view, peers, &rendezvous, [] {}};
+    Arrival arrival;
+    std::byte *memory = nullptr;
+    std::vector<std::byte *> memories;  // by rank
+};
+
+void with_two(const std::function<void(Bootstrap &, Named &)> &body) {
+    const auto ends = ThreadBootstrap::make(2);
+    const auto be = [&](Bootstrap &bootstrap) {
+        Named rank(bootstrap);
+        body(bootstrap, rank);
+        bootstrap.barrier();
+    };
+    std::thread rank_1([&] { be(*ends[1]); });
+    be(*ends[0]);
+    rank_1.join();
+}
+
+TEST(PeerAddresses, OfACollectiveAreWhereThePeersSay) {
+    with_two([](Bootstrap &, Named &rank) {
+        CollectiveArgs args;
+        args.arrival = rank.arrival;
+        args.bytes = 16;
+        std::vector<PeerBuffers> buffers;
+        ASSERT_TRUE(rank.addresses.learn({.stream_words = true}, args, false, buffers));
+        const auto peer = static_cast<std::size_t>(1 - rank.view.rank);
+        EXPECT_EQ(buffers[peer].send, rank.memories[peer] + send_at);
+        EXPECT_EQ(buffers[peer].recv, rank.memories[peer] + recv_at);
+    });
+}
+
+/// Rank 0 sends. A recv of something else, or into memory that is gone, is the kernels' to find.
+TEST(PeerAddresses, OfASendAreWhereTheRecvSays) {
+    with_two([](Bootstrap &bootstrap, Named &rank) {
+        Message message;
+        message.peer = 1 - rank.view.rank;
+        message.arrival = rank.arrival;
+        Message of_other_length = message, into_what_is_gone = message;
+        of_other_length.arrival.signature.count += 1;
+        into_what_is_gone.arrival.recv.generation += 1;
+        if (rank.view.rank == 1) {
+            for (const Message &recv : {message, of_other_length, into_what_is_gone, message})
+                rank.addresses.tell_sender(recv);
+        }
+        bootstrap.barrier();
+        if (rank.view.rank != 0) return;
+        EXPECT_EQ(rank.addresses.destination_of(message, true), rank.memories[1] + recv_at);
+        EXPECT_EQ(rank.addresses.destination_of(message, true), nullptr);
+        EXPECT_EQ(rank.addresses.destination_of(message, true), nullptr);
+        EXPECT_EQ(rank.addresses.destination_of(message, true), rank.memories[1] + recv_at);
+    });
+}
+
+TEST(PeerAddresses, AreNotAskedForOnceARankHasCaptured) {
+    for (const bool messages : {false, true}) {
+        with_two([&](Bootstrap &bootstrap, Named &rank) {
+            CollectiveArgs args;
+            args.arrival = rank.arrival;
+            std::vector<PeerBuffers> buffers;
+            if (rank.view.rank == 0) {
+                const bool known =
+                    messages ? rank.addresses.open_for_messages(true) : rank.addresses.learn({}, args, true, buffers);
+                EXPECT_FALSE(known);
+            }
+            bootstrap.barrier();
+            EXPECT_FALSE(rank.addresses.open_for_messages(false));
+            EXPECT_FALSE(rank.addresses.learn({}, args, false, buffers));
+        });
+    }
 }
 
 }  // namespace
