@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "expected.hpp"
@@ -27,7 +28,9 @@ TEST_P(ThreadCollectives, AllgatherMovesEveryByte) {
             std::vector<std::byte> expected;
             for (const auto &input : inputs) expected.insert(expected.end(), input.begin(), input.end());
             std::vector<std::byte> recv(count * static_cast<std::size_t>(n), std::byte{0xEE});
-            allgather(comm, inputs[static_cast<std::size_t>(comm.rank())].data(), recv.data(), count, BATON_UINT8);
+            std::vector<std::byte> send = inputs[static_cast<std::size_t>(comm.rank())];
+            allgather(comm, send.data(), recv.data(), count, BATON_UINT8);
+            std::ranges::fill(send, std::byte{0});  // the caller's again
             EXPECT_TRUE(equal_bytes(expected, recv)) << "rank " << comm.rank() << " count " << count;
 
             std::vector<std::byte> place(recv.size(), std::byte{0xEE});
@@ -125,7 +128,9 @@ TEST_P(ThreadCollectives, AllreduceGivesTheSameBitsEverywhere) {
                     const auto expected = expected_reduction(inputs, count, type, static_cast<baton_op>(op));
                     std::vector<std::byte> recv(inputs[rank].size(), std::byte{0xEE});
                     allreduce(comm, inputs[rank].data(), recv.data(), count, type, static_cast<baton_op>(op));
-                    EXPECT_TRUE(equal_bytes(expected, recv))
+                    const std::vector<std::byte> found = recv;
+                    std::ranges::fill(recv, std::byte{0});  // the caller's again
+                    EXPECT_TRUE(equal_bytes(expected, found))
                         << "rank " << rank << " count " << count << " " << baton_type_name(type) << " "
                         << baton_op_name(static_cast<baton_op>(op));
                     std::vector<std::byte> place = inputs[rank];

@@ -23,6 +23,16 @@ std::string pushing(int size) {
         size, push, push, push, push);
 }
 
+/// What is not small is read by the others.
+std::string pulling(int size) {
+    const char *const pull =
+        R"([{"up_to": 8192, "algorithm": "packet", "mover": "host"}, {"algorithm": "pull", "mover": "host"}])";
+    return fmt::format(
+        R"({{"version": 1, "tables": [{{"gpu": "host", "link": "shared memory", "ranks": {}, "operations": {{
+                       "allgather": {}, "alltoall": {}, "broadcast": {}, "allreduce": {}}}}}]}})",
+        size, pull, pull, pull, pull);
+}
+
 /// Longer messages than the lines' buffers hold are read.
 std::string messages_by_lines(int size) {
     return fmt::format(
@@ -47,6 +57,7 @@ ThreadConfig thread_config(int size, HostWay way) {
     return {.size = size,
             .single_copy = way != HostWay::staged,
             .push = way == HostWay::push,
+            .pull = way == HostWay::pull,
             .lines = way == HostWay::line};
 }
 
@@ -73,6 +84,7 @@ void with_ranks(const ThreadConfig &config, const std::function<void(core::Commu
     settings.segment_bytes = config.segment_bytes;
     const std::string tuning = config.push    ? pushing(config.size)
                                : config.lines ? messages_by_lines(config.size)
+                               : config.pull  ? pulling(config.size)
                                               : "none";
     settings.tuning = tuning.c_str();
     auto ends = core::ThreadBootstrap::make(config.size);
