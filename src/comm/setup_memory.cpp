@@ -5,6 +5,7 @@
 #include "collectives/gpu_setup.hpp"
 #include "comm/setup.hpp"
 #include "comm/single_copy.hpp"
+#include "sync/platform.hpp"
 #include "util/log.hpp"
 
 namespace baton::core {
@@ -33,7 +34,8 @@ void Setup::settle_memory(std::string no_p2p) {
         view_.control = parts_.control.get();
     });
     if (!capabilities_.on_gpu) {
-        set_up_memory([&] { return make_host_domain(bootstrap_.same_process(), view_.size); });
+        const bool oversubscribed = view_.polls_between_yields == polls_between_yields_oversubscribed;
+        set_up_memory([&] { return make_host_domain(bootstrap_.same_process(), view_.size, oversubscribed); });
         map_arenas();
         settle_single_copy(no_p2p);
     } else {

@@ -117,7 +117,8 @@ UniqueFd create_memfd(std::uint64_t size) {
 
 /// Most ranks of which each maps the pages of all peers' memory at once, so that no use of it waits for that. More
 /// ranks have more memory each, and use less of any peer's: with 64 on 2 cores creation took 14 to 19 s so, of which 3
-/// to 7 are left, and destruction 7, of which one is.
+/// to 7 are left, and destruction 7, of which one is. Nor where ranks share processors: a page is there sooner than a
+/// rank that waits for its turn, and the mappings of one come at the cost of all.
 constexpr int ranks_that_map_all = 8;
 
 enum class Pages {
@@ -135,9 +136,8 @@ void *map_shared(int fd, std::uint64_t size, Pages pages) {
 
 class HostDomain final : public MemoryDomain {
 public:
-    HostDomain(bool same_process, int ranks)
-        : same_process_(same_process),
-          pages_of_peers_(ranks <= ranks_that_map_all ? Pages::all_at_once : Pages::as_they_are_used) {}
+    HostDomain(bool same_process, Pages pages_of_peers)
+        : same_process_(same_process), pages_of_peers_(pages_of_peers) {}
 
     bool on_gpu() const override { return false; }
 
@@ -296,8 +296,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<MemoryDomain> make_host_domain(bool same_process, int ranks) {
-    return std::make_unique<HostDomain>(same_process, ranks);
+std::unique_ptr<MemoryDomain> make_host_domain(bool same_process, int ranks, bool oversubscribed) {
+    const bool all = ranks <= ranks_that_map_all && !oversubscribed;
+    return std::make_unique<HostDomain>(same_process, all ? Pages::all_at_once : Pages::as_they_are_used);
 }
 
 }  // namespace baton::core

@@ -69,8 +69,8 @@ public:
 std::uint64_t usable_bytes(const MemoryDomain &domain, const PointerInfo &info, const void *pointer,
                            std::uint64_t wanted);
 
-/// `ranks`: that share its memory.
-std::unique_ptr<MemoryDomain> make_host_domain(bool same_process, int ranks = 1);
+/// `ranks`: that share its memory. `oversubscribed`: they have not a processor each.
+std::unique_ptr<MemoryDomain> make_host_domain(bool same_process, int ranks = 1, bool oversubscribed = false);
 
 /// What moves data into and out of peers' regions.
 enum class Movers {

@@ -147,9 +147,9 @@ TEST(HostDomain, UnmappedAndReservedAddressesAreInvalid) {
     EXPECT_EQ(domain->classify(reserved).kind, Kind::invalid);
 }
 
-void import_sees_the_same_memory(int ranks) {
-    const auto owner = make_host_domain(false, ranks);
-    const auto peer = make_host_domain(false, ranks);
+void import_sees_the_same_memory(int ranks, bool oversubscribed = false) {
+    const auto owner = make_host_domain(false, ranks, oversubscribed);
+    const auto peer = make_host_domain(false, ranks, oversubscribed);
     auto *memory = static_cast<char *>(owner->allocate(10000));
     Export exported = owner->export_region(owner->classify(memory + 77));
     ASSERT_EQ(exported.post.kind, HandleKind::memfd);
@@ -172,6 +172,7 @@ void import_sees_the_same_memory(int ranks) {
 
 TEST(HostDomain, ImportSeesTheSameMemory) { import_sees_the_same_memory(2); }
 TEST(HostDomain, ImportSeesTheSameMemoryOfManyRanks) { import_sees_the_same_memory(64); }
+TEST(HostDomain, ImportSeesTheSameMemoryWhereRanksShareProcessors) { import_sees_the_same_memory(2, true); }
 
 TEST(HostDomain, InOneProcessTheAddressItselfIsExported) {
     const auto domain = make_host_domain(true);
