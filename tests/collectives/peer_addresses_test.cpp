@@ -83,7 +83,7 @@ constexpr std::uint64_t send_at = 256, recv_at = 1024;
 /// A rank whose buffers lie in one region, which its peers have mapped.
 struct Named {
     explicit Named(Bootstrap &bootstrap)
-        : domain(make_host_domain(true)), peers(bootstrap, *domain, {}), rendezvous(bootstrap, bootstrap.rank(), 2) {
+        : domain(make_host_domain(true)), peers(bootstrap, *domain, {}), rendezvous(bootstrap) {
         view.rank = bootstrap.rank();
         view.size = 2;
         view.timeout_ns = hour_ns;

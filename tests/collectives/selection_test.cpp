@@ -319,9 +319,9 @@ TEST(Selection, GpusApartHaveATableOfTheirOwn) {
     apart.tuning = {nearest_table(built_in_tables(), staging_tuning_key(std::vector<std::string>(8, "NVIDIA B200")))};
     for (const baton_operation operation :
          {BATON_ALLGATHER, BATON_ALLTOALL, BATON_BROADCAST, BATON_REDUCE_SCATTER, BATON_ALLREDUCE}) {
-        EXPECT_EQ(plan_for(operation, 4096, apart).algorithm, Algorithm::packet) << baton_operation_name(operation);
+        EXPECT_EQ(plan_for(operation, 1024, apart).algorithm, Algorithm::packet) << baton_operation_name(operation);
         EXPECT_EQ(plan_for(operation, 1 << 20, apart).algorithm, Algorithm::staged) << baton_operation_name(operation);
-        EXPECT_THAT(text_for(operation, 4096, apart), HasSubstr("NVIDIA H200, host memory, 8 ranks"));
+        EXPECT_THAT(text_for(operation, 1024, apart), HasSubstr("NVIDIA H200, host memory, 8 ranks"));
     }
 }
 
