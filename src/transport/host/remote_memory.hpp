@@ -8,10 +8,11 @@
 
 namespace baton::core {
 
-/// Memory of this or another rank as a host thread can reach it: mapped here, or by the system's single copy.
+/// Memory of this or another rank as a host thread can reach it: mapped here, or by the system's single copy. Without
+/// an initialiser it holds nothing yet: {} is none.
 struct HostRemote {
-    std::byte *address = nullptr;
-    std::int32_t process = 0;  // 0: mapped in this process; else the pid for process_vm_readv/writev
+    std::byte *address;
+    std::int32_t process;  // 0: mapped in this process; else the pid for process_vm_readv/writev
 
     bool is_mapped() const { return process == 0; }
     HostRemote operator+(std::uint64_t bytes) const { return {address + bytes, process}; }
