@@ -142,15 +142,20 @@ class Communicator {
 public:
     explicit Communicator(MPI_Comm mpi_comm, const baton_config *config = nullptr) {
         check(baton_comm_create(mpi_comm, config, &comm_));
+        check(baton_comm_rank(comm_, &rank_));
+        check(baton_comm_size(comm_, &size_));
     }
     ~Communicator() {
         if (comm_ == nullptr) return;
         if (std::uncaught_exceptions() > exceptions_) baton_comm_abort(comm_);
         baton_comm_destroy(comm_);
     }
-    Communicator(Communicator &&other) noexcept : comm_(std::exchange(other.comm_, nullptr)) {}
+    Communicator(Communicator &&other) noexcept
+        : comm_(std::exchange(other.comm_, nullptr)), rank_(other.rank_), size_(other.size_) {}
     Communicator &operator=(Communicator other) noexcept {
         std::swap(comm_, other.comm_);
+        std::swap(rank_, other.rank_);
+        std::swap(size_, other.size_);
         return *this;
     }
 
@@ -160,16 +165,8 @@ public:
     void abort() const { check(baton_comm_abort(comm_)); }
     void check_state() const { check(baton_comm_check(comm_)); }
 
-    int rank() const {
-        int rank = 0;
-        check(baton_comm_rank(comm_, &rank));
-        return rank;
-    }
-    int size() const {
-        int size = 0;
-        check(baton_comm_size(comm_, &size));
-        return size;
-    }
+    int rank() const { return known(rank_); }
+    int size() const { return known(size_); }
     baton_info info() const {
         baton_info info{};
         info.struct_size = sizeof(info);
@@ -285,6 +282,10 @@ private:
         }
     }
 
+    int known(int rank_or_size) const {
+        if (comm_ == nullptr) throw Error(BATON_ERR_ARGUMENT, "Communicator: it was destroyed or moved from");
+        return rank_or_size;
+    }
     std::size_t ranks() const { return static_cast<std::size_t>(size()); }
 
     std::size_t block_of(const char *call, std::size_t elements) const {
@@ -298,6 +299,8 @@ private:
     }
 
     baton_comm_t comm_ = nullptr;
+    int rank_ = 0; /* this and the next for as long as there is a comm_: they never change */
+    int size_ = 0;
     int exceptions_ = std::uncaught_exceptions(); /* on their way when this was made */
 };
 

@@ -328,6 +328,36 @@ TEST(CppApi, WhatWasMovedFromIsEmpty) {
     EXPECT_EQ(moved.base(), nullptr);
 }
 
+TEST(CppApi, ACommunicatorTakesItsRankAndSizeAlong) {
+    int rank = -1, size = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const auto expect_empty = [](const ::baton::Communicator &comm) {
+        EXPECT_THROW(comm.rank(), Error);
+        EXPECT_THROW(comm.size(), Error);
+        std::vector<int> some(6);
+        EXPECT_THROW(comm.allgather(some), Error);
+        EXPECT_THROW(comm.broadcast(some, some, 0), Error);
+        EXPECT_THROW(comm.barrier(), Error);
+    };
+    const auto expect_whole = [&](const ::baton::Communicator &comm) {
+        EXPECT_EQ(comm.rank(), rank);
+        EXPECT_EQ(comm.size(), size);
+    };
+    ::baton::Communicator world(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+    ::baton::Communicator moved(std::move(world));
+    expect_empty(world);
+    expect_whole(moved);
+    alone = std::move(moved);
+    expect_empty(moved);
+    expect_whole(alone);
+    alone.destroy();
+    expect_empty(alone);
+    alone = ::baton::Communicator(MPI_COMM_SELF);
+    EXPECT_EQ(alone.rank(), 0);
+    EXPECT_EQ(alone.size(), 1);
+}
+
 TEST(CppApi, AssignedMemoryIsFreedOnItsOwnCommunicator) {
     const ::baton::Communicator one(MPI_COMM_WORLD), other(MPI_COMM_WORLD);
     const auto ones = one.info().regions, others = other.info().regions;
