@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "topology/components.hpp"
 #include "topology/links.hpp"
 #include "topology/names.hpp"
 
@@ -134,24 +135,13 @@ Ring make_ring(const RankPairs &pairs, const std::vector<RankPair> &both) {
 }
 
 std::vector<std::vector<int>> find_nvlink_groups(const CommAdvice &advice) {
-    const auto count = static_cast<int>(advice.ranks.size());
-    const auto linked = [&](int a, int b) {
-        return advice.pair(static_cast<std::size_t>(a), static_cast<std::size_t>(b)).linked;
-    };
+    const std::vector<int> group_of_rank =
+        components(advice.ranks.size(), [&](std::size_t a, std::size_t b) { return advice.pair(a, b).linked; });
     std::vector<std::vector<int>> groups;
-    std::vector<bool> placed(advice.ranks.size(), false);
-    for (int first = 0; first < count; ++first) {
-        if (placed[static_cast<std::size_t>(first)]) continue;
-        placed[static_cast<std::size_t>(first)] = true;
-        std::vector<int> group{first};
-        for (std::size_t index = 0; index < group.size(); ++index)  // grows while it is walked
-            for (int other = 0; other < count; ++other) {
-                if (placed[static_cast<std::size_t>(other)] || !linked(group[index], other)) continue;
-                placed[static_cast<std::size_t>(other)] = true;
-                group.push_back(other);
-            }
-        std::sort(group.begin(), group.end());
-        groups.push_back(std::move(group));
+    for (std::size_t rank = 0; rank < group_of_rank.size(); ++rank) {
+        const auto group = static_cast<std::size_t>(group_of_rank[rank]);
+        if (group == groups.size()) groups.emplace_back();
+        groups[group].push_back(static_cast<int>(rank));
     }
     return groups;
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "topology/components.hpp"
 #include "topology/graph.hpp"
 #include "topology/links.hpp"
 
@@ -35,23 +36,10 @@ void for_pairs(const CommAdvice &advice, const std::function<void(std::size_t, s
 /// By rank, the number of its group: ranks that links of at least `mbps` join, maybe by way of others. Numbered by
 /// their first ranks.
 std::vector<int> groups_above(const CommAdvice &advice, int mbps) {
-    const std::size_t n = advice.ranks.size();
-    std::vector<int> group(n, -1);
-    int groups = 0;
-    for (std::size_t first = 0; first < n; ++first) {
-        if (group[first] >= 0) continue;
-        std::vector<std::size_t> members{first};
-        group[first] = groups;
-        for (std::size_t index = 0; index < members.size(); ++index)  // grows while it is walked
-            for (std::size_t other = 0; other < n; ++other) {
-                const RankPair &pair = advice.pair(members[index], other);
-                if (group[other] >= 0 || !pair.linked || pair.weight.mbps < mbps) continue;
-                group[other] = groups;
-                members.push_back(other);
-            }
-        ++groups;
-    }
-    return group;
+    return topology::components(advice.ranks.size(), [&](std::size_t a, std::size_t b) {
+        const RankPair &pair = advice.pair(a, b);
+        return pair.linked && pair.weight.mbps >= mbps;
+    });
 }
 
 /// `slowest`: of the links within groups.
