@@ -27,22 +27,20 @@ TuningKey key_of(const std::vector<DeviceIdentity> &gpus, int ranks, bool reach_
 /// Rank 0 reads the file and looks at the machine; the others get its table, so that ranks cannot disagree. For
 /// operations that the file leaves out there are the tables that are compiled in.
 void Setup::settle_tuning(bool reach_each_other) {
-    std::string text;
-    std::string origin;
+    std::string told;  // origin and text: no name of a file has the character between them
     meetings_.together([&] {
         if (view_.rank != 0) return;
         TuningTable own;
         own.key = key_of(gpus_, view_.size, reach_each_other);
         const std::vector<TuningTable> tables = read_tuning(config_.tuning);
         if (const TuningTable *found = find_table(tables, own.key)) own = *found;
-        text = format_tuning({own});
-        origin = own.origin;
+        told = own.origin + '\0' + format_tuning({own});
     });
-    text = bootstrap_.allgather_strings(text)[0];
-    origin = bootstrap_.allgather_strings(origin)[0];
+    told = bootstrap_.allgather_strings(told)[0];
     meetings_.together([&] {
+        const std::size_t end_of_origin = told.find('\0');
         Tuning &tuning = capabilities_.tuning;
-        tuning = parse_tuning(text, origin);
+        tuning = parse_tuning(told.substr(end_of_origin + 1), told.substr(0, end_of_origin));
         const TuningKey key = tuning.front().key;
         tuning.push_back(nearest_table(built_in_tables(), key));
     });
