@@ -17,6 +17,15 @@ HostStreamTable &host_streams() {
     return *table;
 }
 
+/// `found`, which is what the table has for `stream`.
+std::shared_ptr<HostStream> require_host_stream(std::shared_ptr<HostStream> found, const void *stream,
+                                                const char *remark = "") {
+    if (!found)
+        fail(BATON_ERR_ARGUMENT, "stream is {}, which is no host stream (never created, or destroyed){}", stream,
+             remark);
+    return found;
+}
+
 template <class T>
 void require_pointer(const T *pointer, const char *name) {
     if (pointer == nullptr) fail(BATON_ERR_ARGUMENT, "{} is NULL", name);
@@ -58,12 +67,8 @@ StreamRef find_stream(const Communicator &comm, baton_stream_t stream) {
         return StreamRef(stream);
     }
     if (stream == nullptr) return StreamRef(stream);
-    std::shared_ptr<HostStream> found = host_streams().find(static_cast<baton_host_stream_t>(stream));
-    if (!found)
-        fail(BATON_ERR_ARGUMENT,
-             "stream is {}, which is no host stream (never created, or destroyed); this communicator is on the host",
-             stream);
-    return StreamRef(std::move(found));
+    return StreamRef(require_host_stream(host_streams().find(static_cast<baton_host_stream_t>(stream)), stream,
+                                         "; this communicator is on the host"));
 }
 
 }  // namespace baton::core
@@ -155,21 +160,13 @@ baton_result baton_host_stream_create(baton_host_stream_t *stream) {
 }
 
 baton_result baton_host_stream_synchronize(baton_host_stream_t stream) {
-    return guarded("baton_host_stream_synchronize", [&] {
-        const auto found = host_streams().find(stream);
-        if (!found)
-            fail(BATON_ERR_ARGUMENT, "stream is {}, which is no host stream", static_cast<const void *>(stream));
-        found->synchronize();
-    });
+    return guarded("baton_host_stream_synchronize",
+                   [&] { require_host_stream(host_streams().find(stream), stream)->synchronize(); });
 }
 
 baton_result baton_host_stream_destroy(baton_host_stream_t stream) {
-    return guarded("baton_host_stream_destroy", [&] {
-        const auto found = host_streams().remove(stream);
-        if (!found)
-            fail(BATON_ERR_ARGUMENT, "stream is {}, which is no host stream", static_cast<const void *>(stream));
-        found->wait();
-    });
+    return guarded("baton_host_stream_destroy",
+                   [&] { require_host_stream(host_streams().remove(stream), stream)->wait(); });
 }
 
 baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer) {
