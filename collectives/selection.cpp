@@ -51,8 +51,10 @@ public:
           rows_(rows_for(capabilities.tuning, request.operation)) {}
 
     Plan run() {
-        if (ways_.empty())
-            return take({.algorithm = Algorithm::arrive, .mover = own_mover(), .channels = 1}, Reason::no_data);
+        if (ways_.empty()) {
+            take({.algorithm = Algorithm::arrive, .mover = own_mover(), .channels = 1}, Reason::no_data);
+            return plan_;
+        }
         if (is_message(request_.operation) && request_.bytes <= capabilities_.message_bytes && take_buffered())
             return plan_;
         const bool by_settings = take_zero_sm() || take_transport() || take_packet_limit() || take_copy_engine_limit();
@@ -220,12 +222,11 @@ private:
                (table == nullptr || table->built_in);
     }
 
-    Plan take(const TuningRow &row, Reason reason) {
+    void take(const TuningRow &row, Reason reason) {
         plan_.algorithm = row.algorithm;
         plan_.mover = row.mover;
         plan_.channels = std::clamp(channels_for(row), 1, capabilities_.channels);
         plan_.reason = reason;
-        return plan_;
     }
     const Way *way_of(const TuningRow &row) const {
         const auto way = std::find_if(ways_.begin(), ways_.end(), [&](const Way &one) {
