@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectives/p2p/message.hpp"
+#include "sync/control.hpp"
 #include "transport/transport.hpp"
 
 /// Send and recv by the receiver's copy out of the sender's buffer; one channel.

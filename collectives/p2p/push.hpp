@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectives/p2p/message.hpp"
+#include "sync/control.hpp"
 #include "transport/transport.hpp"
 
 /// Send and recv straight into the receiver's buffer.

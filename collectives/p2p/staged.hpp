@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectives/p2p/message.hpp"
+#include "sync/control.hpp"
 #include "transport/transport.hpp"
 
 /// Send and recv through one of the receiver's staging buffers for the sender, which the pair's messages take in turns.
