@@ -50,7 +50,7 @@ inline bool has_in_place(Kind kind) { return traits(kind).in_place; }
 
 /// In place as NCCL defines it (equal pointers) or as MPI does (BATON_IN_PLACE); baton.h says where inputs and results
 /// lie.
-enum class InPlace {
+enum class InPlaceForm {
     no,
     pointers,
     mpi
@@ -62,7 +62,7 @@ struct Shape {
     baton_type type = BATON_INT8;
     baton_op op = BATON_SUM;
     std::size_t count = 0;
-    InPlace in_place = InPlace::no;
+    InPlaceForm in_place = InPlaceForm::no;
 };
 
 /// Elements that a call reads from its send buffer and writes to its receive buffer, on `ranks` ranks.

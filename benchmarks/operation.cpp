@@ -32,7 +32,7 @@ protected:
     std::size_t rank() const { return static_cast<std::size_t>(communicator_.rank()); }
     int right() const { return (communicator_.rank() + 1) % communicator_.size(); }
     int left() const { return (communicator_.rank() + communicator_.size() - 1) % communicator_.size(); }
-    bool in_place() const { return shape_.in_place != InPlace::no; }
+    bool in_place() const { return shape_.in_place != InPlaceForm::no; }
     Pattern pattern_of(int rank) const { return make_pattern(shape_.type, rank, round_); }
     Pattern own_pattern() const { return pattern_of(communicator_.rank()); }
     Reduction reduction(int calls, int replaced) const {
@@ -57,7 +57,7 @@ public:
     template <class... Arguments>
     explicit Allgather(Arguments &&...arguments) : DataOperation(arguments...) {
         own_block_ = in_place() ? buffers_.recv + rank() * block() : buffers_.send;
-        call_.send = shape_.in_place == InPlace::mpi ? BATON_IN_PLACE : own_block_;
+        call_.send = shape_.in_place == InPlaceForm::mpi ? BATON_IN_PLACE : own_block_;
     }
 
     void prepare(std::uint64_t round) override {
@@ -86,10 +86,10 @@ public:
     template <class... Arguments>
     explicit ReduceScatter(Arguments &&...arguments) : DataOperation(arguments...) {
         switch (shape_.in_place) {
-            case InPlace::pointers:
+            case InPlaceForm::pointers:
                 call_.recv = buffers_.send + rank() * block();
                 break;
-            case InPlace::mpi:
+            case InPlaceForm::mpi:
                 call_.send = BATON_IN_PLACE;
                 call_.recv = buffers_.send;
                 break;
@@ -114,7 +114,7 @@ public:
     template <class... Arguments>
     explicit Allreduce(Arguments &&...arguments) : DataOperation(arguments...) {
         input_ = in_place() ? buffers_.recv : buffers_.send;
-        call_.send = shape_.in_place == InPlace::mpi ? BATON_IN_PLACE : input_;
+        call_.send = shape_.in_place == InPlaceForm::mpi ? BATON_IN_PLACE : input_;
     }
 
     void prepare(std::uint64_t round) override {
@@ -136,7 +136,7 @@ public:
     template <class... Arguments>
     explicit Alltoall(Arguments &&...arguments) : DataOperation(arguments...) {
         input_ = in_place() ? buffers_.recv : buffers_.send;
-        call_.send = shape_.in_place == InPlace::mpi ? BATON_IN_PLACE : input_;
+        call_.send = shape_.in_place == InPlaceForm::mpi ? BATON_IN_PLACE : input_;
     }
 
     void prepare(std::uint64_t round) override {
@@ -168,7 +168,7 @@ public:
     template <class... Arguments>
     explicit Broadcast(Arguments &&...arguments) : DataOperation(arguments...) {
         input_ = in_place() ? buffers_.recv : buffers_.send;
-        call_.send = shape_.in_place == InPlace::mpi ? BATON_IN_PLACE : input_;
+        call_.send = shape_.in_place == InPlaceForm::mpi ? BATON_IN_PLACE : input_;
     }
 
     void prepare(std::uint64_t round) override {

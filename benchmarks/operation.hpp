@@ -23,7 +23,7 @@ public:
     /// `calls` captured calls are about to be launched.
     virtual void replay(int /*calls*/) {}
     /// Judges every element of this rank's outputs after `calls` calls since prepare(), the stream being idle.
-    /// Collective for barrier. REQUIRES: calls == 1 for InPlace::mpi.
+    /// Collective for barrier. REQUIRES: calls == 1 for InPlaceForm::mpi.
     virtual Check verify(int calls) = 0;
     /// What the library says about this call.
     virtual std::string explain() const = 0;

@@ -31,7 +31,7 @@ public:
 
     Measurement measure(std::size_t count) override {
         const Shape shape{kind_, type_, BATON_SUM, kind_ == Kind::barrier ? 0 : count,
-                          context_.options.in_place ? InPlace::mpi : InPlace::no};
+                          context_.options.in_place ? InPlaceForm::mpi : InPlaceForm::no};
         const auto operation = make_operation(shape, context_.communicator, context_.verifier, baton_);
         const std::size_t bytes = shape.count * baton_type_size(type_) * (kind_ == Kind::reduce_scatter ? ranks_ : 1);
         operation->prepare(0);
@@ -67,7 +67,7 @@ private:
     /// The untimed calls before one that counts have inputs of their own: else what they leave behind would pass for
     /// its result. In place they would change the inputs that the check knows.
     void prepare(Operation &operation, const Shape &shape, std::uint64_t iteration) const {
-        if (shape.in_place == InPlace::no && kind_ != Kind::barrier && context_.options.validation_warmup > 0) {
+        if (shape.in_place == InPlaceForm::no && kind_ != Kind::barrier && context_.options.validation_warmup > 0) {
             operation.prepare(2 * iteration);
             context_.world.barrier();
             for (int i = 0; i < context_.options.validation_warmup; ++i) {

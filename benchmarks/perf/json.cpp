@@ -86,7 +86,7 @@ Json to_json(const TableKey &key, bool comparison) {
     Json json;
     json["operation"] = kind_name(key.kind);
     json["mode"] = mode_name(key.mode);
-    json["in_place"] = key.in_place != InPlace::no;
+    json["in_place"] = key.in_place != InPlaceForm::no;
     json["memory"] = memory_name(key.memory);
     if (comparison) {
         json["type"] = baton_type_name(key.types.front());

@@ -32,7 +32,7 @@ std::string title(const TableKey &key, const Options &options) {
             text += baton_type_name(key.types.front());
             text += has_reduction(key.kind) ? fmt::format(" {}, ", baton_op_name(key.ops.front())) : ", ";
         }
-        text += fmt::format("{}, {} memory, ", key.in_place == InPlace::no ? "out of place" : "in place",
+        text += fmt::format("{}, {} memory, ", key.in_place == InPlaceForm::no ? "out of place" : "in place",
                             memory_name(key.memory));
     }
     return text + fmt::format("{}, {} round{} of up to {} calls", mode_name(key.mode), options.rounds,

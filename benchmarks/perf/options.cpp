@@ -151,7 +151,7 @@ void declare(CLI::App &app, Options &options, Texts &texts) {
 
 /// Rounds of about 20 ms, for more sides than one.
 void adapt_to_comparison(const CLI::App &app, Options &options) {
-    if (options.in_place != std::vector<InPlace>{InPlace::no}) {
+    if (options.in_place != std::vector<InPlaceForm>{InPlaceForm::no}) {
         // Repeated calls in place change their inputs, and what a library without a defined order makes of that has no
         // bound to check it by.
         throw CLI::ValidationError("--against", "compares out of place only; leave --inplace out");
@@ -196,9 +196,10 @@ void interpret(const CLI::App &app, Options &options, const Texts &texts) {
     if (texts.graph) {
         options.modes = {Mode::graph};
     }
-    options.in_place = parse_list<InPlace>(
-        "--inplace", texts.in_place,
-        {{"no", {InPlace::no}}, {"yes", {InPlace::pointers}}, {"both", {InPlace::no, InPlace::pointers}}});
+    options.in_place = parse_list<InPlaceForm>("--inplace", texts.in_place,
+                                               {{"no", {InPlaceForm::no}},
+                                                {"yes", {InPlaceForm::pointers}},
+                                                {"both", {InPlaceForm::no, InPlaceForm::pointers}}});
     options.memories = parse_list<Memory>("--memory", texts.memories,
                                           {{"malloc", {Memory::malloc}},
                                            {"baton", {Memory::baton}},

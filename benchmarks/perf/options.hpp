@@ -30,7 +30,7 @@ struct Options {
     int rounds = 10;
     double budget = 0.5;  // seconds that a row's timed calls may take; 0: any
     std::vector<Mode> modes;
-    std::vector<InPlace> in_place;
+    std::vector<InPlaceForm> in_place;
     std::vector<Memory> memories;
     bool check = true;
     bool explain = false;

@@ -10,7 +10,7 @@ namespace baton::bench::perf {
 namespace {
 
 bool exists(const TableKey &key, const Options &options, MemorySpace memory_space) {
-    if ((key.in_place != InPlace::no && !has_in_place(key.kind)) ||
+    if ((key.in_place != InPlaceForm::no && !has_in_place(key.kind)) ||
         (key.mode == Mode::graph && memory_space == MemorySpace::host)) {
         return false;
     }
@@ -62,7 +62,7 @@ std::vector<TableKey> tables(const Options &options, MemorySpace memory_space) {
     std::vector<TableKey> keys;
     for (const Kind kind : options.operations) {
         for (const Memory memory : options.memories) {
-            for (const InPlace in_place : options.in_place) {
+            for (const InPlaceForm in_place : options.in_place) {
                 for (const Mode mode : options.modes) {
                     for (const TableKey &key : typed({kind, mode, in_place, memory, {}, {}}, options)) {
                         if (exists(key, options, memory_space)) {
@@ -78,7 +78,7 @@ std::vector<TableKey> tables(const Options &options, MemorySpace memory_space) {
 
 std::vector<Shape> shapes(const TableKey &key, const Options &options, int ranks) {
     if (key.kind == Kind::barrier) {
-        return {{key.kind, BATON_UINT8, BATON_SUM, 0, InPlace::no}};
+        return {{key.kind, BATON_UINT8, BATON_SUM, 0, InPlaceForm::no}};
     }
     std::vector<Shape> all;
     for (const baton_type type : key.types) {

@@ -12,7 +12,7 @@ namespace baton::bench::perf {
 struct TableKey {
     Kind kind = Kind::allgather;
     Mode mode = Mode::eager;
-    InPlace in_place = InPlace::no;
+    InPlaceForm in_place = InPlaceForm::no;
     Memory memory = Memory::malloc;
     std::vector<baton_type> types;
     std::vector<baton_op> ops;

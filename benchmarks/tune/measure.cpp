@@ -21,7 +21,7 @@ constexpr int warm_up_calls = 5;
 constexpr int most_calls = 20;  // of a round
 
 Shape shape_of(const Tuned &tuned, std::size_t bytes) {
-    return {tuned.kind, BATON_FLOAT32, BATON_SUM, bytes / baton_type_size(BATON_FLOAT32), InPlace::no};
+    return {tuned.kind, BATON_FLOAT32, BATON_SUM, bytes / baton_type_size(BATON_FLOAT32), InPlaceForm::no};
 }
 
 Ranks ranks_of(const Communicator &communicator) {

@@ -52,16 +52,16 @@ TEST(Comparison, GeometricMean) {
 }
 
 TEST(Comparison, SizesAndSharesAreThoseOfNcclTests) {
-    const Shape gather{Kind::allgather, BATON_FLOAT32, BATON_SUM, 100, InPlace::no};
+    const Shape gather{Kind::allgather, BATON_FLOAT32, BATON_SUM, 100, InPlaceForm::no};
     EXPECT_EQ(table_bytes(gather, 8), 3200U);
-    EXPECT_EQ(table_bytes({Kind::allreduce, BATON_FLOAT32, BATON_SUM, 100, InPlace::no}, 8), 400U);
+    EXPECT_EQ(table_bytes({Kind::allreduce, BATON_FLOAT32, BATON_SUM, 100, InPlaceForm::no}, 8), 400U);
     EXPECT_EQ(count_for(Kind::reduce_scatter, BATON_FLOAT32, 3200, 8), 100U);
     EXPECT_EQ(count_for(Kind::pair, BATON_FLOAT32, 3200, 8), 800U);
     EXPECT_EQ(count_for(Kind::alltoall, BATON_FLOAT32, 3200, 8), 100U);
-    EXPECT_EQ(table_bytes({Kind::alltoall, BATON_FLOAT32, BATON_SUM, 100, InPlace::no}, 8), 3200U);
-    EXPECT_EQ(send_elements({Kind::alltoall, BATON_FLOAT32, BATON_SUM, 100, InPlace::no}, 8), 800U);
+    EXPECT_EQ(table_bytes({Kind::alltoall, BATON_FLOAT32, BATON_SUM, 100, InPlaceForm::no}, 8), 3200U);
+    EXPECT_EQ(send_elements({Kind::alltoall, BATON_FLOAT32, BATON_SUM, 100, InPlaceForm::no}, 8), 800U);
     EXPECT_EQ(count_for(Kind::broadcast, BATON_FLOAT32, 3200, 8), 800U);
-    EXPECT_EQ(table_bytes({Kind::broadcast, BATON_FLOAT32, BATON_SUM, 100, InPlace::no}, 8), 400U);
+    EXPECT_EQ(table_bytes({Kind::broadcast, BATON_FLOAT32, BATON_SUM, 100, InPlaceForm::no}, 8), 400U);
     EXPECT_DOUBLE_EQ(bus_factor(Kind::allgather, 8), 7.0 / 8);
     EXPECT_DOUBLE_EQ(bus_factor(Kind::allreduce, 8), 14.0 / 8);
     EXPECT_DOUBLE_EQ(bus_factor(Kind::sendrecv, 8), 1);
@@ -90,7 +90,7 @@ Options comparison() {
     options.types = {BATON_FLOAT32, BATON_INT32};
     options.ops = {BATON_SUM, BATON_AVG};
     options.modes = {Mode::eager, Mode::graph};
-    options.in_place = {InPlace::no};
+    options.in_place = {InPlaceForm::no};
     options.memories = {Memory::malloc};
     options.min_bytes = 1024;
     options.max_bytes = 16384;
@@ -115,8 +115,8 @@ TEST(Sweep, BuffersAreEnoughForEveryShape) {
     const Options options = comparison();
     std::vector<Shape> all = shapes(tables(options, MemorySpace::host)[0], options, 4);
     ASSERT_EQ(all.size(), 3U);
-    all.push_back({Kind::put, BATON_FLOAT32, BATON_SUM, 10, InPlace::no});
-    all.push_back({Kind::allgather, BATON_FLOAT32, BATON_SUM, 5000, InPlace::no});
+    all.push_back({Kind::put, BATON_FLOAT32, BATON_SUM, 10, InPlaceForm::no});
+    all.push_back({Kind::allgather, BATON_FLOAT32, BATON_SUM, 5000, InPlaceForm::no});
     const BufferBytes bytes = needed(all, 4);
     EXPECT_EQ(bytes.send, 20000U);
     EXPECT_EQ(bytes.recv, 80000U);
@@ -126,7 +126,7 @@ TEST(Sweep, BuffersAreEnoughForEveryShape) {
 /// A row of Baton, a peer and one without a result.
 Row row() {
     Row row;
-    row.shape = {Kind::allreduce, BATON_FLOAT32, BATON_SUM, 256, InPlace::no};
+    row.shape = {Kind::allreduce, BATON_FLOAT32, BATON_SUM, 256, InPlaceForm::no};
     row.bytes = 1024;
     row.own.calls = 20;
     row.own.times = {4e-6, 5e-6, 6e-6};

@@ -51,7 +51,7 @@ protected:
             for (const baton_type type : {BATON_INT8, BATON_INT16, BATON_INT32, BATON_UINT64, BATON_BFLOAT16,
                                           BATON_FLOAT32, BATON_FLOAT64, BATON_FLOAT8_E4M3}) {
                 for (const baton_op op : {BATON_SUM, BATON_PROD, BATON_MIN, BATON_MAX}) {
-                    const Shape shape{kind.kind, type, op, kind.kind == Kind::barrier ? 0 : count, InPlace::no};
+                    const Shape shape{kind.kind, type, op, kind.kind == Kind::barrier ? 0 : count, InPlaceForm::no};
                     if (!peer.refusal(shape, false).empty() || saturates(peer, shape) || !fake_can(peer, shape)) {
                         continue;
                     }
@@ -95,7 +95,7 @@ TEST_F(Peers, NcclDoesWhatItIsComparedByInEveryMode) {
 TEST_F(Peers, NcclWithoutAlltoallExchangesMessages) {
     const auto peer = nccl(PeerKind::nccl, BATON_FAKE_OLD_NCCL);
     for (const baton_type type : {BATON_INT8, BATON_FLOAT32, BATON_INT16}) {
-        EXPECT_EQ(wrong(*peer, {Kind::alltoall, type, BATON_SUM, count, InPlace::no}), 0U) << baton_type_name(type);
+        EXPECT_EQ(wrong(*peer, {Kind::alltoall, type, BATON_SUM, count, InPlaceForm::no}), 0U) << baton_type_name(type);
     }
 }
 
@@ -105,7 +105,7 @@ TEST_F(Peers, DamageIsSeenInEveryResult) {
     for (const Kind kind : {Kind::allgather, Kind::reduce_scatter, Kind::allreduce, Kind::alltoall, Kind::broadcast}) {
         for (const baton_type type : {BATON_INT32, BATON_FLOAT32, BATON_FLOAT64}) {
             // One element of each rank and round: two calls leave it damaged once, since the second writes it anew.
-            EXPECT_EQ(wrong(*peer, {kind, type, BATON_SUM, count, InPlace::no}),
+            EXPECT_EQ(wrong(*peer, {kind, type, BATON_SUM, count, InPlaceForm::no}),
                       2U * static_cast<unsigned>(world_.size()))
                 << kind_name(kind) << " " << baton_type_name(type);
         }
@@ -114,23 +114,26 @@ TEST_F(Peers, DamageIsSeenInEveryResult) {
 
 TEST_F(Peers, NcclRefusesWhatItHasNot) {
     const auto peer = nccl(PeerKind::nccl);
-    EXPECT_THAT(peer->refusal({Kind::put, BATON_FLOAT32, BATON_SUM, 1, InPlace::no}, false), HasSubstr("no put"));
-    EXPECT_THAT(peer->refusal({Kind::barrier, BATON_UINT8, BATON_SUM, 0, InPlace::no}, false), HasSubstr("no barrier"));
-    EXPECT_THAT(peer->refusal({Kind::allreduce, BATON_INT16, BATON_SUM, 1, InPlace::no}, false), HasSubstr("int16"));
-    EXPECT_THAT(peer->refusal({Kind::allreduce, BATON_FLOAT32, BATON_PROD, 1, InPlace::no}, false), HasSubstr("order"));
-    EXPECT_EQ(peer->refusal({Kind::allgather, BATON_INT16, BATON_SUM, 1, InPlace::no}, true), "");
+    EXPECT_THAT(peer->refusal({Kind::put, BATON_FLOAT32, BATON_SUM, 1, InPlaceForm::no}, false), HasSubstr("no put"));
+    EXPECT_THAT(peer->refusal({Kind::barrier, BATON_UINT8, BATON_SUM, 0, InPlaceForm::no}, false),
+                HasSubstr("no barrier"));
+    EXPECT_THAT(peer->refusal({Kind::allreduce, BATON_INT16, BATON_SUM, 1, InPlaceForm::no}, false),
+                HasSubstr("int16"));
+    EXPECT_THAT(peer->refusal({Kind::allreduce, BATON_FLOAT32, BATON_PROD, 1, InPlaceForm::no}, false),
+                HasSubstr("order"));
+    EXPECT_EQ(peer->refusal({Kind::allgather, BATON_INT16, BATON_SUM, 1, InPlaceForm::no}, true), "");
 }
 
 TEST_F(Peers, MpiRefusesWhatItHasNot) {
     const auto peer = mpi(4096);
     const auto reduction = [](baton_type type, baton_op op) {
-        return Shape{Kind::allreduce, type, op, 8, InPlace::no};
+        return Shape{Kind::allreduce, type, op, 8, InPlaceForm::no};
     };
     EXPECT_EQ(peer->refusal(reduction(BATON_FLOAT32, BATON_SUM), false), "");
     EXPECT_THAT(peer->refusal(reduction(BATON_FLOAT32, BATON_SUM), true), HasSubstr("captured"));
     EXPECT_THAT(peer->refusal(reduction(BATON_BFLOAT16, BATON_SUM), false), HasSubstr("bfloat16"));
     EXPECT_THAT(peer->refusal(reduction(BATON_FLOAT32, BATON_AVG), false), HasSubstr("avg"));
-    EXPECT_THAT(peer->refusal({Kind::sendrecv, BATON_FLOAT32, BATON_SUM, 1025, InPlace::no}, false),
+    EXPECT_THAT(peer->refusal({Kind::sendrecv, BATON_FLOAT32, BATON_SUM, 1025, InPlaceForm::no}, false),
                 HasSubstr("--mpi-max"));
 }
 
