@@ -46,7 +46,7 @@
 namespace baton::core {
 
 template <class>
-inline constexpr bool no_such = false;
+inline constexpr bool always_false = false;
 
 template <Algorithm algorithm, class Engine, class Args>
 BATON_HD void run_allgather(Engine &engine, const Args &args) {
@@ -65,7 +65,7 @@ BATON_HD void run_allgather(Engine &engine, const Args &args) {
     } else if constexpr (algorithm == Algorithm::staged) {
         allgather_staged(engine, args);
     } else {
-        static_assert(no_such<Engine>, "not an algorithm of the operation");
+        static_assert(always_false<Engine>, "not an algorithm of the operation");
     }
 }
 
@@ -82,7 +82,7 @@ BATON_HD void run_alltoall(Engine &engine, const Args &args) {
     } else if constexpr (algorithm == Algorithm::staged) {
         alltoall_staged(engine, args);
     } else {
-        static_assert(no_such<Engine>, "not an algorithm of the operation");
+        static_assert(always_false<Engine>, "not an algorithm of the operation");
     }
 }
 
@@ -99,7 +99,7 @@ BATON_HD void run_broadcast(Engine &engine, const Args &args) {
     } else if constexpr (algorithm == Algorithm::staged) {
         broadcast_staged(engine, args);
     } else {
-        static_assert(no_such<Engine>, "not an algorithm of the operation");
+        static_assert(always_false<Engine>, "not an algorithm of the operation");
     }
 }
 
@@ -118,7 +118,7 @@ BATON_HD void run_reduce_scatter(Engine &engine, const Args &args) {
     } else if constexpr (algorithm == Algorithm::staged) {
         reduce_scatter_staged<T>(engine, args);
     } else {
-        static_assert(no_such<Engine>, "not an algorithm of the operation");
+        static_assert(always_false<Engine>, "not an algorithm of the operation");
     }
 }
 
@@ -141,7 +141,7 @@ BATON_HD void run_allreduce(Engine &engine, const Args &args) {
     } else if constexpr (is_routed(algorithm)) {
         AllreduceChain<T, Engine>(engine, args).run();
     } else {
-        static_assert(no_such<Engine>, "not an algorithm of the operation");
+        static_assert(always_false<Engine>, "not an algorithm of the operation");
     }
 }
 
