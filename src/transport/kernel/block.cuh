@@ -1,7 +1,6 @@
 #pragma once
 
 #include "sync/wait.hpp"
-#include "transport/kernel/grid.cuh"
 #include "transport/kernel/ptx.cuh"
 #include "transport/transport.hpp"
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sync/region_lookup.hpp"
+#include "transport/kernel/grid.cuh"
 #include "transport/kernel/line_block.cuh"
 #include "transport/kernel/move.cuh"
 #include "transport/kernel/partial_move.cuh"
