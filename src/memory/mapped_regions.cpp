@@ -12,8 +12,8 @@ namespace baton::core {
 MappedRegions::MappedRegions(MemoryDomain &domain, int rank, int size)
     : domain_(domain),
       rank_(rank),
-      table_lines_(static_cast<std::size_t>(size) * region_slots),
-      table_(static_cast<RegionEntry *>(domain.allocate_shared_with_kernels(table_lines_ * sizeof(RegionEntry)))) {}
+      table_entries_(static_cast<std::size_t>(size) * region_slots),
+      table_(static_cast<RegionEntry *>(domain.allocate_shared_with_kernels(table_entries_ * sizeof(RegionEntry)))) {}
 
 MappedRegions::~MappedRegions() {
     for (const auto &[slot, mapping] : current_) unmap(mapping);

@@ -12,7 +12,7 @@
 namespace baton::core {
 
 /// All ranks' regions as this process sees them: the peers' ones mapped, this rank's own at their own addresses, each
-/// with its line in the table that kernels read. Thread-safe; map() of one owner's regions comes from one thread at a
+/// with its entry in the table that kernels read. Thread-safe; map() of one owner's regions comes from one thread at a
 /// time, and so does set_own().
 class MappedRegions {
 public:
@@ -21,7 +21,7 @@ public:
     MappedRegions(const MappedRegions &) = delete;
     MappedRegions &operator=(const MappedRegions &) = delete;
 
-    /// Maps a peer's region and writes its line. What the slot held before is kept mapped until reclaim(), as a kernel
+    /// Maps a peer's region and writes its entry. What the slot held before is kept mapped until reclaim(), as a kernel
     /// may still be using it. Takes over `fd`. Throws Failure with the reason.
     void map(int owner, const RegionPost &post, int fd);
 
@@ -36,7 +36,7 @@ public:
     void *address(int owner, std::uint32_t slot, std::uint64_t generation) const;
     void *address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation) const;
     const RegionEntry *table() const { return table_; }
-    std::size_t table_bytes() const { return table_lines_ * sizeof(RegionEntry); }
+    std::size_t table_bytes() const { return table_entries_ * sizeof(RegionEntry); }
 
 private:
     struct Mapping {
@@ -51,7 +51,7 @@ private:
 
     MemoryDomain &domain_;
     const int rank_;
-    const std::size_t table_lines_;
+    const std::size_t table_entries_;
     RegionEntry *table_ = nullptr;
 
     mutable std::mutex mutex_;

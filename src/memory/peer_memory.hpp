@@ -19,7 +19,7 @@ namespace baton::core {
 /// peers without any of them being in a call, and how it learns that a peer's process has ended.
 ///
 /// Owner: publish() writes its post on the board, sends a datagram (with the file descriptor, if any) to every peer's
-/// service socket, and waits until all have acknowledged. Peer: the service thread maps the region, writes its line of
+/// service socket, and waits until all have acknowledged. Peer: the service thread maps the region, writes its entry of
 /// the table, stores the acknowledgement. The service thread makes no MPI call and never waits for a kernel, so it
 /// answers while kernels of its process spin.
 ///
@@ -62,7 +62,7 @@ public:
     /// The same for copies that the host enqueues; nullptr also for what only kernels may be given (PoolMappings).
     void *address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation) const;
 
-    /// [size][region_slots] lines in host memory that the domain's kernels can read. Kernels keep copies
+    /// [size][region_slots] entries in host memory that the domain's kernels can read. Kernels keep copies
     /// (sync/region_lookup.hpp).
     const RegionEntry *table() const;
 

@@ -47,8 +47,8 @@ struct PublishedRegion {
     std::uint64_t generation = 0;
 };
 
-/// One line of the table that maps (owner, slot) to an address of this process. It lies in host memory that kernels
-/// reach: the service thread must not need the GPU to write it (sync/region_lookup.hpp). A peer's line is written by
+/// An entry of the table that maps (owner, slot) to an address of this process. It lies in host memory that kernels
+/// reach: the service thread must not need the GPU to write it (sync/region_lookup.hpp). A peer's is written by
 /// the service thread before it acknowledges the post, this rank's own by publish() before it posts; read only after an
 /// arrival that names the slot, which the owner sends only after all acknowledgements: so no read can race with the
 /// write.

@@ -208,10 +208,10 @@ private:
             failed_ = true;
             return;
         }
-        const Packet send_line = cached_region(view_, peer, theirs.send);
-        const Packet recv_line = cached_region(view_, peer, theirs.recv);
-        shared_.send_of[peer] = address_of(peer, theirs.send, send_line);
-        shared_.recv_of[peer] = address_of(peer, theirs.recv, recv_line);
+        const Packet send_entry = cached_region(view_, peer, theirs.send);
+        const Packet recv_entry = cached_region(view_, peer, theirs.recv);
+        shared_.send_of[peer] = address_of(peer, theirs.send, send_entry);
+        shared_.recv_of[peer] = address_of(peer, theirs.recv, recv_entry);
     }
 
     __device__ Remote address_of(int owner, const BufferRef &buffer, const Packet &cached) {
