@@ -35,13 +35,12 @@ Json peer_json(PeerKind kind, const Timing &timing) {
 
 Json to_json(const RunInfo &run, const Options &options, const baton_info &info, const Peers &peers) {
     Json json;
-    json["baton_perf"] = run.baton;
+    json["baton_perf"] = run.versions.baton;
     json["date"] = run.date;
     json["command"] = options.command;
     json["environment"] = run.environment;
     json["run"] = run.lines;
-    json["versions"] = {
-        {"baton", run.baton}, {"cuda", run.cuda}, {"driver", run.driver}, {"nccl", run.nccl}, {"mpi", run.mpi}};
+    json["versions"] = bench::to_json(run.versions);
     json["gpus"] = run.gpus;
     json["ranks"] = info.size;
     json["on_gpu"] = info.on_gpu != 0;

@@ -17,14 +17,6 @@ namespace baton::bench::perf {
 
 namespace {
 
-std::string mpi_version() {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    MPI_Get_library_version(text, &length);
-    const std::string version(text);
-    return version.substr(0, version.find_first_of(",\n"));  // what follows names the machine that built it
-}
-
 std::map<std::string, std::string> variables_of_libraries() {
     std::map<std::string, std::string> variables;
     for (char **variable = environ; *variable != nullptr; ++variable) {
@@ -55,12 +47,13 @@ void add_ranks(RunInfo &run, const Communicator &communicator) {
 }
 
 void add_peers(RunInfo &run, const Peers &peers) {
-    if (!run.nccl.empty()) {
+    if (!run.versions.nccl.empty()) {
         const char *nvls = std::getenv("NCCL_NVLS_ENABLE");
-        run.lines.push_back(fmt::format("against NCCL {}; NCCL_NVLS_ENABLE={}", run.nccl, nvls != nullptr ? nvls : ""));
+        run.lines.push_back(
+            fmt::format("against NCCL {}; NCCL_NVLS_ENABLE={}", run.versions.nccl, nvls != nullptr ? nvls : ""));
     }
     if (!peers.mpi_memory.empty()) {
-        run.lines.push_back(fmt::format("against {} on {}", run.mpi, peers.mpi_memory));
+        run.lines.push_back(fmt::format("against {} on {}", run.versions.mpi, peers.mpi_memory));
     }
     for (const Peers::Absence &absence : peers.absent) {
         run.lines.push_back(fmt::format("{} is absent: {}", peer_name(absence.kind), absence.reason));
@@ -83,15 +76,12 @@ RunInfo describe_run(const Communicator &communicator, const Peers &peers) {
     }
     run.gpus = communicator.on_gpu() ? gpus : std::vector<std::string>();
     run.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
-    run.baton = fmt::format("{}.{}.{}", baton_version() / 10000, baton_version() / 100 % 100, baton_version() % 100);
-    run.cuda = gpu::versions();
-    run.mpi = mpi_version();
-    run.nccl = peers.nccl_version;
     run.environment = variables_of_libraries();
     const topology::Snapshot machine = topology::discover();
-    run.driver = machine.driver.known() ? machine.driver.value : "";
+    run.versions = versions_on(machine);
+    run.versions.nccl = peers.nccl_version;
 
-    run.lines.push_back(fmt::format("Baton {}; {}; {}", run.baton, run.cuda, run.mpi));
+    run.lines.push_back(fmt::format("Baton {}; {}; {}", run.versions.baton, run.versions.cuda, run.versions.mpi));
     add_ranks(run, communicator);
     for (const std::string &line : split(topology::summarize(machine), '\n')) {
         run.lines.push_back(line);

@@ -6,17 +6,14 @@
 
 #include "environment.hpp"
 #include "peers/peer.hpp"
+#include "versions.hpp"
 
 namespace baton::bench::perf {
 
 /// What ran where. No host name. Complete on rank 0.
 struct RunInfo {
     std::string date;  // UTC, "2026-11-20"
-    std::string baton;
-    std::string cuda;    // "CUDA runtime 13.0, driver 13.0"
-    std::string driver;  // of the system, "580.159.04"; empty if unknown
-    std::string mpi;
-    std::string nccl;               // empty unless it was loaded
+    Versions versions;
     std::vector<std::string> gpus;  // one for each rank; empty on the host
     // Rank 0's variables of Baton and NCCL: a command alone does not say under which settings it ran.
     std::map<std::string, std::string> environment;

@@ -6,6 +6,7 @@
 
 #include "atomic_file.hpp"
 #include "startup/report.hpp"
+#include "topology/discover.hpp"
 #include "world.hpp"
 
 namespace {
@@ -37,7 +38,7 @@ int run(int argc, char **argv, Start &start) {
     }
     world.on_rank_0([&] {
         if (json) {
-            json->write(to_json(report).dump(2) + "\n");
+            json->write(to_json(report, baton::bench::versions_on(baton::topology::discover())).dump(2) + "\n");
         }
     });
     return report.right && in_time ? 0 : 1;

@@ -74,11 +74,11 @@ std::string table(const Report &report) {
     return text;
 }
 
-nlohmann::ordered_json to_json(const Report &report) {
+nlohmann::ordered_json to_json(const Report &report, const Versions &versions) {
     const baton_info &info = report.info;
     nlohmann::ordered_json json;
-    json["baton_startup"] =
-        fmt::format("{}.{}.{}", baton_version() / 10000, baton_version() / 100 % 100, baton_version() % 100);
+    json["baton_startup"] = versions.baton;
+    json["versions"] = bench::to_json(versions);
     json["ranks"] = info.size;
     json["on_gpu"] = info.on_gpu != 0;
     json["reach"] = info.reach;

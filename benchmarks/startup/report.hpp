@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "startup/measure.hpp"
+#include "versions.hpp"
 
 namespace baton::bench::startup {
 
@@ -33,6 +34,6 @@ struct Report {
 Report gather(const Start &start);
 
 std::string table(const Report &report);
-nlohmann::ordered_json to_json(const Report &report);
+nlohmann::ordered_json to_json(const Report &report, const Versions &versions);
 
 }  // namespace baton::bench::startup

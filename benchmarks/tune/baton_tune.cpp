@@ -79,6 +79,7 @@ public:
                 }
             }
             machine = topology::discover();
+            versions_ = versions_on(machine);
         });
         table_.key = key_of(communicator_, machine);
         world.on_rank_0([&] { before_ = tuning_before(path_, table_.key); });
@@ -143,7 +144,7 @@ private:
         }
         std::vector<core::TuningTable> after;
         if (json_) {
-            json_->draft(to_json(options_, table_.key, all_));
+            json_->draft(to_json(options_, versions_, table_.key, all_));
         }
         if (file_) {
             after = merged(tables_of(path_), table_);
@@ -173,7 +174,8 @@ private:
     std::string path_;
     std::optional<AtomicFile> file_;
     std::optional<AtomicFile> json_;
-    core::Tuning before_;  // on rank 0
+    Versions versions_;    // on rank 0
+    core::Tuning before_;  // likewise
     core::TuningTable table_;
     std::vector<Measured> all_;
 };

@@ -45,8 +45,11 @@ std::vector<std::string> report(const Measured &measured, const std::vector<core
     return lines;
 }
 
-std::string to_json(const Options &options, const core::TuningKey &key, const std::vector<Measured> &all) {
+std::string to_json(const Options &options, const Versions &versions, const core::TuningKey &key,
+                    const std::vector<Measured> &all) {
     nlohmann::ordered_json json;
+    json["baton_tune"] = versions.baton;
+    json["versions"] = bench::to_json(versions);
     json["mode"] = options.graph ? "graph" : "eager";
     json["rounds"] = options.rounds;
     json["budget_s"] = options.budget;

@@ -5,6 +5,7 @@
 
 #include "tune/measure.hpp"
 #include "tune/options.hpp"
+#include "versions.hpp"
 
 namespace baton::bench::tune {
 
@@ -13,6 +14,7 @@ std::vector<std::string> report(const Measured &measured, const std::vector<core
                                 const std::vector<std::size_t> &chosen);
 
 /// All times of all candidates, and how they were measured.
-std::string to_json(const Options &options, const core::TuningKey &key, const std::vector<Measured> &all);
+std::string to_json(const Options &options, const Versions &versions, const core::TuningKey &key,
+                    const std::vector<Measured> &all);
 
 }  // namespace baton::bench::tune

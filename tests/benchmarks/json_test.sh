@@ -22,6 +22,13 @@ done
 "$startup" --device host --json /dev/stdout | cat >"$log"
 [ "$(tail -n 1 "$log")" = "}" ] || fail "no JSON at the end of what goes into a pipe: $(cat "$log")"
 
+versions_in() { grep -A 5 -F '"versions": {' "$1"; }
+measure --op barrier --json "$folder/perf.json" >"$log"
+"$startup" --device host --json "$folder/startup.json" >"$log"
+grep -qE '"baton": "[0-9]+[.]' "$folder/startup.json" || fail "start-up's file has no version: $(cat "$folder/startup.json")"
+[ "$(versions_in "$folder/startup.json")" = "$(versions_in "$folder/perf.json")" ] ||
+    fail "start-up's file names other versions: $(cat "$folder/startup.json")"
+
 measure --op barrier --no-check --json "$folder/unchecked.json" >"$log"
 grep -q "NOT VERIFIED (--no-check)" "$log" || fail "unverified results look like others: $(cat "$log")"
 grep -qF "# 1 row, not verified" "$log" || fail "unverified results look like others: $(cat "$log")"

@@ -208,8 +208,12 @@ TEST(TuneReport, SaysWhatChangedAndHowMuch) {
     EXPECT_EQ(lines[7], "#   larger: pull by host");
     Options options;
     options.graph = true;
-    EXPECT_THAT(to_json(options, core::host_tuning_key(2), {measured}),
-                testing::AllOf(HasSubstr("\"pull by host\": 2.0"), HasSubstr("\"mode\": \"graph\"")));
+    Versions versions;
+    versions.baton = "9.9.9";
+    versions.mpi = "MPI X";
+    EXPECT_THAT(to_json(options, versions, core::host_tuning_key(2), {measured}),
+                testing::AllOf(HasSubstr("\"pull by host\": 2.0"), HasSubstr("\"mode\": \"graph\""),
+                               HasSubstr("\"baton_tune\": \"9.9.9\""), HasSubstr("\"mpi\": \"MPI X\"")));
 }
 
 Parsed<Options> parse(std::vector<std::string> arguments) {

@@ -31,6 +31,7 @@ printf '{"version": 1, "tables": [%s]}' "$other" >"$file"
 expect 0 "#   $key" run "$tune" --device host --op allgather,send --max 64K --rounds 3 --file "$file" --json "$folder/times.json"
 grep -qF '"channels": 7' "$file" || fail "the other machine's table is gone"
 grep -qF '"bytes": 65536' "$folder/times.json" || fail "--json has no times of 64 KiB"
+grep -qE '"baton": "[0-9]+[.]' "$folder/times.json" || fail "--json has no versions: $(head "$folder/times.json")"
 
 export BATON_TUNING=$file
 expect 0 "tuning table for $key, " plans allgather
