@@ -125,7 +125,7 @@ struct ArenaLayout {
     std::uint64_t packets = 0;          // [parity][channel][from][packets_per_channel] Packet; likewise
     std::uint64_t lines = 0;            // [parity][channel][from][lines_per_channel] DataLine
     std::uint64_t staging = 0;          // [2][from][segment_bytes]; from the owner itself: for all, who read it here
-    std::uint64_t early = 0;            // [parity][channel][early_bytes]; from the owner, for all
+    std::uint64_t early = 0;            // [parity][channel][early_bytes]; from the owner, for others to read
     std::uint64_t total_bytes = 0;
 
     /// Bytes that the parts are to hold.

@@ -163,7 +163,8 @@ namespace baton::core {
 /// Shares of large copies start at multiples of this: a line that two channels write halves of crosses the links twice.
 inline constexpr std::uint64_t copy_granule = 128;
 
-/// What a channel can put into each of the places that its early staging, of so many bytes, is divided into.
+/// What a channel can put into each of the places, one or more, that its early staging of so many bytes is divided
+/// into.
 BATON_HD constexpr std::uint64_t early_place_bytes(std::uint64_t bytes, int places) {
     return bytes / static_cast<std::uint64_t>(places) / copy_granule * copy_granule;
 }
