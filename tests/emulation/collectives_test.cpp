@@ -289,13 +289,13 @@ TEST_P(EmulatedKernelsThatBreak, EndWhereThreadsAreToldDifferently) {
     }
 }
 
+std::string name_of(const testing::TestParamInfo<std::tuple<int, bool>> &of) {
+    return fmt::format("{}{}", std::get<0>(of.param), std::get<1>(of.param) ? "ThroughHost" : "");
+}
 INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernels, testing::Combine(testing::Values(1, 2, 3, 5, 9), testing::Bool()),
-                         [](const auto &of) {
-                             return fmt::format("{}{}", std::get<0>(of.param),
-                                                std::get<1>(of.param) ? "ThroughHost" : "");
-                         });
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernelsThatBreak, testing::Combine(testing::Values(2), testing::Bool()),
-                         [](const auto &of) { return std::to_string(std::get<0>(of.param)); });
+                         name_of);
 
 }  // namespace
 }  // namespace baton::emulation
