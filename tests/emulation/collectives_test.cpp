@@ -294,7 +294,8 @@ std::string name_of(const testing::TestParamInfo<std::tuple<int, bool>> &of) {
 }
 INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernels, testing::Combine(testing::Values(1, 2, 3, 5, 9), testing::Bool()),
                          name_of);
-INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernelsThatBreak, testing::Combine(testing::Values(2), testing::Bool()),
+// Through host memory one thread looks for all, and may have looked before another told: then all may complete.
+INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernelsThatBreak, testing::Combine(testing::Values(2), testing::Values(false)),
                          name_of);
 
 }  // namespace
