@@ -213,6 +213,15 @@ inline Vector input(int rank, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) made[i] = element(rank, i);
     return made;
 }
+/// By rank, what each sends, and room for as many results.
+inline std::vector<Vector> inputs(int ranks, std::size_t count) {
+    std::vector<Vector> all;
+    for (int rank = 0; rank < ranks; ++rank) all.push_back(input(rank, count));
+    return all;
+}
+inline std::vector<Vector> outputs(int ranks, std::size_t count) {
+    return std::vector<Vector>(static_cast<std::size_t>(ranks), Vector(count, 0xdeadu));
+}
 inline std::uint32_t sum(int ranks, std::size_t i) {
     std::uint32_t all = 0;
     for (int rank = 0; rank < ranks; ++rank) all += element(rank, i);

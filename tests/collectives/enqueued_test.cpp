@@ -52,6 +52,7 @@ public:
     EnqueuingEngine(Node &node, int rank, std::uint64_t seed)
         : ChannelEngine(node, rank, 0), node_(node), random_(static_cast<unsigned>(seed % 2147483646 + 1)) {}
 
+    Remote early_of(int rank) const = delete;  // a copy engine has none
     int spread_peer_at(int step) const { return peer_at(step); }
     Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
@@ -162,19 +163,11 @@ protected:
     Enqueued() { std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed_)); }
     const Shape &shape() const { return GetParam(); }
     std::size_t ranks() const { return static_cast<std::size_t>(shape().ranks); }
-    std::vector<Vector> inputs(std::size_t count) const {
-        std::vector<Vector> all;
-        for (int rank = 0; rank < shape().ranks; ++rank) all.push_back(input(rank, count));
-        return all;
-    }
-    std::vector<Vector> outputs(std::size_t count) const {
-        return std::vector<Vector>(ranks(), Vector(count, 0xdeadu));
-    }
 
     /// Runs `body(engine, args)` on every engine of every rank. send and recv may be the same.
     template <class Body>
     void run(std::vector<Vector> &send, std::vector<Vector> &recv, const Body &body) {
-        Node node(shape().ranks, channels, shape().count < 10000 ? 1024 : 256 * 1024);
+        Node node(shape().ranks, channels, shape().count < 10000 ? 1024 : 256 * 1024, 512);
         run_channels(node, send, recv, [&](ChannelEngine &channel, int rank) {
             const CollectiveArgs args = args_of(node, rank, shape().count, 0);
             if ((shape().enqueue >> rank & 1) == 0) return body(channel, args);
@@ -188,7 +181,8 @@ protected:
 };
 
 TEST_P(Enqueued, Allgather) {
-    std::vector<Vector> send = inputs(shape().count), recv = outputs(shape().count * ranks());
+    std::vector<Vector> send = inputs(shape().ranks, shape().count),
+                        recv = outputs(shape().ranks, shape().count * ranks());
     run(send, recv, [](auto &engine, const CollectiveArgs &args) { allgather_push(engine, args); });
     Vector expected;
     for (const Vector &part : send) expected.insert(expected.end(), part.begin(), part.end());
@@ -197,7 +191,7 @@ TEST_P(Enqueued, Allgather) {
 
 TEST_P(Enqueued, Alltoall) {
     const std::size_t count = shape().count;
-    std::vector<Vector> send = inputs(count * ranks()), recv = outputs(count * ranks());
+    std::vector<Vector> send = inputs(shape().ranks, count * ranks()), recv = outputs(shape().ranks, count * ranks());
     run(send, recv, [](auto &engine, const CollectiveArgs &args) { alltoall_push(engine, args); });
     for (std::size_t to = 0; to < ranks(); ++to) {
         for (std::size_t from = 0; from < ranks(); ++from) {
@@ -208,14 +202,14 @@ TEST_P(Enqueued, Alltoall) {
 }
 
 TEST_P(Enqueued, Broadcast) {
-    std::vector<Vector> send = inputs(shape().count), recv = outputs(shape().count);
+    std::vector<Vector> send = inputs(shape().ranks, shape().count), recv = outputs(shape().ranks, shape().count);
     run(send, recv, [](auto &engine, const CollectiveArgs &args) { BroadcastPush(engine, args).run(); });
     for (const Vector &found : recv) EXPECT_TRUE(found == send[0]);
 }
 
 TEST_P(Enqueued, ReduceScatter) {
     const std::size_t count = shape().count;
-    std::vector<Vector> send = inputs(count * ranks()), recv = outputs(count);
+    std::vector<Vector> send = inputs(shape().ranks, count * ranks()), recv = outputs(shape().ranks, count);
     run(send, recv, [](auto &engine, CollectiveArgs args) {
         args.signals_before_reads = true;
         reduce_scatter_staged<std::uint32_t>(engine, args);
@@ -228,7 +222,8 @@ TEST_P(Enqueued, ReduceScatter) {
 TEST_P(Enqueued, Allreduce) {
     for (const bool scratch : {false, true}) {
         for (const bool in_place : {false, true}) {
-            std::vector<Vector> send = inputs(shape().count), recv = outputs(shape().count);
+            std::vector<Vector> send = inputs(shape().ranks, shape().count),
+                                recv = outputs(shape().ranks, shape().count);
             std::vector<Vector> &target = in_place ? send : recv;
             run(send, target, [&](auto &engine, CollectiveArgs args) {
                 args.recv_is_scratch = scratch;

@@ -46,19 +46,13 @@ protected:
             body(engine, args);
         });
     }
-    static std::vector<Vector> inputs(std::size_t count) {
-        std::vector<Vector> all;
-        for (int rank = 0; rank < ranks; ++rank) all.push_back(input(rank, count));
-        return all;
-    }
-    static std::vector<Vector> outputs(std::size_t count) { return std::vector<Vector>(ranks, Vector(count, 0xdeadu)); }
 };
 
 class InAnyOrder : public RoutedChannels {};
 class InRankOrder : public RoutedChannels {};
 
 TEST_P(InAnyOrder, Allgather) {
-    std::vector<Vector> send = inputs(shape().count), recv = outputs(shape().count * ranks);
+    std::vector<Vector> send = inputs(ranks, shape().count), recv = outputs(ranks, shape().count * ranks);
     run(send, recv, [&](ChannelEngine &engine, const RoutedArgs &args) {
         shape().ring ? AllgatherRing<ChannelEngine>(engine, args).run()
                      : AllgatherTwoLevel<ChannelEngine>(engine, args).run();
@@ -70,7 +64,7 @@ TEST_P(InAnyOrder, Allgather) {
 
 TEST_P(InRankOrder, ReduceScatter) {
     for (const bool in_place : {false, true}) {
-        std::vector<Vector> send = inputs(shape().count * ranks), recv = outputs(shape().count);
+        std::vector<Vector> send = inputs(ranks, shape().count * ranks), recv = outputs(ranks, shape().count);
         std::vector<Vector> &target = in_place ? send : recv;
         run(send, target, [&](ChannelEngine &engine, const RoutedArgs &args) {
             shape().ring ? ReduceScatterChain<std::uint32_t, ChannelEngine>(engine, args).run()
@@ -85,7 +79,7 @@ TEST_P(InRankOrder, ReduceScatter) {
 
 TEST_P(InRankOrder, Allreduce) {
     for (const bool in_place : {false, true}) {
-        std::vector<Vector> send = inputs(shape().count), recv = outputs(shape().count);
+        std::vector<Vector> send = inputs(ranks, shape().count), recv = outputs(ranks, shape().count);
         std::vector<Vector> &target = in_place ? send : recv;
         run(send, target, [](ChannelEngine &engine, const RoutedArgs &args) {
             AllreduceChain<std::uint32_t, ChannelEngine>(engine, args).run();

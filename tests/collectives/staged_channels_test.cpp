@@ -38,19 +38,11 @@ protected:
     }
     const Shape &shape() const { return GetParam(); }
     std::size_t ranks() const { return static_cast<std::size_t>(shape().ranks); }
-    std::vector<Vector> inputs(std::size_t count) const {
-        std::vector<Vector> all;
-        for (int rank = 0; rank < shape().ranks; ++rank) all.push_back(input(rank, count));
-        return all;
-    }
-    std::vector<Vector> outputs(std::size_t count) const {
-        return std::vector<Vector>(ranks(), Vector(count, 0xdeadu));
-    }
 };
 
 TEST_P(StagedChannels, Allgather) {
     const std::size_t count = shape().count;
-    std::vector<Vector> send = inputs(count), recv = outputs(count * ranks());
+    std::vector<Vector> send = inputs(shape().ranks, count), recv = outputs(shape().ranks, count * ranks());
     run(send, recv, count, 0, [](auto &engine, const CollectiveArgs &args) { allgather_staged(engine, args); });
     Vector expected;
     for (const Vector &part : send) expected.insert(expected.end(), part.begin(), part.end());
@@ -60,7 +52,8 @@ TEST_P(StagedChannels, Allgather) {
 TEST_P(StagedChannels, Alltoall) {
     const std::size_t count = shape().count;
     for (const bool in_place : {false, true}) {
-        std::vector<Vector> send = inputs(count * ranks()), recv = outputs(count * ranks());
+        std::vector<Vector> send = inputs(shape().ranks, count * ranks()),
+                            recv = outputs(shape().ranks, count * ranks());
         std::vector<Vector> &target = in_place ? send : recv;
         run(send, target, count, 0, [](auto &engine, const CollectiveArgs &args) { alltoall_staged(engine, args); });
         for (std::size_t to = 0; to < ranks(); ++to) {
@@ -75,7 +68,7 @@ TEST_P(StagedChannels, Alltoall) {
 
 TEST_P(StagedChannels, Broadcast) {
     const int root = shape().ranks - 1;
-    std::vector<Vector> send = inputs(shape().count), recv = outputs(shape().count);
+    std::vector<Vector> send = inputs(shape().ranks, shape().count), recv = outputs(shape().ranks, shape().count);
     run(send, recv, shape().count, root,
         [](auto &engine, const CollectiveArgs &args) { broadcast_staged(engine, args); });
     for (const Vector &found : recv) EXPECT_EQ(found, send[static_cast<std::size_t>(root)]);
@@ -84,7 +77,7 @@ TEST_P(StagedChannels, Broadcast) {
 TEST_P(StagedChannels, ReduceScatter) {
     const std::size_t count = shape().count;
     for (const bool credited : {false, true}) {
-        std::vector<Vector> send = inputs(count * ranks()), recv = outputs(count);
+        std::vector<Vector> send = inputs(shape().ranks, count * ranks()), recv = outputs(shape().ranks, count);
         run(send, recv, count, 0, [&](auto &engine, CollectiveArgs args) {
             args.signals_before_reads = credited;
             reduce_scatter_staged<std::uint32_t>(engine, args);
@@ -98,7 +91,7 @@ TEST_P(StagedChannels, ReduceScatter) {
 TEST_P(StagedChannels, Allreduce) {
     const std::size_t count = shape().count;
     for (const bool in_place : {false, true}) {
-        std::vector<Vector> send = inputs(count), recv = outputs(count);
+        std::vector<Vector> send = inputs(shape().ranks, count), recv = outputs(shape().ranks, count);
         std::vector<Vector> &target = in_place ? send : recv;
         run(send, target, count, 0,
             [](auto &engine, const CollectiveArgs &args) { allreduce_staged<std::uint32_t>(engine, args); });
