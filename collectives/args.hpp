@@ -15,12 +15,10 @@ struct CollectiveArgs {
     std::uint64_t bytes = 0;  // as Request::bytes: of a block, or of the whole buffer of allreduce and broadcast
     std::int32_t op = 0;      // baton_op
     std::int32_t root = 0;    // broadcast; only it has `send`
-    // Algorithm::two_phase: every rank may work in its `recv` until it has credited step 1; peers store results there
-    // only after that credit. The same on all ranks.
-    bool recv_is_scratch = false;
-    // Peers may be copy engines, whose signals do not wait for what their reductions read, so that slots are asked for.
-    // The same on all ranks.
-    bool signals_before_reads = false;
+    // Copy engines may be among the ranks. Their signals do not wait for what their reductions read, and they combine
+    // in `recv` what they have fetched, so slots and peers' `recv` are written only after a credit. The same on all
+    // ranks.
+    bool beside_copy_engines = false;
 };
 
 }  // namespace baton::core

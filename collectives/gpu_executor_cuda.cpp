@@ -181,8 +181,7 @@ void GpuExecutor::collective(const Request &request, const Plan &plan, const Col
         return ordered(stream, Enqueues::at_once, [&](cudaStream_t on) { run_kernel(request, plan, args, on); });
     }
     CollectiveArgs shared = args;
-    shared.recv_is_scratch = view_.size == 2;  // with more it has not been measured
-    shared.signals_before_reads = true;
+    shared.beside_copy_engines = true;
     ordered(stream, Enqueues::in_steps, [&](cudaStream_t on) {
         if (!run_copy_engine(request, plan, shared, on)) run_kernel(request, plan, shared, on);
     });

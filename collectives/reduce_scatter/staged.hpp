@@ -17,7 +17,7 @@ namespace baton::core {
 template <class T, class Engine>
 BATON_HD void reduce_scatter_staged(Engine &engine, const CollectiveArgs &args) {
     const int rank = engine.rank();
-    const bool credits = args.signals_before_reads;
+    const bool credits = args.beside_copy_engines;
     StagedSteps at(engine, args.bytes, credits ? 0 : engine.size() - 1);
     if (!engine.begin(args.arrival)) return;
     if (!at.is_early() && !at.await_arrivals(engine)) return;

@@ -211,7 +211,7 @@ TEST_P(Enqueued, ReduceScatter) {
     const std::size_t count = shape().count;
     std::vector<Vector> send = inputs(shape().ranks, count * ranks()), recv = outputs(shape().ranks, count);
     run(send, recv, [](auto &engine, CollectiveArgs args) {
-        args.signals_before_reads = true;
+        args.beside_copy_engines = true;
         reduce_scatter_staged<std::uint32_t>(engine, args);
     });
     for (std::size_t rank = 0; rank < ranks(); ++rank) {
@@ -220,19 +220,16 @@ TEST_P(Enqueued, ReduceScatter) {
 }
 
 TEST_P(Enqueued, Allreduce) {
-    for (const bool scratch : {false, true}) {
-        for (const bool in_place : {false, true}) {
-            std::vector<Vector> send = inputs(shape().ranks, shape().count),
-                                recv = outputs(shape().ranks, shape().count);
-            std::vector<Vector> &target = in_place ? send : recv;
-            run(send, target, [&](auto &engine, CollectiveArgs args) {
-                args.recv_is_scratch = scratch;
-                allreduce_two_phase<std::uint32_t>(engine, args);
-            });
-            for (const Vector &found : target) {
-                for (std::size_t i = 0; i < shape().count; ++i)
-                    ASSERT_EQ(found[i], sum(shape().ranks, i)) << "in place " << in_place << ", scratch " << scratch;
-            }
+    for (const bool in_place : {false, true}) {
+        std::vector<Vector> send = inputs(shape().ranks, shape().count), recv = outputs(shape().ranks, shape().count);
+        std::vector<Vector> &target = in_place ? send : recv;
+        run(send, target, [](auto &engine, CollectiveArgs args) {
+            args.beside_copy_engines = true;
+            allreduce_two_phase<std::uint32_t>(engine, args);
+        });
+        for (const Vector &found : target) {
+            for (std::size_t i = 0; i < shape().count; ++i)
+                ASSERT_EQ(found[i], sum(shape().ranks, i)) << "in place " << in_place;
         }
     }
 }

@@ -79,7 +79,7 @@ TEST_P(StagedChannels, ReduceScatter) {
     for (const bool credited : {false, true}) {
         std::vector<Vector> send = inputs(shape().ranks, count * ranks()), recv = outputs(shape().ranks, count);
         run(send, recv, count, 0, [&](auto &engine, CollectiveArgs args) {
-            args.signals_before_reads = credited;
+            args.beside_copy_engines = credited;
             reduce_scatter_staged<std::uint32_t>(engine, args);
         });
         for (std::size_t rank = 0; rank < ranks(); ++rank) {

@@ -80,7 +80,7 @@ struct Call {
     int root = 0;
     int channels = 1;
     bool in_place = false;
-    bool asks_for_slots = false;           // CollectiveArgs::signals_before_reads, recv_is_scratch
+    bool asks_for_slots = false;           // CollectiveArgs::beside_copy_engines
     std::size_t send_at = 0, recv_at = 0;  // in the ranks' memory
     Buffers inputs, expected;
 
@@ -216,7 +216,7 @@ core::RoutedArgs args_of(Node &node, const CommView &view, const Call &call, std
     args.bytes = call.chunk();
     args.op = call.op;
     args.root = call.root;
-    args.signals_before_reads = args.recv_is_scratch = call.asks_for_slots;
+    args.beside_copy_engines = call.asks_for_slots;
     args.route = core::make_route(links_for(call.kernel.way.algorithm, view.size), view.rank);
     return args;
 }
