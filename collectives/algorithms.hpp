@@ -28,6 +28,7 @@
 #include "collectives/barrier/arrive.hpp"
 #include "collectives/broadcast/line.hpp"
 #include "collectives/broadcast/packet.hpp"
+#include "collectives/broadcast/pipeline.hpp"
 #include "collectives/broadcast/pull.hpp"
 #include "collectives/broadcast/push.hpp"
 #include "collectives/broadcast/staged.hpp"
@@ -94,6 +95,8 @@ BATON_HD void run_broadcast(Engine &engine, const Args &args) {
         broadcast_line(engine, args);
     } else if constexpr (algorithm == Algorithm::push) {
         BroadcastPush<Engine>(engine, args).run();
+    } else if constexpr (algorithm == Algorithm::pipeline) {
+        broadcast_pipeline(engine, args);
     } else if constexpr (algorithm == Algorithm::pull) {
         broadcast_pull(engine, args);
     } else if constexpr (algorithm == Algorithm::staged) {

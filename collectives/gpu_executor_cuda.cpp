@@ -173,7 +173,8 @@ void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const Col
     }
     RoutedArgs routed{args, route_};  // a kernel without a route takes the first part
     void *arguments[] = {const_cast<CommView *>(&view_), &routed};
-    launch(choice.kernel, plan.channels, choice.threads, arguments, stream, "launching a collective");
+    launch(choice.kernel, plan.channels * choice.blocks_per_channel, choice.threads, arguments, stream,
+           "launching a collective");
 }
 
 void GpuExecutor::collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) {

@@ -6,22 +6,27 @@
 #include "collectives/kernels.hpp"
 #include "transport/kernel/engine.cuh"
 #include "transport/kernel/grid.cuh"
+#include "transport/kernel/half_engine.cuh"
 #include "transport/kernel/launch.hpp"
 
 namespace baton::core {
 
 template <Algorithm algorithm>
+using EngineOf = std::conditional_t<blocks_per_channel(algorithm) == 2, HalfEngine, KernelEngine>;
+
+template <Algorithm algorithm>
 using ArgsOf = std::conditional_t<is_routed(algorithm), RoutedArgs, CollectiveArgs>;
 
-/// One block per channel runs the algorithm on an engine. Two blocks fit a multiprocessor (gpu_share.cpp): with three,
-/// and 80 registers a thread, reductions of packets would keep some of their values in local memory.
+/// One block per channel runs the algorithm on an engine, or two do, each for half of the channel. Two blocks fit a
+/// multiprocessor (gpu_share.cpp): with three, and 80 registers a thread, reductions of packets would keep some of
+/// their values in local memory. Of halves four fit.
 template <baton_operation operation, Algorithm algorithm, class T>
-__global__ void __launch_bounds__(block_threads, 2)
+__global__ void __launch_bounds__(block_threads, 2 * blocks_per_channel(algorithm))
     collective_kernel(const __grid_constant__ CommView view, const __grid_constant__ ArgsOf<algorithm> args) {
     static_assert(block_threads > 32, "the last warp does not take packets");
     wait_for_kernel_before();
     __shared__ KernelShared shared;
-    KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    EngineOf<algorithm> engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     run_algorithm<operation, algorithm, T>(engine, args);
 }
 
@@ -35,7 +40,8 @@ KernelChoice kernel_among(baton_operation operation, Algorithm algorithm, baton_
             // The chain from island to island is the one along a ring, by another route: the same kernel.
             constexpr bool chain = one == BATON_ALLREDUCE && way == Algorithm::two_level;
             constexpr Algorithm as = chain ? Algorithm::chain : way;
-            choice = {reinterpret_cast<const void *>(&collective_kernel<one, as, T>), block_threads};
+            choice = {reinterpret_cast<const void *>(&collective_kernel<one, as, T>), block_threads,
+                      blocks_per_channel(as)};
         });
     };
     ((operation == operations ? find.template operator()<operations>() : void()), ...);

@@ -11,12 +11,16 @@
 
 namespace baton::core {
 
+/// Two for algorithms that run on halves of channels (kernel/half_engine.cuh).
+constexpr int blocks_per_channel(Algorithm algorithm) { return algorithm == Algorithm::pipeline ? 2 : 1; }
+
 struct KernelChoice {
     const void *kernel = nullptr;  // nullptr: the kernel transport has no such algorithm
     int threads = 0;               // of a block
+    int blocks_per_channel = 1;
 };
 
-/// The kernels that run an algorithm with one block per channel, by the file that compiles them and knows which it has.
+/// The kernels that run an algorithm of a collective, by the file that compiles them and knows which it has.
 /// Arguments: CommView, CollectiveArgs; where the algorithm is_routed(), RoutedArgs.
 KernelChoice copying_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
 KernelChoice reduce_scatter_kernel(baton_operation operation, Algorithm algorithm, baton_type type);

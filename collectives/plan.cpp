@@ -26,6 +26,8 @@ const char *algorithm_name(Algorithm algorithm) {
             return "ring";
         case Algorithm::chain:
             return "chain";
+        case Algorithm::pipeline:
+            return "pipeline";
         case Algorithm::two_level:
             return "two_level";
         case Algorithm::direct:

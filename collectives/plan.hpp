@@ -19,6 +19,7 @@ enum class Algorithm {
     ring,           // allgather: from neighbour to neighbour
     chain,          // reductions: sums from neighbour to neighbour, results back
     two_level,      // within islands of GPUs, and between them
+    pipeline,       // broadcast: segments from rank to rank
     direct,         // put and get: the address is known
 };
 
@@ -82,6 +83,7 @@ constexpr bool needs_reach(Algorithm algorithm) {
         case Algorithm::ring:
         case Algorithm::chain:
         case Algorithm::two_level:
+        case Algorithm::pipeline:
             return true;
         case Algorithm::arrive:
         case Algorithm::packet:

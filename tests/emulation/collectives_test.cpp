@@ -10,11 +10,13 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/expected.hpp"
+#include "collectives/kernels.hpp"
 #include "collectives/links.hpp"
 #include "emulation/node.hpp"
 #include "support/seed.hpp"
 #include "transport/kernel/engine.cuh"
 #include "transport/kernel/grid.cuh"
+#include "transport/kernel/half_engine.cuh"
 
 namespace baton::emulation {
 namespace {
@@ -35,7 +37,8 @@ template <baton_operation operation, Algorithm algorithm, class T>
 void collective_kernel(const CommView &view, const core::RoutedArgs &args) {
     core::wait_for_kernel_before();
     __shared__ core::KernelShared shared;
-    core::KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    using Engine = std::conditional_t<core::blocks_per_channel(algorithm) == 2, core::HalfEngine, core::KernelEngine>;
+    Engine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     core::run_algorithm<operation, algorithm, T>(engine, args);
 }
 
@@ -84,6 +87,7 @@ struct Call {
     std::size_t send_at = 0, recv_at = 0;  // in the ranks' memory
     Buffers inputs, expected;
 
+    unsigned blocks() const { return static_cast<unsigned>(channels * core::blocks_per_channel(kernel.way.algorithm)); }
     std::size_t chunk() const { return count * baton_type_size(kernel.type); }
     std::string text() const {
         return fmt::format("{} {} of {} {}, {}, root {}, {} channels, send at {}, recv at {}",
@@ -185,8 +189,8 @@ protected:
             0, 1, 2, 7, 8, 30, 129, runs / baton_type_size(kernel.type), most / 3, most - random() % 4};
         call.count = counts[random() % std::size(counts)];
         if (kernel.operation == BATON_BARRIER) call.count = 0;
-        if (kernel.operation == BATON_BROADCAST && algorithm == Algorithm::push && random() % 4 == 0)
-            call.count = relayed_bytes;
+        const bool steps = algorithm == Algorithm::push || algorithm == Algorithm::pipeline;
+        if (kernel.operation == BATON_BROADCAST && steps && random() % 4 == 0) call.count = relayed_bytes;
         call.op = core::reduces(kernel.operation) ? static_cast<baton_op>(random() % BATON_OP_COUNT) : BATON_SUM;
         call.root = static_cast<int>(random()) & 0xFF;
         call.root = kernel.operation == BATON_BROADCAST ? call.root % size() : 0;
@@ -235,7 +239,7 @@ void launch(Node &node, const CommView &view, const Call &call, std::uint64_t se
     std::ranges::copy(guard, before);
     std::ranges::copy(guard, behind);
     const core::RoutedArgs args = args_of(node, view, call, send, recv);
-    run_grid(static_cast<unsigned>(call.channels), threads, seed + rank * 16, [&] { call.kernel.run(view, args); });
+    run_grid(call.blocks(), threads, seed + rank * 16, [&] { call.kernel.run(view, args); });
     EXPECT_TRUE(test::equal_bytes(expected, {recv, expected.size()})) << call.text() << ", rank " << rank;
     EXPECT_TRUE(test::equal_bytes(guard, {before, guard.size()}) && test::equal_bytes(guard, {behind, guard.size()}))
         << call.text() << ", rank " << rank << ": beside what is received";
@@ -275,7 +279,7 @@ TEST_P(EmulatedKernelsThatBreak, EndWhereThreadsAreToldDifferently) {
         node.with_ranks([&](const CommView &view) {
             std::byte *const send = node.memory(view.rank) + call.send_at;
             const core::RoutedArgs args = args_of(node, view, call, send, node.memory(view.rank) + call.recv_at);
-            run_grid(static_cast<unsigned>(call.channels), threads, seed + static_cast<std::uint64_t>(view.rank), [&] {
+            run_grid(call.blocks(), threads, seed + static_cast<std::uint64_t>(view.rank), [&] {
                 if (threadIdx.x == teller) {
                     for (int rank = 0; rank < size(); ++rank)
                         core::store_abort(view.arena(rank), core::AbortWord::make(BATON_ERR_ABORTED, 0, 0));

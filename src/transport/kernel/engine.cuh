@@ -150,30 +150,13 @@ public:
         return !failed_;
     }
 
-private:
+protected:
     using Words = std::uint64_t *(Arena::*)(int, int) const;
-
-    template <class F>
-    __device__ static const Remote *listed(Remote *list, int count, const F &remote_of) {
-        for (int at = static_cast<int>(threadIdx.x); at < count; at += static_cast<int>(blockDim.x)) {
-            list[at] = remote_of(at);
-        }
-        __syncthreads();
-        return list;
-    }
 
     __device__ void copy_what_waits() {
         const OwnCopy own = own_;
         own_.bytes = 0;
         copy(own.destination, own.source, own.bytes);
-    }
-
-    template <class F>
-    __device__ void for_each_peer(const F &act) {
-        if (failed_) return;
-        for (int peer = static_cast<int>(threadIdx.x); peer < view_.size; peer += static_cast<int>(blockDim.x)) {
-            if (peer != view_.rank) act(peer);
-        }
     }
 
     __device__ void post(int peer, Words words, std::uint64_t step) {
@@ -195,6 +178,24 @@ private:
         if (threadIdx.x == 0 && !failed_)
             poll((view_.own().*words)(channel_, peer), step_value(epoch_, step), wait_for, peer);
         return agree();
+    }
+
+private:
+    template <class F>
+    __device__ static const Remote *listed(Remote *list, int count, const F &remote_of) {
+        for (int at = static_cast<int>(threadIdx.x); at < count; at += static_cast<int>(blockDim.x)) {
+            list[at] = remote_of(at);
+        }
+        __syncthreads();
+        return list;
+    }
+
+    template <class F>
+    __device__ void for_each_peer(const F &act) {
+        if (failed_) return;
+        for (int peer = static_cast<int>(threadIdx.x); peer < view_.size; peer += static_cast<int>(blockDim.x)) {
+            if (peer != view_.rank) act(peer);
+        }
     }
 
     __device__ void poll(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for, int peer) {

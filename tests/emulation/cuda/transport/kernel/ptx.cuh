@@ -53,7 +53,7 @@ inline LineWords load_line_part(const std::byte *at, bool when) {
 }
 
 inline ChannelStart load_start(const ChannelStart *at) {
-    return {.abort = load_relaxed(&at->abort), .epoch = load_relaxed(&at->epoch)};
+    return {.abort = load_relaxed(&at->abort), .epoch = load_relaxed(&at->epoch), .halves = 0};
 }
 
 inline void store_after_reads(std::uint64_t *word, std::uint64_t value) { store_release(word, value); }

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "collectives/args.hpp"
+#include "transport/transport.hpp"
+
+/// Broadcast from rank to rank, for large buffers: every link carries the buffer once, to one peer, which is what links
+/// do best (docs/experiments.md).
+///   1. Tell every peer where my receive buffer is; wait for all.
+///   2. Each channel segment by segment of its part, from the root on in the order of ranks:
+///      Root:   copy it into the next rank's receive buffer, and beside that into my own; signal.
+///      Others: wait for the signal of the rank before; copy the segment from my receive buffer into that of the next
+///              rank, the root left out; signal.
+/// Steps: segments + n - 2 flights. Wire: the buffer's bytes from each rank but the last. Synchronisation: arrival per
+/// pair, a signal to the next rank per segment. Scratch: none.
+namespace baton::core {
+
+/// Of a channel: what follows behind the last segment of the root is n - 2 of them.
+inline constexpr std::uint64_t pipeline_segment = 64 * 1024;
+
+template <class Engine>
+BATON_HD void broadcast_pipeline(Engine &engine, const CollectiveArgs &args) {
+    if (!engine.begin(args.arrival) || !engine.await_all()) return;
+    const Range part = engine.share(args.bytes, copy_granule);
+    const int rank = engine.rank();
+    const int last = engine.size() - 1;
+    const int before = rank == 0 ? last : rank - 1;
+    const int after = rank == last ? 0 : rank + 1;
+    const bool sends = rank == args.root;
+    std::byte *const own = args.recv + part.begin;
+    const std::byte *const source = sends ? args.send + part.begin : own;
+    if (sends && after == rank) engine.copy(engine.local(own), source, part.bytes);
+    std::uint64_t step = 1;
+    for (std::uint64_t begin = 0; begin < part.bytes && last > 0; begin += pipeline_segment, ++step) {
+        const std::uint64_t bytes = part.bytes - begin < pipeline_segment ? part.bytes - begin : pipeline_segment;
+        if (sends) engine.copy_own(own + begin, source + begin, bytes);
+        if (!sends && !engine.wait(before, step)) return;
+        if (after == args.root) continue;
+        engine.copy(engine.recv_of(after) + part.begin + begin, source + begin, bytes);
+        engine.signal(after, step);
+    }
+    engine.finish();
+}
+
+}  // namespace baton::core
