@@ -12,21 +12,20 @@
 namespace baton::core {
 
 template <Algorithm algorithm>
-using EngineOf = std::conditional_t<blocks_per_channel(algorithm) == 2, HalfEngine, KernelEngine>;
-
-template <Algorithm algorithm>
 using ArgsOf = std::conditional_t<is_routed(algorithm), RoutedArgs, CollectiveArgs>;
 
 /// One block per channel runs the algorithm on an engine, or two do, each for half of the channel. Two blocks fit a
 /// multiprocessor (gpu_share.cpp): with three, and 80 registers a thread, reductions of packets would keep some of
-/// their values in local memory. Of halves four fit.
+/// their values in local memory. Of halves four fit, which are as fast with 64 registers as with 80
+/// (docs/experiments.md).
 template <baton_operation operation, Algorithm algorithm, class T>
 __global__ void __launch_bounds__(block_threads, 2 * blocks_per_channel(algorithm))
     collective_kernel(const __grid_constant__ CommView view, const __grid_constant__ ArgsOf<algorithm> args) {
     static_assert(block_threads > 32, "the last warp does not take packets");
     wait_for_kernel_before();
     __shared__ KernelShared shared;
-    EngineOf<algorithm> engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    EngineFor<blocks_per_channel(algorithm)> engine(view, shared, static_cast<int>(blockIdx.x),
+                                                    static_cast<int>(gridDim.x));
     run_algorithm<operation, algorithm, T>(engine, args);
 }
 

@@ -10,9 +10,9 @@
 /// links carry the second half as stores to one peer at a time, or as copies by copy engines, both faster than stores
 /// to all peers among reads from all (docs/experiments.md).
 ///   1. Tell every peer where my buffers are; wait for all.
-///   2. Read my n-th of the vector from every rank in rank order, combine into my receive buffer. Copy engines, if it
-///   is
-///      not in place, fetch the peers' (fetch.hpp) to where their results will come, and combine from there.
+///   2. Read my n-th of the vector from every rank in rank order, combine into my receive buffer. Copy engines, where
+///      there is room and it is not in place, fetch the peers' (fetch.hpp) to where their results will come, and
+///      combine from there.
 ///   3. Where copy engines are among the ranks: credit all, who may store their results now; wait for the credits of
 ///      all.
 ///   4. Peer by peer: copy the result to its receive buffer.

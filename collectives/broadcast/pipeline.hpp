@@ -14,7 +14,8 @@
 /// pair, a signal to the next rank per segment. Scratch: none.
 namespace baton::core {
 
-/// Of a channel: what follows behind the last segment of the root is n - 2 of them.
+/// Of an engine's part. The last rank ends n - 2 segments behind the root; shorter ones are more steps (H200:
+/// docs/experiments.md).
 inline constexpr std::uint64_t pipeline_segment = 64 * 1024;
 
 template <class Engine>
@@ -28,7 +29,7 @@ BATON_HD void broadcast_pipeline(Engine &engine, const CollectiveArgs &args) {
     const bool sends = rank == args.root;
     std::byte *const own = args.recv + part.begin;
     const std::byte *const source = sends ? args.send + part.begin : own;
-    if (sends && after == rank) engine.copy(engine.local(own), source, part.bytes);
+    if (last == 0) engine.copy(engine.local(own), source, part.bytes);
     std::uint64_t step = 1;
     for (std::uint64_t begin = 0; begin < part.bytes && last > 0; begin += pipeline_segment, ++step) {
         const std::uint64_t bytes = part.bytes - begin < pipeline_segment ? part.bytes - begin : pipeline_segment;

@@ -39,8 +39,10 @@ struct alignas(128) ArenaHeader {
 /// microsecond each (docs/experiments.md).
 struct alignas(64) ChannelStart {
     std::uint64_t abort;  // an AbortWord: relaxed, by waiters of any rank, read by this rank's until it is taken away
-    std::uint64_t epoch;  // of the channel's last operation: this rank's block stores it at the end, its next one loads
-    unsigned long long halves;  // of the channel that have completed the operation (kernel/half_engine.cuh); 0 or 1
+    std::uint64_t
+        epoch;  // of the channel's last operation: this rank's (last) block stores it at the end, its next loads
+    unsigned long long halves;  // of the channel that have completed an operation (kernel/half_engine.cuh); 0 between
+                                // operations, but after a failure, behind which none begins
 };
 static_assert(offsetof(ChannelStart, abort) == 0 && offsetof(ChannelStart, epoch) == 8, "kernels load both at once");
 

@@ -9,9 +9,9 @@
 /// copy-engine transfers enqueued on a stream (copy_engine/engine.hpp). tests/contract checks all of them against this
 /// text; docs/memory_model.md argues why the words behind it suffice.
 ///
-/// An engine is one channel of one operation on one rank; a host engine is the only channel, a copy engine stands for
-/// all. All ranks run the same operations in the same order, with the same algorithm and the same channels. On a GPU
-/// all threads of the block call every method together.
+/// An engine is one channel of one operation on one rank, or half of one; a host engine is the only channel, a copy
+/// engine stands for all. All ranks run the same operations in the same order, with the same algorithm and the same
+/// channels. On a GPU all threads of the block call every method together.
 ///
 /// ## Who and where
 ///
@@ -145,10 +145,11 @@
 ///
 /// ## What an engine leaves out
 ///
-/// Kernel and host engine: nothing. The host engine has a meet(arrival) besides, which may come before begin().
-/// Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines, staging_of, early_of, what
-/// signals or credits one peer or waits for its credit, accumulate and complete; reduce() has one destination, local,
-/// and the constructor's type. It enqueues, which makes it a narrower contract:
+/// Kernel and host engine: nothing. Half a channel's (kernel/half_engine.cuh): all but begin, await_all, share, copy,
+/// copy_own, local, recv_of, signal, wait and finish; tests/contract leaves it out. The host engine has a meet(arrival)
+/// besides, which may come before begin(). Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets,
+/// lines, staging_of, early_of, what signals or credits one peer or waits for its credit, accumulate and complete;
+/// reduce() has one destination, local, and the constructor's type. It enqueues, which makes it a narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
 ///     there; copies that have been enqueued run all the same.

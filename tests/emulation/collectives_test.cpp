@@ -37,8 +37,8 @@ template <baton_operation operation, Algorithm algorithm, class T>
 void collective_kernel(const CommView &view, const core::RoutedArgs &args) {
     core::wait_for_kernel_before();
     __shared__ core::KernelShared shared;
-    using Engine = std::conditional_t<core::blocks_per_channel(algorithm) == 2, core::HalfEngine, core::KernelEngine>;
-    Engine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    core::EngineFor<core::blocks_per_channel(algorithm)> engine(view, shared, static_cast<int>(blockIdx.x),
+                                                                static_cast<int>(gridDim.x));
     core::run_algorithm<operation, algorithm, T>(engine, args);
 }
 

@@ -39,7 +39,8 @@ public:
         return agree();
     }
 
-    /// Joins the operation that another kernel of this stream has begun and not finished.
+    /// Joins the operation that another kernel of this stream, or the other block of the channel, begins, and that is
+    /// not finished.
     __device__ bool attach(const Arrival &mine) {
         take_epoch(mine);
         return agree();
@@ -153,10 +154,27 @@ public:
 protected:
     using Words = std::uint64_t *(Arena::*)(int, int) const;
 
+    template <class F>
+    __device__ static const Remote *listed(Remote *list, int count, const F &remote_of) {
+        for (int at = static_cast<int>(threadIdx.x); at < count; at += static_cast<int>(blockDim.x)) {
+            list[at] = remote_of(at);
+        }
+        __syncthreads();
+        return list;
+    }
+
     __device__ void copy_what_waits() {
         const OwnCopy own = own_;
         own_.bytes = 0;
         copy(own.destination, own.source, own.bytes);
+    }
+
+    template <class F>
+    __device__ void for_each_peer(const F &act) {
+        if (failed_) return;
+        for (int peer = static_cast<int>(threadIdx.x); peer < view_.size; peer += static_cast<int>(blockDim.x)) {
+            if (peer != view_.rank) act(peer);
+        }
     }
 
     __device__ void post(int peer, Words words, std::uint64_t step) {
@@ -181,23 +199,6 @@ protected:
     }
 
 private:
-    template <class F>
-    __device__ static const Remote *listed(Remote *list, int count, const F &remote_of) {
-        for (int at = static_cast<int>(threadIdx.x); at < count; at += static_cast<int>(blockDim.x)) {
-            list[at] = remote_of(at);
-        }
-        __syncthreads();
-        return list;
-    }
-
-    template <class F>
-    __device__ void for_each_peer(const F &act) {
-        if (failed_) return;
-        for (int peer = static_cast<int>(threadIdx.x); peer < view_.size; peer += static_cast<int>(blockDim.x)) {
-            if (peer != view_.rank) act(peer);
-        }
-    }
-
     __device__ void poll(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for, int peer) {
         if (!failed_) failed_ = !wait_until(view_, at(wait_for, peer), word, value);
     }

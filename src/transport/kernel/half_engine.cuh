@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "transport/kernel/engine.cuh"
 
 namespace baton::core {
@@ -34,7 +36,8 @@ public:
     }
     __device__ bool wait(int peer, std::uint64_t step) { return poll_one(peer, words_, step, WaitFor::done); }
 
-    /// The second block to come here stores the epoch: the other one may not have read it when the first ends.
+    /// The second block to come here stores the epoch: the other one may not have read it when the first ends. What it
+    /// has read is used before the barrier that comes before it counts itself.
     __device__ bool finish() {
         agree();
         if (threadIdx.x == 0) {
@@ -52,5 +55,9 @@ private:
     const int half_;
     const Words words_;
 };
+
+/// The engine of a block, where a channel has so many.
+template <int blocks_of_channel>
+using EngineFor = std::conditional_t<blocks_of_channel == 2, HalfEngine, KernelEngine>;
 
 }  // namespace baton::core
