@@ -6,7 +6,7 @@
 /// Broadcast from rank to rank, for large buffers: every link carries the buffer once, to one peer, which is what links
 /// do best (docs/experiments.md).
 ///   1. Tell every peer where my receive buffer is; wait for all.
-///   2. Each channel segment by segment of its part, from the root on in the order of ranks:
+///   2. Each engine segment by segment of its part, from the root on in the order of ranks:
 ///      Root:   copy it into the next rank's receive buffer, and beside that into my own; signal.
 ///      Others: wait for the signal of the rank before; copy the segment from my receive buffer into that of the next
 ///              rank, the root left out; signal.

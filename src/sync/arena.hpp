@@ -39,8 +39,7 @@ struct alignas(128) ArenaHeader {
 /// microsecond each (docs/experiments.md).
 struct alignas(64) ChannelStart {
     std::uint64_t abort;  // an AbortWord: relaxed, by waiters of any rank, read by this rank's until it is taken away
-    std::uint64_t
-        epoch;  // of the channel's last operation: this rank's (last) block stores it at the end, its next loads
+    std::uint64_t epoch;  // of the channel's last operation: stored where that ends, by the last block of two
     unsigned long long halves;  // of the channel that have completed an operation (kernel/half_engine.cuh); 0 between
                                 // operations, but after a failure, behind which none begins
 };
