@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
 
 #include "collectives/algorithms.hpp"
@@ -291,6 +292,39 @@ TEST_P(EmulatedKernelsThatBreak, EndWhereThreadsAreToldDifferently) {
         });
         EXPECT_TRUE(node.errors().empty());
     }
+}
+
+/// The first block of a channel has completed when the second one, at its start, gives up for all ranks.
+TEST_P(EmulatedKernelsThatBreak, KeepTheEpochWhereOneOfTwoBlocksFails) {
+    const std::uint64_t seed = test::draw_seed();
+    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    int halved = 0;
+    for (const Kernel &kernel : all_kernels()) {
+        if (core::blocks_per_channel(kernel.way.algorithm) == 1) continue;
+        ++halved;
+        Node node = this->node();
+        Call call = draw(kernel, random);
+        call.channels = 1;
+        std::atomic<int> completed = 0;
+        node.with_ranks([&](const CommView &view) {
+            std::byte *const send = node.memory(view.rank) + call.send_at;
+            const core::RoutedArgs args = args_of(node, view, call, send, node.memory(view.rank) + call.recv_at);
+            const auto kernel_of_block = [&] {
+                if (blockIdx.x == 1 && threadIdx.x == 0) {
+                    completed += static_cast<int>(view.own().start(0)->halves);
+                    for (int rank = 0; rank < size(); ++rank)
+                        core::store_abort(view.arena(rank), core::AbortWord::make(BATON_ERR_ABORTED, 0, 0));
+                }
+                call.kernel.run(view, args);
+            };
+            run_grid(call.blocks(), threads, seed + static_cast<std::uint64_t>(view.rank), kernel_of_block, 1);
+            EXPECT_EQ(*view.own().epoch(0), 0U) << call.text();
+        });
+        EXPECT_GT(completed, 0) << call.text();
+        EXPECT_TRUE(node.errors().empty());
+    }
+    EXPECT_GT(halved, 0);
 }
 
 std::string name_of(const testing::TestParamInfo<std::tuple<int, bool>> &of) {
