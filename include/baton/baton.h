@@ -149,9 +149,10 @@ typedef struct baton_config {
     int transport;            /* a baton_transport; -1 = unset. BATON_TRANSPORT=auto|host|kernel|copy_engine|zero_sm */
     double timeout_seconds;   /* how long to wait for a rank, more than 0, at most 1e9; < 0 = unset. BATON_TIMEOUT,
                                  default 60 */
-    int max_channels;         /* most channels (CTAs) of a collective or message, 1..64; 0 = unset. BATON_MAX_CHANNELS,
-                                 default 64. Lowered to half the multiprocessors, at most 64, divided by the ranks that
-                                 share the GPU, the least of all GPUs: all blocks must be resident together */
+    int max_channels;         /* most channels of a collective or message, each a CTA or two small ones, 1..64;
+                                 0 = unset. BATON_MAX_CHANNELS, default 64. Lowered to half the multiprocessors, at most
+                                 64, divided by the ranks that share the GPU, the least of all GPUs: all blocks must be
+                                 resident together */
     size_t packet_limit;      /* bytes per rank up to which data travels with its flags; SIZE_MAX = unset: as tuned.
                                  BATON_PACKET_LIMIT; more than 1 MiB on GPUs, 8 KiB on the host, is lowered to that */
     size_t copy_engine_limit; /* bytes per rank from which copy engines move unreduced data; SIZE_MAX = unset: as
