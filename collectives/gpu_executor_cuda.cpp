@@ -120,7 +120,7 @@ GpuExecutor::GpuExecutor(const CommView &view, int device, const Capabilities &c
                          Rendezvous *rendezvous, IdleWords *idle_words, std::function<void()> throw_if_broken)
     : view_(view),
       device_(device),
-      route_(make_route(capabilities.links, view.rank)),
+      route_(make_route(capabilities.links, view.rank, view.size)),
       addresses_(view, peers, rendezvous, std::move(throw_if_broken)),
       idle_words_(idle_words),
       messages_(view, capabilities.channels, addresses_, cuda_->lane) {

@@ -19,7 +19,7 @@ enum class Algorithm {
     ring,           // allgather: from neighbour to neighbour
     chain,          // reductions: sums from neighbour to neighbour, results back
     two_level,      // within islands of GPUs, and between them
-    pipeline,       // broadcast: segments from rank to rank
+    pipeline,       // broadcast: segments from rank to rank, along any links
     direct,         // put and get: the address is known
 };
 
@@ -57,7 +57,8 @@ struct Plan {
 
 /// Whether an algorithm follows a Route.
 constexpr bool is_routed(Algorithm algorithm) {
-    return algorithm == Algorithm::ring || algorithm == Algorithm::chain || algorithm == Algorithm::two_level;
+    return algorithm == Algorithm::ring || algorithm == Algorithm::chain || algorithm == Algorithm::two_level ||
+           algorithm == Algorithm::pipeline;
 }
 
 /// Whether an algorithm's data go in packets (sync/packet.hpp).

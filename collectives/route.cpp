@@ -1,6 +1,7 @@
 #include "collectives/route.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "collectives/links.hpp"
 
@@ -35,12 +36,12 @@ private:
 
 bool Route::in_rank_order() const { return std::is_sorted(order, order + begin[groups]); }
 
-Route make_route(const Links &links, int rank) {
+Route make_route(const Links &links, int rank, int ranks) {
     Builder builder(rank);
-    if (links.shape == Links::Shape::uniform) return builder.route();
-    if (links.shape == Links::Shape::ring) {
-        for (const int one : links.ring) {
-            builder.add(one);
+    if (links.shape != Links::Shape::islands) {
+        for (int place = 0; place < ranks; ++place) {
+            const bool ring = links.shape == Links::Shape::ring;
+            builder.add(ring ? links.ring[static_cast<std::size_t>(place)] : place);
             builder.end_group();
         }
         return builder.route();

@@ -11,7 +11,8 @@ namespace baton::core {
 struct Links;
 
 /// What algorithms know of the links: the ranks in groups that data passes through one after the other. The islands,
-/// by their first ranks; or of a ring every rank alone, in the ring's order. Plain data, for kernels to be given.
+/// by their first ranks; or of a ring every rank alone, in the ring's order; where all links are alike every rank alone
+/// in rank order. Plain data, for kernels to be given.
 struct Route {
     std::uint8_t groups = 0;
     std::uint8_t own_group = 0;
@@ -22,12 +23,17 @@ struct Route {
 
     BATON_HD int size_of(int group) const { return begin[group + 1] - begin[group]; }
     BATON_HD int rank_of(int group, int place) const { return order[begin[group] + place]; }
+    /// So many places on from this rank, round all groups, at most as many as there are ranks either way.
+    BATON_HD int rank_at(int places) const {
+        const int ranks = begin[groups];
+        return order[(begin[own_group] + own_place + ranks + places) % ranks];
+    }
     /// Whether going through the groups is going through the ranks 0, 1, 2, ...
     bool in_rank_order() const;
 };
 
-/// For `rank`; without groups where all links are alike.
-Route make_route(const Links &links, int rank);
+/// For `rank` of `ranks`.
+Route make_route(const Links &links, int rank, int ranks);
 
 /// What the algorithms get that need a route.
 struct RoutedArgs : CollectiveArgs {

@@ -17,14 +17,21 @@ constexpr std::uint64_t message_grain = 1024;
 
 /// What follows the links of this shape, which is not uniform.
 Algorithm routed_algorithm(baton_operation operation, Links::Shape shape) {
+    if (operation == BATON_BROADCAST) return Algorithm::pipeline;
     if (shape == Links::Shape::islands) return Algorithm::two_level;
     return reduces(operation) ? Algorithm::chain : Algorithm::ring;
 }
 
-/// Whether the algorithm can follow the links: sums must meet the ranks in their order.
+/// Of links that are not uniform.
+int ranks_of(const Links &links) {
+    return static_cast<int>(links.shape == Links::Shape::ring ? links.ring.size() : links.island_of_rank.size());
+}
+
+/// Whether the algorithm can follow the links: a pipeline can any, sums must meet the ranks in their order.
 bool route_suits(Algorithm algorithm, baton_operation operation, const Links &links) {
+    if (algorithm == Algorithm::pipeline) return true;
     if (links.shape == Links::Shape::uniform || algorithm != routed_algorithm(operation, links.shape)) return false;
-    return !reduces(operation) || make_route(links, 0).in_rank_order();
+    return !reduces(operation) || make_route(links, 0, ranks_of(links)).in_rank_order();
 }
 
 /// Whether reductions from island to island send less between islands than direct ones, by the busiest rank's bytes.
@@ -32,8 +39,8 @@ bool route_suits(Algorithm algorithm, baton_operation operation, const Links &li
 /// rank of it reads (reduce_scatter), or reads and writes (allreduce).
 bool two_level_sends_less(const Request &request, const Links &links) {
     if (!reduces(request.operation)) return true;
-    const Route route = make_route(links, 0);
-    const int n = static_cast<int>(links.island_of_rank.size());
+    const int n = ranks_of(links);
+    const Route route = make_route(links, 0, n);
     const std::size_t widening =
         dispatch_type(request.type, []<class T>() { return sizeof(Accumulator<T>) / sizeof(T); });
     const int direct = (request.operation == BATON_ALLREDUCE ? 2 : 1) * (n - route.lanes);

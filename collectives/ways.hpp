@@ -82,9 +82,10 @@ inline constexpr Way direct_ways_of_alltoall[] = {
     {Algorithm::push, Mover::copy_engine, Touches::recvs, InPlace::input_copied}};
 template <>
 inline constexpr auto ways<BATON_ALLTOALL> = joined(packets_and_lines, direct_ways_of_alltoall, through_staging);
-inline constexpr Way pipeline_of_broadcast[] = {{Algorithm::pipeline, Mover::kernel, Touches::recvs}};
+inline constexpr Way routed_ways_of_broadcast[] = {{Algorithm::pipeline, Mover::kernel, Touches::recvs},
+                                                   {Algorithm::pipeline, Mover::host, Touches::recvs}};
 template <>
-inline constexpr auto ways<BATON_BROADCAST> = joined(packets_and_lines, push_or_pull, pipeline_of_broadcast,
+inline constexpr auto ways<BATON_BROADCAST> = joined(packets_and_lines, push_or_pull, routed_ways_of_broadcast,
                                                      through_staging);
 inline constexpr Way more_ways_of_reduce_scatter[] = {
     {Algorithm::pull, Mover::kernel, Touches::sends, InPlace::result_apart},

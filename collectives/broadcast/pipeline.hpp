@@ -1,12 +1,12 @@
 #pragma once
 
-#include "collectives/args.hpp"
+#include "collectives/route.hpp"
 #include "transport/transport.hpp"
 
 /// Broadcast from rank to rank, for large buffers: every link carries the buffer once, to one peer, which is what links
-/// do best (docs/experiments.md).
+/// do best (docs/experiments.md). The order of the ranks is the route's, which follows fast links.
 ///   1. Tell every peer where my receive buffer is; wait for all.
-///   2. Each engine segment by segment of its part, from the root on in the order of ranks:
+///   2. Each engine segment by segment of its part, from the root on in that order:
 ///      Root:   copy it into the next rank's receive buffer, and beside that into my own; signal.
 ///      Others: wait for the signal of the rank before; copy the segment from my receive buffer into that of the next
 ///              rank, the root left out; signal.
@@ -19,19 +19,18 @@ namespace baton::core {
 inline constexpr std::uint64_t pipeline_segment = 64 * 1024;
 
 template <class Engine>
-BATON_HD void broadcast_pipeline(Engine &engine, const CollectiveArgs &args) {
+BATON_HD void broadcast_pipeline(Engine &engine, const RoutedArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
     const Range part = engine.share(args.bytes, copy_granule);
-    const int rank = engine.rank();
-    const int last = engine.size() - 1;
-    const int before = rank == 0 ? last : rank - 1;
-    const int after = rank == last ? 0 : rank + 1;
-    const bool sends = rank == args.root;
+    const int before = args.route.rank_at(-1);
+    const int after = args.route.rank_at(1);
+    const bool alone = engine.size() == 1;
+    const bool sends = engine.rank() == args.root;
     std::byte *const own = args.recv + part.begin;
     const std::byte *const source = sends ? args.send + part.begin : own;
-    if (last == 0) engine.copy(engine.local(own), source, part.bytes);
+    if (alone) engine.copy(engine.local(own), source, part.bytes);
     std::uint64_t step = 1;
-    for (std::uint64_t begin = 0; begin < part.bytes && last > 0; begin += pipeline_segment, ++step) {
+    for (std::uint64_t begin = 0; begin < part.bytes && !alone; begin += pipeline_segment, ++step) {
         const std::uint64_t bytes = part.bytes - begin < pipeline_segment ? part.bytes - begin : pipeline_segment;
         if (sends) engine.copy_own(own + begin, source + begin, bytes);
         if (!sends && !engine.wait(before, step)) return;

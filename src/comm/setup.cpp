@@ -142,8 +142,8 @@ void Setup::set_up_executor() {
             return;
         }
         reach.same_process = bootstrap_.same_process();
-        parts_.executor =
-            std::make_unique<HostExecutor>(view_, std::move(reach), make_route(capabilities_.links, view_.rank), check);
+        parts_.executor = std::make_unique<HostExecutor>(
+            view_, std::move(reach), make_route(capabilities_.links, view_.rank, view_.size), check);
     });
 }
 

@@ -20,11 +20,12 @@ public:
 
         /// Of `count` elements as core::Request counts them. False if it has failed.
         bool run(baton_operation operation, core::Algorithm algorithm, const std::byte *send, std::byte *recv,
-                 std::size_t count, baton_type type = BATON_UINT8, baton_op op = BATON_SUM) const {
+                 std::size_t count, baton_type type = BATON_UINT8, baton_op op = BATON_SUM, int root = 0) const {
             core::Request request;
             request.operation = operation;
             request.type = type;
             request.op = op;
+            request.root = root;
             request.count = count;
             request.bytes = count * baton_type_size(type);
             core::CollectiveArgs args;
@@ -33,12 +34,13 @@ public:
             args.recv = recv;
             args.bytes = request.bytes;
             args.op = op;
+            args.root = root;
             const std::uint64_t before = *view.own().epoch(0);
             executor.collective(request, {.algorithm = algorithm}, args, nullptr);
             return *view.own().epoch(0) == before + 1;
         }
         static core::Arrival arrival(const core::Request &request, const std::byte *send, const std::byte *recv) {
-            return {core::Signature::make(request.operation, request.type, request.op, request.count),
+            return {core::Signature::make(request.operation, request.type, request.op, request.count, request.root),
                     core::BufferRef::at_address(send), core::BufferRef::at_address(recv)};
         }
     };
@@ -71,7 +73,7 @@ public:
             threads.emplace_back([&] {
                 core::HostReach reach;
                 reach.same_process = true;
-                core::HostExecutor executor(view, reach, core::make_route(links, view.rank), [] {});
+                core::HostExecutor executor(view, reach, core::make_route(links, view.rank, view.size), [] {});
                 body({view, executor});
             });
         }

@@ -5,6 +5,7 @@
 #include "collectives/allgather/ring.hpp"
 #include "collectives/allgather/two_level.hpp"
 #include "collectives/allreduce/chain.hpp"
+#include "collectives/broadcast/pipeline.hpp"
 #include "collectives/links.hpp"
 #include "collectives/reduce_scatter/chain.hpp"
 #include "collectives/reduce_scatter/two_level.hpp"
@@ -42,7 +43,7 @@ protected:
     void run(std::vector<Vector> &send, std::vector<Vector> &recv, const Body &body) {
         Node node(ranks, shape().channels, shape().segment);
         run_channels(node, send, recv, [&](ChannelEngine &engine, int rank) {
-            const RoutedArgs args{args_of(node, rank, shape().count, 0), make_route(shape().links(), rank)};
+            const RoutedArgs args{args_of(node, rank, shape().count, 0), make_route(shape().links(), rank, ranks)};
             body(engine, args);
         });
     }
@@ -60,6 +61,12 @@ TEST_P(InAnyOrder, Allgather) {
     Vector expected;
     for (const Vector &part : send) expected.insert(expected.end(), part.begin(), part.end());
     for (const Vector &found : recv) EXPECT_EQ(found, expected);
+}
+
+TEST_P(InAnyOrder, Broadcast) {
+    std::vector<Vector> send = inputs(ranks, shape().count), recv = outputs(ranks, shape().count);
+    run(send, recv, [](ChannelEngine &engine, const RoutedArgs &args) { broadcast_pipeline(engine, args); });
+    for (const Vector &found : recv) EXPECT_EQ(found, send[0]);
 }
 
 TEST_P(InRankOrder, ReduceScatter) {

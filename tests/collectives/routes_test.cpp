@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+#include "collectives/broadcast/pipeline.hpp"
 #include "expected.hpp"
 #include "host_node.hpp"
 #include "thread_ranks.hpp"
@@ -135,6 +136,37 @@ TEST_P(Routes, AllgatherMovesEveryByte) {
                 EXPECT_TRUE(run(place.data() + me * bytes, place.data()));
                 EXPECT_TRUE(equal_bytes(expected, place.contents())) << "in place";
                 EXPECT_TRUE(place.intact());
+            }
+        });
+    }
+}
+
+/// From every root, in several segments too.
+TEST_P(Routes, BroadcastReachesEverybody) {
+    for (const Links &links : any_links(size(), random_)) {
+        node_.with_ranks(links, [&](const HostNode::Rank &rank) {
+            const int me = rank.view.rank;
+            std::uint64_t seed = seed_;
+            for (int root = 0; root < size(); ++root) {
+                for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{13}, std::size_t{8200},
+                                                3 * core::pipeline_segment - 5}) {
+                    const std::vector<std::byte> expected = all_patterns(++seed, 1, bytes)[0];
+                    const auto run = [&](const std::byte *send, std::byte *recv) {
+                        return rank.run(BATON_BROADCAST, Algorithm::pipeline, send, recv, bytes, BATON_UINT8, BATON_SUM,
+                                        root);
+                    };
+                    Guarded send(expected, seed % 5), recv(bytes, seed % 16);
+                    EXPECT_TRUE(run(send.data(), recv.data()));
+                    EXPECT_TRUE(equal_bytes(expected, recv.contents()))
+                        << text(links) << ", rank " << me << ", root " << root << ", " << bytes << " bytes";
+                    EXPECT_TRUE(recv.intact() && send.intact());
+
+                    Guarded place(bytes, seed % 7);
+                    if (me == root) std::copy(expected.begin(), expected.end(), place.data());
+                    EXPECT_TRUE(run(place.data(), place.data()));
+                    EXPECT_TRUE(equal_bytes(expected, place.contents())) << "in place";
+                    EXPECT_TRUE(place.intact());
+                }
             }
         });
     }

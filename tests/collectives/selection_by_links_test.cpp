@@ -26,7 +26,10 @@ TEST(SelectionByLinks, TakesTheRouteAbovePackets) {
     EXPECT_EQ(text_for(BATON_ALLGATHER, 8192 * 9, islands),
               "two_level by kernel, 9 channels: 2 NVLink islands; mapped");
     EXPECT_EQ(plan_for(BATON_ALLTOALL, 1 << 20, ring).algorithm, Algorithm::push);
-    EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 20, islands).algorithm, Algorithm::push);
+    for (const Capabilities &routed : {ring, islands}) {
+        EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 20, routed).algorithm, Algorithm::pipeline);
+        EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 20, routed).reason, Reason::links);
+    }
     EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, ring).algorithm, Algorithm::push);
 }
 

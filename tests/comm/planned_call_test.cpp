@@ -43,6 +43,11 @@ TEST(PlannedCall, StepsAlongARouteAreThoseOfItsAccumulators) {
     }
 }
 
+TEST(PlannedCall, StepsOfAPipelineAreItsSegments) {
+    EXPECT_TRUE(is_numbered(BATON_BROADCAST, BATON_INT8, 1023 * gibibyte, Algorithm::pipeline));
+    EXPECT_FALSE(is_numbered(BATON_BROADCAST, BATON_INT8, 1025 * gibibyte, Algorithm::pipeline));
+}
+
 /// An early part, which may be none, is a step of its own before the segments.
 TEST(PlannedCall, StepsThroughStagingAreTheSegmentsAndAnEarlyPart) {
     const std::uint64_t most = (1 << step_bits) - 1;

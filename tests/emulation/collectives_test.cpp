@@ -177,7 +177,7 @@ protected:
     }
     bool possible(const Kernel &kernel) const {
         if (through_host()) return kernel.way.touches == core::Touches::nothing && !goes_in_lines(kernel.way.algorithm);
-        return !core::is_routed(kernel.way.algorithm) || size() > 1;
+        return size() > 1 || !core::is_routed(kernel.way.algorithm) || kernel.way.algorithm == Algorithm::pipeline;
     }
     Call draw(const Kernel &kernel, std::mt19937_64 &random) const {
         Call call;
@@ -222,7 +222,7 @@ core::RoutedArgs args_of(Node &node, const CommView &view, const Call &call, std
     args.op = call.op;
     args.root = call.root;
     args.beside_copy_engines = call.asks_for_slots;
-    args.route = core::make_route(links_for(call.kernel.way.algorithm, view.size), view.rank);
+    args.route = core::make_route(links_for(call.kernel.way.algorithm, view.size), view.rank, view.size);
     return args;
 }
 
