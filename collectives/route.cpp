@@ -39,8 +39,8 @@ bool Route::in_rank_order() const { return std::is_sorted(order, order + begin[g
 Route make_route(const Links &links, int rank, int ranks) {
     Builder builder(rank);
     if (links.shape != Links::Shape::islands) {
+        const bool ring = links.shape == Links::Shape::ring;
         for (int place = 0; place < ranks; ++place) {
-            const bool ring = links.shape == Links::Shape::ring;
             builder.add(ring ? links.ring[static_cast<std::size_t>(place)] : place);
             builder.end_group();
         }

@@ -23,11 +23,6 @@ struct Route {
 
     BATON_HD int size_of(int group) const { return begin[group + 1] - begin[group]; }
     BATON_HD int rank_of(int group, int place) const { return order[begin[group] + place]; }
-    /// So many places on from this rank, round all groups, at most as many as there are ranks either way.
-    BATON_HD int rank_at(int places) const {
-        const int ranks = begin[groups];
-        return order[(begin[own_group] + own_place + ranks + places) % ranks];
-    }
     /// Whether going through the groups is going through the ranks 0, 1, 2, ...
     bool in_rank_order() const;
 };

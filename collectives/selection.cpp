@@ -22,24 +22,18 @@ Algorithm routed_algorithm(baton_operation operation, Links::Shape shape) {
     return reduces(operation) ? Algorithm::chain : Algorithm::ring;
 }
 
-/// Of links that are not uniform.
-int ranks_of(const Links &links) {
-    return static_cast<int>(links.shape == Links::Shape::ring ? links.ring.size() : links.island_of_rank.size());
-}
-
 /// Whether the algorithm can follow the links: a pipeline can any, sums must meet the ranks in their order.
-bool route_suits(Algorithm algorithm, baton_operation operation, const Links &links) {
+bool route_suits(Algorithm algorithm, baton_operation operation, const Links &links, int ranks) {
     if (algorithm == Algorithm::pipeline) return true;
     if (links.shape == Links::Shape::uniform || algorithm != routed_algorithm(operation, links.shape)) return false;
-    return !reduces(operation) || make_route(links, 0, ranks_of(links)).in_rank_order();
+    return !reduces(operation) || make_route(links, 0, ranks).in_rank_order();
 }
 
 /// Whether reductions from island to island send less between islands than direct ones, by the busiest rank's bytes.
 /// Of n ranks, l of them in the smallest island: n / l blocks as accumulators against n - l blocks of elements that a
 /// rank of it reads (reduce_scatter), or reads and writes (allreduce).
-bool two_level_sends_less(const Request &request, const Links &links) {
+bool two_level_sends_less(const Request &request, const Links &links, int n) {
     if (!reduces(request.operation)) return true;
-    const int n = ranks_of(links);
     const Route route = make_route(links, 0, n);
     const std::size_t widening =
         dispatch_type(request.type, []<class T>() { return sizeof(Accumulator<T>) / sizeof(T); });
@@ -131,7 +125,8 @@ private:
             routed.grain = row->grain;
         }
         if (way_of(routed) == nullptr || !possible(routed)) return false;
-        if (routed.algorithm == Algorithm::two_level && !two_level_sends_less(request_, links)) return false;
+        if (routed.algorithm == Algorithm::two_level && !two_level_sends_less(request_, links, capabilities_.size))
+            return false;
         take(routed, Reason::links);
         return true;
     }
@@ -193,7 +188,8 @@ private:
         if ((row.mover == Mover::host) == capabilities_.on_gpu) return false;
         if (row.mover == Mover::copy_engine && (!copy_engine_allowed() || relays_unasked())) return false;
         if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) return false;
-        if (is_routed(row.algorithm)) return route_suits(row.algorithm, request_.operation, capabilities_.links);
+        if (is_routed(row.algorithm))
+            return route_suits(row.algorithm, request_.operation, capabilities_.links, capabilities_.size);
         if (goes_in_lines(row.algorithm)) return !through_host() && bytes_in_lines(row) <= most_in_lines();
         const bool message = is_message(request_.operation);
         if (row.algorithm == Algorithm::staged) return !message || through_host() || !capabilities_.on_gpu;

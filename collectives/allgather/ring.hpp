@@ -28,8 +28,8 @@ public:
             pass_on(step, 1);
             pass_on(step, -1);
             // After both, since with two ranks they are one.
-            engine_.signal(args_.route.rank_at(1), static_cast<std::uint64_t>(step));
-            engine_.signal(args_.route.rank_at(-1), static_cast<std::uint64_t>(step));
+            engine_.signal(rank_at(1), static_cast<std::uint64_t>(step));
+            engine_.signal(rank_at(-1), static_cast<std::uint64_t>(step));
             if (step == 1) engine_.copy(engine_.local(args_.recv + place(engine_.rank())), own(), part_.bytes);
         }
         if (!wait_for_both(last)) return;
@@ -37,20 +37,24 @@ public:
     }
 
 private:
+    /// So many places on from this rank, -size() .. size().
+    BATON_HD int rank_at(int places) const {
+        const int n = engine_.size();
+        return args_.route.rank_of((args_.route.own_group + n + places) % n, 0);
+    }
     BATON_HD std::uint64_t place(int of) const { return static_cast<std::uint64_t>(of) * args_.bytes + part_.begin; }
     BATON_HD const std::byte *own() const { return args_.send + part_.begin; }
 
     /// One place on in a direction, 1 or -1.
     BATON_HD void pass_on(int step, int direction) {
         const Range half = split(part_.bytes, copy_granule, 2, direction == 1 ? 0 : 1);
-        const int of = args_.route.rank_at(-direction * (step - 1));
+        const int of = rank_at(-direction * (step - 1));
         const std::byte *block = step == 1 ? own() : args_.recv + place(of);
-        engine_.copy(engine_.recv_of(args_.route.rank_at(direction)) + place(of) + half.begin, block + half.begin,
-                     half.bytes);
+        engine_.copy(engine_.recv_of(rank_at(direction)) + place(of) + half.begin, block + half.begin, half.bytes);
     }
     BATON_HD bool wait_for_both(int step) {
-        return engine_.wait(args_.route.rank_at(1), static_cast<std::uint64_t>(step)) &&
-               engine_.wait(args_.route.rank_at(-1), static_cast<std::uint64_t>(step));
+        return engine_.wait(rank_at(1), static_cast<std::uint64_t>(step)) &&
+               engine_.wait(rank_at(-1), static_cast<std::uint64_t>(step));
     }
 
     Engine &engine_;

@@ -30,7 +30,7 @@ std::uint64_t PlannedCall::most_steps(std::uint64_t segment_bytes) const {
     const std::uint64_t segments = request.bytes / segment_bytes + 1;
     if (goes_through_staging(plan.algorithm))  // one is for an early part
         return request.operation == BATON_ALLREDUCE ? 2 * (segments / ranks + 2) : segments + 1;
-    if (plan.algorithm == Algorithm::pipeline) return request.bytes / pipeline_segment + 1;
+    if (plan.algorithm == Algorithm::pipeline) return pipeline_steps(request.bytes, size);
     if (!is_routed(plan.algorithm) || request.operation == BATON_ALLGATHER) return ranks;
     // Accumulators may be wider than elements, and the steps of all blocks are counted together.
     const std::uint64_t widened =

@@ -149,7 +149,7 @@ TEST_P(Routes, BroadcastReachesEverybody) {
             std::uint64_t seed = seed_;
             for (int root = 0; root < size(); ++root) {
                 for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{13}, std::size_t{8200},
-                                                3 * core::pipeline_segment - 5}) {
+                                                3 * core::longest_pipeline_segment - 5}) {
                     const std::vector<std::byte> expected = all_patterns(++seed, 1, bytes)[0];
                     const auto run = [&](const std::byte *send, std::byte *recv) {
                         return rank.run(BATON_BROADCAST, Algorithm::pipeline, send, recv, bytes, BATON_UINT8, BATON_SUM,

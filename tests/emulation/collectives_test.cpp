@@ -146,12 +146,13 @@ void make_data(Call &call, int size, std::uint64_t seed) {
 /// Slow code (sanitizers).
 bool quick() { return std::getenv("BATON_TEST_QUICK") != nullptr; }
 
-/// Links that an algorithm needs, in rank order.
+/// Links that an algorithm needs, in rank order, of a pipeline not.
 core::Links links_for(Algorithm algorithm, int size) {
     core::Links links;
-    const bool ring = algorithm == Algorithm::ring || algorithm == Algorithm::chain;
+    const bool backwards = algorithm == Algorithm::pipeline && size > 1;
+    const bool ring = algorithm == Algorithm::ring || algorithm == Algorithm::chain || backwards;
     for (int rank = 0; rank < size; ++rank) {
-        if (ring) links.ring.push_back(rank);
+        if (ring) links.ring.push_back(backwards ? size - 1 - rank : rank);
         if (algorithm == Algorithm::two_level) links.island_of_rank.push_back(2 * rank / size);
     }
     if (ring) links.shape = core::Links::Shape::ring;
