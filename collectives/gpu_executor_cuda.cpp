@@ -173,7 +173,7 @@ void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const Col
     }
     RoutedArgs routed{args, route_};  // a kernel without a route takes the first part
     void *arguments[] = {const_cast<CommView *>(&view_), &routed};
-    launch(choice.kernel, plan.channels * choice.blocks_per_channel, choice.threads, arguments, stream,
+    launch(choice.kernel, plan.channels * blocks_per_channel(plan.algorithm), choice.threads, arguments, stream,
            "launching a collective");
 }
 

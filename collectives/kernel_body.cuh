@@ -39,8 +39,7 @@ KernelChoice kernel_among(baton_operation operation, Algorithm algorithm, baton_
             // The chain from island to island is the one along a ring, by another route: the same kernel.
             constexpr bool chain = one == BATON_ALLREDUCE && way == Algorithm::two_level;
             constexpr Algorithm as = chain ? Algorithm::chain : way;
-            choice = {reinterpret_cast<const void *>(&collective_kernel<one, as, T>), block_threads,
-                      blocks_per_channel(as)};
+            choice = {reinterpret_cast<const void *>(&collective_kernel<one, as, T>), block_threads};
         });
     };
     ((operation == operations ? find.template operator()<operations>() : void()), ...);

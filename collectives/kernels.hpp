@@ -17,7 +17,6 @@ constexpr int blocks_per_channel(Algorithm algorithm) { return algorithm == Algo
 struct KernelChoice {
     const void *kernel = nullptr;  // nullptr: the kernel transport has no such algorithm
     int threads = 0;               // of a block
-    int blocks_per_channel = 1;
 };
 
 /// The kernels that run an algorithm of a collective, by the file that compiles them and knows which it has.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "collectives/pieces.hpp"
 #include "collectives/route.hpp"
 #include "transport/transport.hpp"
 
@@ -28,21 +29,16 @@ BATON_HD inline PipelineNeighbours pipeline_neighbours(const Route &route, int r
         place = 0;
         ++group;
     }
+    const int ranks = route.begin[route.groups];
+    const int first = route.begin[group];
     const int of_group = route.size_of(group);
-    const int last_of_group = route.rank_of(group, (place + of_group - 1) % of_group);
-    const int next = (route.own_group + 1) % route.groups;
-    const int first_of_next = next == group ? root : route.rank_of(next, 0);
-    const int own = route.own_place;
-    if (route.own_group == group) {
-        const int after = (own + 1) % of_group;
-        return {route.rank_of(group, (own + of_group - 1) % of_group),
-                after == place ? first_of_next : route.rank_of(group, after)};
-    }
-    const int previous = (route.own_group + route.groups - 1) % route.groups;
-    const int last_of_previous =
-        previous == group ? last_of_group : route.rank_of(previous, route.size_of(previous) - 1);
-    return {own == 0 ? last_of_previous : route.rank_of(route.own_group, own - 1),
-            own + 1 == route.size_of(route.own_group) ? first_of_next : route.rank_of(route.own_group, own + 1)};
+    // Behind the root's group, which goes round from the root, the others follow as they are.
+    const auto rank_at = [&](int at) {
+        return route.order[at < of_group ? first + (place + at) % of_group : (first + at) % ranks];
+    };
+    const int own = route.own_group == group ? (route.own_place - place + of_group) % of_group
+                                             : (route.begin[route.own_group] + route.own_place - first + ranks) % ranks;
+    return {rank_at((own + ranks - 1) % ranks), rank_at((own + 1) % ranks)};
 }
 
 /// Of an engine's part. The last rank ends n - 2 segments behind the root, so short parts have short ones, four for
@@ -67,16 +63,15 @@ BATON_HD void broadcast_pipeline(Engine &engine, const RoutedArgs &args) {
     const std::uint64_t segment = pipeline_segment(part.bytes, engine.size());
     const bool alone = engine.size() == 1;
     const bool sends = engine.rank() == args.root;
-    std::byte *const own = args.recv + part.begin;
-    const std::byte *const source = sends ? args.send + part.begin : own;
-    if (alone) engine.copy(engine.local(own), source, part.bytes);
-    std::uint64_t step = 1;
-    for (std::uint64_t begin = 0; begin < part.bytes && !alone; begin += segment, ++step) {
-        const std::uint64_t bytes = part.bytes - begin < segment ? part.bytes - begin : segment;
-        if (sends) engine.copy_own(own + begin, source + begin, bytes);
+    const std::byte *const source = sends ? args.send : args.recv;
+    if (alone) engine.copy(engine.local(args.recv + part.begin), source + part.begin, part.bytes);
+    const std::uint64_t steps = alone ? 0 : ceil_divide(part.bytes, segment);
+    for (std::uint64_t step = 1; step <= steps; ++step) {
+        const Range piece = piece_of(part, segment, static_cast<int>(step - 1));
+        if (sends) engine.copy_own(args.recv + piece.begin, source + piece.begin, piece.bytes);
         if (!sends && !engine.wait(ranks.before, step)) return;
         if (ranks.after == args.root) continue;
-        engine.copy(engine.recv_of(ranks.after) + part.begin + begin, source + begin, bytes);
+        engine.copy(engine.recv_of(ranks.after) + piece.begin, source + piece.begin, piece.bytes);
         engine.signal(ranks.after, step);
     }
     engine.finish();

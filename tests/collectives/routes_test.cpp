@@ -141,6 +141,28 @@ TEST_P(Routes, AllgatherMovesEveryByte) {
     }
 }
 
+TEST_P(Routes, APipelineComesToEveryRankAndIntoEveryGroupOnce) {
+    for (const Links &links : any_links(size(), random_)) {
+        std::vector<core::Route> routes;
+        for (int rank = 0; rank < size(); ++rank) routes.push_back(core::make_route(links, rank, size()));
+        const auto route_of = [&](int rank) -> const core::Route & { return routes[static_cast<std::size_t>(rank)]; };
+        for (int root = 0; root < size(); ++root) {
+            std::vector<int> visited;
+            int entered = 1, rank = root;
+            do {
+                visited.push_back(rank);
+                const int next = core::pipeline_neighbours(route_of(rank), root).after;
+                EXPECT_EQ(core::pipeline_neighbours(route_of(next), root).before, rank);
+                entered += next != root && route_of(next).own_group != route_of(rank).own_group ? 1 : 0;
+                rank = next;
+            } while (rank != root && visited.size() < ranks());
+            EXPECT_EQ(rank, root);
+            EXPECT_EQ(visited.size(), ranks()) << text(links) << ", root " << root;
+            EXPECT_EQ(entered, static_cast<int>(routes[0].groups)) << text(links) << ", root " << root;
+        }
+    }
+}
+
 /// From every root; from one of them in several segments too.
 TEST_P(Routes, BroadcastReachesEverybody) {
     for (const Links &links : any_links(size(), random_)) {
