@@ -29,6 +29,7 @@
 #include "collectives/broadcast/line.hpp"
 #include "collectives/broadcast/packet.hpp"
 #include "collectives/broadcast/pipeline.hpp"
+#include "collectives/broadcast/pipeline_line.hpp"
 #include "collectives/broadcast/pull.hpp"
 #include "collectives/broadcast/push.hpp"
 #include "collectives/broadcast/staged.hpp"
@@ -97,6 +98,8 @@ BATON_HD void run_broadcast(Engine &engine, const Args &args) {
         BroadcastPush<Engine>(engine, args).run();
     } else if constexpr (algorithm == Algorithm::pipeline) {
         broadcast_pipeline(engine, args);
+    } else if constexpr (algorithm == Algorithm::pipeline_line) {
+        broadcast_pipeline_line(engine, args);
     } else if constexpr (algorithm == Algorithm::pull) {
         broadcast_pull(engine, args);
     } else if constexpr (algorithm == Algorithm::staged) {

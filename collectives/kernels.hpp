@@ -12,7 +12,7 @@
 namespace baton::core {
 
 /// Two for algorithms that run on halves of channels (kernel/half_engine.cuh).
-constexpr int blocks_per_channel(Algorithm algorithm) { return algorithm == Algorithm::pipeline ? 2 : 1; }
+constexpr int blocks_per_channel(Algorithm algorithm) { return is_pipeline(algorithm) ? 2 : 1; }
 
 struct KernelChoice {
     const void *kernel = nullptr;  // nullptr: the kernel transport has no such algorithm

@@ -28,6 +28,8 @@ const char *algorithm_name(Algorithm algorithm) {
             return "chain";
         case Algorithm::pipeline:
             return "pipeline";
+        case Algorithm::pipeline_line:
+            return "pipeline_line";
         case Algorithm::two_level:
             return "two_level";
         case Algorithm::direct:

@@ -20,6 +20,7 @@ enum class Algorithm {
     chain,          // reductions: sums from neighbour to neighbour, results back
     two_level,      // within islands of GPUs, and between them
     pipeline,       // broadcast: segments from rank to rank, along any links
+    pipeline_line,  // the same by lines
     direct,         // put and get: the address is known
 };
 
@@ -55,17 +56,23 @@ struct Plan {
     Reason reason = Reason::no_data;
 };
 
+/// Whether an algorithm's data go from rank to rank through all of them.
+constexpr bool is_pipeline(Algorithm algorithm) {
+    return algorithm == Algorithm::pipeline || algorithm == Algorithm::pipeline_line;
+}
+
 /// Whether an algorithm follows a Route.
 constexpr bool is_routed(Algorithm algorithm) {
     return algorithm == Algorithm::ring || algorithm == Algorithm::chain || algorithm == Algorithm::two_level ||
-           algorithm == Algorithm::pipeline;
+           is_pipeline(algorithm);
 }
 
 /// Whether an algorithm's data go in packets (sync/packet.hpp).
 constexpr bool goes_in_packets(Algorithm algorithm) { return algorithm == Algorithm::packet; }
 /// Whether an algorithm's data go in lines (sync/data_line.hpp).
 constexpr bool goes_in_lines(Algorithm algorithm) {
-    return algorithm == Algorithm::line || algorithm == Algorithm::two_shot_line;
+    return algorithm == Algorithm::line || algorithm == Algorithm::two_shot_line ||
+           algorithm == Algorithm::pipeline_line;
 }
 constexpr bool goes_through_staging(Algorithm algorithm) { return algorithm == Algorithm::staged; }
 /// Neither staged, nor in lines, nor along a route: packets, pushes, pulls, shots. The kernels of an operation are
@@ -90,6 +97,7 @@ constexpr bool needs_reach(Algorithm algorithm) {
         case Algorithm::packet:
         case Algorithm::line:
         case Algorithm::two_shot_line:
+        case Algorithm::pipeline_line:
         case Algorithm::staged:
         case Algorithm::direct:
             return false;

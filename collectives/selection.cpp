@@ -24,7 +24,7 @@ Algorithm routed_algorithm(baton_operation operation, Links::Shape shape) {
 
 /// Whether the algorithm can follow the links: a pipeline can any, sums must meet the ranks in their order.
 bool route_suits(Algorithm algorithm, baton_operation operation, const Links &links, int ranks) {
-    if (algorithm == Algorithm::pipeline) return true;
+    if (is_pipeline(algorithm)) return true;
     if (links.shape == Links::Shape::uniform || algorithm != routed_algorithm(operation, links.shape)) return false;
     return !reduces(operation) || make_route(links, 0, ranks).in_rank_order();
 }
@@ -188,8 +188,9 @@ private:
         if ((row.mover == Mover::host) == capabilities_.on_gpu) return false;
         if (row.mover == Mover::copy_engine && (!copy_engine_allowed() || relays_unasked())) return false;
         if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) return false;
-        if (is_routed(row.algorithm))
-            return route_suits(row.algorithm, request_.operation, capabilities_.links, capabilities_.size);
+        if (is_routed(row.algorithm) &&
+            !route_suits(row.algorithm, request_.operation, capabilities_.links, capabilities_.size))
+            return false;
         if (goes_in_lines(row.algorithm)) return !through_host() && bytes_in_lines(row) <= most_in_lines();
         const bool message = is_message(request_.operation);
         if (row.algorithm == Algorithm::staged) return !message || through_host() || !capabilities_.on_gpu;
@@ -247,7 +248,7 @@ private:
             if (row.algorithm == Algorithm::staged) most = std::min(most, message_lanes);
         }
         const int channels = row.channels_for(request_.bytes, most);
-        const bool lines = goes_in_lines(row.algorithm);
+        const bool lines = goes_in_lines(row.algorithm) && !is_routed(row.algorithm);
         if (!(lines || row.algorithm == Algorithm::packet) || is_message(request_.operation) || request_.bytes == 0)
             return channels;
         // Shares are rounded up to 16 bytes, and so is a channel's capacity: each fits.

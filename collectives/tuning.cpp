@@ -18,6 +18,11 @@ constexpr OperationWays all_operations[] = {{BATON_ALLGATHER, ways<BATON_ALLGATH
                                             {BATON_PUT, ways<BATON_PUT>},
                                             {BATON_GET, ways<BATON_GET>}};
 
+/// What a rank's lines hold, of all peers, where they are rings: enough for a link that is never idle (16 MiB are no
+/// faster on H200), and at least a run of lines for 64 channels' blocks, two each.
+constexpr std::uint64_t line_ring_bytes = 8 << 20;
+constexpr std::uint64_t shortest_line_ring = 1 << 20;
+
 constexpr baton_operation tuned_as(baton_operation operation) {
     return operation == BATON_RECV ? BATON_SEND : operation;
 }
@@ -75,6 +80,7 @@ std::size_t row_for(std::span<const TuningRow> rows, std::uint64_t bytes) {
 std::uint64_t bytes_to_a_peer(baton_operation operation, Algorithm algorithm, std::uint64_t bytes, int size) {
     const auto n = static_cast<std::uint64_t>(size);
     if (algorithm == Algorithm::two_shot_line) return 2 * divide_up(bytes, n);
+    if (algorithm == Algorithm::pipeline_line) return shortest_line_ring / n / 16 * 16;
     const bool shares = operation == BATON_BROADCAST && algorithm == Algorithm::line && size > 1;
     return shares ? divide_up(bytes, n - 1) : bytes;
 }
@@ -82,11 +88,16 @@ std::uint64_t bytes_to_a_peer(baton_operation operation, Algorithm algorithm, st
 std::uint64_t buffer_capacity(const Tuning &tuning, bool (*uses)(Algorithm), int size, int channels,
                               std::uint64_t most) {
     std::uint64_t of_a_channel = 0;
+    std::uint64_t of_a_ring = 0;
     const std::uint64_t all = most * static_cast<std::uint64_t>(size);  // more than a row without limit may have
     for (const OperationWays &entry : all_operations) {
         if (entry.operation == BATON_SEND) continue;  // messages have buffers of their own
         for (const TuningRow &row : rows_for(tuning, entry.operation)) {
             if (!uses(row.algorithm)) continue;
+            if (row.algorithm == Algorithm::pipeline_line) {
+                of_a_ring = line_ring_bytes / static_cast<std::uint64_t>(size) / 16 * 16;
+                continue;
+            }
             const auto to_a_peer = [&](std::uint64_t bytes) {
                 return std::min(most, bytes_to_a_peer(entry.operation, row.algorithm, std::min(bytes, all), size));
             };
@@ -96,7 +107,7 @@ std::uint64_t buffer_capacity(const Tuning &tuning, bool (*uses)(Algorithm), int
             of_a_channel = std::max({of_a_channel, largest, to_a_peer(std::min(row.grain, row.up_to_bytes))});
         }
     }
-    return std::min(most, of_a_channel * static_cast<std::uint64_t>(channels));
+    return std::min(most, std::max(of_a_ring, of_a_channel * static_cast<std::uint64_t>(channels)));
 }
 
 std::uint64_t longest_message(const Tuning &tuning, bool (*uses)(Algorithm), std::uint64_t most) {

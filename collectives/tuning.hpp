@@ -66,9 +66,10 @@ std::string to_string(const TuningKey &key);
 
 struct TuningTable {
     TuningKey key;
-    std::string origin;                                            // a file's path, "built in", ...: for people
-    std::map<baton_operation, std::vector<TuningRow>> operations;  // sizes ascending, the last without limit
-    bool built_in = false;                                         // else it was made for the very machine of its key
+    std::string origin;  // a file's path, "built in", ...: for people
+    std::map<baton_operation, std::vector<TuningRow>>
+        operations;         // sizes ascending (equal: for where the one before cannot run), the last without limit
+    bool built_in = false;  // else it was made for the very machine of its key
 };
 
 /// The tables of a communicator; the first that has an operation says how it runs.
@@ -81,7 +82,8 @@ std::span<const TuningRow> rows_for(const Tuning &tuning, baton_operation operat
 /// The index of the row for a size. REQUIRES: rows is not empty.
 std::size_t row_for(std::span<const TuningRow> rows, std::uint64_t bytes);
 
-/// What a collective of `bytes` (as Request::bytes counts them) sends to one peer in packets or lines.
+/// What a collective of `bytes` (as Request::bytes counts them) sends to one peer in packets or lines; where its lines
+/// are a ring, what that must hold at least.
 std::uint64_t bytes_to_a_peer(baton_operation operation, Algorithm algorithm, std::uint64_t bytes, int size);
 /// Bytes per pair that the buffers of `channels` channels must hold for the collectives' rows whose algorithm `uses`
 /// them, at most `most`.

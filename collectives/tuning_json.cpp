@@ -53,8 +53,8 @@ std::vector<TuningRow> rows_from(const JsonField &field, baton_operation operati
         if (!rows.empty() && rows.back().up_to_bytes == TuningRow::no_limit)
             element.refuse("a row without \"up_to\" is for all sizes that are left, so none may follow it");
         const TuningRow row = row_from(element, operation, on_host);
-        if (!rows.empty() && row.up_to_bytes <= rows.back().up_to_bytes)
-            element.at("up_to").refuse("{} is not more than {} of the row before", row.up_to_bytes,
+        if (!rows.empty() && row.up_to_bytes < rows.back().up_to_bytes)
+            element.at("up_to").refuse("{} is less than {} of the row before", row.up_to_bytes,
                                        rows.back().up_to_bytes);
         rows.push_back(row);
     }

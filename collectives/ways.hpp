@@ -84,9 +84,12 @@ template <>
 inline constexpr auto ways<BATON_ALLTOALL> = joined(packets_and_lines, direct_ways_of_alltoall, through_staging);
 inline constexpr Way routed_ways_of_broadcast[] = {{Algorithm::pipeline, Mover::kernel, Touches::recvs},
                                                    {Algorithm::pipeline, Mover::host, Touches::recvs}};
+// Behind staging, since lines that go round are possible for all sizes and any buffers.
+inline constexpr Way last_ways_of_broadcast[] = {{Algorithm::pipeline_line, Mover::kernel},
+                                                 {Algorithm::pipeline_line, Mover::host}};
 template <>
 inline constexpr auto ways<BATON_BROADCAST> = joined(packets_and_lines, push_or_pull, routed_ways_of_broadcast,
-                                                     through_staging);
+                                                     through_staging, last_ways_of_broadcast);
 inline constexpr Way more_ways_of_reduce_scatter[] = {
     {Algorithm::pull, Mover::kernel, Touches::sends, InPlace::result_apart},
     {Algorithm::pull, Mover::host, Touches::sends, InPlace::result_apart},

@@ -1,6 +1,7 @@
 #include "comm/planned_call.hpp"
 
 #include "collectives/broadcast/pipeline.hpp"
+#include "collectives/broadcast/pipeline_line.hpp"
 #include "collectives/tuning.hpp"
 #include "transport/element/dispatch.hpp"
 #include "transport/element/reduce.hpp"
@@ -31,6 +32,7 @@ std::uint64_t PlannedCall::most_steps(std::uint64_t segment_bytes) const {
     if (goes_through_staging(plan.algorithm))  // one is for an early part
         return request.operation == BATON_ALLREDUCE ? 2 * (segments / ranks + 2) : segments + 1;
     if (plan.algorithm == Algorithm::pipeline) return pipeline_steps(request.bytes, size);
+    if (plan.algorithm == Algorithm::pipeline_line) return pipeline_line_steps(request.bytes, plan.channels);
     if (!is_routed(plan.algorithm) || request.operation == BATON_ALLGATHER) return ranks;
     // Accumulators may be wider than elements, and the steps of all blocks are counted together.
     const std::uint64_t widened =

@@ -40,10 +40,11 @@ PlannedCall Planner::plan(const Request &request) const {
     const std::uint64_t segment = parts_.capabilities.segment_bytes;
     constexpr std::uint64_t most = (std::uint64_t{1} << step_bits) - 1;
     if (call.most_steps(segment) > most) {
-        fail(BATON_ERR_UNSUPPORTED,
-             "{} of {} bytes in segments of {} takes more than {} steps; make several calls of it, or BATON_SEGMENT "
-             "larger",
-             baton_operation_name(request.operation), request.bytes, segment, most);
+        const bool by_segment = !is_pipeline(call.plan.algorithm);
+        fail(BATON_ERR_UNSUPPORTED, "{} of {} bytes by {}{} takes more than {} steps; make several calls of it{}",
+             baton_operation_name(request.operation), request.bytes, algorithm_name(call.plan.algorithm),
+             by_segment ? fmt::format(" in segments of {}", segment) : "", most,
+             by_segment ? ", or BATON_SEGMENT larger" : "");
     }
     return call;
 }

@@ -63,8 +63,8 @@ ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
     layout.starts = allocator.take(c * sizeof(ChannelStart));
     layout.signals = allocator.take(max_windows * n * sizeof(SemaphoreWord));
     layout.arrivals = allocator.take(2 * c * n * sizeof(ArrivalLine));
-    layout.done = allocator.take(c * n * sizeof(SemaphoreWord));
-    layout.credit = allocator.take(c * n * sizeof(SemaphoreWord));
+    layout.done = allocator.take(c * n * sizeof(SemaphoreWords));
+    layout.credit = allocator.take(c * n * sizeof(SemaphoreWords));
     layout.inboxes = allocator.take(n * message_slots * sizeof(MessageInbox));
     layout.outboxes = allocator.take(n * message_slots * sizeof(MessageOutbox));
     layout.eager = allocator.take(n * message_slots * layout.message_packets * sizeof(Packet));

@@ -30,6 +30,12 @@ struct alignas(64) SemaphoreWord {
     std::uint64_t value;
 };
 
+/// A SemaphoreWord's line with more words of the same peer: of what goes from rank to rank in lines, each warp has one.
+struct alignas(64) SemaphoreWords {
+    static constexpr unsigned count = 8;
+    std::uint64_t values[count];
+};
+
 struct alignas(128) ArenaHeader {
     std::uint64_t claim;  // this rank's waiters: the first to fail writes the error record
 };
@@ -117,8 +123,8 @@ struct ArenaLayout {
     std::uint64_t starts = 0;           // [channel] ChannelStart
     std::uint64_t signals = 0;          // [window][from] SemaphoreWord
     std::uint64_t arrivals = 0;         // [parity][channel][from] ArrivalLine
-    std::uint64_t done = 0;             // [channel][from] SemaphoreWord
-    std::uint64_t credit = 0;           // [channel][from] SemaphoreWord
+    std::uint64_t done = 0;             // [channel][from] SemaphoreWords
+    std::uint64_t credit = 0;           // [channel][from] SemaphoreWords
     std::uint64_t inboxes = 0;          // [from][slot] MessageInbox
     std::uint64_t outboxes = 0;         // [to][slot] MessageOutbox
     std::uint64_t eager = 0;            // [from][slot][message_packets] Packet; on the host HostPackets
@@ -162,11 +168,12 @@ struct Arena {
         const int parity = static_cast<int>(epoch & 1);
         return at<ArrivalLine>(layout->arrivals, (parity * layout->channels + channel) * layout->size + from);
     }
+    /// The first one, which algorithms use that need one.
     BATON_HD std::uint64_t *done(int channel, int from) const {
-        return &at<SemaphoreWord>(layout->done, channel * layout->size + from)->value;
+        return at<SemaphoreWords>(layout->done, channel * layout->size + from)->values;
     }
     BATON_HD std::uint64_t *credit(int channel, int from) const {
-        return &at<SemaphoreWord>(layout->credit, channel * layout->size + from)->value;
+        return at<SemaphoreWords>(layout->credit, channel * layout->size + from)->values;
     }
     BATON_HD MessageInbox *inbox(int from, int slot) const {
         return at<MessageInbox>(layout->inboxes, from * message_slots + slot);

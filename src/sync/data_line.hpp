@@ -16,13 +16,20 @@ namespace baton::core {
 /// that, the machine does it: NCCL's LL128 protocol rests on the same. It does not hold over PCIe, nor in host memory,
 /// nor where the eight threads have parted; docs/memory_model.md says where lines are used.
 /// Host: data, then epoch with release; the reader takes the epoch with acquire, then the data.
-/// A line may be written again when its reader has taken it: a collective's as its packets, by two parities, a
-/// message's when its slot has been handed back (arena.hpp).
+/// A line may be written again when its reader has taken it: a collective's as its packets, by two parities, within a
+/// ring when the reader has said so (transport.hpp, pass_lines), a message's when its slot has been handed back
+/// (arena.hpp).
 struct alignas(128) DataLine {
     static constexpr std::size_t payload = 120;
     std::byte data[payload];
     std::uint64_t epoch;
 };
+
+/// What a line carries that lies in a ring which has been gone round so many times in this operation: epochs end where
+/// those of `done` words do (memory_model.md). 0 rounds: the epoch, as lines do that are not in a ring.
+constexpr BATON_HD std::uint64_t epoch_of_round(std::uint64_t epoch, std::uint64_t rounds) {
+    return epoch | rounds << 40;
+}
 
 constexpr BATON_HD std::uint64_t lines_for(std::uint64_t bytes) {
     return (bytes + DataLine::payload - 1) / DataLine::payload;

@@ -125,6 +125,11 @@
 ///     `to`. A failed wait shows at finish().
 /// relay_lines(from, to, bytes)
 ///     Takes what `from` has put here to `to`, and puts it to every other peer as it comes.
+/// pass_lines(pass)
+///     A LinePass: bytes that go in lines from rank to rank, any number of them. The lines of all peers' buffers are
+///     one ring for it, whose places are used again when the next rank has taken what lay there; it says so in the
+///     words of signals and credits. So an operation has one pass, and no other lines, signals or credits. A failed
+///     wait shows at finish().
 /// reduce_lines_to<T>(destination, own, count, op)
 ///     As reduce_packets_to(), of lines. Each peer's lines of an operation are taken once.
 /// reduce_and_relay_lines<T>(destination, own, count, op, behind)
@@ -145,11 +150,12 @@
 ///
 /// ## What an engine leaves out
 ///
-/// Kernel and host engine: nothing. Half a channel's (kernel/half_engine.cuh): all but begin, await_all, share, copy,
-/// copy_own, local, recv_of, signal, wait and finish; tests/contract leaves it out. The host engine has a meet(arrival)
-/// besides, which may come before begin(). Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets,
-/// lines, staging_of, early_of, what signals or credits one peer or waits for its credit, accumulate and complete;
-/// reduce() has one destination, local, and the constructor's type. It enqueues, which makes it a narrower contract:
+/// Kernel and host engine: nothing. Half a channel's (kernel/half_engine.cuh): all but rank, size, begin, await_all,
+/// verify_arrivals, share, copy, copy_own, local, recv_of, signal, wait, pass_lines and finish; tests/contract leaves
+/// it out. The host engine has a meet(arrival) besides, which may come before begin(). Copy engine: begin_with_packets,
+/// begin_with_lines, verify_arrivals, packets, lines, staging_of, early_of, what signals or credits one peer or waits
+/// for its credit, accumulate and complete; reduce() has one destination, local, and the constructor's type. It
+/// enqueues, which makes it a narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
 ///     there; copies that have been enqueued run all the same.
@@ -185,6 +191,22 @@ struct LinePart {
     std::uint64_t behind = 0;
 };
 
+inline constexpr int no_rank = -1;
+
+/// Bytes that come from a rank in lines, or lie at `from` where there is none before; they go to `to`, which may be
+/// `from`, and on to another rank, if there is one. The ranks before and after have passes of as many bytes that say
+/// the same of this one.
+struct LinePass {
+    int before = no_rank;
+    int after = no_rank;
+    const std::byte *from = nullptr;
+    std::byte *to = nullptr;
+    std::uint64_t bytes = 0;
+};
+
+/// A pass goes by runs of so many lines; the kernels' rings hold one at least for each block.
+inline constexpr unsigned lines_of_run = 16;
+
 /// bytes / parts, rounded up. Dividing 64 bits takes a GPU about a hundred dependent instructions, as long as a load.
 BATON_HD inline std::uint64_t ceil_divide(std::uint64_t bytes, std::uint64_t parts) {
     const std::uint64_t dividend = bytes + parts - 1;
@@ -209,5 +231,6 @@ BATON_HD inline int shares_of(std::uint64_t bytes, std::uint64_t granule, int pa
 
 /// Semaphore value of a step: grows with the epoch, then with the step, for epochs below 2^(64 - step_bits).
 BATON_HD inline std::uint64_t step_value(std::uint64_t epoch, std::uint64_t step) { return epoch << step_bits | step; }
+BATON_HD inline unsigned step_of(std::uint64_t value) { return static_cast<unsigned>(value) % (1u << step_bits); }
 
 }  // namespace baton::core

@@ -6,6 +6,7 @@
 #include "collectives/allgather/two_level.hpp"
 #include "collectives/allreduce/chain.hpp"
 #include "collectives/broadcast/pipeline.hpp"
+#include "collectives/broadcast/pipeline_line.hpp"
 #include "collectives/links.hpp"
 #include "collectives/reduce_scatter/chain.hpp"
 #include "collectives/reduce_scatter/two_level.hpp"
@@ -64,9 +65,13 @@ TEST_P(InAnyOrder, Allgather) {
 }
 
 TEST_P(InAnyOrder, Broadcast) {
-    std::vector<Vector> send = inputs(ranks, shape().count), recv = outputs(ranks, shape().count);
-    run(send, recv, [](ChannelEngine &engine, const RoutedArgs &args) { broadcast_pipeline(engine, args); });
-    for (const Vector &found : recv) EXPECT_EQ(found, send[0]);
+    for (const bool by_lines : {false, true}) {
+        std::vector<Vector> send = inputs(ranks, shape().count), recv = outputs(ranks, shape().count);
+        run(send, recv, [by_lines](ChannelEngine &engine, const RoutedArgs &args) {
+            by_lines ? broadcast_pipeline_line(engine, args) : broadcast_pipeline(engine, args);
+        });
+        for (const Vector &found : recv) EXPECT_EQ(found, send[0]) << "by lines: " << by_lines;
+    }
 }
 
 TEST_P(InRankOrder, ReduceScatter) {

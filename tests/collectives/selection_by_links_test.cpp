@@ -33,6 +33,18 @@ TEST(SelectionByLinks, TakesTheRouteAbovePackets) {
     EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, ring).algorithm, Algorithm::push);
 }
 
+/// Lines that go from rank to rank follow the route themselves, where they arrive whole.
+TEST(SelectionByLinks, PipelinesInLinesFollowTheRoute) {
+    Capabilities ring = linked(gpu(4), ring_of({0, 2, 1, 3}));
+    ring.tuning[0].operations[BATON_BROADCAST] = {{.algorithm = Algorithm::pipeline_line, .mover = Mover::kernel}};
+    ring.line_bytes = (1 << 20) / 4;  // of a peer: the least that a ring needs
+    EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 30, ring).algorithm, Algorithm::pipeline_line);
+    EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 30, ring).channels, ring.channels);
+    ring.line_bytes -= 16;
+    EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 30, ring).algorithm, Algorithm::pipeline);
+    EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 30, ring).reason, Reason::links);
+}
+
 /// What a row gives to packets says nothing of a route that takes their place.
 TEST(SelectionByLinks, ARouteHasTheChannelsOfARowThatMovesTheDataStraight) {
     Capabilities ring = linked(gpu(8), ring_of({0, 1, 2, 3, 4, 5, 6, 7}));

@@ -5,6 +5,7 @@
 
 #include "collectives/tuning_file.hpp"
 #include "comm/config.hpp"
+#include "transport/transport.hpp"
 #include "util/limits.hpp"
 
 namespace baton::core {
@@ -68,6 +69,28 @@ TEST(ArenaLimits, LinesAreForWhoReachesEachOther) {
         return;
     }
     FAIL() << "no table of two GPUs";
+}
+
+/// Two runs of lines for each of the seven warps of a channel's two blocks, so that one is under way while the other is
+/// taken.
+TEST(ArenaLimits, RingsOfLinesHaveRoomForEveryWarp) {
+    for (int ranks = 4; ranks < 8; ++ranks) {
+        const TuningTable &table = nearest_table(built_in_tables(), {"NVIDIA H200", "NVSwitch", ranks});
+        const ArenaLayout layout = arenas(resolve_config(nullptr), capabilities_of(table, ranks)).layout;
+        EXPECT_GE(layout.lines_per_channel * static_cast<std::uint64_t>(ranks), 2u * 2 * 7 * lines_of_run) << ranks;
+    }
+}
+
+/// What selection asks for is enough for a run of each block, however many ranks and channels there are.
+TEST(ArenaLimits, TheShortestRingsHoldARunOfLines) {
+    for (int ranks = 1; ranks <= max_ranks; ++ranks) {
+        const std::uint64_t least = bytes_to_a_peer(BATON_BROADCAST, Algorithm::pipeline_line, 1, ranks);
+        for (int channels = 1; channels <= max_channels; ++channels) {
+            const ArenaLayout layout = ArenaLayout::make(ranks, channels, {.lines = least});
+            EXPECT_GE(layout.lines_per_channel * static_cast<std::uint64_t>(ranks) / 2, lines_of_run)
+                << ranks << " ranks, " << channels << " channels";
+        }
+    }
 }
 
 TEST(ArenaLimits, SlotsOfAllPeersTakeNoMoreWhereTheyAreMany) {

@@ -46,6 +46,9 @@ TEST(PlannedCall, StepsAlongARouteAreThoseOfItsAccumulators) {
 TEST(PlannedCall, StepsOfAPipelineAreItsSegments) {
     EXPECT_TRUE(is_numbered(BATON_BROADCAST, BATON_INT8, 1023 * gibibyte, Algorithm::pipeline));
     EXPECT_FALSE(is_numbered(BATON_BROADCAST, BATON_INT8, 1025 * gibibyte, Algorithm::pipeline));
+    // 2^24 runs of 16 lines of 120 bytes, by one channel.
+    EXPECT_TRUE(is_numbered(BATON_BROADCAST, BATON_INT8, 29 * gibibyte, Algorithm::pipeline_line));
+    EXPECT_FALSE(is_numbered(BATON_BROADCAST, BATON_INT8, 31 * gibibyte, Algorithm::pipeline_line));
 }
 
 /// An early part, which may be none, is a step of its own before the segments.

@@ -124,10 +124,12 @@ void a_region_that_is_gone_is_found(Rank &rank, int /*variant*/) {
 /// abort could end one channel's operation before it has done its part for the peers.
 Call stop_short_call(Rank &rank, int variant, int absent) {
     Memory &memory = rank.memory();
-    const Place send = memory.take(64, true, "send");
-    const Place recv = memory.take(64, true, "recv");
-    const Place out = memory.take(64, true, "out");
-    Call call = rank.call(BATON_ALLREDUCE, 64, send, recv);
+    // Of the former more than lies in all ranks' lines at once.
+    const std::size_t bytes = variant == StopShort::lines_not_passed ? 1 << 18 : 64;
+    const Place send = memory.take(bytes, true, "send");
+    const Place recv = memory.take(bytes, true, "recv");
+    const Place out = memory.take(bytes, true, "out");
+    Call call = rank.call(BATON_ALLREDUCE, bytes, send, recv);
     call.out = memory.at(out);
     call.channels = 1;
     call.variant = variant;
@@ -168,9 +170,9 @@ void abort_ends_waits(Rank &rank, int variant) {
 }
 
 void timeout_ends_waits(Rank &rank, int variant) {
-    static constexpr WaitFor waits[] = {WaitFor::arrival, WaitFor::done, WaitFor::done, WaitFor::credit,
-                                        WaitFor::credit,  WaitFor::data, WaitFor::data, WaitFor::data,
-                                        WaitFor::data,    WaitFor::data, WaitFor::data};
+    static constexpr WaitFor waits[] = {
+        WaitFor::arrival, WaitFor::done, WaitFor::done, WaitFor::credit, WaitFor::credit, WaitFor::data,  WaitFor::data,
+        WaitFor::data,    WaitFor::data, WaitFor::data, WaitFor::data,   WaitFor::data,   WaitFor::credit};
     warm_up(rank);
     const int absent = draw_rank(rank);
     const std::vector<std::uint64_t> epochs = rank.epochs();
@@ -241,6 +243,8 @@ std::vector<Clause> failure_clauses() {
         {StopShort::packets_reduced, packets, "abort_ends_reduce_packets", "timeout_ends_reduce_packets"},
         {StopShort::lines, lines, "abort_ends_take_lines", "timeout_ends_take_lines"},
         {StopShort::lines_reduced, lines, "abort_ends_reduce_lines", "timeout_ends_reduce_lines"},
+        {StopShort::lines_passed, lines, "abort_ends_pass_lines", "timeout_ends_pass_lines"},
+        {StopShort::lines_not_passed, lines, "abort_ends_passing_to_nobody", "timeout_ends_passing_to_nobody"},
     };
     for (const Wait &wait : waits) {
         // An engine that enqueues starts before it has met the others: one that acts at once would wait for it in vain.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "clauses.hpp"
 #include "programs.hpp"
@@ -170,6 +171,25 @@ Call one_call(Rank &rank, Program program, std::size_t k) {
     return call;
 }
 
+/// From one rank on, from rank to rank: up to many times what lies in lines at once; sometimes over the input.
+Call pass_call(Rank &rank, Program program, std::size_t k) {
+    Memory &memory = rank.memory();
+    Call call = flagged_call(rank, program, false);
+    call.bytes *= rank.common().chance(50) ? 1 + rank.common().below(20) : 1;
+    call.arrival.signature.count = call.bytes;
+    const bool aligned = rank.common().chance(30);
+    const Contents data = random_bytes(rank.common().next(), call.bytes);
+    const Place send = memory.take(call.bytes, aligned, named("send", k));
+    const Place recv = rank.common().chance(30) ? send : memory.take(call.bytes, aligned, named("recv", k));
+    call.variant = Lines::passed;
+    call.shift = static_cast<int>(rank.common().below(static_cast<std::size_t>(rank.size())));
+    call.send = memory.at(send);
+    call.recv = memory.at(recv);
+    if (call.shift == rank.rank()) memory.fill(send, data);
+    memory.expect(recv, data);
+    return call;
+}
+
 /// Nothing but the epochs in the data orders these operations, and a fast rank is two ahead of what a slow one reads.
 void flagged(Rank &rank, Program program, int variant) {
     std::vector<Call> calls;
@@ -179,6 +199,7 @@ void flagged(Rank &rank, Program program, int variant) {
                         : variant == Packets::one     ? one_call(rank, program, number)
                         : variant == Packets::blocks  ? blocks_call(rank, program, number)
                         : variant == Lines::sums      ? sums_call(rank, program, number)
+                        : variant == Lines::passed    ? pass_call(rank, program, number)
                         : variant == Packets::scatter ? scatter_call(rank, program, number)
                                                       : gather_call(rank, program, number));
     }
@@ -211,11 +232,10 @@ std::vector<Clause> packet_clauses() {
         clauses.push_back(
             {.name = of_lines, .body = lines, .variant = variant, .needs = {.lines = true}, .area_bytes = areas});
     }
-    clauses.push_back({.name = "lines_of_sums",
-                       .body = lines,
-                       .variant = Lines::sums,
-                       .needs = {.lines = true},
-                       .area_bytes = areas});
+    for (const auto &[variant, name] : {std::pair{Lines::sums, "lines_of_sums"}, {Lines::passed, "lines_passed"}}) {
+        clauses.push_back(
+            {.name = name, .body = lines, .variant = variant, .needs = {.lines = true}, .area_bytes = areas});
+    }
     return clauses;
 }
 

@@ -103,6 +103,7 @@ concept HasLines = requires(E engine, const Arrival &arrival, std::byte *here, c
     { engine.begin_with_lines(arrival, peer, n, AnyLinePart{}) } -> std::same_as<bool>;
     engine.take_lines(peer, n, AnyLinePart{});
     engine.relay_lines(peer, here, n);
+    engine.pass_lines(LinePass{});
     engine.template reduce_lines_to<float>(here, source, n, 0);
     engine.template reduce_and_relay_lines<float>(here, source, n, 0, n);
 };

@@ -57,6 +57,7 @@ struct GoOnAfterFailure {
         if constexpr (HasLines<E>) {
             const auto part_of = [&](int) { return LinePart{next, call.bytes, nullptr, call.out}; };
             engine.relay_lines(next, call.out, call.bytes);
+            engine.pass_lines({next, next, nullptr, call.out, call.bytes});
             engine.take_lines(1, call.bytes, part_of);
             engine.template reduce_and_relay_lines<std::uint8_t>(call.out, call.send, call.bytes, BATON_SUM, 0);
             engine.template reduce_lines_to<std::uint8_t>(call.out, call.send, call.bytes, BATON_SUM);
@@ -73,11 +74,13 @@ struct GoOnAfterFailure {
 struct StopShort {
     // Variants: what the others wait for. For `arrival` rank `shift` does not take part at all.
     static constexpr int arrival = 0, signal = 1, one_signal = 2, credit = 3, one_credit = 4, one_packets = 5,
-                         lines_relayed = 6, packets = 7, packets_reduced = 8, lines = 9, lines_reduced = 10;
+                         lines_relayed = 6, packets = 7, packets_reduced = 8, lines = 9, lines_reduced = 10,
+                         lines_passed = 11, lines_not_passed = 12;
 
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
         const bool stops = engine.rank() == call.shift;
+        if (call.variant >= lines_passed && !stops) return wait_in_pass(engine, call, observed);
         const bool in_lines = call.variant == lines_relayed || call.variant == lines || call.variant == lines_reduced;
         if (in_lines && !stops) return wait_for_lines(engine, call, observed);
         if (call.variant >= one_packets && !stops) return wait_for_packets(engine, call, observed);
@@ -120,6 +123,23 @@ private:
             } else {
                 engine.take_packets_from_each(call.out, 0, call.bytes);
             }
+            const bool finished = engine.finish();
+            observe(observed.began, began);
+            observe(observed.finished, finished);
+        }
+    }
+
+    /// Lines from rank to rank, from `shift` on or to it: one that it does not send, or more than it has place for.
+    template <class E>
+    static BATON_HD void wait_in_pass(E &engine, const Call &call, Observed &observed) {
+        if constexpr (HasLines<E>) {
+            const int before = engine.peer_at(engine.size() - 1), after = engine.peer_at(1);
+            const bool to_it = call.variant == lines_not_passed;
+            const bool began = engine.begin(call.arrival);
+            engine.verify_arrivals();
+            tell_started(call);
+            engine.pass_lines({to_it && before == call.shift ? no_rank : before,
+                               !to_it && after == call.shift ? no_rank : after, call.send, call.out, call.bytes});
             const bool finished = engine.finish();
             observe(observed.began, began);
             observe(observed.finished, finished);

@@ -8,20 +8,35 @@ namespace baton::core::contract {
 
 /// Data in lines, with the variants of Packets and one more. one: rank `shift` alone has data; a part of it goes to
 /// each of the others, which relay it. sums: block p of `send` to rank p, whose result goes on to all: `recv` becomes
-/// the reduction of all blocks.
+/// the reduction of all blocks. passed: from rank `shift` on, from rank to rank.
 struct Lines {
-    static constexpr int sums = 5;
+    static constexpr int sums = 5, passed = 6;
 
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
         bool began = false;
-        if constexpr (HasLines<E>) began = call.variant == Packets::one ? relay(engine, call) : move(engine, call);
+        if constexpr (HasLines<E>) {
+            began = call.variant == Packets::one ? relay(engine, call)
+                    : call.variant == passed     ? pass(engine, call)
+                                                 : move(engine, call);
+        }
         const bool finished = engine.finish();
         observe(observed.began, began);
         observe(observed.finished, finished);
     }
 
 private:
+    template <class E>
+    static BATON_HD bool pass(E &engine, const Call &call) {
+        const Range part = engine.share(call.bytes, 16);
+        const int before = engine.peer_at(engine.size() - 1), after = engine.peer_at(1);
+        const bool began = engine.begin(call.arrival);
+        engine.verify_arrivals();
+        engine.pass_lines({engine.rank() == call.shift ? no_rank : before, after == call.shift ? no_rank : after,
+                           call.send + part.begin, call.recv + part.begin, part.bytes});
+        return began;
+    }
+
     template <class E>
     static BATON_HD bool move(E &engine, const Call &call) {
         const Range part = engine.share(call.bytes, 16);

@@ -27,6 +27,7 @@ using core::CommView;
 using test::Buffers;
 
 constexpr unsigned threads = 64;             // one warp takes what comes while the other verifies arrivals
+constexpr unsigned threads_that_pass = 160;  // of pipelines in lines, whose warps have rings of their own
 constexpr std::size_t most_buffered = 6000;  // in packets or lines
 constexpr std::size_t most_bytes = 40000;    // more than an engine copies at once beside others, for two channels
 constexpr std::size_t relayed_bytes = 3 << 19;
@@ -149,7 +150,7 @@ bool quick() { return std::getenv("BATON_TEST_QUICK") != nullptr; }
 /// Links that an algorithm needs, in rank order, of a pipeline not.
 core::Links links_for(Algorithm algorithm, int size) {
     core::Links links;
-    const bool backwards = algorithm == Algorithm::pipeline && size > 1;
+    const bool backwards = core::is_pipeline(algorithm) && size > 1;
     const bool ring = algorithm == Algorithm::ring || algorithm == Algorithm::chain || backwards;
     for (int rank = 0; rank < size; ++rank) {
         if (ring) links.ring.push_back(backwards ? size - 1 - rank : rank);
@@ -178,20 +179,21 @@ protected:
     }
     bool possible(const Kernel &kernel) const {
         if (through_host()) return kernel.way.touches == core::Touches::nothing && !goes_in_lines(kernel.way.algorithm);
-        return size() > 1 || !core::is_routed(kernel.way.algorithm) || kernel.way.algorithm == Algorithm::pipeline;
+        return size() > 1 || !core::is_routed(kernel.way.algorithm) || core::is_pipeline(kernel.way.algorithm);
     }
     Call draw(const Kernel &kernel, std::mt19937_64 &random) const {
         Call call;
         call.kernel = kernel;
         const Algorithm algorithm = kernel.way.algorithm;
-        const bool buffered = core::goes_in_packets(algorithm) || core::goes_in_lines(algorithm);
+        const bool buffered =
+            core::goes_in_packets(algorithm) || (core::goes_in_lines(algorithm) && !core::is_pipeline(algorithm));
         const std::size_t most = (buffered ? most_buffered : most_bytes) / baton_type_size(kernel.type);
         const std::size_t runs = run_bytes * (1 + random() % 3) - 8 * (random() % 3);  // about as many as warps move
         const std::size_t counts[] = {
             0, 1, 2, 7, 8, 30, 129, runs / baton_type_size(kernel.type), most / 3, most - random() % 4};
         call.count = counts[random() % std::size(counts)];
         if (kernel.operation == BATON_BARRIER) call.count = 0;
-        const bool steps = algorithm == Algorithm::push || algorithm == Algorithm::pipeline;
+        const bool steps = algorithm == Algorithm::push || core::is_pipeline(algorithm);
         if (kernel.operation == BATON_BROADCAST && steps && random() % 4 == 0) call.count = relayed_bytes;
         call.op = core::reduces(kernel.operation) ? static_cast<baton_op>(random() % BATON_OP_COUNT) : BATON_SUM;
         call.root = static_cast<int>(random()) & 0xFF;
@@ -241,7 +243,8 @@ void launch(Node &node, const CommView &view, const Call &call, std::uint64_t se
     std::ranges::copy(guard, before);
     std::ranges::copy(guard, behind);
     const core::RoutedArgs args = args_of(node, view, call, send, recv);
-    run_grid(call.blocks(), threads, seed + rank * 16, [&] { call.kernel.run(view, args); });
+    const unsigned block = call.kernel.way.algorithm == Algorithm::pipeline_line ? threads_that_pass : threads;
+    run_grid(call.blocks(), block, seed + rank * 16, [&] { call.kernel.run(view, args); });
     EXPECT_TRUE(test::equal_bytes(expected, {recv, expected.size()})) << call.text() << ", rank " << rank;
     EXPECT_TRUE(test::equal_bytes(guard, {before, guard.size()}) && test::equal_bytes(guard, {behind, guard.size()}))
         << call.text() << ", rank " << rank << ": beside what is received";

@@ -182,16 +182,40 @@ public:
         for (int index = 0; index < parts && !failed_; ++index) {
             const LinePart part = part_of(index);
             assert(part.bytes <= most_bytes && fits(part));
-            take(part.peer, part.behind, part.to, part.bytes, [](auto...) {});
+            take(part.peer, lines_from(part.peer) + lines_for(part.behind), part.to, part.bytes, epoch_,
+                 [](auto...) {});
         }
     }
     void relay_lines(int from, std::byte *to, std::uint64_t bytes) {
         if (failed_) return;
-        take(from, 0, to, bytes, [&](std::uint64_t line, std::uint64_t at, std::uint64_t size) {
+        take(from, lines_from(from), to, bytes, epoch_, [&](std::uint64_t line, std::uint64_t at, std::uint64_t size) {
             for (int step = 1; step < this->size(); ++step) {
                 if (peer_at(step) != from) put_lines(lines_at(peer_at(step)) + line, to + at, size, epoch_);
             }
         });
+    }
+    void pass_lines(const LinePass &pass) {
+        const std::uint64_t ring = view_.layout.lines_per_channel * static_cast<std::uint64_t>(size());
+        const std::uint64_t run = std::min<std::uint64_t>(lines_of_run, ring);
+        assert(ring > 0);
+        const std::uint64_t places = ring / run;
+        const std::byte *const from = pass.before == no_rank ? pass.from : pass.to;
+        std::uint64_t step = 0;
+        for (std::uint64_t at = 0; at < pass.bytes && !failed_; at += run * DataLine::payload, ++step) {
+            const std::uint64_t bytes = std::min<std::uint64_t>(run * DataLine::payload, pass.bytes - at);
+            const std::uint64_t first = step % places * run;
+            const std::uint64_t epoch = epoch_of_round(epoch_, step / places);
+            if (pass.before == no_rank) {
+                copy_own(pass.to + at, from + at, bytes);
+            } else {
+                take(pass.before, ring_of(rank()) + first, pass.to + at, bytes, epoch, [](auto...) {});
+                credit(pass.before, step + 1);
+            }
+            if (pass.after != no_rank) {
+                if (step >= places) wait_credit(pass.after, step + 1 - places);
+                if (!failed_) put_lines(ring_of(pass.after) + first, from + at, bytes, epoch);
+            }
+        }
     }
     template <class T>
     void reduce_lines_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
@@ -225,10 +249,12 @@ private:
     bool fits(const LinePart &part) const {
         return lines_for(part.behind) + lines_for(part.bytes) <= view_.layout.lines_per_channel;
     }
+    DataLine *ring_of(int peer) const { return view_.arena(peer).lines(epoch_, channel, 0); }
     template <class Came>
-    void take(int peer, std::uint64_t behind, std::byte *destination, std::uint64_t bytes, const Came &came) {
+    void take(int peer, const DataLine *lines, std::byte *destination, std::uint64_t bytes, std::uint64_t epoch,
+              const Came &came) {
         Spin spin(view_, at(WaitFor::data, peer));
-        if (!core::take_lines(destination, lines_from(peer) + lines_for(behind), bytes, epoch_, came, spin)) fail();
+        if (!core::take_lines(destination, lines, bytes, epoch, came, spin)) fail();
     }
     template <class T, class Came>
     void combine_lines(std::byte *destination, const std::byte *own, std::uint64_t count, int op, const Came &came) {

@@ -152,8 +152,6 @@ public:
     }
 
 protected:
-    using Words = std::uint64_t *(Arena::*)(int, int) const;
-
     template <class F>
     __device__ static const Remote *listed(Remote *list, int count, const F &remote_of) {
         for (int at = static_cast<int>(threadIdx.x); at < count; at += static_cast<int>(blockDim.x)) {

@@ -6,10 +6,10 @@
 
 namespace baton::core {
 
-/// The engine of half a channel, for algorithms that push step by step: two blocks share a channel's epoch and
-/// arrivals, and each has half of the channel's part. Before a block signals, its stores have to arrive; blocks on
-/// twice as many multiprocessors keep the links busy meanwhile (docs/experiments.md). It offers what has words for each
-/// half: the second block signals in the words of credits.
+/// The engine of half a channel, for algorithms that push step by step, or in lines from rank to rank: two blocks share
+/// a channel's epoch and arrivals, and each has half of the channel's part. Before a block signals, its stores have to
+/// arrive; blocks on twice as many multiprocessors keep the links busy meanwhile (docs/experiments.md). It offers what
+/// has words for each half: the second block's signals, and what it has taken of lines, go in the words of credits.
 class HalfEngine : KernelEngine {
 public:
     using KernelEngine::await_all;
@@ -20,6 +20,7 @@ public:
     using KernelEngine::recv_of;
     using KernelEngine::Remote;
     using KernelEngine::size;
+    using KernelEngine::verify_arrivals;
 
     __device__ HalfEngine(const CommView &view, KernelShared &shared, int block, int blocks)
         : KernelEngine(view, shared, block / 2, blocks / 2),
@@ -30,6 +31,7 @@ public:
     __device__ Range share(std::uint64_t bytes, std::uint64_t granule) const {
         return split(bytes, granule, 2 * channels_, 2 * channel_ + half_);
     }
+    __device__ void pass_lines(const LinePass &pass) { pass_lines_by(pass, words_, static_cast<unsigned>(half_), 2); }
     __device__ void signal(int peer, std::uint64_t step) {
         copy_what_waits();
         post(peer, words_, step);

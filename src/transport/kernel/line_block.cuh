@@ -1,6 +1,7 @@
 #pragma once
 
 #include "transport/kernel/line_move.cuh"
+#include "transport/kernel/line_pass.cuh"
 #include "transport/kernel/packet_block.cuh"
 
 namespace baton::core {
@@ -68,6 +69,7 @@ public:
             failed_ = true;
         }
     }
+    __device__ void pass_lines(const LinePass &pass) { pass_lines_by(pass, &Arena::credit, 0, 1); }
     template <class T>
     __device__ void reduce_lines_to(std::byte *destination, const std::byte *own, std::uint64_t count, int op) {
         combine_lines<T>(destination, own, count, op, 0, 0);
@@ -76,6 +78,29 @@ public:
     __device__ void reduce_and_relay_lines(std::byte *destination, const std::byte *own, std::uint64_t count, int op,
                                            std::uint64_t behind) {
         combine_lines<T>(destination, own, count, op, view_.size - 1, behind);
+    }
+
+protected:
+    using Words = std::uint64_t *(Arena::*)(int, int) const;
+
+    /// By one of so many blocks of the channel, each through its part of the ring, with words of its own.
+    __device__ void pass_lines_by(const LinePass &pass, Words words, unsigned block, unsigned blocks) {
+        if (failed_) return;
+        LineRing ring;
+        ring.lines = static_cast<unsigned>(view_.layout.lines_per_channel) * static_cast<unsigned>(view_.size) / blocks;
+        const auto ring_of = [&](const Arena &arena) { return arena.lines(epoch_, channel_, 0) + block * ring.lines; };
+        if (pass.before != no_rank) {
+            ring.own = ring_of(view_.own());
+            ring.taken = (view_.arena(pass.before).*words)(channel_, view_.rank);
+        }
+        if (pass.after != no_rank) {
+            ring.next = ring_of(view_.arena(pass.after));
+            ring.next_taken = (view_.own().*words)(channel_, pass.after);
+        }
+        // Who has not come may be another one than the neighbour, who waits for it, too.
+        const auto data_spin = [&] { return Spin(view_, at(WaitFor::data, any_peer)); };
+        const auto room_spin = [&] { return Spin(view_, at(WaitFor::credit, any_peer)); };
+        if (!core::pass_lines(pass, ring, epoch_, takers(), data_spin, room_spin)) failed_ = true;
     }
 
 private:

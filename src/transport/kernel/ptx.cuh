@@ -154,8 +154,8 @@ __device__ inline ChannelStart load_start(const ChannelStart *at) {
     return start;
 }
 
-/// What the block has read before a barrier has been read when the peer sees this word. Of what it has stored nothing
-/// is said: that would take a release. docs/memory_model.md argues why this does.
+/// What the block has read before a barrier, or the warp before a vote on it, has been read when the peer sees this
+/// word. Of what it has stored nothing is said: that would take a release. docs/memory_model.md argues why this does.
 __device__ inline void store_after_reads(std::uint64_t *word, std::uint64_t value) { store_relaxed(word, value); }
 /// Such a word: what was read before it was stored may be written now.
 __device__ inline std::uint64_t load_before_writes(const std::uint64_t *word) { return load_relaxed(word); }

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "collectives/broadcast/pipeline.hpp"
+
+/// Broadcast from rank to rank (pipeline.hpp) in lines, 120 bytes with an epoch, for buffers whose segments would be
+/// too short to pay for their signals. The order of the ranks is the same.
+///   Root:   Store my part of the buffer in lines into the next rank's ring, and beside that into my receive buffer.
+///   Others: Take each line out of my ring into my receive buffer, and store it into the next rank's ring, the root
+///   left
+///           out, as it comes.
+/// Steps: lines + n - 2 flights. Wire: 16/15 of the buffer from each rank but the last. Synchronisation: the epochs in
+/// the data, and a word back for each run of lines that has been taken; arrivals are only compared. Scratch: all line
+/// buffers of a channel, as one ring.
+namespace baton::core {
+
+/// At most, of one of a channel's warps.
+inline std::uint64_t pipeline_line_steps(std::uint64_t bytes, int channels) {
+    return bytes / static_cast<std::uint64_t>(channels) / (lines_of_run * DataLine::payload) + 2;
+}
+
+template <class Engine>
+BATON_HD void broadcast_pipeline_line(Engine &engine, const RoutedArgs &args) {
+    if (!engine.begin(args.arrival)) return;
+    engine.verify_arrivals();
+    const Range part = engine.share(args.bytes, 16);
+    const PipelineNeighbours ranks = pipeline_neighbours(args.route, args.root);
+    const bool sends = engine.rank() == args.root;
+    engine.pass_lines({sends ? no_rank : ranks.before, ranks.after == args.root ? no_rank : ranks.after,
+                       sends ? args.send + part.begin : nullptr, args.recv + part.begin, part.bytes});
+    engine.finish();
+}
+
+}  // namespace baton::core

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sync/arena.hpp"
+#include "transport/kernel/line_run.cuh"
+#include "transport/transport.hpp"
+
+namespace baton::core {
+inline namespace on_device {
+
+/// Where the lines of a block lie that go from rank to rank, and the words that say how many runs of them have been
+/// taken, a word for each warp. Null where there is no rank before, or after.
+struct LineRing {
+    const DataLine *own = nullptr;
+    DataLine *next = nullptr;
+    std::uint64_t *taken = nullptr;             // at the rank before: raised by this one
+    const std::uint64_t *next_taken = nullptr;  // here: raised by the rank after
+    unsigned lines = 0;                         // lines_of_run at least
+};
+
+/// See transport.hpp. Each warp passes every n-th run by itself, of n warps, through its own part of the ring: nothing
+/// makes it wait for another. What has been taken is told half a ring at a time: a word costs the link as much as a
+/// quarter of a line. False if a wait has ended, for the calling warp. data_spin(), room_spin(): for a wait each.
+template <class DataSpin, class RoomSpin>
+__device__ inline bool pass_lines(const LinePass &pass, const LineRing &ring, std::uint64_t epoch, unsigned takers,
+                                  const DataSpin &data_spin, const RoomSpin &room_spin) {
+    using Run = LineRun<lines_of_run / LineRun<1>::all_lines>;
+    constexpr std::uint64_t run_bytes = Run::all_lines * DataLine::payload;
+    const unsigned runs_of_ring = ring.lines / Run::all_lines;
+    if (runs_of_ring == 0) __trap();
+    const unsigned most_warps = takers / 32 < SemaphoreWords::count ? takers / 32 : SemaphoreWords::count;
+    const unsigned warps = most_warps < runs_of_ring ? most_warps : runs_of_ring;
+    const unsigned warp = threadIdx.x / 32;
+    if (warp >= warps) return true;
+    const unsigned places = runs_of_ring / warps;
+    const unsigned places_told = places > 1 ? places / 2 : 1;
+    const bool takes = ring.own != nullptr;
+    const bool sends = ring.next != nullptr;
+    const bool keeps = takes || pass.to != pass.from;
+    const bool unaligned = is_unaligned(pass.to, pass.bytes) || (!takes && is_unaligned(pass.from, 0));
+    unsigned room = places;  // runs that the rank after has places for, all of the operation's
+    unsigned step = 0;
+    unsigned place = 0;
+    std::uint64_t flag = epoch;
+    for (std::uint64_t at = warp * run_bytes; at < pass.bytes; at += warps * run_bytes) {
+        if (sends && __any_sync(full_mask, step >= room)) {
+            auto spin = room_spin();
+            for (;;) {
+                const std::uint64_t taken = load_before_writes(ring.next_taken + warp);
+                // What an operation before has left there says nothing of this one.
+                if (taken >> step_bits == epoch) room = step_of(taken) + places;
+                // Threads may have been told at different loads: a warp stores lines together or not at all.
+                if (__all_sync(full_mask, step < room)) break;
+                if (__any_sync(full_mask, !spin())) return false;
+            }
+        }
+        const std::uint64_t left = pass.bytes - at;
+        const Run run(0, left < run_bytes ? left : run_bytes);
+        const unsigned first = (warp * places + place) * Run::all_lines;
+        LineWords words[1][Run::all_lines / Run::lines_apart];
+        if (takes) {
+            const DataLine *const sources[1] = {ring.own + first};
+            auto spin = data_spin();
+            if (!poll_lines(sources, run, words, flag, spin)) return false;
+        } else {
+            load_run(words[0], pass.from + at, run, unaligned);
+        }
+        if (sends) {
+            stamp(words[0], flag);
+            store_lines(ring.next + first, run, words[0]);
+        }
+        if (keeps) store_run(pass.to + at, run, words[0], unaligned);
+        ++step;
+        // All threads' loads are over: poll_lines() has asked them what they have loaded.
+        if (takes && step % places_told == 0 && threadIdx.x % 32 == 0)
+            store_after_reads(ring.taken + warp, step_value(epoch, step));
+        if (++place == places) {
+            place = 0;
+            flag += epoch_of_round(0, 1);
+        }
+    }
+    return true;
+}
+
+}  // namespace on_device
+}  // namespace baton::core
