@@ -18,8 +18,8 @@ constexpr OperationWays all_operations[] = {{BATON_ALLGATHER, ways<BATON_ALLGATH
                                             {BATON_PUT, ways<BATON_PUT>},
                                             {BATON_GET, ways<BATON_GET>}};
 
-/// What a rank's lines hold, of all peers, where they are rings: enough for a link that is never idle (16 MiB are no
-/// faster on H200), and at least a run of lines for 64 channels' blocks, two each.
+/// What a rank's lines hold, of all peers, where they are rings: for a word back for every second run of a warp, with a
+/// run for each word under way meanwhile; and at least, a run for 64 channels' blocks, two each.
 constexpr std::uint64_t line_ring_bytes = 8 << 20;
 constexpr std::uint64_t shortest_line_ring = 1 << 20;
 
