@@ -18,9 +18,10 @@ constexpr OperationWays all_operations[] = {{BATON_ALLGATHER, ways<BATON_ALLGATH
                                             {BATON_PUT, ways<BATON_PUT>},
                                             {BATON_GET, ways<BATON_GET>}};
 
-/// What a rank's lines hold, of all peers, where they are rings: for a word back for every second run of a warp, with a
-/// run for each word under way meanwhile; and at least, a run for 64 channels' blocks, two each.
-constexpr std::uint64_t line_ring_bytes = 8 << 20;
+/// What the lines of all ranks hold where they are rings: with 4 ranks 16 MiB each, with more as much less as arenas
+/// are larger. With half of it warps wait for places (docs/experiments.md).
+constexpr std::uint64_t line_rings_bytes = 64 << 20;
+/// And what a rank's must hold: a run for 64 channels' blocks, two each.
 constexpr std::uint64_t shortest_line_ring = 1 << 20;
 
 constexpr baton_operation tuned_as(baton_operation operation) {
@@ -95,7 +96,7 @@ std::uint64_t buffer_capacity(const Tuning &tuning, bool (*uses)(Algorithm), int
         for (const TuningRow &row : rows_for(tuning, entry.operation)) {
             if (!uses(row.algorithm)) continue;
             if (row.algorithm == Algorithm::pipeline_line) {
-                of_a_ring = line_ring_bytes / static_cast<std::uint64_t>(size) / 16 * 16;
+                of_a_ring = line_rings_bytes / static_cast<std::uint64_t>(size * size) / 16 * 16;
                 continue;
             }
             const auto to_a_peer = [&](std::uint64_t bytes) {

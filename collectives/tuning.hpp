@@ -67,8 +67,8 @@ std::string to_string(const TuningKey &key);
 struct TuningTable {
     TuningKey key;
     std::string origin;  // a file's path, "built in", ...: for people
-    std::map<baton_operation, std::vector<TuningRow>>
-        operations;         // sizes ascending (equal: for where the one before cannot run), the last without limit
+    // Sizes ascending, the last without limit. Of equal ones the second is for where the first is not possible.
+    std::map<baton_operation, std::vector<TuningRow>> operations;
     bool built_in = false;  // else it was made for the very machine of its key
 };
 

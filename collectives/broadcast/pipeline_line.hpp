@@ -5,11 +5,10 @@
 /// Broadcast from rank to rank (pipeline.hpp) in lines, 120 bytes with an epoch, for buffers whose segments would be
 /// too short to pay for their signals. The order of the ranks is the same.
 ///   Root:   Store my part of the buffer in lines into the next rank's ring, and beside that into my receive buffer.
-///   Others: Take each line out of my ring into my receive buffer, and store it into the next rank's ring, the root
-///   left
-///           out, as it comes.
+///   Others: Take each line out of my ring into my receive buffer, and store it into the ring of the next rank, unless
+///           that is the root, as it comes.
 /// Steps: lines + n - 2 flights. Wire: 16/15 of the buffer from each rank but the last. Synchronisation: the epochs in
-/// the data, and a word back for each run of lines that has been taken; arrivals are only compared. Scratch: all line
+/// the data, and words back that say how much has been taken; arrivals are only compared. Scratch: all line
 /// buffers of a channel, as one ring.
 namespace baton::core {
 
