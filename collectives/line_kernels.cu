@@ -2,11 +2,9 @@
 
 namespace baton::core {
 
-/// What follows a route besides is compiled with the others that do.
-constexpr bool only_goes_in_lines(Algorithm algorithm) { return goes_in_lines(algorithm) && !is_routed(algorithm); }
-
+// What goes round follows a route, and is compiled with the others that do.
 KernelChoice line_kernel(baton_operation operation, Algorithm algorithm, baton_type type) {
-    return kernel_among<only_goes_in_lines, BATON_ALLGATHER, BATON_ALLTOALL, BATON_BROADCAST, BATON_REDUCE_SCATTER,
+    return kernel_among<lies_in_lines, BATON_ALLGATHER, BATON_ALLTOALL, BATON_BROADCAST, BATON_REDUCE_SCATTER,
                         BATON_ALLREDUCE>(operation, algorithm, type);
 }
 

@@ -74,6 +74,8 @@ constexpr bool goes_in_lines(Algorithm algorithm) {
     return algorithm == Algorithm::line || algorithm == Algorithm::two_shot_line ||
            algorithm == Algorithm::pipeline_line;
 }
+/// Whether all of its data lie in lines at once, and so must fit there; those of a pipeline go round.
+constexpr bool lies_in_lines(Algorithm algorithm) { return goes_in_lines(algorithm) && !is_pipeline(algorithm); }
 constexpr bool goes_through_staging(Algorithm algorithm) { return algorithm == Algorithm::staged; }
 /// Neither staged, nor in lines, nor along a route: packets, pushes, pulls, shots. The kernels of an operation are
 /// divided among files by this.

@@ -248,7 +248,7 @@ private:
             if (row.algorithm == Algorithm::staged) most = std::min(most, message_lanes);
         }
         const int channels = row.channels_for(request_.bytes, most);
-        const bool lines = goes_in_lines(row.algorithm) && !is_routed(row.algorithm);
+        const bool lines = lies_in_lines(row.algorithm);
         if (!(lines || row.algorithm == Algorithm::packet) || is_message(request_.operation) || request_.bytes == 0)
             return channels;
         // Shares are rounded up to 16 bytes, and so is a channel's capacity: each fits.

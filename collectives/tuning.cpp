@@ -18,8 +18,8 @@ constexpr OperationWays all_operations[] = {{BATON_ALLGATHER, ways<BATON_ALLGATH
                                             {BATON_PUT, ways<BATON_PUT>},
                                             {BATON_GET, ways<BATON_GET>}};
 
-/// What the lines of all ranks hold where they are rings: with 4 ranks 16 MiB each, with more as much less as arenas
-/// are larger. With half of it warps wait for places (docs/experiments.md).
+/// What the lines of all ranks together hold where they are rings: with 4 ranks 16 MiB each, with more ranks less,
+/// whose arenas are larger. With half of it warps wait for places (docs/experiments.md).
 constexpr std::uint64_t line_rings_bytes = 64 << 20;
 /// And what a rank's must hold: a run for 64 channels' blocks, two each.
 constexpr std::uint64_t shortest_line_ring = 1 << 20;

@@ -25,12 +25,6 @@ struct alignas(128) DataLine {
     std::uint64_t epoch;
 };
 
-/// What a line carries that lies in a ring which has been gone round so many times in this operation: epochs end where
-/// those of `done` words do (memory_model.md). 0 rounds: the epoch, as lines do that are not in a ring.
-constexpr BATON_HD std::uint64_t epoch_of_round(std::uint64_t epoch, std::uint64_t rounds) {
-    return epoch | rounds << 40;
-}
-
 constexpr BATON_HD std::uint64_t lines_for(std::uint64_t bytes) {
     return (bytes + DataLine::payload - 1) / DataLine::payload;
 }

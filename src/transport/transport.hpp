@@ -233,4 +233,10 @@ BATON_HD inline int shares_of(std::uint64_t bytes, std::uint64_t granule, int pa
 BATON_HD inline std::uint64_t step_value(std::uint64_t epoch, std::uint64_t step) { return epoch << step_bits | step; }
 BATON_HD inline unsigned step_of(std::uint64_t value) { return static_cast<unsigned>(value) % (1u << step_bits); }
 
+/// What a line carries that lies in a ring which has been gone round so many times in this operation, for epochs as
+/// above. 0 rounds: the epoch, as lines carry it that are not in a ring.
+BATON_HD inline std::uint64_t epoch_of_round(std::uint64_t epoch, std::uint64_t rounds) {
+    return epoch | rounds << (64 - step_bits);
+}
+
 }  // namespace baton::core

@@ -124,7 +124,7 @@ void a_region_that_is_gone_is_found(Rank &rank, int /*variant*/) {
 /// abort could end one channel's operation before it has done its part for the peers.
 Call stop_short_call(Rank &rank, int variant, int absent) {
     Memory &memory = rank.memory();
-    // Of the former more than lies in all ranks' lines at once.
+    // What is not passed on is more than lies in all ranks' lines at once.
     const std::size_t bytes = variant == StopShort::lines_not_passed ? 1 << 18 : 64;
     const Place send = memory.take(bytes, true, "send");
     const Place recv = memory.take(bytes, true, "recv");

@@ -185,8 +185,7 @@ protected:
         Call call;
         call.kernel = kernel;
         const Algorithm algorithm = kernel.way.algorithm;
-        const bool buffered =
-            core::goes_in_packets(algorithm) || (core::goes_in_lines(algorithm) && !core::is_pipeline(algorithm));
+        const bool buffered = core::goes_in_packets(algorithm) || core::lies_in_lines(algorithm);
         const std::size_t most = (buffered ? most_buffered : most_bytes) / baton_type_size(kernel.type);
         const std::size_t runs = run_bytes * (1 + random() % 3) - 8 * (random() % 3);  // about as many as warps move
         const std::size_t counts[] = {
