@@ -22,6 +22,13 @@ struct Index {
 void run_grid(unsigned blocks, unsigned threads, std::uint64_t seed, const std::function<void()> &kernel,
               unsigned resident = UINT_MAX);
 
+/// Threads of kernels that a process may run at once, all ranks' grids together.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr unsigned most_threads = 7680;  // it ends the process at 8128, and the host has threads as well
+#else
+inline constexpr unsigned most_threads = UINT_MAX;
+#endif
+
 /// For threads of a kernel; a warp's are 32.
 enum class Gather {
     block,

@@ -22,8 +22,7 @@ std::function<void()> plan(const core::CommView &view, int channels, const std::
     const core::MessageLaunch<capacity> planned = core::plan_launch<capacity>(calls, channels, direct);
     const core::KernelChoice choice = core::message_kernel(capacity > core::few_messages, planned.only);
     const auto kernel = typed<core::CommView, core::MessageBatch<capacity>>(choice);
-    // Three warps where there are eight: the last compares headers while the others take.
-    const unsigned threads = choice.threads == core::group_block_threads ? 64 : 96;
+    const unsigned threads = choice.threads == core::group_block_threads ? 64 : message_block_threads;
     return [=, &view] {
         run_grid(
             static_cast<unsigned>(planned.blocks), threads, seed, [&] { kernel(view, planned.batch); }, resident);

@@ -6,9 +6,20 @@
 #include <vector>
 
 #include "collectives/message_launch.hpp"
+#include "emulation/block.hpp"
 #include "sync/comm_view.hpp"
 
 namespace baton::emulation {
+
+/// Threads of a block at most. The last of the three warps compares headers while the others take; of the GPU's eight
+/// the others would do no more.
+inline constexpr unsigned message_block_threads = 96;
+
+/// Blocks of a launch at most where all of `ranks` launch at once.
+constexpr int most_message_blocks(int ranks) {
+    const unsigned of_each = most_threads / message_block_threads / static_cast<unsigned>(ranks);
+    return of_each < unsigned{core::max_channels} ? static_cast<int>(of_each) : core::max_channels;
+}
 
 /// Runs sends and recvs as GpuMessages launches them, and returns when they have ended. `channels`: of the
 /// communicator; `seed`, `resident`: of run_grid(). `direct`: a send whose head is among `calls`, if it has one; its

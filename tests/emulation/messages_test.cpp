@@ -89,7 +89,7 @@ protected:
         used_ = 0;
         group.order.resize(static_cast<std::size_t>(size()));
         const bool few = random_() % 2 == 0;  // a launch of four at most where it can be
-        if (!few && random_() % 4 == 0) group.blocks = core::max_channels;
+        if (!few && random_() % 4 == 0) group.blocks = most_message_blocks(size());
         for (int from = 0; from < size(); ++from) {
             for (int to = 0; to < size(); ++to) {
                 std::size_t many = few ? (to == (from + 1) % size() ? 1 + random_() % 2 : 0) : random_() % 4;
