@@ -63,13 +63,17 @@ Request check_allgather(const Turn &turn, const void *sendbuf, void *recvbuf, st
     require_type(type);
     Request request = collective_request(BATON_ALLGATHER, recvbuf, count, type);
     const std::uint64_t total = bytes_of(count, type, turn.size());
-    const std::byte *own = request.recv + static_cast<std::uint64_t>(turn.rank()) * request.bytes;
-    request.send = sendbuf == BATON_IN_PLACE ? own : bytes_at(sendbuf);
-    if (sendbuf != BATON_IN_PLACE) request.send_info = turn.buffers().check(sendbuf, request.bytes, "sendbuf");
+    if (sendbuf != BATON_IN_PLACE) {
+        request.send = bytes_at(sendbuf);
+        request.send_info = turn.buffers().check(sendbuf, request.bytes, "sendbuf");
+    }
     request.recv_info = turn.buffers().check(recvbuf, total, "recvbuf");
-    // In reserved address space the own block may lie in another mapping than the first.
-    if (sendbuf == BATON_IN_PLACE && !request.recv_info.chunk) request.send_info = request.recv_info;
-    if (request.send != own && overlap(request.send, request.bytes, request.recv, total)) {
+    const std::byte *own = request.recv + static_cast<std::uint64_t>(turn.rank()) * request.bytes;
+    if (sendbuf == BATON_IN_PLACE) {
+        request.send = own;
+        // In reserved address space the own block may lie in another mapping than the first.
+        if (!request.recv_info.chunk) request.send_info = request.recv_info;
+    } else if (request.send != own && overlap(request.send, request.bytes, request.recv, total)) {
         fail(BATON_ERR_ARGUMENT,
              "sendbuf {} overlaps recvbuf {} but is not recvbuf + rank * count ({}), the place for in place", sendbuf,
              recvbuf, static_cast<const void *>(own));

@@ -57,7 +57,8 @@ function(baton_reference_code)
 endfunction()
 
 function(baton_emulated_code)
-  set(options $<IF:$<CONFIG:Debug>,-O1,-O2> -Wno-unknown-pragmas -Wno-sign-compare -Wno-maybe-uninitialized)
+  set(options $<IF:$<CONFIG:Debug>,-O1,-O2> -Wno-unknown-pragmas -Wno-sign-compare
+    $<IF:$<CXX_COMPILER_ID:GNU>,-Wno-maybe-uninitialized,-Wno-pass-failed>)
   if(BATON_SANITIZE MATCHES "undefined")
     # An address whose predicate is false is never used, and may come from a null pointer: a branch would part the warp.
     list(APPEND options -fno-sanitize=null,pointer-overflow)

@@ -90,7 +90,8 @@ TEST(MessageLines, LieSideBySide) {
     for (std::uint64_t limit : {120, 121, 65536, 1048576}) {
         const auto layout =
             core::ArenaLayout::make(3, 4, {.packets = 64, .messages = 16392, .message_lines = limit, .segment = 256});
-        const core::Arena arena{nullptr, &layout};
+        std::vector<core::DataLine> memory(layout.total_bytes / sizeof(core::DataLine) + 1);
+        const core::Arena arena{reinterpret_cast<std::byte *>(memory.data()), &layout};
         EXPECT_GE(layout.message_lines * core::DataLine::payload, limit);
         const core::DataLine *end = arena.eager_lines(0, 0);
         EXPECT_GE(reinterpret_cast<const core::Packet *>(end), arena.eager_buffer(3, 0));

@@ -91,7 +91,6 @@ TEST(PeerMemory, RetiredRegionsAreUnmappedAtReclaimAndNotBefore) {
 }
 
 TEST(PeerMemory, TwoThousandPublicationsReuseSlotsWithNewGenerations) {
-    std::atomic<int> unmapped{0};
     run_threads(2, [&](Bootstrap &bootstrap) {
         Rank rank(bootstrap);
         void *memory = rank.domain.allocate(100);

@@ -57,7 +57,8 @@ TEST(StagingPool, CallsHaveTheSameMemoryOneAfterAnother) {
         const std::size_t after_one = rank.registry.allocated_bytes();
         call();
         EXPECT_EQ(rank.registry.allocated_bytes(), after_one);
-        EXPECT_EQ(pool.take(1).pointer, call().front()) << "the first one's room, after all was given back";
+        const std::byte *const first = call().front();
+        EXPECT_EQ(pool.take(1).pointer, first) << "the first one's room, after all was given back";
     });
 }
 

@@ -27,7 +27,7 @@ extern "C" __attribute__((visibility("default"))) int MPI_Iscatter(const void *s
     return PMPI_Iscatter(sent, sent_count, sent_type, received, received_count, received_type, root, comm, request);
 }
 
-extern "C" __attribute__((visibility("default"))) int shm_unlink(const char *name) noexcept {
+extern "C" __attribute__((visibility("default"))) int shm_unlink(const char *name) {
     if (from_segment_on >= 0) baton::test::allocations_left = std::exchange(from_segment_on, -1);
     static const auto real = reinterpret_cast<int (*)(const char *)>(::dlsym(RTLD_NEXT, "shm_unlink"));
     return real(name);

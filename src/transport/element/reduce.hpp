@@ -128,6 +128,10 @@ BATON_HD inline Accumulator<T> combine(int op, Accumulator<T> accumulated, Accum
 /// types get theirs from from_float().
 template <class T>
 BATON_HD inline Accumulator<T> finish(int op, Accumulator<T> accumulated, int ranks) {
+#if !defined(__CUDA_ARCH__)
+    // Before clang makes the division one by 1 for these two, which sets the quiet bit of NaNs.
+    if (op == BATON_MIN || op == BATON_MAX) return accumulated;
+#endif
     if constexpr (is_floating_element<T>) {
         if (op == BATON_AVG) accumulated = divide(accumulated, static_cast<Accumulator<T>>(ranks));
     }
