@@ -65,6 +65,14 @@ BATON_HD inline void observe(Said &said, bool answer) {
     said = answer ? Said::yes : Said::no;
 #endif
 }
+/// What share() gave to all threads alike.
+BATON_HD inline void observe(Range &part, const Range &given) {
+#if defined(__CUDA_ARCH__) || defined(BATON_EMULATED)
+    if (threadIdx.x == 0) part = given;
+#else
+    part = given;
+#endif
+}
 BATON_HD inline void observe(Observed &observed, bool began, bool met, bool waited, bool finished) {
     observe(observed.began, began);
     observe(observed.met, met);

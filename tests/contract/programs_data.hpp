@@ -13,7 +13,7 @@ struct Meet {
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
         observe(observed.began, engine.begin(call.arrival));
         observe(observed.met, engine.await_all());
-        observed.part = engine.share(call.bytes, call.granule);
+        observe(observed.part, engine.share(call.bytes, call.granule));
         observe(observed.finished, engine.finish());
     }
 };
@@ -50,7 +50,7 @@ struct Exchange {
         engine.signal_all(1);
         const bool waited = engine.wait_all(1);
         const bool finished = engine.finish();
-        observed.part = part;
+        observe(observed.part, part);
         observe(observed, began, met, waited, finished);
     }
 };

@@ -14,12 +14,13 @@
 #include <vector>
 
 #include "emulation/context.hpp"
+#include "emulation/sanitizer.hpp"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(BATON_ASAN)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(BATON_TSAN)
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -32,8 +33,7 @@ namespace baton::emulation {
 namespace {
 
 // The scheduler's own words are shared by fibers that nothing orders, as far as ThreadSanitizer knows; only barriers
-// are to.
-#define BATON_UNSEEN __attribute__((no_sanitize("thread")))
+// are to. What touches them is BATON_UNSEEN.
 
 constexpr std::size_t stack_bytes = 256 << 10;
 constexpr unsigned warp_threads = 32;
@@ -45,7 +45,7 @@ public:
         bottom_ = bottom;
         bytes_ = bytes;
     }
-#if defined(__SANITIZE_THREAD__)
+#if defined(BATON_TSAN)
     void create() { thread_ = __tsan_create_fiber(0); }
     void adopt() { thread_ = __tsan_get_current_fiber(); }
     void destroy() { __tsan_destroy_fiber(thread_); }
@@ -59,7 +59,7 @@ public:
     void create() {}
     void adopt() {}
     void destroy() {}
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(BATON_ASAN)
     void leave_for(const Stack &next) { __sanitizer_start_switch_fiber(&fake_, next.bottom_, next.bytes_); }
     /// For good: frees what was beside the stack.
     void end_for(const Stack &next) {
@@ -82,19 +82,19 @@ private:
 };
 
 BATON_UNSEEN void released([[maybe_unused]] void *here) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(BATON_TSAN)
     __tsan_release(here);
 #endif
 }
 BATON_UNSEEN void acquired([[maybe_unused]] void *here) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(BATON_TSAN)
     __tsan_acquire(here);
 #endif
 }
 
 /// Of a stack whose functions have not returned and never will.
 void forget_frames([[maybe_unused]] void *stack, [[maybe_unused]] std::size_t bytes) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(BATON_ASAN)
     ASAN_UNPOISON_MEMORY_REGION(stack, bytes);
 #endif
 }
@@ -110,6 +110,13 @@ struct Fiber {
     Stack stack;
     State state = State::ready;
     Votes votes{};  // its own, then those of all that have met
+    unsigned met_block = 0, met_warp = 0;
+};
+
+/// What ThreadSanitizer is told of the barriers of a block or a warp: who leaves one is behind what all did before it,
+/// and not behind what others, who have left it already, have done before the next. So the next one has another word.
+struct Order {
+    char words[2];
 };
 
 /// Fibers and their stacks, for one block after the other: ThreadSanitizer takes longer to make them than most kernels
@@ -138,6 +145,7 @@ public:
         forget_frames(memory_of(fiber), stack_bytes);
         fibers_[fiber].context.start(memory_of(fiber), stack_bytes, entry);
         fibers_[fiber].state = Fiber::State::ready;
+        fibers_[fiber].met_block = fibers_[fiber].met_warp = 0;
     }
 
 private:
@@ -155,7 +163,7 @@ public:
           draw_(seed * 2 + 1),
           kernel_(kernel),
           fibers_(fibers),
-          warps_(std::make_unique<char[]>((threads + warp_threads - 1) / warp_threads)) {}
+          warps_(std::make_unique<Order[]>((threads + warp_threads - 1) / warp_threads)) {}
 
     void run();
     Votes meet(Gather who, bool vote);
@@ -173,8 +181,9 @@ private:
     std::uint64_t draw_;
     const std::function<void()> &kernel_;
     Fibers &fibers_;
-    std::unique_ptr<char[]> warps_;  // where the barriers of each warp order, for ThreadSanitizer
-    char all_ = 0;                   // where the block's do
+    std::unique_ptr<Order[]> warps_;
+    Order all_{};
+    char began_ = 0, over_ = 0;  // the same for the first and the last step of each fiber
     Context scheduler_;
     Stack scheduler_stack_;
     unsigned current_ = 0;
@@ -184,15 +193,15 @@ private:
 
 thread_local Block *running = nullptr;
 
-/// What the fiber reads before it has acquired all_, its block's thread has written, unordered.
+/// What the fiber reads before it has acquired began_, its block's thread has written, unordered.
 BATON_UNSEEN void Block::begin() {
     Block &block = *running;
     Fiber &self = block.fibers_[block.current_];
     self.stack.arrive();
-    acquired(&block.all_);
+    acquired(&block.began_);
     block.kernel_();
     self.state = Fiber::State::ended;
-    released(&block.all_);
+    released(&block.over_);
     block.come_back();
 }
 
@@ -215,7 +224,8 @@ BATON_UNSEEN void Block::come_back() {
 
 BATON_UNSEEN Votes Block::meet(Gather who, bool vote) {
     Fiber &self = fibers_[current_];
-    char *const order = who == Gather::block ? &all_ : &warps_[current_ / warp_threads];
+    char *const order = who == Gather::block ? &all_.words[self.met_block++ % 2]
+                                             : &warps_[current_ / warp_threads].words[self.met_warp++ % 2];
     self.votes = {vote, vote};
     self.state = who == Gather::block ? Fiber::State::at_block_barrier : Fiber::State::at_warp_barrier;
     released(order);
@@ -270,7 +280,7 @@ BATON_UNSEEN void Block::run() {
     running = this;
     scheduler_stack_.adopt();
     for (unsigned thread = 0; thread < threads_; ++thread) fibers_.start(thread, &Block::begin);
-    released(&all_);
+    released(&began_);
     while (ended_ < threads_) {
         const unsigned thread = next_ready();
         if (thread == threads_) report_parted();
@@ -290,7 +300,7 @@ BATON_UNSEEN void Block::run() {
                 break;
         }
     }
-    acquired(&all_);
+    acquired(&over_);
     running = nullptr;
 }
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "emulation/sanitizer.hpp"
+
 /// Thread blocks of kernels on a machine without a GPU: the kernels' own source, compiled for the host (cuda.hpp), runs
 /// here. A block is a thread of the host, its threads are fibers of that. One of them runs until it comes to a barrier
 /// or to a poll that has failed; who is next is drawn. So a wait that only another thread of the block could end shows
@@ -23,7 +25,7 @@ void run_grid(unsigned blocks, unsigned threads, std::uint64_t seed, const std::
               unsigned resident = UINT_MAX);
 
 /// Threads of kernels that a process may run at once, all ranks' grids together.
-#if defined(__SANITIZE_THREAD__)
+#if defined(BATON_TSAN)
 inline constexpr unsigned most_threads = 7680;  // it ends the process at 8128, and the host has threads as well
 #else
 inline constexpr unsigned most_threads = UINT_MAX;

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "emulation/sanitizer.hpp"
+
 #if !defined(__x86_64__)
 #include <ucontext.h>
 #endif
@@ -19,7 +21,7 @@ extern "C" void baton_change_stack(void **from, void *to);
 class Context {
 public:
     /// The first change to it calls `entry`, which never returns, on this stack.
-    __attribute__((no_sanitize("thread"))) void start(std::byte *stack, std::size_t bytes, void (*entry)());
+    BATON_UNSEEN void start(std::byte *stack, std::size_t bytes, void (*entry)());
     [[gnu::always_inline]] void change_to(Context &next) { baton_change_stack(&stack_pointer_, next.stack_pointer_); }
 
 private:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -15,10 +16,9 @@ namespace baton::emulation {
 /// the others would do no more.
 inline constexpr unsigned message_block_threads = 96;
 
-/// Blocks of a launch at most where all of `ranks` launch at once.
-constexpr int most_message_blocks(int ranks) {
-    const unsigned of_each = most_threads / message_block_threads / static_cast<unsigned>(ranks);
-    return of_each < unsigned{core::max_channels} ? static_cast<int>(of_each) : core::max_channels;
+/// Blocks of a launch at most where all of `ranks` launch at once. A launch has no more than it has channels or calls.
+constexpr std::size_t most_message_blocks(int ranks) {
+    return most_threads / message_block_threads / static_cast<unsigned>(ranks);
 }
 
 /// Runs sends and recvs as GpuMessages launches them, and returns when they have ended. `channels`: of the

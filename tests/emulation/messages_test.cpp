@@ -89,12 +89,18 @@ protected:
         used_ = 0;
         group.order.resize(static_cast<std::size_t>(size()));
         const bool few = random_() % 2 == 0;  // a launch of four at most where it can be
-        if (!few && random_() % 4 == 0) group.blocks = most_message_blocks(size());
+        const std::size_t most_blocks = most_message_blocks(size());
+        if (!few && random_() % 4 == 0)
+            group.blocks = static_cast<int>(std::min<std::size_t>(core::max_channels, most_blocks));
         for (int from = 0; from < size(); ++from) {
             for (int to = 0; to < size(); ++to) {
                 std::size_t many = few ? (to == (from + 1) % size() ? 1 + random_() % 2 : 0) : random_() % 4;
                 // Now and then slots are used more than once in a launch.
                 if (!few && random_() % 8 == 0) many = BATON_QUEUE_DEPTH + 1 + random_() % BATON_QUEUE_DEPTH;
+                const auto room = [&](int rank) {
+                    return most_blocks - group.order[static_cast<std::size_t>(rank)].size();
+                };
+                many = std::min({many, room(from) / (from == to ? 2 : 1), room(to)});
                 for (std::size_t message = 0; message < many; ++message) {
                     const std::size_t index = group.messages.size();
                     group.messages.push_back(draw_message(from, to));

@@ -148,8 +148,8 @@ __device__ inline void load_run(LineWords (&words)[lines], const std::byte *part
             // not there is loaded from where the part begins, for predicates would part the warp (store_rest()).
             const std::byte *const low = bytes > 0 ? from : part;
             const std::byte *const high = bytes > 8 && !ends_line() ? from + 8 : part;
-            words[k] = {load_word(reinterpret_cast<const std::uint64_t *>(low)),
-                        load_word(reinterpret_cast<const std::uint64_t *>(high))};
+            words[k] = {load_word_or_other(reinterpret_cast<const std::uint64_t *>(low), bytes > 0),
+                        load_word_or_other(reinterpret_cast<const std::uint64_t *>(high), bytes > 8 && !ends_line())};
         }
     }
 }

@@ -30,6 +30,8 @@ __device__ inline std::uint64_t load_word(const std::uint64_t *at) {
     asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
     return word;
 }
+/// Where it is not `used`, it may be a word that others are writing: it is loaded all the same, and dropped.
+__device__ inline std::uint64_t load_word_or_other(const std::uint64_t *at, bool /*used*/) { return load_word(at); }
 __device__ inline std::uint32_t load_word(const std::uint32_t *at) {
     std::uint32_t word;
     asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");

@@ -14,6 +14,7 @@ template <class Word>
 Word load_word(const Word *at) {
     return *at;
 }
+inline std::uint64_t load_word_or_other(const std::uint64_t *at, bool used) { return used ? *at : 0; }
 template <class Word>
 void store_word(Word *at, Word word) {
     *at = word;
