@@ -52,8 +52,7 @@ public:
     BATON_UNSEEN void leave_for(const Stack &next) {
         __tsan_switch_to_fiber(next.thread_, __tsan_switch_to_fiber_no_sync);
     }
-    /// For good. What it has touched is another block's next, at the same place of a stack.
-    BATON_UNSEEN void end_for(const Stack &next) { __tsan_switch_to_fiber(next.thread_, 0); }
+    BATON_UNSEEN void end_for(const Stack &next) { leave_for(next); }
     BATON_UNSEEN void arrive() {}
 #else
     void create() {}
@@ -201,7 +200,6 @@ BATON_UNSEEN void Block::begin() {
     acquired(&block.began_);
     block.kernel_();
     self.state = Fiber::State::ended;
-    released(&block.over_);
     block.come_back();
 }
 
@@ -216,8 +214,12 @@ BATON_UNSEEN void Block::let_run(unsigned thread) {
 
 BATON_UNSEEN void Block::come_back() {
     Fiber &fiber = fibers_[current_];
-    fiber.state == Fiber::State::ended ? fiber.stack.end_for(scheduler_stack_)
-                                       : fiber.stack.leave_for(scheduler_stack_);
+    if (fiber.state == Fiber::State::ended) {
+        released(&over_);  // what it has touched is another block's next, at the same place of a stack
+        fiber.stack.end_for(scheduler_stack_);
+    } else {
+        fiber.stack.leave_for(scheduler_stack_);
+    }
     fiber.context.change_to(scheduler_);
     fiber.stack.arrive();
 }
@@ -317,11 +319,15 @@ void run_grid(unsigned blocks, unsigned threads, std::uint64_t seed, const std::
         if (fibers[place] == nullptr || fibers[place]->count() < threads)
             fibers[place] = std::make_unique<Fibers>(threads);
         places.emplace_back([&next, &kernel, &its = *fibers[place], blocks, threads, seed] {
-            for (unsigned block = next++; block < blocks; block = next++) {
+            // Blocks are in no order, whoever takes one.
+            const auto take = [&next] { return next.fetch_add(1, std::memory_order_relaxed); };
+            for (unsigned block = take(); block < blocks; block = take()) {
                 blockIdx.x = block;
                 blockDim.x = threads;
                 gridDim.x = blocks;
-                Block(its, threads, seed + block, kernel).run();
+                // On the heap: what ThreadSanitizer knows of its words is forgotten with it. A stack's next owner may
+                // be another rank's.
+                std::make_unique<Block>(its, threads, seed + block, kernel)->run();
             }
         });
     }

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <sched.h>
+
+#include <atomic>
 #include <cstdlib>
+#include <thread>
 
 namespace baton::emulation {
 namespace {
@@ -14,19 +18,68 @@ enum class Between {
     block_barrier
 };
 
-/// Two threads of all use a word, one before and one behind what is between, in the middle of a kernel.
+unsigned word;
+/// By a plain access that no compiler takes away.
+void store(unsigned value) { *const_cast<volatile unsigned *>(&word) = value; }
+
+/// Two threads of a block use a word, one before and one behind what is between, in the middle of a kernel.
 void use_a_word(unsigned writer, unsigned reader, Between between) {
-    static volatile unsigned word;
     run_grid(1, 64, 1, [&] {
         __syncthreads();
         __syncwarp();
-        if (threadIdx.x == writer) word = 1;
+        if (threadIdx.x == writer) store(1);
         if (between == Between::warp_barrier) __syncwarp();
         if (between == Between::block_barrier) __syncthreads();
-        if (threadIdx.x == reader && word > 1) std::abort();
+        if (threadIdx.x == reader) store(2);
         __syncwarp();
         __syncthreads();
     });
+    std::exit(0);
+}
+
+/// The same without a barrier before or behind.
+void use_a_word_at_once() {
+    run_grid(1, 64, 1, [] {
+        if (threadIdx.x == 3 || threadIdx.x == 40) store(threadIdx.x);
+    });
+    std::exit(0);
+}
+
+/// Two ranks do, one after the other, as nothing but time has it.
+void use_a_word_on_two_ranks() {
+    std::atomic<int> ended = 0;
+    const auto rank = [&ended](int turn) {
+        while (ended.load(std::memory_order_relaxed) < turn) sched_yield();
+        run_grid(1, 64, 1, [turn] {
+            __syncthreads();
+            if (threadIdx.x == 0) store(static_cast<unsigned>(turn));
+            __syncthreads();
+        });
+        ended.store(turn + 1, std::memory_order_relaxed);
+        while (ended.load(std::memory_order_relaxed) < 2) sched_yield();
+    };
+    std::thread other(rank, 1);
+    rank(0);
+    other.join();
+    std::exit(0);
+}
+
+/// Of four blocks on two places the first and the last do, on one each: the last begins when the first has ended.
+void use_a_word_in_two_blocks() {
+    std::atomic<unsigned> begun = 0;
+    run_grid(
+        4, 64, 1,
+        [&begun] {
+            if (threadIdx.x != 0) return;
+            const auto await = [&begun](unsigned block) {
+                while (begun.load(std::memory_order_relaxed) < block) yield();
+            };
+            const unsigned awaited[] = {1, 2, 3, 0};  // so that the second keeps its place until the third has begun
+            if (blockIdx.x > 0) begun.store(blockIdx.x, std::memory_order_relaxed);
+            await(awaited[blockIdx.x]);
+            if (blockIdx.x == 0 || blockIdx.x == 3) store(blockIdx.x);
+        },
+        2);
     std::exit(0);
 }
 
@@ -48,6 +101,15 @@ TEST_F(EmulatedRaces, AreToldWhereNoBarrierIsBetween) {
 
 TEST_F(EmulatedRaces, AreToldWhereTheBarrierIsOfAnotherWarp) {
     EXPECT_EXIT(use_a_word(0, 33, Between::warp_barrier), testing::ExitedWithCode(reported), "data race");
+}
+
+TEST_F(EmulatedRaces, AreToldWhereThereIsNoBarrier) {
+    EXPECT_EXIT(use_a_word_at_once(), testing::ExitedWithCode(reported), "data race");
+}
+
+TEST_F(EmulatedRaces, AreToldOfBlocksAndRanksThatNoWordOrders) {
+    EXPECT_EXIT(use_a_word_in_two_blocks(), testing::ExitedWithCode(reported), "data race");
+    EXPECT_EXIT(use_a_word_on_two_ranks(), testing::ExitedWithCode(reported), "data race");
 }
 
 TEST_F(EmulatedRaces, AreNoneBehindABarrierOfBoth) {

@@ -34,7 +34,8 @@ struct alignas(16) LineWords {
 };
 
 /// The eight threads of a line, of which the last has the epoch, store it after the data and load it before them. A
-/// warp's barrier stands for the one instruction.
+/// warp's barrier stands for the one instruction. It also orders the warp's other lines, which the instruction does
+/// not: what relied on that would not show here.
 inline bool has_epoch() { return threadIdx.x % 8 == 7; }
 inline void store_line_part(std::byte *at, const LineWords &words, bool when) {
     auto *const place = reinterpret_cast<std::uint64_t *>(at);
