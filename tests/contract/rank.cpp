@@ -12,11 +12,17 @@ namespace baton::core::contract {
 namespace {
 
 constexpr auto publish_patience = std::chrono::milliseconds(30000);
-/// Small, so that sizes around the limits are cheap: per rank over all channels, and per staging slot.
+/// Small, so that sizes around the limits are cheap: per peer over all channels, and per staging slot.
 constexpr std::uint64_t packet_bytes = 2048;
-constexpr std::uint64_t line_bytes_of_all = 3000;
+constexpr std::uint64_t least_line_bytes = 3000;
 constexpr std::uint64_t segment_bytes = 4096;
 constexpr std::uint64_t early_bytes = 512;
+
+/// pass_lines() asks for a run of all peers' lines in each channel.
+std::uint64_t line_bytes(int size, int channels) {
+    const auto runs = static_cast<std::uint64_t>(channels) * lines_of_run * DataLine::payload;
+    return std::max(least_line_bytes, runs / static_cast<std::uint64_t>(size));
+}
 
 const char *text(Said said) {
     constexpr const char *words[] = {"nothing", "no", "yes", "yes to some threads and no to others"};
@@ -45,9 +51,11 @@ Rank::Rank(Bootstrap &bootstrap, const Transport &transport, const Settings &set
     view_.polls_between_yields = polls_between_yields_oversubscribed;  // ranks are more than processors here
     view_.control = &words_->control;
     view_.regions = peers_.table();
-    view_.layout = ArenaLayout::make(
-        view_.size, transport.channels,
-        {.packets = packet_bytes, .lines = line_bytes_of_all, .segment = segment_bytes, .early = early_bytes});
+    view_.layout = ArenaLayout::make(view_.size, transport.channels,
+                                     {.packets = packet_bytes,
+                                      .lines = line_bytes(view_.size, transport.channels),
+                                      .segment = segment_bytes,
+                                      .early = early_bytes});
     map_arenas();
     reach_.same_process = bootstrap.same_process();
     reach_.pids = bootstrap.allgather(static_cast<std::int32_t>(::getpid()));
