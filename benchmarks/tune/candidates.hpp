@@ -42,7 +42,7 @@ std::string plan_of(const std::string &explanation);
 /// Whether a plan is what the candidate stands for; where packets do not fit, for instance, it is not.
 bool runs_as(const Candidate &candidate, const std::string &plan);
 
-/// Powers of two from smallest_bytes up; of messages only those that are not buffered, which go by packet.
-std::vector<std::size_t> sizes_for(baton_operation operation, std::size_t max_bytes);
+/// Powers of two from smallest_bytes up to max_bytes, which is no less.
+std::vector<std::size_t> sizes_up_to(std::size_t max_bytes);
 
 }  // namespace baton::bench::tune

@@ -72,14 +72,11 @@ public:
     Sweep(const Setting &setting, const Tuned &tuned)
         : options_(setting.options),
           mode_(setting.options.graph ? perf::Mode::graph : perf::Mode::eager),
-          sizes_(sizes_for(tuned.operation, setting.options.max_bytes)) {
+          sizes_(sizes_up_to(setting.options.max_bytes)) {
         const Communicator &communicator = setting.communicator;
         measured_.tuned = tuned;
         measured_.candidates = candidates_for(tuned.operation, ranks_of(communicator), communicator.info().channels,
                                               !options_.graph && communicator.size() > 1);
-        if (sizes_.empty()) {
-            return;
-        }
         const BufferBytes bytes = perf::needed({shape_of(tuned, sizes_.back())}, communicator.size());
         buffers_ = std::make_unique<BatonLibrary>(communicator, BufferBytes{bytes.send, bytes.recv, 0}, Memory::malloc);
         const auto enter = [&](const char *tuning, const std::string &name) {
@@ -110,7 +107,7 @@ public:
         for (const std::size_t bytes : sizes_) {
             measure(bytes);
         }
-        if (!sizes_.empty() && sizes_.back() <= SIZE_MAX / 2) {
+        if (sizes_.back() <= SIZE_MAX / 2) {
             const std::string larger = contenders_.back()->explanation(shape_of(measured_.tuned, 2 * sizes_.back()));
             measured_.table_above = larger.find(": tuning table for ") != std::string::npos;
         }
