@@ -27,14 +27,15 @@ void PrintTo(const Shape &shape, std::ostream *out) { *out << text(shape); }
 class BroadcastChannels : public ::testing::TestWithParam<Shape> {};
 
 TEST_P(BroadcastChannels, GivesEveryRankTheRootsBuffer) {
-    const auto &[ranks, channels, count, relayed] = GetParam();
-    ASSERT_EQ(worth_relaying(count * sizeof(std::uint32_t), ranks), relayed);
-    const auto n = static_cast<std::size_t>(ranks);
-    for (const int root : {0, ranks - 1}) {
+    const Shape &shape = GetParam();
+    const std::size_t count = shape.count;
+    ASSERT_EQ(worth_relaying(count * sizeof(std::uint32_t), shape.ranks), shape.relayed);
+    const auto n = static_cast<std::size_t>(shape.ranks);
+    for (const int root : {0, shape.ranks - 1}) {
         std::vector<Vector> send(n), recv(n, Vector(count, 0xdeadu));
         send[static_cast<std::size_t>(root)] = input(root, count);
-        Node node(ranks, channels, 128);
-        run_channels(node, send, recv, [&, count = count, root](ChannelEngine &engine, int rank) {
+        Node node(shape.ranks, shape.channels, 128);
+        run_channels(node, send, recv, [&, count, root](ChannelEngine &engine, int rank) {
             BroadcastPush(engine, args_of(node, rank, count, root)).run();
         });
         for (const Vector &found : recv) EXPECT_TRUE(found == send[static_cast<std::size_t>(root)]) << "root " << root;

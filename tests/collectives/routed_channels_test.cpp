@@ -107,10 +107,9 @@ std::vector<Shape> shapes(bool any_order) {
     std::vector<Shape> all;
     for (const std::size_t count : {0, 1, 33, 1000, 5003}) {
         // The last one of each has more channels than a segment has parts for.
-        for (const auto &[channels, segment] : {std::pair{3, 1024}, std::pair{5, 256}}) {
-            const auto add = [&, channels = channels, segment = static_cast<std::uint64_t>(segment)](
-                                 bool ring, const std::vector<int> &links) {
-                all.push_back({ring, links, channels, segment, count});
+        for (const auto &parted : {std::pair{3, std::uint64_t{1024}}, std::pair{5, std::uint64_t{256}}}) {
+            const auto add = [&](bool ring, const std::vector<int> &links) {
+                all.push_back({ring, links, parted.first, parted.second, count});
             };
             add(true, {0, 1, 2, 3, 4});
             add(false, {0, 0, 0, 1, 1});

@@ -296,14 +296,15 @@ TEST(RoutesInLargeSegments, ReductionsGiveTheSameBits) {
 class RoutesThatBreak : public testing::TestWithParam<std::tuple<baton_operation, bool, bool>> {};
 
 TEST_P(RoutesThatBreak, EndOnEveryRank) {
-    const auto [operation, ring, aborts] = GetParam();
+    const baton_operation operation = std::get<0>(GetParam());
+    const bool ring = std::get<1>(GetParam()), aborts = std::get<2>(GetParam());
     constexpr int size = 4, odd = 2;
     constexpr std::size_t count = 50000;
     HostNode node(size, 4096, aborts ? 30 : 0.3);
     const Links links = ring ? ring_of({0, 1, 2, 3}) : islands_of({0, 0, 1, 1});
     // Others may still write to a rank that has given up.
     Buffers sends(size, std::vector<std::byte>(count * size)), recvs = sends;
-    node.with_ranks(links, [&, operation = operation, aborts = aborts](const HostNode::Rank &rank) {
+    node.with_ranks(links, [&](const HostNode::Rank &rank) {
         const auto me = static_cast<std::size_t>(rank.view.rank);
         std::vector<std::byte> &send = sends[me], &recv = recvs[me];
         if (rank.view.rank != odd) {
