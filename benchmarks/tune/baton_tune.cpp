@@ -96,6 +96,9 @@ public:
                 add(measure(setting, tuned));
             }
         }
+        if (all_.empty()) {
+            throw Refusal("nothing was measured");
+        }
         world_.on_rank_0([&] { write(); });
     }
 
@@ -109,6 +112,10 @@ private:
     }
 
     void add(Measured measured) {
+        if (measured.samples.empty()) {
+            return line("\n# {}: no size of it is up to {} bytes", baton_operation_name(measured.tuned.operation),
+                        options_.max_bytes);
+        }
         std::vector<std::size_t> chosen;
         const auto rows = continued(derive_rows(measured.candidates, measured.samples, options_.noise, chosen),
                                     measured.samples.back().bytes, rows_above(measured));

@@ -82,8 +82,11 @@ bool runs_as(const Candidate &candidate, const std::string &plan) {
     return candidate.channels == 0 ? plan.compare(0, name.size() + 2, name + ", ") == 0 : plan == name;
 }
 
-std::vector<std::size_t> sizes_up_to(std::size_t max_bytes) {
+std::vector<std::size_t> sizes_for(baton_operation operation, std::size_t max_bytes) {
     std::vector<std::size_t> sizes;
+    if (operation == BATON_SEND && max_bytes < 2 * std::size_t{BATON_EAGER_BYTES}) {
+        return sizes;
+    }
     for (std::size_t bytes = smallest_bytes; bytes <= max_bytes; bytes *= 2) {
         sizes.push_back(bytes);
         if (bytes > max_bytes / 2) {

@@ -42,7 +42,8 @@ std::string plan_of(const std::string &explanation);
 /// Whether a plan is what the candidate stands for; where packets do not fit, for instance, it is not.
 bool runs_as(const Candidate &candidate, const std::string &plan);
 
-/// Powers of two from smallest_bytes up to max_bytes, which is no less.
-std::vector<std::size_t> sizes_up_to(std::size_t max_bytes);
+/// Powers of two from smallest_bytes up. Of messages none where all would be buffered: those go in packets, whose row
+/// would stand for all longer ones.
+std::vector<std::size_t> sizes_for(baton_operation operation, std::size_t max_bytes);
 
 }  // namespace baton::bench::tune

@@ -72,11 +72,14 @@ public:
     Sweep(const Setting &setting, const Tuned &tuned)
         : options_(setting.options),
           mode_(setting.options.graph ? perf::Mode::graph : perf::Mode::eager),
-          sizes_(sizes_up_to(setting.options.max_bytes)) {
+          sizes_(sizes_for(tuned.operation, setting.options.max_bytes)) {
         const Communicator &communicator = setting.communicator;
         measured_.tuned = tuned;
         measured_.candidates = candidates_for(tuned.operation, ranks_of(communicator), communicator.info().channels,
                                               !options_.graph && communicator.size() > 1);
+        if (sizes_.empty()) {
+            return;
+        }
         const BufferBytes bytes = perf::needed({shape_of(tuned, sizes_.back())}, communicator.size());
         buffers_ = std::make_unique<BatonLibrary>(communicator, BufferBytes{bytes.send, bytes.recv, 0}, Memory::malloc);
         const auto enter = [&](const char *tuning, const std::string &name) {
@@ -107,14 +110,25 @@ public:
         for (const std::size_t bytes : sizes_) {
             measure(bytes);
         }
-        if (sizes_.back() <= SIZE_MAX / 2) {
-            const std::string larger = contenders_.back()->explanation(shape_of(measured_.tuned, 2 * sizes_.back()));
-            measured_.table_above = larger.find(": tuning table for ") != std::string::npos;
+        if (!sizes_.empty()) {
+            measured_.table_above = has_table_above(sizes_.back());
         }
         return std::move(measured_);
     }
 
 private:
+    /// At the first larger size whose message is not buffered: of that its row alone says nothing.
+    bool has_table_above(std::size_t bytes) const {
+        while (bytes <= SIZE_MAX / 2) {
+            bytes *= 2;
+            const std::string larger = contenders_.back()->explanation(shape_of(measured_.tuned, bytes));
+            if (larger.find(": buffered at the receiver") == std::string::npos) {
+                return larger.find(": tuning table for ") != std::string::npos;
+            }
+        }
+        return false;
+    }
+
     /// The candidates that run as themselves, and what is in force unless it is one of them.
     std::vector<Entry> entries_at(const Shape &shape, const std::string &in_force) const {
         std::vector<Entry> entries;

@@ -92,10 +92,11 @@ TEST(TuneCandidates, EveryOperationOfTheTableIsMeasured) {
 }
 
 TEST(TuneSizes, ArePowersOfTwoUpToTheLargest) {
-    EXPECT_THAT(sizes_up_to(smallest_bytes), ElementsAre(256));
-    EXPECT_THAT(sizes_up_to(2047), ElementsAre(256, 512, 1024));
-    EXPECT_THAT(sizes_up_to(2048), ElementsAre(256, 512, 1024, 2048));
-    EXPECT_EQ(sizes_up_to(SIZE_MAX).back(), std::size_t{1} << 63);
+    EXPECT_THAT(sizes_for(BATON_ALLGATHER, 2047), ElementsAre(256, 512, 1024));
+    EXPECT_THAT(sizes_for(BATON_ALLGATHER, 2048), ElementsAre(256, 512, 1024, 2048));
+    EXPECT_EQ(sizes_for(BATON_SEND, 32768), sizes_for(BATON_ALLGATHER, 32768));
+    EXPECT_THAT(sizes_for(BATON_SEND, 32767), IsEmpty()) << "all are buffered";
+    EXPECT_EQ(sizes_for(BATON_ALLGATHER, SIZE_MAX).back(), std::size_t{1} << 63);
 }
 
 /// The rows of three candidates, known by their channels 1, 2 and 3, and the candidate of each sample.

@@ -57,12 +57,13 @@ printf '{"version": 1, "tables": [{"gpu": "host", "link": "shared memory", "rank
     "$ranks" >"$file"
 BATON_TUNING=$file expect 0 "staged by host, 1 channel: tuning table for $key, any size ($file)" plans allgather
 
-# What is buffered is measured too.
-expect 0 "        8192 " run "$tune" --device host --op send --max 8K --rounds 3 --dry-run --file "$folder/nothing.json"
+# What is buffered is measured beside what is not.
+expect 0 "        8192 " run "$tune" --device host --op send --max 32K --rounds 3 --dry-run --file "$folder/nothing.json"
 
 # Errors.
 expect 2 "--graph needs GPUs" run "$tune" --device host --graph --file "$folder/nothing.json"
-[ ! -e "$folder/nothing.json" ] || fail "a table was written"
+expect 1 "nothing was measured" run "$tune" --device host --op send --max 8K --file "$folder/nothing.json"
+[ ! -e "$folder/nothing.json" ] || fail "a table without rows was written"
 truncate -s 40 "$file"
 BATON_TUNING=$file expect 1 "$file: parse error at line 1" plans allgather
 expect 1 "$file: parse error at line 1" run "$tune" --device host --op put --max 1K --file "$file"

@@ -35,7 +35,7 @@ TEST_P(BroadcastChannels, GivesEveryRankTheRootsBuffer) {
         std::vector<Vector> send(n), recv(n, Vector(count, 0xdeadu));
         send[static_cast<std::size_t>(root)] = input(root, count);
         Node node(shape.ranks, shape.channels, 128);
-        run_channels(node, send, recv, [&, count, root](ChannelEngine &engine, int rank) {
+        run_channels(node, send, recv, [&](ChannelEngine &engine, int rank) {
             BroadcastPush(engine, args_of(node, rank, count, root)).run();
         });
         for (const Vector &found : recv) EXPECT_TRUE(found == send[static_cast<std::size_t>(root)]) << "root " << root;

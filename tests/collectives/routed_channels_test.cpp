@@ -107,9 +107,11 @@ std::vector<Shape> shapes(bool any_order) {
     std::vector<Shape> all;
     for (const std::size_t count : {0, 1, 33, 1000, 5003}) {
         // The last one of each has more channels than a segment has parts for.
-        for (const auto &parted : {std::pair{3, std::uint64_t{1024}}, std::pair{5, std::uint64_t{256}}}) {
+        for (const auto &pair : {std::pair{3, std::uint64_t{1024}}, std::pair{5, std::uint64_t{256}}}) {
+            const int channels = pair.first;
+            const std::uint64_t segment = pair.second;
             const auto add = [&](bool ring, const std::vector<int> &links) {
-                all.push_back({ring, links, parted.first, parted.second, count});
+                all.push_back({ring, links, channels, segment, count});
             };
             add(true, {0, 1, 2, 3, 4});
             add(false, {0, 0, 0, 1, 1});
