@@ -84,14 +84,14 @@ bool runs_as(const Candidate &candidate, const std::string &plan) {
 
 std::vector<std::size_t> sizes_for(baton_operation operation, std::size_t max_bytes) {
     std::vector<std::size_t> sizes;
-    if (operation == BATON_SEND && max_bytes < 2 * std::size_t{BATON_EAGER_BYTES}) {
-        return sizes;
-    }
     for (std::size_t bytes = smallest_bytes; bytes <= max_bytes; bytes *= 2) {
         sizes.push_back(bytes);
         if (bytes > max_bytes / 2) {
             break;
         }
+    }
+    if (operation == BATON_SEND && !sizes.empty() && sizes.back() <= BATON_EAGER_BYTES) {
+        sizes.clear();
     }
     return sizes;
 }
