@@ -66,7 +66,13 @@ class Run:
     on_gpu: bool
     peers: list  # (name, label) of the sides besides Baton that took part
     tables: list
+    launch_host: dict  # mode -> microseconds that a bare kernel launch takes the host
     data: dict  # the rest, as it was read
+
+    def host_in_launches(self, table):
+        """What each row's call takes the host, in bare launches; nothing where that was not measured."""
+        launch = self.launch_host.get(table.mode)
+        return [row.host / launch for row in table.rows if row.host] if launch else []
 
 
 def picture_folder(path):
@@ -102,9 +108,12 @@ def load(path):
 def _run(path, data):
     peers = [(peer["name"], peer["label"]) for peer in data.get("peers", []) if "absent" not in peer]
     grouped = [table for raw in _list(data, "tables") for table in _tables(raw)]
+    launch_host = {mode: _positive(limits, "launch_host_us")
+                   for mode, limits in data.get("limits", {}).items() if "launch_host_us" in limits}
     for key in ("date", "command", "versions", "run", "checked"):
         data[key]  # a file without them is none of ours
-    return Run(path, int(data["ranks"]), bool(data["on_gpu"]), peers, grouped, data)
+    return Run(path, int(data["ranks"]), bool(data["on_gpu"]), peers, grouped, launch_host,
+               data)
 
 
 def _tables(raw):

@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shlex
+import statistics
 
 from . import results
 
@@ -84,18 +85,23 @@ def _preamble(run):
 
 def _summary(run):
     """A line for each table that has ratios."""
-    rows = [(table, table.ratios()) for table in run.tables if table.ratios()]
+    rows = [(table, table.ratios(), run.host_in_launches(table)) for table in run.tables if table.ratios()]
     if not rows:
         return ""
-    lines = ["| operation | ratio: geometric mean | smallest | sizes below 1 | wire at the largest size |",
-             "|---|---|---|---|---|"]
-    for table, ratios in rows:
+    heads = ["operation", "ratio: geometric mean", "smallest", "sizes below 1", "wire at the largest size"]
+    with_host = any(launches for _, _, launches in rows)
+    heads += ["host / bare launch: median, most"] if with_host else []
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    for table, ratios, launches in rows:
         mean = math.exp(sum(math.log(ratio) for ratio in ratios) / len(ratios))
         below = [f"{results.size_text(row.bytes)} ({row.ratio:.2f}, {row.best})"
                  for row in table.rows if row.ratio and row.ratio < 1]
         last = table.rows[-1]
-        lines.append(f"| {table.title(run.ranks)} | {mean:.2f} | {min(ratios):.2f} | {', '.join(below) or 'none'} | "
-                     f"{_number(last.wire(last.times['baton']))} |")
+        cells = [table.title(run.ranks), f"{mean:.2f}", f"{min(ratios):.2f}", ", ".join(below) or "none",
+                 _number(last.wire(last.times["baton"]))]
+        if with_host:
+            cells.append(f"{statistics.median(launches):.2f}, {max(launches):.2f}" if launches else "")
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 

@@ -25,19 +25,19 @@ def plot(*arguments, stdout=subprocess.PIPE, before=None):
                           timeout=50, preexec_fn=before)
 
 
-def row(size, own, nccl, sym, wrong=0):
+def row(size, own, nccl, sym, wrong=0, host=2.5):
     peers = [{"name": "nccl", "median_us": nccl, "wrong": 0}, {"name": "nccl_symmetric", "median_us": sym, "wrong": wrong}]
     return {"bytes": size, "sent_bytes": size / 2, "type": "float32", "redop": "sum", "median_us": own, "p99_us": own * 2,
-            "host_us": 2.5, "wrong": 0, "limit_us": own / 2, "wire": 0.5, "best": "nccl", "ratio": nccl / own, "peers": peers}
+            "host_us": host, "wrong": 0, "limit_us": own / 2, "wire": 0.5, "best": "nccl", "ratio": nccl / own, "peers": peers}
 
 
 def synthetic():
-    rows = [row(1024, 5.0, 10.0, 9.0, wrong=1), row(4096, 8.0, 4.0, 9.0), row(1 << 20, 20.0, 40.0, 50.0)]
+    rows = [row(1024, 5.0, 10.0, 9.0, wrong=1), row(4096, 8.0, 4.0, 9.0), row(1 << 20, 20.0, 40.0, 50.0, host=5.0)]
     return {
         "date": "2000-01-02", "command": "baton_perf --against nccl", "run": [], "checked": True, "ranks": 2, "on_gpu": True,
         "versions": {"baton": "9.9.9", "cuda": "CUDA 99", "driver": "1.2", "nccl": "2.99.0 (x.so)", "mpi": "MPI X"},
         "gpus": ["A GPU, PCI 1", "A GPU, PCI 2"], "device_bytes": 3 << 20,
-        "limits": {"eager": {"how": ["limit of latency: 1.00 us = a test"]}},
+        "limits": {"eager": {"how": ["limit of latency: 1.00 us = a test"], "launch_host_us": 2.0}},
         "peers": [{"name": "nccl", "label": "nccl"}, {"name": "nccl_symmetric", "label": "nccl sym"},
                   {"name": "mpi", "label": "mpi", "absent": "it is a test"}],
         "tables": [{"operation": "allreduce", "mode": "eager", "memory": "malloc", "in_place": False, "rows": rows}],
@@ -70,7 +70,7 @@ class Tables(Folder):
         self.assertIn("### allreduce, 2 ranks, float32 sum, eager", run.stdout)
         self.assertIn("| size | Baton, us | p99, us | nccl, us | nccl sym, us | ratio | wire | bus GB/s | host us |", run.stdout)
         self.assertIn("| 4 KiB | 8.00 | 16.00 | 4.00 | 9.00 | 0.50 | 0.50 | 0.3 | 2.50 |", run.stdout)
-        self.assertIn("| 1 MiB | 20.00 | 40.00 | 40.00 | 50.00 | 2.00 | 0.50 | 26.2 | 2.50 |", run.stdout)
+        self.assertIn("| 1 MiB | 20.00 | 40.00 | 40.00 | 50.00 | 2.00 | 0.50 | 26.2 | 5.00 |", run.stdout)
 
     def test_a_wrong_peer_has_no_time(self):
         self.assertIn("| 1 KiB | 5.00 | 10.00 | 10.00 |  | 2.00 |", plot("--markdown", self.results).stdout)
@@ -79,7 +79,8 @@ class Tables(Folder):
         text = plot("--markdown", self.results).stdout
         for expected in ("2 ranks on A GPU", "2000-01-02", "NCCL 2.99.0", "mpirun -np 2 baton_perf --against nccl",
                          "limit of latency: 1.00 us = a test", "mpi is absent: it is a test", "3.0 MiB",
-                         "| 1.26 | 0.50 | 4 KiB (0.50, nccl) | 0.50 |"):
+                         "| wire at the largest size | host / bare launch: median, most |",
+                         "| 1.26 | 0.50 | 4 KiB (0.50, nccl) | 0.50 | 1.25, 2.50 |"):
             self.assertIn(expected, text)
 
     def test_the_command_has_the_settings_that_it_ran_under(self):
