@@ -33,6 +33,7 @@ struct Way {
     Touches touches = Touches::nothing;
     InPlace in_place = InPlace::safe;
     int most_channels = 0;  // that the algorithm can use; 0: any number (a host has one)
+    int most_ranks = 0;     // 0: any number
 };
 
 /// All ways that there are to run an operation; selection tries them in this order where no row of a table is possible.
@@ -97,6 +98,7 @@ inline constexpr Way more_ways_of_reduce_scatter[] = {
     {Algorithm::chain, Mover::host, Touches::recvs},
     {Algorithm::two_level, Mover::kernel, Touches::both},
     {Algorithm::two_level, Mover::host, Touches::both},
+    {Algorithm::pull, Mover::copy_engine, Touches::sends, InPlace::result_apart, 0, 2},
     {Algorithm::staged, Mover::copy_engine, Touches::nothing, InPlace::result_apart, 1},
     {Algorithm::staged, Mover::kernel, Touches::nothing, InPlace::result_apart},
     {Algorithm::staged, Mover::host, Touches::nothing, InPlace::result_apart}};

@@ -14,6 +14,7 @@
 #include "collectives/allreduce/two_phase.hpp"
 #include "collectives/alltoall/push.hpp"
 #include "collectives/broadcast/push.hpp"
+#include "collectives/reduce_scatter/pull.hpp"
 #include "collectives/reduce_scatter/staged.hpp"
 #include "support/seed.hpp"
 
@@ -164,9 +165,12 @@ protected:
     const Shape &shape() const { return GetParam(); }
     std::size_t ranks() const { return static_cast<std::size_t>(shape().ranks); }
 
-    /// Runs `body(engine, args)` on every engine of every rank. send and recv may be the same.
+    /// Runs `body(engine, args)` on every engine of every rank, and `after(rank)` where all that an engine has enqueued
+    /// is done. send and recv may be the same.
     template <class Body>
-    void run(std::vector<Vector> &send, std::vector<Vector> &recv, const Body &body) {
+    void run(
+        std::vector<Vector> &send, std::vector<Vector> &recv, const Body &body,
+        const std::function<void(std::size_t)> &after = [](std::size_t) {}) {
         Node node(shape().ranks, channels, shape().count < 10000 ? 1024 : 256 * 1024, 512);
         run_channels(node, send, recv, [&](ChannelEngine &channel, int rank) {
             const CollectiveArgs args = args_of(node, rank, shape().count, 0);
@@ -175,6 +179,7 @@ protected:
             EnqueuingEngine engine(node, rank, seed_ + static_cast<std::uint64_t>(rank));
             body(engine, args);
             engine.run();
+            after(static_cast<std::size_t>(rank));
         });
     }
     void allreduce() {
@@ -190,6 +195,23 @@ protected:
                 for (std::size_t i = 0; i < shape().count; ++i)
                     ASSERT_EQ(found[i], sum(shape().ranks, i)) << "in place " << in_place;
             }
+        }
+    }
+
+    /// Each rank's block by what `body` does.
+    template <class Body>
+    void reduce_scatter(const Body &body) {
+        const std::size_t count = shape().count;
+        std::vector<Vector> send = inputs(shape().ranks, count * ranks()), recv = outputs(shape().ranks, count);
+        run(
+            send, recv,
+            [&](auto &engine, CollectiveArgs args) {
+                args.beside_copy_engines = true;
+                body(engine, args);
+            },
+            [&](std::size_t rank) { std::fill(send[rank].begin(), send[rank].end(), 0xDBDBDBDB); });  // it is free
+        for (std::size_t rank = 0; rank < ranks(); ++rank) {
+            for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(recv[rank][i], sum(shape().ranks, rank * count + i));
         }
     }
 
@@ -223,22 +245,23 @@ TEST_P(Enqueued, Broadcast) {
     for (const Vector &found : recv) EXPECT_TRUE(found == send[0]);
 }
 
-TEST_P(Enqueued, ReduceScatter) {
-    const std::size_t count = shape().count;
-    std::vector<Vector> send = inputs(shape().ranks, count * ranks()), recv = outputs(shape().ranks, count);
-    run(send, recv, [](auto &engine, CollectiveArgs args) {
-        args.beside_copy_engines = true;
-        reduce_scatter_staged<std::uint32_t>(engine, args);
-    });
-    for (std::size_t rank = 0; rank < ranks(); ++rank) {
-        for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(recv[rank][i], sum(shape().ranks, rank * count + i));
-    }
+TEST_P(Enqueued, ReduceScatterStaged) {
+    reduce_scatter(
+        [](auto &engine, const CollectiveArgs &args) { reduce_scatter_staged<std::uint32_t>(engine, args); });
+}
+
+TEST_P(Enqueued, ReduceScatterPull) {
+    reduce_scatter([](auto &engine, const CollectiveArgs &args) { reduce_scatter_pull<std::uint32_t>(engine, args); });
 }
 
 TEST_P(Enqueued, Allreduce) { allreduce(); }
 
 class EnqueuedInPieces : public Enqueued {};
 TEST_P(EnqueuedInPieces, Allreduce) { allreduce(); }
+
+TEST_P(EnqueuedInPieces, ReduceScatterPull) {
+    reduce_scatter([](auto &engine, const CollectiveArgs &args) { reduce_scatter_pull<std::uint32_t>(engine, args); });
+}
 
 std::vector<Shape> shapes() {
     std::vector<Shape> all;

@@ -148,8 +148,7 @@ void CopyEngine::reduce_to(Remote destination, const Remote *sources, std::uint6
     for (int rank = 0; rank < view_.size; ++rank) inputs.at[rank] = sources[rank];
     // With a block on half of the multiprocessors what copy engines have fetched is combined late, with two on each
     // the engines have to wait for memory (docs/experiments.md).
-    constexpr std::uint64_t bytes_per_block = 65536;
-    const std::uint64_t blocks = ceil_divide(count * baton_type_size(type_), bytes_per_block);
+    const std::uint64_t blocks = ceil_divide(count * baton_type_size(type_), reduce_tile);
     launch_reduce(view_, destination, inputs, count, type_, static_cast<baton_op>(op),
                   static_cast<int>(std::min(blocks, static_cast<std::uint64_t>(lane_.multiprocessors))), stream());
 }

@@ -75,11 +75,14 @@ __global__ void __launch_bounds__(block_threads)
     // The memory of a rank that has died may be gone.
     if (told_to_give_up(view, abort_word(view, 0))) return;
     const int ranks = view.size;
-    const Range part = split(count * sizeof(T), 16, static_cast<int>(gridDim.x), static_cast<int>(blockIdx.x));
-    const T *inputs[max_ranks];
-    for (int rank = 0; rank < ranks; ++rank) inputs[rank] = reinterpret_cast<const T *>(sources.at[rank] + part.begin);
-    T *const destinations[1] = {reinterpret_cast<T *>(destination + part.begin)};
-    reduce_block<T>(destinations, 1, inputs, ranks, part.bytes / sizeof(T), op);
+    const std::uint64_t bytes = count * sizeof(T);
+    for (std::uint64_t begin = blockIdx.x * reduce_tile; begin < bytes; begin += gridDim.x * reduce_tile) {
+        const T *inputs[max_ranks];
+        for (int rank = 0; rank < ranks; ++rank) inputs[rank] = reinterpret_cast<const T *>(sources.at[rank] + begin);
+        T *const destinations[1] = {reinterpret_cast<T *>(destination + begin)};
+        const std::uint64_t left = bytes - begin;
+        reduce_block<T>(destinations, 1, inputs, ranks, (left < reduce_tile ? left : reduce_tile) / sizeof(T), op);
+    }
 }
 
 const void *reduce_kernel_of(baton_type type) {

@@ -35,11 +35,14 @@ void launch_copy(std::byte *destination, const std::byte *source, std::uint64_t 
 void launch_signal(const CommView &view, int window, int target, cudaStream_t stream);
 void launch_wait_signal(const CommView &view, int window, int source, std::uint64_t signals, cudaStream_t stream);
 
-/// Combines `sources` (addresses of this process, one per rank, in rank order) into `destination`; does nothing on a
-/// communicator that is broken when the stream gets there.
 struct ReduceSources {
     const std::byte *at[max_ranks] = {};
 };
+/// The blocks of launch_reduce() take tiles of so many bytes in turns. Where each has one part of its own, what copy
+/// engines do beside them takes longer (docs/experiments.md).
+inline constexpr std::uint64_t reduce_tile = 65536;
+/// Combines `sources` (addresses of this process, one per rank, in rank order) into `destination`; does nothing on a
+/// communicator that is broken when the stream gets there.
 void launch_reduce(const CommView &view, std::byte *destination, const ReduceSources &sources, std::uint64_t count,
                    baton_type type, baton_op op, int blocks, cudaStream_t stream);
 
