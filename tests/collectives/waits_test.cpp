@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -62,6 +64,27 @@ TEST(Waits, TheFirstErrorIsRecordedAndEveryRankIsTold) {
     EXPECT_TRUE(record.point.mine == mine);
     EXPECT_TRUE(record.theirs == theirs);
     for (int rank = 0; rank < 3; ++rank) EXPECT_NE(*ranks.view.arena(rank).abort(1), 0U) << rank;
+}
+
+TEST(Waits, AThreadThatWasStoppedItselfWaitsAnew) {
+    using namespace std::chrono;
+    Ranks ranks(2);
+    ranks.view.timeout_ns = static_cast<std::uint64_t>(nanoseconds(milliseconds(200)).count());
+    Spin spin(ranks.view, {1, 0, 6, WaitFor::data, {}});
+    const auto polls = [&spin] {  // more than lie between two looks
+        for (int poll = 0; poll < 1000; ++poll) {
+            if (!spin.keep_waiting()) return false;
+        }
+        return true;
+    };
+    ASSERT_TRUE(polls());
+    std::this_thread::sleep_for(milliseconds(1500));  // stopped
+    const auto resumed = steady_clock::now();
+    ASSERT_TRUE(polls());
+    while (spin.keep_waiting()) {
+    }
+    EXPECT_GE(steady_clock::now() - resumed, milliseconds(200));
+    EXPECT_EQ(ranks.control.record.code, static_cast<std::uint64_t>(BATON_ERR_TIMEOUT));
 }
 
 /// A reduction of packets polls all peers at once; its timeout must not name this rank.
