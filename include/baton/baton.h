@@ -21,17 +21,18 @@
  *    wait for a kernel that needs the other, until BATON_ERR_TIMEOUT. Free memory when the other threads' calls have
  *    ended, or with cudaFreeAsync.
  *  - A call that returns BATON_ERR_ARGUMENT or BATON_ERR_UNSUPPORTED has started nothing and changed nothing.
- *    BATON_ERR_MISMATCH, _TIMEOUT, _PEER_DEAD and _ABORTED break the communicator: every later call returns the same
- *    code at once, and baton_comm_destroy() is the only useful call left. Sizes that differ in baton_window_create()
- *    break nothing, though they are BATON_ERR_MISMATCH.
+ *    BATON_ERR_MISMATCH, _TIMEOUT, _PEER_DEAD and _ABORTED break the communicator: every later call that moves data,
+ *    meets other ranks or allocates returns the same code at once, and baton_comm_destroy() is the only useful call
+ *    left. Sizes that differ in baton_window_create() break nothing, though they are BATON_ERR_MISMATCH.
  *  - Buffers belong to the caller. They must stay allocated until the stream has passed the call. Any alignment will
  *    do. On GPUs they are device memory of the communicator's own device, or managed memory, which goes through a
  *    copy; host memory is BATON_ERR_ARGUMENT there, and so is a stream of another device. With a count of 0 any
  *    pointer will do, NULL too; the ranks meet all the same.
  *  - On GPUs a failure shows in baton_comm_check() and the next call, not in the CUDA stream: kernels that give up end
  *    normally, so cudaStreamSynchronize() succeeds. Check before using a result that matters (docs/errors.md).
- *  - Nothing may be called after MPI_Finalize, nor from a child that was forked after MPI_Init, after a host stream was
- *    made, or while another thread was in a call.
+ *  - After MPI_Finalize nothing may be called but baton_host_stream_synchronize() and baton_host_stream_destroy().
+ *  - Nothing may be called from a child that was forked after MPI_Init, after a host stream was made, or while another
+ *    thread was in a call.
  */
 #ifndef BATON_BATON_H
 #define BATON_BATON_H
@@ -184,7 +185,8 @@ typedef struct baton_info {
     int peer_access;      /* GPU: 1 where every pair of ranks reads and writes each other's memory (probed); 0: all data
                              goes through host memory */
     char reach[192];      /* how ranks reach each other's buffers, or which ranks do not and why: for people */
-    size_t device_bytes;  /* device memory that Baton itself holds for this communicator on this rank */
+    size_t device_bytes;  /* device memory that Baton holds for this communicator on this rank: its own, that of
+                             baton_malloc() and windows, and copies that calls in place have needed */
     size_t host_bytes;    /* host memory, shared and pinned, likewise */
     size_t regions;       /* registered regions of this rank alive at the moment */
     char links[192];      /* how the ranks are linked, as far as plans depend on it, and why: for people */
@@ -319,6 +321,12 @@ BATON_API baton_result baton_deregister(baton_comm_t comm, void *pointer);
 /* ---------------------------------------------------------------- collectives ------------------------------------- */
 
 /*
+ * Elements and steps are said for links that are alike. Small data travel with their flags: twice the bytes, or 16/15
+ * of them in lines. Along routes, where links are not alike, each rank sends as much or more, in more steps
+ * (docs/algorithms.md has them for every algorithm).
+ */
+
+/*
  * allgather: rank r's `count` elements at sendbuf appear at recvbuf + r * count on every rank.
  * In place: sendbuf == recvbuf + rank * count, or BATON_IN_PLACE. Any other overlap is BATON_ERR_ARGUMENT.
  * Every rank sends (n-1) * count elements. One step.
@@ -331,14 +339,15 @@ BATON_API baton_result baton_allgather(const void *sendbuf, void *recvbuf, size_
  * recvbuf[i] of rank r. In place: recvbuf == sendbuf + rank * count (NCCL); with BATON_IN_PLACE the n blocks lie in
  * recvbuf and the result in its first `count` elements (MPI): where blocks are too large to travel with their flags it
  * is made in memory of `count` elements that the communicator keeps, and copied (not on rank 0, whose own block lies
- * there). Every rank sends (n-1) * count elements. One step.
+ * there). Any other overlap is BATON_ERR_ARGUMENT. Every rank sends (n-1) * count elements. One step.
  */
 BATON_API baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, size_t count, baton_type type,
                                             baton_op op, baton_comm_t comm, baton_stream_t stream);
 
 /*
  * allreduce: recvbuf[i] on every rank is element i of sendbuf reduced over all ranks. In place: sendbuf == recvbuf or
- * BATON_IN_PLACE. Small: every rank sends (n-1) * count elements, one step. Large: 2 (n-1) / n * count, two steps.
+ * BATON_IN_PLACE; any other overlap is BATON_ERR_ARGUMENT. Small: every rank sends (n-1) * count elements, one step.
+ * Large: 2 (n-1) / n * count, two steps.
  */
 BATON_API baton_result baton_allreduce(const void *sendbuf, void *recvbuf, size_t count, baton_type type, baton_op op,
                                        baton_comm_t comm, baton_stream_t stream);
@@ -361,13 +370,15 @@ BATON_API baton_result baton_alltoall(const void *sendbuf, void *recvbuf, size_t
  * that is no rank of the communicator. Ranks that name different roots get BATON_ERR_MISMATCH.
  * It completes on the root when every rank has reached it and the root has sent, on the others when they have the data.
  * Small: the root sends (n-1) * count elements, one step. Large: the root sends count elements, each of the others
- * (n-2) / (n-1) * count, in segments, so that the last arrives one step after the root has sent it; on the host each
- * of the others reads count elements of the root's.
+ * (n-2) / (n-1) * count, in segments, so that the last arrives one step after the root has sent it; or, with 4 to 7
+ * GPUs, each but the last sends count elements to the next one, and the last segment takes n - 1 steps. On the host
+ * each of the others reads count elements of the root's.
  */
 BATON_API baton_result baton_broadcast(const void *sendbuf, void *recvbuf, size_t count, baton_type type, int root,
                                        baton_comm_t comm, baton_stream_t stream);
 
-/* Returns (in stream order) after every rank has reached it; puts issued before are visible after. */
+/* Returns (in stream order) after every rank has reached it; puts issued before are visible after. One step, of words
+ * to each of the others. */
 BATON_API baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream);
 
 /* ---------------------------------------------------------------- point to point ---------------------------------- */
@@ -377,7 +388,8 @@ BATON_API baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream);
  * BATON_ERR_MISMATCH. Messages of at most BATON_EAGER_BYTES are buffered at the receiver: up to
  * BATON_QUEUE_DEPTH of them per pair complete without their recv. A longer send may wait for its recv to run, so
  * ranks that exchange long messages must use sendrecv or a group, as in MPI's and NCCL's rules.
- * peer == rank is allowed; a long message to oneself needs a group.
+ * peer == rank is allowed; a long message to oneself needs a group. A message is sent once: in one step where it is
+ * buffered, else in two, of which the first is the receiver's word where its memory is.
  */
 #define BATON_EAGER_BYTES 16384
 #define BATON_QUEUE_DEPTH 8
@@ -394,15 +406,18 @@ BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int
 /*
  * Calls between begin and end on this thread are collected; end checks and enqueues them. All sends and recvs of a
  * group, per communicator and stream, progress together, in any order and of any size; sends to one rank (or recvs from
- * it) on two streams of a communicator are BATON_ERR_ARGUMENT, since they would not keep their order. Collectives and
- * one-sided calls of the group follow in issue order. Groups nest; the outermost end enqueues. At most
- * BATON_GROUP_LIMIT sends and recvs per communicator, more are BATON_ERR_ARGUMENT. An error of a collected call is
- * returned by that call and leaves it out of the group. Communicators, windows, streams and buffers of collected calls
- * must be alive at the end, which checks the calls once more: for one that would be refused now it returns
- * BATON_ERR_ARGUMENT and starts nothing of the group. (A destroyed CUDA stream is not recognised.) If the system
- * refuses something later, the rest of that communicator's calls is left out, which breaks it if some have been
- * enqueued; the other communicators' calls are enqueued, and the first failure is returned. Either way the group is
- * over.
+ * it) on two streams of a communicator are BATON_ERR_ARGUMENT, since they would not keep their order. Those of another
+ * communicator or stream follow when these have been enqueued, and on the host, where a call without a stream is
+ * done on return, when they are done: a recv of any size must not wait for a send that a rank has put behind it on
+ * another communicator. A send and a recv of one communicator and stream whose
+ * buffers overlap are BATON_ERR_ARGUMENT. Collectives and one-sided calls of the
+ * group follow in issue order. Groups nest; the outermost end enqueues. At most BATON_GROUP_LIMIT sends and recvs per
+ * communicator, more are BATON_ERR_ARGUMENT. An error of a collected call is returned by that call and leaves it out of
+ * the group. Communicators, windows, streams and buffers of collected calls must be alive at the end, which checks the
+ * calls once more: for one that would be refused now it returns BATON_ERR_ARGUMENT and starts nothing of the group. (A
+ * destroyed CUDA stream is not recognised.) If the system refuses something later, the rest of that communicator's
+ * calls is left out, which breaks it if some have been enqueued; the other communicators' calls are enqueued, and the
+ * first failure is returned. Either way the group is over.
  */
 #define BATON_GROUP_LIMIT 256
 BATON_API baton_result baton_group_begin(void);
@@ -431,7 +446,9 @@ BATON_API baton_result baton_window_pointer(baton_window_t window, int peer, voi
 /* put copies `bytes` from `source` to offset `offset` of target's window memory; get copies the other way. `source` and
  * `destination` are of the communicator's memory kind, window memory (this rank's, say) included: the same bytes as the
  * target's, or apart from them; any other overlap is BATON_ERR_ARGUMENT. The origin buffer is free when the stream has
- * passed the call; the target may read what was put after a later signal of this rank, or after a barrier. */
+ * passed the call; the target may read what was put after a later signal of this rank, or after a barrier. Puts and
+ * gets of one rank take effect in their order; those of several ranks at the same bytes have none but by signals and
+ * barriers. The bytes cross a link once, in one step, with no part of the target's. */
 BATON_API baton_result baton_put(const void *source, size_t bytes, int target, size_t offset, baton_window_t window,
                                  baton_stream_t stream);
 BATON_API baton_result baton_get(void *destination, size_t bytes, int target, size_t offset, baton_window_t window,
@@ -439,7 +456,7 @@ BATON_API baton_result baton_get(void *destination, size_t bytes, int target, si
 
 /* signal adds one to target's count of this rank's signals on the window, after all this rank's earlier puts to it are
  * visible there. wait_signal waits until `signals` more of them (less than 2^63; 0 returns at once) have come from
- * `source` and consumes them. */
+ * `source` and consumes them. Each is one word, in one step. */
 BATON_API baton_result baton_signal(int target, baton_window_t window, baton_stream_t stream);
 BATON_API baton_result baton_wait_signal(int source, uint64_t signals, baton_window_t window, baton_stream_t stream);
 

@@ -43,7 +43,7 @@ template <class T>
 concept Integer = std::integral<T> && !std::same_as<T, bool> && sizeof(T) <= 8;
 
 /// The Baton type of a C++ element; of an integer that of its size and sign. fp16, bf16 and fp8 have no standard C++
-/// type: specialise type_of for yours (for example type_of<__half> as BATON_FLOAT16) or use the calls that take a
+/// type: specialise type_of for yours (for example type_of<__half> as BATON_FLOAT16) or use the C calls, which take a
 /// baton_type.
 template <class T>
 struct type_of;

@@ -159,14 +159,15 @@ baton_result baton_host_stream_create(baton_host_stream_t *stream) {
     });
 }
 
+// What is queued may be waited for after MPI_Finalize, where owners of the buffers outlive it.
 baton_result baton_host_stream_synchronize(baton_host_stream_t stream) {
-    return guarded("baton_host_stream_synchronize",
-                   [&] { require_host_stream(host_streams().find(stream), stream)->synchronize(); });
+    return guarded_at_any_time("baton_host_stream_synchronize",
+                               [&] { require_host_stream(host_streams().find(stream), stream)->synchronize(); });
 }
 
 baton_result baton_host_stream_destroy(baton_host_stream_t stream) {
-    return guarded("baton_host_stream_destroy",
-                   [&] { require_host_stream(host_streams().remove(stream), stream)->wait(); });
+    return guarded_at_any_time("baton_host_stream_destroy",
+                               [&] { require_host_stream(host_streams().remove(stream), stream)->wait(); });
 }
 
 baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer) {

@@ -50,12 +50,15 @@ baton_result remember_error(const char *call, const std::exception &exception) n
 
 void note_threads() noexcept { has_threads.store(true); }
 
-void require_usable_process() {
+void require_own_process() {
     if (inherited.load(std::memory_order_relaxed)) {
         fail(BATON_ERR_ARGUMENT,
              "called from a child that was forked after MPI_Init or baton_host_stream_create: what these made works in "
              "the process that called them only");
     }
+}
+
+void require_no_finalize() {
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (finalized != 0) fail(BATON_ERR_ARGUMENT, "called after MPI_Finalize");

@@ -10,24 +10,35 @@ namespace baton::core {
 /// the words, they say so.
 baton_result remember_error(const char *call, const std::exception &exception) noexcept;
 
-/// Throws BATON_ERR_ARGUMENT in a child that was forked when this process had initialised MPI or noted threads, and
-/// after MPI_Finalize.
-void require_usable_process();
+/// Throws BATON_ERR_ARGUMENT in a child that was forked when this process had initialised MPI or noted threads.
+void require_own_process();
+/// Likewise after MPI_Finalize.
+void require_no_finalize();
 /// Throws BATON_ERR_ARGUMENT before MPI_Init.
 void require_mpi();
 /// Before threads are made without MPI: a child would inherit their work, but not them.
 void note_threads() noexcept;
 
-/// Runs one call of the C API: exceptions become a result and a message that starts with the call's name.
+/// Runs one call of the C API that may come after MPI_Finalize, too: exceptions become a result and a message that
+/// starts with the call's name.
 template <class Body>
-baton_result guarded(const char *call, const Body &body) noexcept {
+baton_result guarded_at_any_time(const char *call, const Body &body) noexcept {
     try {
-        require_usable_process();
+        require_own_process();
         body();
         return BATON_SUCCESS;
     } catch (const std::exception &exception) {
         return remember_error(call, exception);
     }
+}
+
+/// Runs any other call.
+template <class Body>
+baton_result guarded(const char *call, const Body &body) noexcept {
+    return guarded_at_any_time(call, [&] {
+        require_no_finalize();
+        body();
+    });
 }
 
 }  // namespace baton::core

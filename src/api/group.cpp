@@ -1,8 +1,10 @@
 #include "api/calls.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace baton::core {
@@ -65,7 +67,10 @@ void Group::end() {
     if (depth_ == 0) fail(BATON_ERR_ARGUMENT, "no group is open on this thread");
     if (--depth_ > 0) return;
     const Collected collected = std::exchange(collected_, {});
-    for (const Messages &one : collected.messages) check_again(one);
+    for (const Messages &one : collected.messages) {
+        check_again(one);
+        require_apart(one);
+    }
     for (const Check &check : collected.checks) check();
     std::vector<Step> steps;
     for (const Messages &one : collected.messages)
@@ -90,6 +95,29 @@ void Group::check_again(const Messages &messages) {
         }
     } catch (const Failure &failure) {
         refuse_collected(messages.names[at].call, failure);
+    }
+}
+
+/// What is sent must not be what arrives. Recvs into one place are the caller's choice: bandwidth tests do that.
+void Group::require_apart(const Messages &messages) {
+    std::vector<std::size_t> by_place(messages.requests.size());
+    std::iota(by_place.begin(), by_place.end(), std::size_t{0});
+    std::erase_if(by_place, [&](std::size_t at) { return messages.requests[at].bytes == 0; });
+    std::sort(by_place.begin(), by_place.end(),
+              [&](std::size_t a, std::size_t b) { return messages.requests[a].send < messages.requests[b].send; });
+    const auto end_of = [&](std::size_t at) { return messages.requests[at].send + messages.requests[at].bytes; };
+    std::array<std::optional<std::size_t>, 2> last;  // of the sends and of the recvs before: the one that ends last
+    for (const std::size_t at : by_place) {
+        const bool is_recv = messages.requests[at].operation == BATON_RECV;
+        const std::optional<std::size_t> other = last[is_recv ? 0 : 1];
+        if (other && end_of(*other) > messages.requests[at].send) {
+            fail(BATON_ERR_ARGUMENT, "{}'s {} {} overlaps {}'s {} {}; nothing of the group was started",
+                 messages.names[at].call, messages.names[at].buffer,
+                 static_cast<const void *>(messages.requests[at].send), messages.names[*other].call,
+                 messages.names[*other].buffer, static_cast<const void *>(messages.requests[*other].send));
+        }
+        std::optional<std::size_t> &own = last[is_recv ? 1 : 0];
+        if (!own || end_of(*own) < end_of(at)) own = at;
     }
 }
 

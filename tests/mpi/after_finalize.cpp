@@ -1,7 +1,8 @@
-// Calls after MPI_Finalize are refused, and a communicator that nobody destroyed does no harm at exit. Static
-// objects may still call. No GoogleTest main: MPI ends here in the middle.
+// Calls after MPI_Finalize are refused, but for waiting for a host stream, and a communicator that nobody destroyed
+// does no harm at exit. Static objects may still call. No GoogleTest main: MPI ends here in the middle.
 #include <mpi.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,42 @@
 namespace {
 
 int failures = 0;
+
+void expect(bool as_it_should, const char *what) {
+    if (as_it_should) return;
+    std::fprintf(stderr, "%s: %s\n", what, baton_last_error());
+    ++failures;
+}
+
+/// Calls that are queued when MPI ends.
+class Queued {
+public:
+    Queued() {
+        baton_config config;
+        baton_config_init(&config);
+        config.transport = BATON_TRANSPORT_HOST;
+        baton_comm_t comm = nullptr;  // nobody destroys it
+        expect(baton_comm_create(MPI_COMM_WORLD, &config, &comm) == BATON_SUCCESS, "a host communicator");
+        expect(baton_host_stream_create(&stream_) == BATON_SUCCESS, "a host stream");
+        for (int call = 0; call < calls; ++call) {
+            expect(baton_allreduce(BATON_IN_PLACE, values_.data(), values_.size(), BATON_UINT64, BATON_SUM, comm,
+                                   stream_) == BATON_SUCCESS,
+                   "a queued allreduce");
+        }
+    }
+    void expect_done(int ranks) {
+        expect(baton_host_stream_synchronize(stream_) == BATON_SUCCESS, "waiting for a host stream after MPI_Finalize");
+        std::uint64_t sum = 1;
+        for (int call = 0; call < calls; ++call) sum *= static_cast<std::uint64_t>(ranks);
+        for (const std::uint64_t value : values_) expect(value == sum, "a queued allreduce's result");
+        expect(baton_host_stream_destroy(stream_) == BATON_SUCCESS, "destroying a host stream after MPI_Finalize");
+    }
+
+private:
+    static constexpr int calls = 20;
+    std::vector<std::uint64_t> values_ = std::vector<std::uint64_t>(100000, 1);
+    baton_host_stream_t stream_ = nullptr;
+};
 
 void expect_refused(baton_result result, const char *call) {
     if (result == BATON_ERR_ARGUMENT && std::strstr(baton_last_error(), "MPI_Finalize") != nullptr) return;
@@ -62,7 +99,9 @@ int main(int argc, char **argv) {
                      calls.receives != 0 ? "a receive is posted over MPI_Finalize\n" : "this test sees no receive\n");
         ++failures;
     }
+    Queued queued;
     MPI_Finalize();
+    queued.expect_done(baton::test::environment().size);
     int value = 0;
     baton_comm_t late = nullptr;
     expect_refused(baton_allreduce(BATON_IN_PLACE, &value, 1, BATON_INT32, BATON_SUM, comm, nullptr),

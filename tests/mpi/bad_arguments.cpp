@@ -305,13 +305,16 @@ TEST_F(BadArguments, InsideAGroup) {
     EXPECT_REFUSED(baton_recv(nullptr, count, BATON_INT32, 0, comm(), stream()), "buffer");
     const std::string most = std::to_string(BATON_GROUP_LIMIT);
     void *own = const_cast<void *>(send());
-    for (int i = 0; i < BATON_GROUP_LIMIT / 2 - 1; ++i) {
+    const auto recv_one = [&](std::size_t nth) {
+        return baton_recv(send_->at(4 * nth), 1, BATON_INT32, rank(), comm(), stream());
+    };
+    for (std::size_t i = 1; i < BATON_GROUP_LIMIT / 2; ++i) {
         EXPECT_OK(baton_send(own, 1, BATON_INT32, rank(), comm(), stream()));
-        EXPECT_OK(baton_recv(own, 1, BATON_INT32, rank(), comm(), stream()));
+        EXPECT_OK(recv_one(i));
     }
     EXPECT_OK(baton_send(own, 1, BATON_INT32, rank(), comm(), stream()));
     EXPECT_REFUSED(baton_sendrecv(own, 1, rank(), recv(), 1, rank(), BATON_INT32, comm(), stream()), most);
-    EXPECT_OK(baton_recv(own, 1, BATON_INT32, rank(), comm(), stream())) << "half a sendrecv was collected";
+    EXPECT_OK(recv_one(BATON_GROUP_LIMIT / 2)) << "half a sendrecv was collected";
     EXPECT_REFUSED(baton_send(own, 1, BATON_INT32, rank(), comm(), stream()), most);
     EXPECT_REFUSED(baton_recv(recv(), 1, BATON_INT32, rank(), comm(), stream()), most);
     EXPECT_OK(baton_group_end());  // without the refused ones
@@ -354,6 +357,34 @@ TEST_F(BadArguments, MessagesOfAPeerOnTwoStreamsOfAGroup) {
 }
 
 /// A child that inherits the communicator by fork must not touch the parent's memory.
+TEST_F(BadArguments, SendsAndRecvsOfAGroupThatOverlap) {
+    const std::size_t part = count / 4;
+    const auto send_from = [&](std::size_t at) {
+        return baton_send(recv_->at(at), part, BATON_INT32, rank(), comm(), stream());
+    };
+    const auto recv_to = [&](std::size_t at) {
+        return baton_recv(recv_->at(at), part, BATON_INT32, rank(), comm(), stream());
+    };
+    const std::size_t bytes = part * sizeof(std::int32_t);
+    ASSERT_OK(baton_group_begin());
+    ASSERT_OK(send_from(0));
+    ASSERT_OK(recv_to(bytes - 4));
+    EXPECT_REFUSED(baton_group_end(), "baton_recv", "baton_send", "overlap");
+    ASSERT_OK(baton_group_begin());
+    ASSERT_OK(recv_to(0));
+    ASSERT_OK(send_from(bytes));
+    ASSERT_OK(recv_to(2 * bytes));
+    ASSERT_OK(send_from(2 * bytes - 4));
+    EXPECT_REFUSED(baton_group_end(), "baton_recv", "baton_send", "overlap");
+    // Bandwidth tests receive all into one place.
+    ASSERT_OK(baton_group_begin());
+    ASSERT_OK(send_from(2 * bytes));
+    ASSERT_OK(send_from(2 * bytes + 4));
+    ASSERT_OK(recv_to(0));
+    ASSERT_OK(recv_to(0));
+    EXPECT_OK(baton_group_end());
+}
+
 TEST_F(BadArguments, FromAForkedChild) {
     int channel[2];
     ASSERT_EQ(pipe(channel), 0);
