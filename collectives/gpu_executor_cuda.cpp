@@ -282,6 +282,7 @@ std::optional<Executor::OverdueWait> GpuExecutor::overdue() {
 std::unique_ptr<Executor> make_gpu_executor(const CommView &view, int device, const Capabilities &capabilities,
                                             const PeerMemory &peers, Rendezvous *rendezvous, IdleWords *idle_words,
                                             std::function<void()> throw_if_broken) {
+    const RelaxedCaptureGuard relaxed;
     return std::make_unique<GpuExecutor>(view, device, capabilities, peers, rendezvous, idle_words,
                                          std::move(throw_if_broken));
 }

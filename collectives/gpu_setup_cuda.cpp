@@ -18,6 +18,7 @@ namespace baton::core {
 
 std::uint64_t probe_peers(const CommView &view, int device, const std::function<void()> &barrier) {
     constexpr std::uint64_t value = 0x4261746F6E000000;
+    const RelaxedCaptureGuard relaxed;
     std::optional<Stream> stream;
     std::unique_ptr<Control, void (*)(Control *)> result(nullptr, release_control);
     std::exception_ptr failure;
@@ -52,6 +53,7 @@ std::uint64_t probe_peers(const CommView &view, int device, const std::function<
 }
 
 void preload_kernels() {
+    const RelaxedCaptureGuard relaxed;
     for (const void *kernel : all_kernels()) {
         cudaFuncAttributes attributes;
         check_cuda(cudaFuncGetAttributes(&attributes, kernel), "loading a kernel");

@@ -27,6 +27,16 @@ std::string read_file(const std::string &path) {
     return text;
 }
 
+std::vector<TuningTable> parse_file(const std::string &path) {
+    const std::string text = read_file(path);
+    try {
+        return parse_tuning(text, path);
+    } catch (const Failure &failure) {
+        fail(failure.code(), "{} (correct or remove it, or set BATON_TUNING to another file, or to none)",
+             failure.what());
+    }
+}
+
 }  // namespace
 
 std::optional<std::string> user_tuning_path() {
@@ -39,11 +49,11 @@ std::vector<TuningTable> read_tuning(const char *setting) {
     const std::string given = setting == nullptr ? "" : setting;
     if (given == "none") return {};
     if (!given.empty() && given[0] == '{') return parse_tuning(given, "given as text");
-    if (!given.empty()) return parse_tuning(read_file(given), given);
+    if (!given.empty()) return parse_file(given);
     const std::optional<std::string> path = user_tuning_path();
     std::error_code ignored;
     if (!path || !std::filesystem::exists(*path, ignored)) return {};
-    return parse_tuning(read_file(*path), *path);
+    return parse_file(*path);
 }
 
 }  // namespace baton::core

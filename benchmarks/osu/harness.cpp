@@ -96,6 +96,10 @@ int run_test(const Test &test, int argc, char **argv, const MakeRunner &make_run
         const Communicator communicator(world, options->memory_space);
         const Verifier verifier(communicator);
         const Context context{world, communicator, verifier, *options, limited_size(test, *options, world.size())};
+        if (context.max_bytes < options->max_bytes && world.rank() == 0) {
+            std::fprintf(stderr, "The memory limit (-M) lowers the largest message from %zu to %zu bytes\n",
+                         options->max_bytes, context.max_bytes);
+        }
         print(world,
               fmt::format("{}{}", is_one_sided(test.family) ? "" : "\n", title_line(test, options->memory_space)));
         int rows = 0;

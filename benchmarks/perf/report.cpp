@@ -108,7 +108,7 @@ void Report::end_table() {
     }
     if (!options_.against.empty()) {
         const double mean = geometric_mean(ratios_);
-        note(ratios_.empty() ? "no ratio: no peer has a right result"
+        note(ratios_.empty() ? "no ratio: no peer takes part in this, or none has a right result"
                              : fmt::format("ratio: geometric mean {:.2f}, smallest {:.2f}, over {} size{}", mean,
                                            *std::min_element(ratios_.begin(), ratios_.end()), ratios_.size(),
                                            ratios_.size() == 1 ? "" : "s"));

@@ -26,9 +26,11 @@ def draw(run, folder):
     for table in run.tables:
         if table.operation == "barrier" or not table.rows:
             continue
-        figure = _figure(run, table)
+        with results.using(run.path):
+            figure = _figure(run, table)
+            name = results.picture_name(run, table)
         for suffix in ("svg", "png"):
-            path = folder / f"{results.picture_name(run, table)}.{suffix}"
+            path = folder / f"{name}.{suffix}"
             # Without the date and random names, so that the same results give the same file.
             figure.savefig(path, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
             yield path

@@ -1,4 +1,5 @@
 """Results of baton_perf as its JSON files hold them (perf/json.cpp), checked and grouped into series."""
+import contextlib
 import dataclasses
 import json
 import math
@@ -94,22 +95,29 @@ def read_text(path):
     return text
 
 
+@contextlib.contextmanager
+def using(path):
+    """Around what works on the values of a file: those that it cannot work on are the file's fault."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Problem(f"{path} is not a results file of baton_perf: {type(error).__name__}: {error}") from error
+
+
 def load(path):
     try:
         data = json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise Problem(f"{path} is not JSON: {error}") from error
-    try:
+    with using(path):
         return _run(path, data)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Problem(f"{path} is not a results file of baton_perf: {type(error).__name__}: {error}") from error
 
 
 def _run(path, data):
     peers = [(peer["name"], peer["label"]) for peer in data.get("peers", []) if "absent" not in peer]
     grouped = [table for raw in _list(data, "tables") for table in _tables(raw)]
     launch_host = {mode: _positive(limits, "launch_host_us")
-                   for mode, limits in data.get("limits", {}).items() if "launch_host_us" in limits}
+                   for mode, limits in data.get("limits", {}).items() if limits.get("launch_host_us")}  # the host: 0
     for key in ("date", "command", "versions", "run", "checked"):
         data[key]  # a file without them is none of ours
     return Run(path, int(data["ranks"]), bool(data["on_gpu"]), peers, grouped, launch_host,

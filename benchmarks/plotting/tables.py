@@ -16,7 +16,8 @@ EMPTY = "No results are committed yet."
 
 def markdown(run, page=None):
     """All tables of a file. `page`: the file that the text will stand in, for links to pictures."""
-    parts = [_preamble(run), _summary(run)] + [_table(run, table, page) for table in run.tables]
+    with results.using(run.path):
+        parts = [_preamble(run), _summary(run)] + [_table(run, table, page) for table in run.tables]
     return "\n".join(part for part in parts if part)
 
 

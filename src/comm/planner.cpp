@@ -36,9 +36,16 @@ std::string in_place_text(const PlannedCall &call, const void *send, const void 
 
 PlannedCall Planner::plan(const Request &request) const {
     const PlannedCall call(request, select(request, parts_.capabilities), parts_.view.rank, parts_.view.size);
+    constexpr std::uint64_t most = (std::uint64_t{1} << step_bits) - 1;
+    // A channel's pieces of a staged message are numbered as steps are; two of them fill its part of a staging buffer.
+    if (is_message(request.operation) && call.plan.algorithm == Algorithm::staged &&
+        request.bytes / parts_.view.layout.message_staged >= most / 2 - 1) {
+        fail(BATON_ERR_UNSUPPORTED,
+             "a message of {} bytes through staging takes more than {} pieces; make several of it", request.bytes,
+             most);
+    }
     if (!is_collective(request.operation) || !call.has_peers()) return call;
     const std::uint64_t segment = parts_.capabilities.segment_bytes;
-    constexpr std::uint64_t most = (std::uint64_t{1} << step_bits) - 1;
     if (call.most_steps(segment) > most) {
         const bool by_segment = !is_pipeline(call.plan.algorithm);
         fail(BATON_ERR_UNSUPPORTED, "{} of {} bytes by {}{} takes more than {} steps; make several calls of it{}",

@@ -189,6 +189,11 @@ class Tables(Folder):
             wrong["tables"][0]["rows"][0][key] = value
             run = plot("--markdown", self.write("bad.json", json.dumps(wrong)))
             self.expect_refused(run, "bad.json", f"{key} is not positive and finite")
+        for change in (lambda data: data["limits"]["eager"].update(how=True), lambda data: data["tables"][0].update(mode=-1),
+                       lambda data: data["versions"].update(mpi=7), lambda data: data["tables"][0].update(memory=math.inf)):
+            wrong = synthetic()
+            change(wrong)
+            self.expect_refused(plot("--markdown", self.write("bad.json", json.dumps(wrong))), "bad.json", "not a results file")
         (self.folder / "bad.json").write_bytes(b"\xff\xfe\x00")
         self.expect_refused(plot("--markdown", self.folder / "bad.json"), "bad.json")
 
@@ -237,6 +242,7 @@ class Pictures(Folder):
 
     def test_bad_files(self):
         self.expect_refused(plot(self.write("bad.json", "{}")), "bad.json")
+        self.expect_refused(plot("--out", self.write("a_file", ""), self.results), "cannot write", "a_file")
 
 
 class Results(unittest.TestCase):

@@ -195,6 +195,9 @@ TEST(Svg, WrapsAndShortens) {
     EXPECT_EQ(in_the_middle("äöüäöü", "12345"), "äö…öü");
     EXPECT_EQ(in_the_middle("does not fit", "1"), "…");
     EXPECT_EQ(in_the_middle("does not fit", ""), "…");
+    const std::string long_name(1 << 20, 'x');  // from a description; a character at a time this took hours
+    EXPECT_EQ(in_the_middle(long_name, "12345"), "xx…xx");
+    EXPECT_EQ(svg::shortened(long_name, svg::text_width("12345", font), font), "xxxx…");
 }
 
 TEST(Svg, WritesNumbersShort) {

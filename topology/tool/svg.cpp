@@ -59,14 +59,18 @@ std::size_t characters(std::string_view text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_a_character));
 }
 
-std::string without_last(std::string text) {
-    while (!text.empty() && !begins_a_character(text.back())) text.pop_back();
-    if (!text.empty()) text.pop_back();
-    return text;
+/// Its first characters, all where it has no more.
+std::string_view first_characters(std::string_view text, std::size_t count) {
+    std::size_t end = 0;
+    for (std::size_t seen = 0; end < text.size(); ++end) {
+        if (begins_a_character(text[end]) && seen++ == count) break;
+    }
+    return text.substr(0, end);
 }
 
-std::string without_first(const std::string &text) {
-    return std::string(std::find_if(text.begin() + (text.empty() ? 0 : 1), text.end(), begins_a_character), text.end());
+std::string_view last_characters(std::string_view text, std::size_t count) {
+    const std::size_t all = characters(text);
+    return text.substr(first_characters(text, all - std::min(all, count)).size());
 }
 
 double distance(const Point &a, const Point &b) { return std::hypot(a.x - b.x, a.y - b.y); }
@@ -78,6 +82,12 @@ Point towards(const Point &from, const Point &to, double length) {
     return {from.x + (to.x - from.x) * length / all, from.y + (to.y - from.y) * length / all};
 }
 
+/// How many characters fit beside an ellipsis.
+std::size_t characters_beside_ellipsis(double width, const Font &font) {
+    constexpr double rounding = 1e-9;
+    return static_cast<std::size_t>(std::max(0.0, width / text_width("…", font) - 1 + rounding));
+}
+
 }  // namespace
 
 double text_width(std::string_view text, const Font &font) {
@@ -86,22 +96,15 @@ double text_width(std::string_view text, const Font &font) {
 
 std::string shortened(const std::string &text, double width, const Font &font) {
     if (text_width(text, font) <= width) return text;
-    std::string result = text;
-    while (!result.empty() && text_width(result + "…", font) > width) result = without_last(result);
+    std::string result(first_characters(text, characters_beside_ellipsis(width, font)));
     while (!result.empty() && result.back() == ' ') result.pop_back();
     return result + "…";
 }
 
 std::string shortened_in_the_middle(const std::string &text, double width, const Font &font) {
     if (text_width(text, font) <= width) return text;
-    std::string begin = text, end = text;
-    while (!(begin.empty() && end.empty()) && text_width(begin + end, font) + text_width("…", font) > width) {
-        if (characters(begin) > characters(end))
-            begin = without_last(begin);
-        else
-            end = without_first(end);
-    }
-    return begin + "…" + end;
+    const std::size_t fit = characters_beside_ellipsis(width, font);
+    return fmt::format("{}…{}", first_characters(text, (fit + 1) / 2), last_characters(text, fit / 2));
 }
 
 std::vector<std::string> wrapped(const std::string &text, double width, const Font &font) {
