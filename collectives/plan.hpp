@@ -54,6 +54,7 @@ struct Plan {
     bool stream_words = false;  // order by stream memory operations (zero-SM)
     int channels = 1;
     Reason reason = Reason::no_data;
+    const char *no_route = nullptr;  // words: why not along the links' route, where they have one for the operation
 };
 
 /// Whether an algorithm's data go from rank to rank through all of them.

@@ -78,9 +78,10 @@ std::string reason_text(const Plan &plan, const Request &request, const Capabili
 }  // namespace
 
 std::string describe(const Plan &plan, const Request &request, const Capabilities &capabilities) {
-    return fmt::format("{} by {}{}, {} channel{}: {}", algorithm_name(plan.algorithm), mover_name(plan.mover),
+    return fmt::format("{} by {}{}, {} channel{}: {}{}", algorithm_name(plan.algorithm), mover_name(plan.mover),
                        plan.stream_words ? " (zero-SM)" : "", plan.channels, plan.channels == 1 ? "" : "s",
-                       reason_text(plan, request, capabilities));
+                       reason_text(plan, request, capabilities),
+                       plan.no_route == nullptr ? "" : fmt::format("; the links are not followed: {}", plan.no_route));
 }
 
 }  // namespace baton::core

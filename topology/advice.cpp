@@ -170,7 +170,9 @@ std::string describe(const CommAdvice &advice) {
     else
         text = fmt::format("{} NVLink islands; between them {}", advice.nvlink_groups.size(),
                            advice.weakest == LinkKind::NONE ? "unknown links" : link_name(advice.weakest));
-    if (!advice.all_p2p) text += "; some pairs are refused P2P";
+    if (!advice.all_p2p)
+        text += fmt::format("; {} pairs are refused P2P, so data of all these ranks go through host memory",
+                            advice.any_p2p ? "some" : "all");
     return text;
 }
 
@@ -221,6 +223,7 @@ CommAdvice advise_communicator(const Snapshot &snapshot, const Graph &graph, con
             const Pair &pair = pairs.at(a, b);
             advice.uniform = advice.uniform && alike(pair, pairs.at(0, 1));
             advice.all_p2p = advice.all_p2p && !p2p_refused(pair);
+            advice.any_p2p = advice.any_p2p || !p2p_refused(pair);
             advice.fully_linked = advice.fully_linked && usable_link(pair);
             advice.weakest = std::max(advice.weakest, pair.kind.value);
         }

@@ -1,10 +1,15 @@
 // Where links are not alike.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "selection_machines.hpp"
 
 namespace baton::core {
 namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr baton_operation with_routes[] = {BATON_ALLGATHER, BATON_REDUCE_SCATTER, BATON_ALLREDUCE};
 
@@ -78,7 +83,12 @@ TEST(SelectionByLinks, ReductionsNeedTheOrderOfRanks) {
         EXPECT_EQ(plan_for(BATON_REDUCE_SCATTER, 1 << 20, mixed).algorithm, Algorithm::pull);
         EXPECT_EQ(plan_for(BATON_ALLREDUCE, 1 << 20, mixed).algorithm, Algorithm::two_shot);
         EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 20, mixed).reason, Reason::links);
+        EXPECT_THAT(text_for(BATON_ALLREDUCE, 1 << 20, mixed),
+                    HasSubstr("; the links are not followed: a reduction goes "));
+        EXPECT_THAT(text_for(BATON_ALLGATHER, 1 << 20, mixed), Not(HasSubstr("not followed")));
     }
+    EXPECT_THAT(text_for(BATON_REDUCE_SCATTER, 1 << 20, linked(gpu(4), islands_of({0, 0, 1, 1}))),
+                EndsWith("; the links are not followed: by two levels no less would go between islands"));
 }
 
 /// Accumulators are wider than small elements: then what goes between islands may be more than the elements would be.
