@@ -200,6 +200,7 @@ bool GpuExecutor::run_copy_engine(const Request &request, const Plan &plan, cons
             if (plan.stream_words) fail(BATON_ERR_INTERNAL, "a peer's buffer is not mapped here in zero-SM mode");
             return false;
         }
+        if (request.operation == BATON_REDUCE_SCATTER && !has_room_for_block(args, view_.size)) return false;
         if (plan.stream_words) {
             push_with_stream_words(request, args, peers, stream);
             return true;

@@ -22,7 +22,10 @@ LINE_POINTS = 12  # between two labels
 
 def draw(run, folder):
     """Yields the paths of the files written, SVG and PNG of each table with sizes."""
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise results.Problem(f"cannot write {folder}: {error.strerror}") from error
     for table in run.tables:
         if table.operation == "barrier" or not table.rows:
             continue
@@ -32,7 +35,10 @@ def draw(run, folder):
         for suffix in ("svg", "png"):
             path = folder / f"{name}.{suffix}"
             # Without the date and random names, so that the same results give the same file.
-            figure.savefig(path, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
+            try:
+                figure.savefig(path, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
+            except OSError as error:
+                raise results.Problem(f"cannot write {path}: {error.strerror}") from error
             yield path
         pyplot.close(figure)
 

@@ -18,13 +18,9 @@
 /// over.
 namespace baton::core {
 
-/// Combines what the copy engine fetches. False where it cannot.
-template <class T, class Engine>
-bool combine_fetched_block(Engine &engine, const CollectiveArgs &args) {
-    if (engine.size() != 2 || overlap(args.send, 2 * args.bytes, args.recv, args.bytes)) return false;
-    reduce_fetched<T>(engine, args, static_cast<std::uint64_t>(engine.rank()) * args.bytes, args.recv, args.bytes,
-                      [&](int /*peer*/) { return args.recv + head_of(args.bytes); });
-    return true;
+/// Whether there is room for what copy engines fetch; where not, a kernel does it.
+inline bool has_room_for_block(const CollectiveArgs &args, int ranks) {
+    return ranks == 2 && !overlap(args.send, 2 * args.bytes, args.recv, args.bytes);
 }
 
 template <class T, class Engine>
@@ -32,10 +28,13 @@ BATON_HD void reduce_scatter_pull(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
     const Range part = engine.share(args.bytes, 16);
     const std::uint64_t place = static_cast<std::uint64_t>(engine.rank()) * args.bytes + part.begin;
-    bool combined = false;
-    if constexpr (Engine::fetches) combined = combine_fetched_block<T>(engine, args);
-    if (!combined) reduce_inputs<T>(engine, args, place, args.recv + part.begin, part.bytes);
-    if constexpr (Engine::fetches) engine.copy_after_reduce();  // a signal does not wait for what has been read
+    if constexpr (Engine::fetches) {  // REQUIRES: has_room_for_block()
+        reduce_fetched<T>(engine, args, place, args.recv, args.bytes,
+                          [&](int /*peer*/) { return args.recv + head_of(args.bytes); });
+        engine.copy_after_reduce();  // a signal does not wait for what has been read
+    } else {
+        reduce_inputs<T>(engine, args, place, args.recv + part.begin, part.bytes);
+    }
     engine.signal_all(1);
     if (!engine.wait_all(1)) return;
     engine.finish();

@@ -22,15 +22,17 @@
  *    ended, or with cudaFreeAsync.
  *  - A call that returns BATON_ERR_ARGUMENT or BATON_ERR_UNSUPPORTED has started nothing and changed nothing.
  *    BATON_ERR_MISMATCH, _TIMEOUT, _PEER_DEAD and _ABORTED break the communicator: every later call that moves data,
- *    meets other ranks or allocates returns the same code at once, and baton_comm_destroy() is the only useful call
- *    left. Sizes that differ in baton_window_create() break nothing, though they are BATON_ERR_MISMATCH.
+ *    meets other ranks, allocates or registers returns the same code at once, and baton_comm_destroy() is the only
+ *    useful call left. Sizes that differ in baton_window_create() break nothing, though they are BATON_ERR_MISMATCH.
  *  - Buffers belong to the caller. They must stay allocated until the stream has passed the call. Any alignment will
  *    do. On GPUs they are device memory of the communicator's own device, or managed memory, which goes through a
  *    copy; host memory is BATON_ERR_ARGUMENT there, and so is a stream of another device. With a count of 0 any
  *    pointer will do, NULL too; the ranks meet all the same.
  *  - On GPUs a failure shows in baton_comm_check() and the next call, not in the CUDA stream: kernels that give up end
  *    normally, so cudaStreamSynchronize() succeeds. Check before using a result that matters (docs/errors.md).
- *  - After MPI_Finalize nothing may be called but baton_host_stream_synchronize() and baton_host_stream_destroy().
+ *  - After MPI_Finalize nothing may be called but baton_host_stream_synchronize() and baton_host_stream_destroy(),
+ *    which wait for what is queued, and what says what has failed. A rank that ends before the others' work is done is
+ *    a dead peer to them.
  *  - Nothing may be called from a child that was forked after MPI_Init, after a host stream was made, or while another
  *    thread was in a call.
  */
@@ -186,7 +188,7 @@ typedef struct baton_info {
                              goes through host memory */
     char reach[192];      /* how ranks reach each other's buffers, or which ranks do not and why: for people */
     size_t device_bytes;  /* device memory that Baton holds for this communicator on this rank: its own, that of
-                             baton_malloc() and windows, and copies that calls in place have needed */
+                             baton_malloc() and windows, and copies that calls have needed */
     size_t host_bytes;    /* host memory, shared and pinned, likewise */
     size_t regions;       /* registered regions of this rank alive at the moment */
     char links[192];      /* how the ranks are linked, as far as plans depend on it, and why: for people */
@@ -389,7 +391,7 @@ BATON_API baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream);
  * BATON_QUEUE_DEPTH of them per pair complete without their recv. A longer send may wait for its recv to run, so
  * ranks that exchange long messages must use sendrecv or a group, as in MPI's and NCCL's rules.
  * peer == rank is allowed; a long message to oneself needs a group. A message is sent once: in one step where it is
- * buffered, else in two, of which the first is the receiver's word where its memory is.
+ * buffered, else in two: one side's word where its memory is, then the data; or, through staging, in pieces.
  */
 #define BATON_EAGER_BYTES 16384
 #define BATON_QUEUE_DEPTH 8

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <exception>
 #include <numeric>
 #include <optional>
@@ -100,17 +101,18 @@ void Group::check_again(const Messages &messages) {
 
 /// What is sent must not be what arrives. Recvs into one place are the caller's choice: bandwidth tests do that.
 void Group::require_apart(const Messages &messages) {
+    const auto place_of = [&](std::size_t at) { return reinterpret_cast<std::uintptr_t>(messages.requests[at].send); };
     std::vector<std::size_t> by_place(messages.requests.size());
     std::iota(by_place.begin(), by_place.end(), std::size_t{0});
     std::erase_if(by_place, [&](std::size_t at) { return messages.requests[at].bytes == 0; });
     std::sort(by_place.begin(), by_place.end(),
-              [&](std::size_t a, std::size_t b) { return messages.requests[a].send < messages.requests[b].send; });
-    const auto end_of = [&](std::size_t at) { return messages.requests[at].send + messages.requests[at].bytes; };
+              [&](std::size_t a, std::size_t b) { return place_of(a) < place_of(b); });
+    const auto end_of = [&](std::size_t at) { return place_of(at) + messages.requests[at].bytes; };
     std::array<std::optional<std::size_t>, 2> last;  // of the sends and of the recvs before: the one that ends last
     for (const std::size_t at : by_place) {
         const bool is_recv = messages.requests[at].operation == BATON_RECV;
         const std::optional<std::size_t> other = last[is_recv ? 0 : 1];
-        if (other && end_of(*other) > messages.requests[at].send) {
+        if (other && end_of(*other) > place_of(at)) {
             fail(BATON_ERR_ARGUMENT, "{}'s {} {} overlaps {}'s {} {}; nothing of the group was started",
                  messages.names[at].call, messages.names[at].buffer,
                  static_cast<const void *>(messages.requests[at].send), messages.names[*other].call,

@@ -58,10 +58,10 @@ public:
     bool open() const { return depth_ > 0; }
     void begin() { ++depth_; }
     /// Leaves one level; at the outermost, issues what was collected: first all messages, one step per communicator and
-    /// stream, then the rest in order. Issues nothing if one of the checks throws, or a send and a recv
-    /// of a step overlap. If the system refuses a step later,
-    /// the rest of its communicator's is left out, and that is broken if some have been issued: its peers have all of
-    /// theirs. The other communicators' steps are issued, for the same reason; the first failure is thrown then.
+    /// stream, then the rest in order. Issues nothing if one of the checks throws, or a send and a recv of a step
+    /// overlap. If the system refuses a step later, the rest of its communicator's is left out, and that is broken if
+    /// some have been issued: its peers have all of theirs. The other communicators' steps are issued, for the same
+    /// reason; the first failure is thrown then.
     void end();
 
     /// Throws BATON_ERR_ARGUMENT, and collects none of them, past BATON_GROUP_LIMIT messages of one communicator, and

@@ -87,11 +87,14 @@ private:
             return 0;
         }
         const std::uint64_t now = clock_ns();
-        if (deadline == 0) return now + view.timeout_ns;
+        constexpr std::uint64_t begun_anew = 1;  // a deadline's lowest bit
+        if (deadline == 0) return (now + view.timeout_ns) & ~begun_anew;
         if (now <= deadline) return deadline;
-        // Who looks so late has been stopped itself (a suspended job), and knows nothing of its peers meanwhile.
-        constexpr std::uint64_t looks_lie_apart = 1'000'000'000;  // less than this, on a busy machine too
-        if (now - deadline > looks_lie_apart + view.timeout_ns / 2) return now + view.timeout_ns;
+        // Who looks so late has been stopped itself (a suspended job), and knows nothing of its peers meanwhile. Once:
+        // on a busy machine all looks may be late.
+        constexpr std::uint64_t looks_lie_apart = 1'000'000'000;
+        const bool stopped = now - deadline > looks_lie_apart + view.timeout_ns / 2;
+        if (stopped && (deadline & begun_anew) == 0) return (now + view.timeout_ns) | begun_anew;
         if (point.peer == any_peer) point.peer = missing_peer(view, point);
         give_up(view, BATON_ERR_TIMEOUT, point);
         return 0;

@@ -1,12 +1,18 @@
 // Calls after MPI_Finalize are refused, but for waiting for a host stream, and a communicator that nobody destroyed
 // does no harm at exit. Static objects may still call. No GoogleTest main: MPI ends here in the middle.
+#include <fcntl.h>
 #include <mpi.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/environment.hpp"
@@ -21,6 +27,32 @@ void expect(bool as_it_should, const char *what) {
     std::fprintf(stderr, "%s: %s\n", what, baton_last_error());
     ++failures;
 }
+
+/// A barrier that works after MPI_Finalize: a rank that ends is a dead peer to those that still wait. Made before.
+class Meeting {
+public:
+    explicit Meeting(int ranks) : ranks_(ranks) {
+        std::array<char, 64> name{};
+        std::snprintf(name.data(), name.size(), "/baton_test_after_finalize_%d", static_cast<int>(getpid()));
+        MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+        const int file = shm_open(name.data(), O_RDWR | O_CREAT, 0600);
+        expect(file >= 0 && ftruncate(file, sizeof *come_) == 0, "memory for a barrier");
+        void *const memory = mmap(nullptr, sizeof *come_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (memory == MAP_FAILED) std::abort();
+        come_ = static_cast<std::atomic<int> *>(memory);
+        close(file);
+        MPI_Barrier(MPI_COMM_WORLD);
+        shm_unlink(name.data());
+    }
+    void wait() {
+        come_->fetch_add(1);
+        while (come_->load() < ranks_) std::this_thread::yield();
+    }
+
+private:
+    const int ranks_;
+    std::atomic<int> *come_ = nullptr;
+};
 
 /// Calls that are queued when MPI ends.
 class Queued {
@@ -100,8 +132,10 @@ int main(int argc, char **argv) {
         ++failures;
     }
     Queued queued;
+    Meeting meeting(baton::test::environment().size);
     MPI_Finalize();
     queued.expect_done(baton::test::environment().size);
+    meeting.wait();
     int value = 0;
     baton_comm_t late = nullptr;
     expect_refused(baton_allreduce(BATON_IN_PLACE, &value, 1, BATON_INT32, BATON_SUM, comm, nullptr),

@@ -356,7 +356,6 @@ TEST_F(BadArguments, MessagesOfAPeerOnTwoStreamsOfAGroup) {
     EXPECT_OK(baton_group_end());
 }
 
-/// A child that inherits the communicator by fork must not touch the parent's memory.
 TEST_F(BadArguments, SendsAndRecvsOfAGroupThatOverlap) {
     const std::size_t part = count / 4;
     const auto send_from = [&](std::size_t at) {
@@ -385,6 +384,7 @@ TEST_F(BadArguments, SendsAndRecvsOfAGroupThatOverlap) {
     EXPECT_OK(baton_group_end());
 }
 
+/// A child that inherits the communicator by fork must not touch the parent's memory.
 TEST_F(BadArguments, FromAForkedChild) {
     int channel[2];
     ASSERT_EQ(pipe(channel), 0);
