@@ -25,8 +25,9 @@ void release_control(Control *control);
 
 struct DeviceIdentity {
     std::string name;
-    std::string uuid;         // "GPU-..." as nvidia-smi prints it
-    int generation = 0;       // major number of its compute capability
+    std::string uuid;    // "GPU-..." as nvidia-smi prints it
+    int generation = 0;  // major number of its compute capability
+    static constexpr int hopper = 9;
     int multiprocessors = 0;  // that this process may use: MIG, and MPS by CUDA_MPS_ACTIVE_THREAD_PERCENTAGE, give part
 };
 DeviceIdentity device_identity(int device);

@@ -125,13 +125,14 @@ private:
             routed.grain = row->grain;
         }
         if (way_of(routed) == nullptr) return false;
-        if (!route_suits(routed.algorithm, request_.operation, links, capabilities_.size)) {
-            plan_.no_route = links.shape == Links::Shape::ring
-                                 ? "a reduction goes along a ring only in the order of ranks"
-                                 : "a reduction goes from island to island only where these are runs of ranks";
+        if (!possible(routed)) {
+            if (!route_suits(routed.algorithm, request_.operation, links, capabilities_.size)) {
+                plan_.no_route = links.shape == Links::Shape::ring
+                                     ? "a reduction goes along a ring only in the order of ranks"
+                                     : "a reduction goes from island to island only where these are runs of ranks";
+            }
             return false;
         }
-        if (!possible(routed)) return false;
         if (routed.algorithm == Algorithm::two_level && !two_level_sends_less(request_, links, capabilities_.size)) {
             plan_.no_route = "by two levels no less would go between islands";
             return false;

@@ -22,10 +22,8 @@ LINE_POINTS = 12  # between two labels
 
 def draw(run, folder):
     """Yields the paths of the files written, SVG and PNG of each table with sizes."""
-    try:
+    with results.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise results.Problem(f"cannot write {folder}: {error.strerror}") from error
     for table in run.tables:
         if table.operation == "barrier" or not table.rows:
             continue
@@ -35,10 +33,8 @@ def draw(run, folder):
         for suffix in ("svg", "png"):
             path = folder / f"{name}.{suffix}"
             # Without the date and random names, so that the same results give the same file.
-            try:
+            with results.writing(path):
                 figure.savefig(path, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
-            except OSError as error:
-                raise results.Problem(f"cannot write {path}: {error.strerror}") from error
             yield path
         pyplot.close(figure)
 

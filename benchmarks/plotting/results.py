@@ -104,6 +104,15 @@ def using(path):
         raise Problem(f"{path} is not a results file of baton_perf: {type(error).__name__}: {error}") from error
 
 
+@contextlib.contextmanager
+def writing(path):
+    """Around what writes a file, or makes a folder."""
+    try:
+        yield
+    except OSError as error:
+        raise Problem(f"cannot write {path}: {error.strerror}") from error
+
+
 def load(path):
     try:
         data = json.loads(read_text(path))
@@ -120,8 +129,7 @@ def _run(path, data):
                    for mode, limits in data.get("limits", {}).items() if limits.get("launch_host_us")}  # the host: 0
     for key in ("date", "command", "versions", "run", "checked"):
         data[key]  # a file without them is none of ours
-    return Run(path, int(data["ranks"]), bool(data["on_gpu"]), peers, grouped, launch_host,
-               data)
+    return Run(path, int(data["ranks"]), bool(data["on_gpu"]), peers, grouped, launch_host, data)
 
 
 def _tables(raw):

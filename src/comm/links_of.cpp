@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "collectives/gpu_setup.hpp"
 #include "topology/components.hpp"
 #include "topology/graph.hpp"
 #include "topology/links.hpp"
@@ -153,8 +154,7 @@ Links links_of(const CommAdvice &advice) {
 }
 
 bool lines_arrive_whole(const Links &links, const std::vector<int> &generations) {
-    constexpr int hopper = 9;
-    const auto is_hopper = [](int generation) { return generation == hopper; };
+    const auto is_hopper = [](int generation) { return generation == DeviceIdentity::hopper; };
     return generations.empty() || (links.all_nvlink && std::all_of(generations.begin(), generations.end(), is_hopper));
 }
 

@@ -92,12 +92,11 @@ std::string Setup::settle_devices() {
         mine.has_gpu = parts_.device >= 0 ? 1 : 0;
         if (parts_.device < 0) return;
         parts_.identity = device_identity(parts_.device);
-        constexpr int oldest = 9;  // Hopper, whose instructions the kernels have
-        if (parts_.identity.generation < oldest) {
+        if (parts_.identity.generation < DeviceIdentity::hopper) {  // the kernels have its instructions
             fail(BATON_ERR_UNSUPPORTED,
                  "device {} is {}, of compute capability {}.x; Baton's kernels need {}.0 (Hopper) or newer; "
                  "BATON_TRANSPORT=host works on host memory",
-                 parts_.device, parts_.identity.name, parts_.identity.generation, oldest);
+                 parts_.device, parts_.identity.name, parts_.identity.generation, DeviceIdentity::hopper);
         }
         mine.generation = parts_.identity.generation;
         mine.multiprocessors = parts_.identity.multiprocessors;
