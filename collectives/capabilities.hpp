@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -12,12 +13,15 @@ namespace baton::core {
 
 /// What a communicator can do and is to do; the same on all ranks.
 struct Capabilities {
+    static constexpr double endless = std::numeric_limits<double>::infinity();
+
     int size = 1;
     bool on_gpu = false;
     baton_transport transport = BATON_TRANSPORT_AUTO;
     bool reaches_buffers = false;            // peers can read and write a rank's user buffers
     std::string reach_reason;                // how, or why not: for people
-    std::string staging_reason;              // why to stage data that could be reached; empty: it is not faster
+    double staging_cost = endless;           // time of staged copies / of single ones, where both were measured
+    std::string staging_text;                // the measurement: for people
     int channels = 1;                        // most channels an operation may use
     std::uint64_t packet_bytes = 0;          // most bytes per pair that packets hold (all channels)
     std::uint64_t packet_channel_bytes = 0;  // the same for one channel

@@ -166,7 +166,7 @@ private:
 
     /// Which only the tables that are compiled in do not know. REQUIRES: a table has the operation.
     bool staging_pays() const {
-        return !capabilities_.staging_reason.empty() && table_for(capabilities_.tuning, request_.operation)->built_in;
+        return capabilities_.staging_cost < 1 && table_for(capabilities_.tuning, request_.operation)->built_in;
     }
 
     /// The first possible and wanted row: that of the size, those of larger sizes, those of smaller ones from there

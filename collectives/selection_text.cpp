@@ -60,7 +60,7 @@ std::string reason_text(const Plan &plan, const Request &request, const Capabili
         case Reason::reach:
             return capabilities.reach_reason;
         case Reason::staging:
-            return fmt::format("{}; {}", capabilities.staging_reason,
+            return fmt::format("{}; {}", capabilities.staging_text,
                                row_text(request, capabilities, "where single copies are faster"));
         case Reason::packet_limit:
             return fmt::format("at most the packet limit, {}", size_text(capabilities.packet_bytes));

@@ -166,14 +166,12 @@ void Setup::settle_single_copy(const std::string &no_p2p) {
 
 /// Whether to stage data although it could be reached. Segments that the user wants smaller are not measured.
 void Setup::settle_staging() {
-    if (view_.layout.segment_bytes < measured_copy) return;
+    if (view_.layout.segment_bytes < measured_segment) return;
     const CopyTimes times = time_copies(view_, bootstrap_);
-    const std::string text =
-        fmt::format("a single copy of {} KiB takes {:.1f} us here, two through shared memory {:.1f}",
-                    measured_copy / 1024, times.single_us, times.staged_us);
-    if (view_.rank == 0) log(LogLevel::debug, view_.rank, "{}", text);
-    if (!times.staging_pays()) return;
-    capabilities_.staging_reason = fmt::format("{}: less than {} times that", text, CopyTimes::most_for_staging);
+    capabilities_.staging_cost = times.staged_us / times.single_us;
+    capabilities_.staging_text = fmt::format("{} KiB to the next rank take {:.0f} us by single copies, {:.0f} staged",
+                                             measured_bytes / 1024, times.single_us, times.staged_us);
+    if (view_.rank == 0) log(LogLevel::debug, view_.rank, "{}", capabilities_.staging_text);
 }
 
 }  // namespace baton::core

@@ -13,23 +13,19 @@ namespace baton::core {
 /// Every rank reads a word of every other and writes it back next to it.
 bool single_copies_work(const CommView &view, Bootstrap &bootstrap);
 
-inline constexpr std::uint64_t measured_copy = 65536;
+inline constexpr std::uint64_t measured_bytes = 262144;
+/// What staging is measured with: the least segment for it.
+inline constexpr std::uint64_t measured_segment = 65536;
 
-/// What it takes to bring measured_copy bytes from one rank to another, as the mean over the ranks, each from the next
-/// one.
+/// What it takes all ranks to bring measured_bytes to the next one, until the last has them: the best of a few times.
 struct CopyTimes {
     double single_us;  // by one copy of the system
-    double staged_us;  // by a copy into shared memory and one out of it
-    /// Staged data is used where it lies, or copied while the next piece comes: where both take as long, operations
-    /// with staging take 0.65 to 0.9 of the time (2 ranks, AMD EPYC); where single copies take 0.57, 1.1 to 1.7 times
-    /// (Intel).
-    static constexpr double most_for_staging = 1.25;
-    bool staging_pays() const { return staged_us < most_for_staging * single_us; }
+    double staged_us;  // in pieces, by copies into shared memory and out of it; infinite if a rank took too long
 };
 
-/// How the two compare depends on the processor, the system and the hypervisor (docs/experiments.md). The source is not
-/// written in between, as benchmarks and baton_tune do not write it either. REQUIRES: single_copies_work(), segments of
-/// measured_copy bytes or more.
+/// How the two compare depends on the processor, the system, and where the hypervisor has the processors
+/// (docs/experiments.md). The source is not written in between, as benchmarks and baton_tune do not write it either.
+/// REQUIRES: single_copies_work(), segments of measured_segment bytes or more.
 CopyTimes time_copies(const CommView &view, Bootstrap &bootstrap);
 
 }  // namespace baton::core

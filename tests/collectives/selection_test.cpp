@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "collectives/tuning_key.hpp"
 #include "selection_machines.hpp"
@@ -247,7 +248,8 @@ TEST(Selection, WhatCannotBeReachedIsStaged) {
 TEST(Selection, DataIsStagedWhereSingleCopiesAreSlow) {
     Capabilities slow = host();
     slow.reaches_buffers = true;
-    slow.staging_reason = "copies are slow";
+    slow.staging_cost = 0.9;
+    slow.staging_text = "copies are slow";
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 8193, slow).algorithm, Algorithm::push) << "the table of a file knows better";
     slow.tuning = {*find_table(built_in_tables(), host_tuning_key(2))};
     for (const OperationWays &entry : tuned_operations()) {
@@ -262,9 +264,13 @@ TEST(Selection, DataIsStagedWhereSingleCopiesAreSlow) {
     EXPECT_EQ(plan_for(BATON_PUT, 1 << 20, slow).algorithm, Algorithm::direct);
     slow.packet_bytes = 0;  // the row's packets are not possible: what comes in their place is staged too
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, slow).algorithm, Algorithm::staged);
-    slow.staging_reason.clear();
-    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, slow).algorithm, Algorithm::push);
-    EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 20, slow).algorithm, Algorithm::pull);
+    for (const double cost : {1.0, Capabilities::endless, std::numeric_limits<double>::quiet_NaN()}) {
+        slow.staging_cost = cost;
+        EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, slow).algorithm, Algorithm::push) << cost;
+        EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 20, slow).algorithm, Algorithm::pull) << cost;
+        EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, slow).algorithm, Algorithm::pull) << cost;
+        EXPECT_EQ(plan_for(BATON_ALLREDUCE, 1 << 20, slow).algorithm, Algorithm::two_shot) << cost;
+    }
 }
 
 /// Every operation of any size, whatever is asked for: by kernels that touch no memory but the ranks' arenas.

@@ -269,7 +269,7 @@ private:
     template <class T, class Part>
     void combine(const Remote *sources, int source_count, std::uint64_t count, const Part &part) {
         if (failed_) return;
-        constexpr std::uint64_t block = HostScratch::block_bytes / sizeof(T);
+        const std::uint64_t block = scratch_.block_bytes() / sizeof(T);
         const auto n = static_cast<std::size_t>(source_count);
         std::array<const T *, max_ranks> inputs{};
         for (std::uint64_t first = 0; first < count; first += block) {
