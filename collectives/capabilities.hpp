@@ -21,7 +21,8 @@ struct Capabilities {
     bool reaches_buffers = false;            // peers can read and write a rank's user buffers
     std::string reach_reason;                // how, or why not: for people
     double staging_cost = endless;           // time of staged copies / of single ones, where both were measured
-    std::string staging_text;                // the measurement: for people
+    bool ranks_share_processors = false;     // where both were measured: ranks are more than processors
+    std::string staging_text;                // both: for people
     int channels = 1;                        // most channels an operation may use
     std::uint64_t packet_bytes = 0;          // most bytes per pair that packets hold (all channels)
     std::uint64_t packet_channel_bytes = 0;  // the same for one channel

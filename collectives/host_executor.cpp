@@ -44,10 +44,10 @@ void run_staged(HostEngine &engine, baton_operation operation, baton_type type, 
 /// A message under way.
 class RunningMessage {
 public:
-    RunningMessage(const CommView &view, const HostReach &reach, const MessageCall &call)
+    RunningMessage(const CommView &view, const HostReach &reach, const MessageCall &call, bool has_no_sends)
         : message_(call.message),
           algorithm_(call.plan.algorithm),
-          engine_(view, reach, message_.arrival, message_.peer, message_.number) {}
+          engine_(view, reach, message_.arrival, message_.peer, message_.number, has_no_sends) {}
 
     /// Goes as far as it can now; true when the message is done or has failed.
     bool advance() {
@@ -139,7 +139,9 @@ void HostExecutor::run_messages(std::vector<MessageCall> &calls) {
     std::vector<RunningMessage *> running;
     messages.reserve(calls.size());
     running.reserve(calls.size());
-    for (const MessageCall &call : calls) running.push_back(&messages.emplace_back(view_, reach_, call));
+    const bool has_no_sends =
+        std::none_of(calls.begin(), calls.end(), [](const MessageCall &call) { return call.message.is_send; });
+    for (const MessageCall &call : calls) running.push_back(&messages.emplace_back(view_, reach_, call, has_no_sends));
     std::uint32_t polls = 0;
     while (!running.empty()) {
         std::erase_if(running, [&](RunningMessage *message) {

@@ -15,6 +15,11 @@ namespace {
 /// Bytes of a message for each channel, where no row of the table says so: that of the H200's row.
 constexpr std::uint64_t message_grain = 1024;
 
+/// Capabilities::staging_cost from which on data that can be reached is not staged. Not 1: processors that share a core
+/// make it 0.6, and once a hypervisor has moved them apart, staging takes up to 8 times as long as single copies
+/// (docs/experiments.md).
+constexpr double most_staging_cost = 0.5;
+
 /// What follows the links of this shape, which is not uniform.
 Algorithm routed_algorithm(baton_operation operation, Links::Shape shape) {
     if (operation == BATON_BROADCAST) return Algorithm::pipeline;
@@ -166,7 +171,10 @@ private:
 
     /// Which only the tables that are compiled in do not know. REQUIRES: a table has the operation.
     bool staging_pays() const {
-        return capabilities_.staging_cost < 1 && table_for(capabilities_.tuning, request_.operation)->built_in;
+        // Of collectives with several ranks on a processor the measurement, a ring, says little (docs/experiments.md).
+        const bool by_sharing = capabilities_.ranks_share_processors && is_collective(request_.operation);
+        return (by_sharing || capabilities_.staging_cost < most_staging_cost) &&
+               table_for(capabilities_.tuning, request_.operation)->built_in;
     }
 
     /// The first possible and wanted row: that of the size, those of larger sizes, those of smaller ones from there

@@ -74,6 +74,8 @@ def _preamble(run):
              "```", f"{settings}mpirun -np {run.ranks} {data['command']}", "```", ""]
     for mode, limits in data.get("limits", {}).items():
         lines += [f"- {mode}: {text}" for text in limits["how"]]
+    if not run.on_gpu:
+        lines += [f"- {line}" for line in data["run"] if line.startswith("CPU:")]
     if not data["checked"]:
         lines.append("- **Not verified** (--no-check): nobody has looked at the results")
     for peer in data.get("peers", []):

@@ -4,34 +4,108 @@
 #include "sync/control.hpp"
 #include "transport/transport.hpp"
 
-/// Send and recv by the receiver's copy out of the sender's buffer; one channel.
-///   Sender:   1. Wait until the slot's message before has left.  2. Post the signature and where the buffer is.
-///             3. Wait until this message has left.
-///   Receiver: 1. Wait for the sender's line, compare the signature.  2. Copy; hand the slot back.
-/// The sender completes when the receiver has come and copied. Steps: 2 flights and the data. Wire: message bytes,
-/// read. Synchronisation: header, and the word that hands the slot back. Scratch: none.
+/// Send and recv by copies out of the sender's buffer into the receiver's, which both make where both have time; one
+/// channel.
+///   Sender:   1. Wait until the slot's message before has left.  2. Set the count of claimed pieces to 0; post the
+///             signature and where the buffer is.
+///             3. Wait until this message has left. Where the receiver names its buffer meanwhile: claim pieces and
+///             copy them there as long as there are any; say that its pieces have come.
+///   Receiver: 1. Wait for the sender's line, compare the signature.  2. If the sender may help: reply where the buffer
+///             is.  3. Claim pieces and copy them as long as there are any.
+///             4. Wait for the sender's pieces, if it has claimed any; hand the slot back.
+/// A sender that claims nothing says nothing: the slot may be its next message's then. While the slot has not been
+/// handed back the count is this message's, and only the sender sets it for the next one.
+/// The sender completes when the receiver has come and all is copied. Steps: 2 flights and the data, and a third where
+/// the sender has helped. Wire: message bytes, read and written. Synchronisation: header, reply, the atomic count, a
+/// word for the sender's pieces, and the word that hands the slot back. Scratch: none.
 namespace baton::core {
 
-template <class Engine>
-BATON_HD bool send_pull(Engine &engine, const Message &message, MessageProgress &progress) {
-    MessageOutbox *out = engine.own().outbox(message.peer, message.slot());
-    MessageInbox *in = engine.arena(message.peer).inbox(engine.rank(), message.slot());
-    if (!progress.begun) {
-        if (!engine.wait_until_left(&out->consumed.value, message.slot_user_before())) return false;
-        engine.post_line(&in->header);
-        progress.begun = true;
+/// The pieces of a message that two ranks copy: halves, so that both end together, of up to 256 KiB; what is left over
+/// goes with the last one. A system call for less than 32 KiB is not worth a wait.
+class SharedPieces {
+public:
+    BATON_HD explicit SharedPieces(std::uint64_t bytes) : bytes_(bytes) {
+        constexpr std::uint64_t page = 4096, least = 32768, most = 262144, count_bits = 20;
+        const std::uint64_t half = bytes / 2 / page * page;
+        each_ = half < least ? least : half < most ? half : most;
+        // What counts them has step_bits, and is counted up once more by each of the two.
+        const std::uint64_t of_huge = bytes >> count_bits;
+        if (each_ < of_huge) each_ = of_huge;
+        static_assert(count_bits < step_bits - 1);
     }
-    return engine.wait_word(&out->consumed.value, message.number, WaitFor::reply);
+    BATON_HD std::uint64_t count() const { return bytes_ < 2 * each_ ? 1 : bytes_ / each_; }
+    BATON_HD Range operator[](std::uint64_t index) const {
+        const std::uint64_t begin = index * each_;
+        return {begin, index + 1 == count() ? bytes_ - begin : each_};
+    }
+
+private:
+    std::uint64_t bytes_;
+    std::uint64_t each_;
+};
+
+/// Claims pieces for copy(piece), until there are none left or the communicator is broken; returns how many.
+template <class Engine, class Copy>
+BATON_HD std::uint64_t copy_claimed(Engine &engine, const Message &message, std::uint64_t *claimed, const Copy &copy) {
+    const SharedPieces pieces(message.bytes);
+    const std::uint64_t first = step_value(message.number, 0);
+    std::uint64_t copied = 0;
+    while (engine.may_go_on()) {
+        const std::uint64_t piece = engine.count_up(claimed) - first;
+        if (piece >= pieces.count()) break;
+        copy(pieces[piece]);
+        ++copied;
+    }
+    return copied;
 }
 
 template <class Engine>
-BATON_HD bool recv_pull(Engine &engine, const Message &message, MessageProgress & /*progress*/) {
+BATON_HD bool send_pull(Engine &engine, const Message &message, MessageProgress &progress) {
+    MessageOutbox *const out = engine.own().outbox(message.peer, message.slot());
+    MessageInbox *const in = engine.arena(message.peer).inbox(engine.rank(), message.slot());
+    if (!progress.begun) {
+        if (!engine.wait_until_left(&out->consumed.value, message.slot_user_before())) return false;
+        engine.post_word(&out->taken[0].value, step_value(message.number, 0));
+        engine.post_line(&in->header);
+        progress.begun = true;
+    }
+    if (engine.wait_word(&out->consumed.value, message.number, WaitFor::reply)) return true;
+    const bool has_helped = progress.pieces != 0;
+    typename Engine::Remote destination{};
+    if (!has_helped && engine.find_reply(&out->reply, &destination)) {
+        progress.pieces = 1;
+        const auto copy = [&](const Range &piece) {
+            engine.copy(destination + piece.begin, message.buffer + piece.begin, piece.bytes);
+        };
+        if (copy_claimed(engine, message, &out->taken[0].value, copy) != 0)
+            engine.post_word(&in->done[0].value, step_value(message.number, 1));
+    }
+    return false;
+}
+
+template <class Engine>
+BATON_HD bool recv_pull(Engine &engine, const Message &message, MessageProgress &progress) {
     std::uint64_t *const received = &engine.own_words().message_slot(message.peer, message.slot())->received;
-    MessageInbox *in = engine.own().inbox(message.peer, message.slot());
-    MessageOutbox *out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
-    typename Engine::Remote source{};
-    if (!engine.compare_line(&in->header, WaitFor::header, &source)) return false;
-    engine.copy_from(message.buffer, source, message.bytes);
+    MessageInbox *const in = engine.own().inbox(message.peer, message.slot());
+    MessageOutbox *const out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
+    const std::uint64_t count = SharedPieces(message.bytes).count();
+    if (!progress.begun) {
+        typename Engine::Remote source{};
+        if (!engine.compare_line(&in->header, WaitFor::header, &source)) return false;
+        if (count > 1 && engine.sender_helps()) {
+            engine.post_line(&out->reply);
+            const auto copy = [&](const Range &piece) {
+                engine.copy_from(message.buffer + piece.begin, source + piece.begin, piece.bytes);
+            };
+            progress.pieces = copy_claimed(engine, message, &out->taken[0].value, copy);
+        } else {
+            engine.copy_from(message.buffer, source, message.bytes);
+            progress.pieces = count;
+        }
+        progress.begun = true;
+    }
+    if (progress.pieces < count && !engine.wait_word(&in->done[0].value, step_value(message.number, 1), WaitFor::data))
+        return false;
     engine.post_words(received, &out->consumed.value, message.number);
     return true;
 }

@@ -100,6 +100,11 @@ BufferRef Buffers::mapped(const void *pointer, const PointerInfo &checked, std::
     return BufferRef::in_region(location.slot, location.generation, location.offset);
 }
 
+BufferRef Buffers::at_hand(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const {
+    if (bytes == 0 || checked.kind == PointerInfo::Kind::invalid) return {};
+    return goes_by_address(checked) ? BufferRef::at_address(pointer) : mapped(pointer, checked, bytes);
+}
+
 std::string Buffers::describe(const void *pointer, std::uint64_t bytes) const {
     if (pointer == nullptr || bytes == 0) return "not given";
     const PointerInfo info = domain_.classify(pointer);

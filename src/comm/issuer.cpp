@@ -53,13 +53,14 @@ Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std
         arrival.recv = reached.ref;
         *recv = reached.pointer;
     }
+    if (call.peer_may_help()) arrival.recv = buffers.at_hand(request.recv, request.recv_info, call.recv_bytes());
     if (planner_.skips_staging_if_mapped(call)) {
         Plan straight = call.plan;
         straight.algorithm = algorithm_without_staging(request.operation);
         const PlannedCall instead(request, straight, call.rank, call.size);
         if (instead.peers_touch_send())
             arrival.send = buffers.mapped(request.send, request.send_info, call.send_bytes());
-        if (instead.peers_touch_recv())
+        if (instead.peers_touch_recv() || instead.peer_may_help())
             arrival.recv = buffers.mapped(request.recv, request.recv_info, call.recv_bytes());
     }
     return arrival;

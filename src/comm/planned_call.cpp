@@ -53,6 +53,11 @@ bool PlannedCall::peers_touch_recv() const {
     return way_ != nullptr && touches_recv(way_->touches);
 }
 
+bool PlannedCall::peer_may_help() const {
+    if (!has_peers() || plan.algorithm != Algorithm::pull) return false;
+    return request.operation == BATON_RECV || (request.operation == BATON_BROADCAST && request.root != rank);
+}
+
 /// Of reduce_scatter the first rank's result goes over its own block, which nobody else reads.
 bool PlannedCall::makes_result_apart() const {
     if (request.operation == BATON_REDUCE_SCATTER && rank == 0) return false;

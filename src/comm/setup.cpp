@@ -148,6 +148,7 @@ void Setup::set_up_executor() {
             return;
         }
         reach.same_process = bootstrap_.same_process();
+        reach.ranks_help = !view_.ranks_share_processors();
         parts_.executor = std::make_unique<HostExecutor>(
             view_, std::move(reach), make_route(capabilities_.links, view_.rank, view_.size), check);
     });

@@ -34,7 +34,7 @@ void Setup::settle_memory(std::string no_p2p) {
         view_.control = parts_.control.get();
     });
     if (!capabilities_.on_gpu) {
-        const bool oversubscribed = view_.polls_between_yields == polls_between_yields_oversubscribed;
+        const bool oversubscribed = view_.ranks_share_processors();
         set_up_memory([&] { return make_host_domain(bootstrap_.same_process(), view_.size, oversubscribed); });
         map_arenas();
         settle_single_copy(no_p2p);
@@ -169,8 +169,10 @@ void Setup::settle_staging() {
     if (view_.layout.segment_bytes < measured_segment) return;
     const CopyTimes times = time_copies(view_, bootstrap_);
     capabilities_.staging_cost = times.staged_us / times.single_us;
-    capabilities_.staging_text = fmt::format("{} KiB to the next rank take {:.0f} us by single copies, {:.0f} staged",
-                                             measured_bytes / 1024, times.single_us, times.staged_us);
+    capabilities_.ranks_share_processors = view_.ranks_share_processors();
+    capabilities_.staging_text = fmt::format("{} KiB to the next rank take {:.0f} us by single copies, {:.0f} staged{}",
+                                             measured_bytes / 1024, times.single_us, times.staged_us,
+                                             view_.ranks_share_processors() ? ", by ranks that share processors" : "");
     if (view_.rank == 0) log(LogLevel::debug, view_.rank, "{}", capabilities_.staging_text);
 }
 

@@ -17,10 +17,11 @@ inline constexpr std::uint64_t measured_bytes = 262144;
 /// What staging is measured with: the least segment for it.
 inline constexpr std::uint64_t measured_segment = 65536;
 
-/// What it takes all ranks to bring measured_bytes to the next one, until the last has them: the best of a few times.
+/// What it takes a rank to bring measured_bytes to the next one and to get as many, while all do so: the least of a few
+/// times, of the slowest rank. Infinite if a rank has waited too long.
 struct CopyTimes {
     double single_us;  // by one copy of the system
-    double staged_us;  // in pieces, by copies into shared memory and out of it; infinite if a rank took too long
+    double staged_us;  // in pieces, by copies into shared memory and out of it
 };
 
 /// How the two compare depends on the processor, the system, and where the hypervisor has the processors

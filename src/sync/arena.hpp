@@ -80,7 +80,7 @@ struct MessageSlot {
 struct alignas(128) MessageInbox {
     ArrivalLine header;                // sender -> receiver: signature of message k (epoch k)
     SemaphoreWord done[max_channels];  // sender -> receiver: channel c has stored its part of message k, or so many
-                                       // pieces of it (step_value(k, pieces); of a push one)
+                                       // pieces of it (step_value(k, pieces); of a push or pull one)
 };
 
 /// State of the same slot at the sender.
@@ -88,7 +88,8 @@ struct alignas(128) MessageOutbox {
     ArrivalLine reply;                   // receiver -> sender: where the buffer for message k is (epoch k)
     SemaphoreWord consumed;              // receiver -> sender: message k has left the slot (value k)
     SemaphoreWord taken[message_lanes];  // receiver -> sender: pieces that a channel has taken out of its part of the
-                                         // staging (step_value(k, pieces))
+                                         // staging (step_value(k, pieces)); on the host the first one counts the
+                                         // pieces of a pull that either side has claimed, from step_value(k, 0) on
 };
 
 /// Where the parts of an arena lie. An arena is one allocation per rank that all ranks of the communicator have mapped:

@@ -23,6 +23,8 @@ struct CommView {
     std::byte *own_memory = nullptr;  // of OwnWords
     std::byte *arenas[max_ranks] = {};
 
+    /// More ranks than processors: who waits for one may have its processor.
+    bool ranks_share_processors() const { return polls_between_yields != polls_between_yields_alone; }
     BATON_HD Arena arena(int owner) const { return {arenas[owner], &layout}; }
     BATON_HD Arena own() const { return arena(rank); }
     BATON_HD OwnWords own_words() const { return {own_memory, &layout}; }

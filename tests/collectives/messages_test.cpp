@@ -144,6 +144,29 @@ TEST_P(ThreadMessages, ARingOfEverySize) {
     });
 }
 
+/// A rank that only sends copies as well, where its peer only receives.
+TEST_P(ThreadMessages, OneWayOfEverySize) {
+    const int pairs = config().size / 2;
+    with_ranks(config(), [&](Communicator &comm) {
+        const bool sends = comm.rank() % 2 == 0;
+        const int sender = comm.rank() / 2 * 2;
+        if (sender / 2 >= pairs) return;
+        std::uint64_t seed = test_seed();
+        for (const std::size_t bytes : {16385, 65536, 65537, 300001, 1 << 20, 3 << 20}) {
+            for (int turn = 0; turn < 2 * core::message_slots; ++turn) {
+                const std::vector<std::byte> sent = pattern(++seed, sender, bytes);
+                if (sends) {
+                    run(comm, {send_request(comm, sent.data(), bytes, sender + 1)});
+                } else {
+                    std::vector<std::byte> got(bytes, std::byte{0xEE});
+                    run(comm, {recv_request(comm, got.data(), bytes, sender)});
+                    ASSERT_TRUE(equal_bytes(sent, got)) << bytes << " bytes, turn " << turn;
+                }
+            }
+        }
+    });
+}
+
 TEST_P(ThreadMessages, ShortSendsNeedNoReceiverUpToTheQueueDepth) {
     const int n = config().size;
     with_ranks(config(), [&](Communicator &comm) {

@@ -248,7 +248,7 @@ TEST(Selection, WhatCannotBeReachedIsStaged) {
 TEST(Selection, DataIsStagedWhereSingleCopiesAreSlow) {
     Capabilities slow = host();
     slow.reaches_buffers = true;
-    slow.staging_cost = 0.9;
+    slow.staging_cost = 0.49;
     slow.staging_text = "copies are slow";
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 8193, slow).algorithm, Algorithm::push) << "the table of a file knows better";
     slow.tuning = {*find_table(built_in_tables(), host_tuning_key(2))};
@@ -264,13 +264,16 @@ TEST(Selection, DataIsStagedWhereSingleCopiesAreSlow) {
     EXPECT_EQ(plan_for(BATON_PUT, 1 << 20, slow).algorithm, Algorithm::direct);
     slow.packet_bytes = 0;  // the row's packets are not possible: what comes in their place is staged too
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, slow).algorithm, Algorithm::staged);
-    for (const double cost : {1.0, Capabilities::endless, std::numeric_limits<double>::quiet_NaN()}) {
+    for (const double cost : {0.5, 1.0, Capabilities::endless, std::numeric_limits<double>::quiet_NaN()}) {
         slow.staging_cost = cost;
         EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, slow).algorithm, Algorithm::push) << cost;
         EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 20, slow).algorithm, Algorithm::pull) << cost;
         EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, slow).algorithm, Algorithm::pull) << cost;
         EXPECT_EQ(plan_for(BATON_ALLREDUCE, 1 << 20, slow).algorithm, Algorithm::two_shot) << cost;
     }
+    slow.ranks_share_processors = true;
+    EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 20, slow).algorithm, Algorithm::staged);
+    EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, slow).algorithm, Algorithm::pull);
 }
 
 /// Every operation of any size, whatever is asked for: by kernels that touch no memory but the ranks' arenas.

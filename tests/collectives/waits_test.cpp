@@ -127,7 +127,7 @@ TEST(SingleCopies, FailAsTheSystemSaysWhy) {
         for (const bool message : {false, true}) {
             Ranks ranks(2);
             if (message) {
-                HostMessageEngine(ranks.view, reach, Arrival{}, 1, 1).copy_from(bytes, remote, sizeof(word));
+                HostMessageEngine(ranks.view, reach, Arrival{}, 1, 1, false).copy_from(bytes, remote, sizeof(word));
             } else {
                 HostEngine(ranks.view, reach, HostScratch(2)).copy_from(bytes, remote, sizeof(word));
             }
@@ -157,7 +157,7 @@ TEST(Waits, OfAMessageHaveTheTimeoutEach) {
     Ranks ranks(2);
     Arrival arrival;
     arrival.signature = Signature::make(BATON_SEND, BATON_INT8, BATON_SUM, 1);
-    const auto engine = std::make_unique<HostMessageEngine>(ranks.view, HostReach{}, arrival, 1, 1);
+    const auto engine = std::make_unique<HostMessageEngine>(ranks.view, HostReach{}, arrival, 1, 1, false);
     std::uint64_t word = 0;
     ranks.view.timeout_ns = 1'000'000'000;
     for (int poll = 0; poll < 256; ++poll) EXPECT_FALSE(engine->wait_word(&word, 1, WaitFor::taken));
@@ -180,7 +180,7 @@ TEST(Waits, OfAMessageBecomeLong) {
     Arrival arrival;
     arrival.signature = Signature::make(BATON_SEND, BATON_INT8, BATON_SUM, 1);
     for (const int waits : {1, 256}) {
-        const auto engine = std::make_unique<HostMessageEngine>(ranks.view, HostReach{}, arrival, 1, 1);
+        const auto engine = std::make_unique<HostMessageEngine>(ranks.view, HostReach{}, arrival, 1, 1, false);
         const auto is_long = [&] { return engine->waits_long(static_cast<std::size_t>(waits)); };
         const std::uint64_t word = 0;
         EXPECT_FALSE(is_long());

@@ -32,6 +32,8 @@ public:
     int peer_at(int step) const { return (view_.rank + step) % view_.size; }
     int spread_peer_at(int step) const { return peer_at(step); }
     Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
+    /// Whether ranks copy for others what those could copy alone.
+    bool ranks_help() const { return reach_.ranks_help; }
     Remote send_of(int peer) const { return send_of_[static_cast<std::size_t>(peer)]; }
     Remote recv_of(int peer) const { return recv_of_[static_cast<std::size_t>(peer)]; }
     static Remote local(const std::byte *pointer) { return {const_cast<std::byte *>(pointer), 0}; }

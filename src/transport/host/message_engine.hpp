@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <optional>
 
 #include "sync/wait.hpp"
@@ -17,8 +18,10 @@ class HostMessageEngine {
 public:
     using Remote = HostRemote;
 
-    HostMessageEngine(const CommView &view, const HostReach &reach, const Arrival &mine, int peer, std::uint64_t number)
-        : view_(view), reach_(reach), mine_(mine), number_(number), peer_(peer) {
+    /// `has_no_sends`: the thread has nothing but recvs to progress.
+    HostMessageEngine(const CommView &view, const HostReach &reach, const Arrival &mine, int peer, std::uint64_t number,
+                      bool has_no_sends)
+        : view_(view), reach_(reach), mine_(mine), number_(number), peer_(peer), has_no_sends_(has_no_sends) {
         failed_ = !may_begin(view_);
     }
 
@@ -65,6 +68,29 @@ public:
         *buffer = reach_.resolve(view_, peer_, named);
         const bool gone = named.is_in_region() && buffer->address == nullptr;
         return !gone || report(BATON_ERR_INTERNAL, theirs.signature);
+    }
+
+    /// The recv buffer of a reply that may never come. The receiver, who has compared the signatures, may have ended
+    /// the message meanwhile: then the line may be half another message's, the region gone, and the result is nonsense.
+    bool find_reply(const ArrivalLine *line, Remote *buffer) const {
+        Arrival theirs;
+        if (failed_ || !load_arrival(line, number_, &theirs)) return false;
+        *buffer = reach_.resolve(view_, peer_, theirs.recv);
+        return buffer->address != nullptr;
+    }
+    /// False once the communicator is broken: who touches a peer's buffer asks before each piece, for the peer's call
+    /// may have ended with an error.
+    bool may_go_on() {
+        failed_ = failed_ || !may_begin(view_);
+        return !failed_;
+    }
+    /// Of a recv: whether the sender is asked to copy into its buffer, if it names that. Not where this rank sends too:
+    /// the other one has its own recvs to do then.
+    bool sender_helps() const { return reach_.ranks_help && has_no_sends_ && mine_.recv.word != BufferRef{}.word; }
+    /// Adds 1 to a word that both ranks count up, and that one of them has set before the header: what it was. Relaxed,
+    /// for a number is its taker's alone, and says nothing of any memory.
+    static std::uint64_t count_up(std::uint64_t *word) {
+        return std::atomic_ref<std::uint64_t>(*word).fetch_add(1, std::memory_order_relaxed);
     }
 
     bool check_line(const ArrivalLine *line) { return compare_line(line, WaitFor::header, nullptr); }
@@ -130,6 +156,7 @@ private:
     const Arrival &mine_;
     std::uint64_t number_;
     int peer_;
+    const bool has_no_sends_;
     bool failed_ = false;
     std::size_t lines_taken_ = 0;
     struct Wait {

@@ -22,6 +22,9 @@ struct HostRemote {
 struct HostReach {
     std::vector<std::int32_t> pids;  // by rank
     bool same_process = false;       // ranks are threads: every address is valid
+    /// Who only sends copies as well as those who receive. Not where ranks are more than processors: one that has lost
+    /// its own in the middle of a copy would hold up the other.
+    bool ranks_help = true;
 
     /// A buffer that a peer's arrival names.
     HostRemote resolve(const CommView &view, int owner, const BufferRef &buffer) const;
