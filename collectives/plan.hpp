@@ -11,7 +11,7 @@ enum class Algorithm {
     packet,         // data with flags, one flight
     line,           // the same with fewer flags, for more data
     push,           // straight into the peers' buffers
-    pull,           // read from the peers' buffers
+    pull,           // read from the peers' buffers; who only sends may write
     two_shot,       // allreduce: pull, combine, push
     two_shot_line,  // the same by lines
     two_phase,      // allreduce: pull and combine all, then push all

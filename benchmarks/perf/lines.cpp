@@ -12,8 +12,6 @@ const char *op_column(const Row &row) { return has_reduction(row.shape.kind) ? b
 
 std::string wrong_column(const Row &row, bool checked) { return checked ? std::to_string(row.own.wrong) : "N/A"; }
 
-std::string first_line(const std::string &text) { return text.substr(0, text.find('\n')); }
-
 std::string microseconds(double seconds) { return seconds > 0 ? fmt::format("{:.2f}", seconds * 1e6) : "-"; }
 
 /// A wrong result has a time, but no place in the comparison.
@@ -46,11 +44,11 @@ std::vector<std::string> plain_heads() {
                         "(GB/s)", "(GB/s)")};
 }
 
-std::string plain_line(const Row &row, bool checked) {
+std::string plain_line(const Row &row, const std::string &plan, bool checked) {
     return fmt::format(" {:>11}{:>12}{:>14}{:>6}{:>11.2f}{:>11.2f}{:>9.2f}{:>9.2f}{:>8}  {}", row.bytes,
                        row.shape.count, row.shape.kind == Kind::barrier ? "none" : baton_type_name(row.shape.type),
                        op_column(row), row.own.median * 1e6, row.own.p99 * 1e6, row.algorithm_bandwidth / 1e9,
-                       row.bus_bandwidth / 1e9, wrong_column(row, checked), first_line(row.explanation));
+                       row.bus_bandwidth / 1e9, wrong_column(row, checked), plan);
 }
 
 std::vector<std::string> comparison_heads(const std::vector<PeerKind> &peers) {
@@ -65,14 +63,13 @@ std::vector<std::string> comparison_heads(const std::vector<PeerKind> &peers) {
     return {names, units};
 }
 
-std::string comparison_line(const Row &row, bool checked) {
+std::string comparison_line(const Row &row, const std::string &plan, bool checked) {
     std::string text = fmt::format(" {:>11}{:>11.2f}{:>11.2f}", row.bytes, row.own.median * 1e6, row.own.p99 * 1e6);
     for (const Timing &peer : row.peers) {
         text += fmt::format("{:>{}}", peer_column(peer), peer_width);
     }
     return text + fmt::format("{:>8}{:>7}{:>8.2f}{:>8}{:>8}  {}", ratio(row.ratio), ratio(row.limit / row.own.median),
-                              row.bus_bandwidth / 1e9, microseconds(row.own.host), wrong_column(row, checked),
-                              first_line(row.explanation));
+                              row.bus_bandwidth / 1e9, microseconds(row.own.host), wrong_column(row, checked), plan);
 }
 
 }  // namespace baton::bench::perf

@@ -68,11 +68,23 @@ void Report::begin_table(TableKey key, const std::string &not_registered) {
     }
     bandwidths_.clear();
     ratios_.clear();
+    reasons_.clear();
     refusals_.clear();
 }
 
+std::string Report::plan_column(const std::string &explanation) {
+    const std::string first_line = explanation.substr(0, explanation.find('\n'));
+    const std::size_t colon = first_line.find(": ");
+    if (colon == std::string::npos) return first_line;
+    const std::string reason = first_line.substr(colon + 2);
+    auto at = std::find(reasons_.begin(), reasons_.end(), reason);
+    if (at == reasons_.end()) at = reasons_.insert(at, reason);
+    return fmt::format("{} [{}]", first_line.substr(0, colon), at - reasons_.begin() + 1);
+}
+
 void Report::add(const Row &row) {
-    line(options_.against.empty() ? plain_line(row, options_.check) : comparison_line(row, options_.check));
+    const std::string plan = plan_column(row.explanation);
+    line(options_.against.empty() ? plain_line(row, plan, options_.check) : comparison_line(row, plan, options_.check));
     if (options_.explain) {
         for (const std::string &text : split(row.explanation, '\n')) {
             note("    " + text);
@@ -103,6 +115,9 @@ void Report::note_peers(const Row &row) {
 }
 
 void Report::end_table() {
+    for (std::size_t index = 0; index < reasons_.size(); ++index) {
+        note(fmt::format("[{}] {}", index + 1, reasons_[index]));
+    }
     for (const std::string &refusal : refusals_) {
         note(refusal);
     }

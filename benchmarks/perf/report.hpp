@@ -33,13 +33,16 @@ public:
 
 private:
     void line(const std::string &text) const;
+    /// "push by kernel, 32 channels [2]": the reason is said once, below the table.
+    std::string plan_column(const std::string &explanation);
     void note_peers(const Row &row);
 
     const Options &options_;
     const Communicator &communicator_;
     const bool prints_;
     std::vector<PeerKind> peers_;
-    std::vector<std::string> refusals_;  // of peers in this table, each said once
+    std::vector<std::string> reasons_;   // of the plans in this table, each said once
+    std::vector<std::string> refusals_;  // of peers, likewise
     std::uint64_t wrong_ = 0;
     std::uint64_t peers_wrong_ = 0;
     std::size_t rows_ = 0;

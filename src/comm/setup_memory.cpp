@@ -1,6 +1,7 @@
 // Creation of a communicator: what memory its ranks meet in.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "collectives/gpu_setup.hpp"
 #include "comm/setup.hpp"
@@ -170,8 +171,9 @@ void Setup::settle_staging() {
     const CopyTimes times = time_copies(view_, bootstrap_);
     capabilities_.staging_cost = times.staged_us / times.single_us;
     capabilities_.ranks_share_processors = view_.ranks_share_processors();
-    capabilities_.staging_text = fmt::format("{} KiB to the next rank take {:.0f} us by single copies, {:.0f} staged{}",
-                                             measured_bytes / 1024, times.single_us, times.staged_us,
+    const auto text = [](double us) { return std::isfinite(us) ? fmt::format("{:.0f} us", us) : "too long"; };
+    capabilities_.staging_text = fmt::format("{} KiB to the next rank take {} by single copies, {} staged{}",
+                                             measured_bytes / 1024, text(times.single_us), text(times.staged_us),
                                              view_.ranks_share_processors() ? ", by ranks that share processors" : "");
     if (view_.rank == 0) log(LogLevel::debug, view_.rank, "{}", capabilities_.staging_text);
 }

@@ -25,7 +25,8 @@ inline constexpr int message_lanes = 16;
 /// long numbers last").
 inline constexpr int step_bits = 24;
 
-/// A word that one peer writes and this rank polls, alone on its line so that host caches do not fight over it.
+/// A word that one peer writes (but MessageOutbox::taken) and this rank polls, alone on its line so that host caches do
+/// not fight over it.
 struct alignas(64) SemaphoreWord {
     std::uint64_t value;
 };

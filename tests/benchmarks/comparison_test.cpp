@@ -175,7 +175,7 @@ TEST(Json, ARowWithoutAComparisonHasNone) {
 
 TEST(Lines, HeadsAndCellsLineUp) {
     const auto heads = comparison_heads({PeerKind::nccl, PeerKind::mpi});
-    const std::string line = comparison_line(row(), true);
+    const std::string line = comparison_line(row(), "packet by kernel [1]", true);
     const auto end_of = [](const std::string &text, const std::string &cell) { return text.find(cell) + cell.size(); };
     EXPECT_EQ(end_of(heads[0], "baton"), end_of(line, "5.00"));
     EXPECT_EQ(end_of(heads[0], "nccl"), end_of(line, "8.00"));
@@ -184,7 +184,7 @@ TEST(Lines, HeadsAndCellsLineUp) {
     EXPECT_THAT(line, HasSubstr("packet by kernel"));
     Row wrong = row();
     wrong.peers[0].wrong = 3;
-    EXPECT_THAT(comparison_line(wrong, true), HasSubstr("8.00!"));
+    EXPECT_THAT(comparison_line(wrong, "", true), HasSubstr("8.00!"));
 }
 
 }  // namespace
