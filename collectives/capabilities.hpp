@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 
@@ -13,16 +12,12 @@ namespace baton::core {
 
 /// What a communicator can do and is to do; the same on all ranks.
 struct Capabilities {
-    static constexpr double endless = std::numeric_limits<double>::infinity();
-
     int size = 1;
     bool on_gpu = false;
     baton_transport transport = BATON_TRANSPORT_AUTO;
     bool reaches_buffers = false;            // peers can read and write a rank's user buffers
     std::string reach_reason;                // how, or why not: for people
-    double staging_cost = endless;           // time of staged copies / of single ones, where both were measured
-    bool ranks_share_processors = false;     // where both were measured: ranks are more than processors
-    std::string staging_text;                // both: for people
+    bool ranks_share_processors = false;     // on the host: processes that are more than their processors
     int channels = 1;                        // most channels an operation may use
     std::uint64_t packet_bytes = 0;          // most bytes per pair that packets hold (all channels)
     std::uint64_t packet_channel_bytes = 0;  // the same for one channel

@@ -15,11 +15,6 @@ namespace {
 /// Bytes of a message for each channel, where no row of the table says so: that of the H200's row.
 constexpr std::uint64_t message_grain = 1024;
 
-/// Capabilities::staging_cost from which on data that can be reached is not staged. Not 1: processors that share a core
-/// make it 0.6, and once a hypervisor has moved them apart, staging takes up to 8 times as long as single copies
-/// (docs/experiments.md).
-constexpr double most_staging_cost = 0.5;
-
 /// What follows the links of this shape, which is not uniform.
 Algorithm routed_algorithm(baton_operation operation, Links::Shape shape) {
     if (operation == BATON_BROADCAST) return Algorithm::pipeline;
@@ -152,11 +147,11 @@ private:
         Reason reason = Reason::instead_of_row;
         if (const TuningRow *row = row_of_size(); row != nullptr) {
             const bool can = possible(*row);
-            if (can && !(staging_pays() && needs_reach(row->algorithm))) {
+            if (can && !(stages_for_sharing() && needs_reach(row->algorithm))) {
                 take(*row, Reason::tuned);
                 return;
             }
-            if (staging_pays()) {
+            if (stages_for_sharing()) {
                 const auto needs_no_reach = [](const TuningRow &one) { return !needs_reach(one.algorithm); };
                 if (take_first(needs_no_reach, can ? Reason::staging : Reason::instead_of_row)) return;
             } else if (!capabilities_.reaches_buffers && (needs_reach(row->algorithm) || capabilities_.on_gpu)) {
@@ -169,11 +164,10 @@ private:
             fail(BATON_ERR_INTERNAL, "nothing can run {} here", baton_operation_name(request_.operation));
     }
 
-    /// Which only the tables that are compiled in do not know. REQUIRES: a table has the operation.
-    bool staging_pays() const {
-        // Of collectives with several ranks on a processor the measurement, a ring, says little (docs/experiments.md).
-        const bool by_sharing = capabilities_.ranks_share_processors && is_collective(request_.operation);
-        return (by_sharing || capabilities_.staging_cost < most_staging_cost) &&
+    /// Of collectives of ranks that share processors (docs/experiments.md). The tables that are compiled in were
+    /// measured with a processor each. REQUIRES: a table has the operation.
+    bool stages_for_sharing() const {
+        return capabilities_.ranks_share_processors && is_collective(request_.operation) &&
                table_for(capabilities_.tuning, request_.operation)->built_in;
     }
 

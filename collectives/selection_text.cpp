@@ -60,8 +60,7 @@ std::string reason_text(const Plan &plan, const Request &request, const Capabili
         case Reason::reach:
             return capabilities.reach_reason;
         case Reason::staging:
-            return fmt::format("{}; {}", capabilities.staging_text,
-                               row_text(request, capabilities, "where single copies are faster"));
+            return "ranks are more than processors; " + row_text(request, capabilities, "where each has its own");
         case Reason::packet_limit:
             return fmt::format("at most the packet limit, {}", size_text(capabilities.packet_bytes));
         case Reason::copy_engine_limit:

@@ -117,7 +117,7 @@ inline constexpr Way more_ways_of_allreduce[] = {{Algorithm::two_shot, Mover::ke
                                                  {Algorithm::two_level, Mover::host, Touches::both}};
 template <>
 inline constexpr auto ways<BATON_ALLREDUCE> = joined(packets_and_lines, more_ways_of_allreduce, through_staging);
-// Staging comes last: a message goes that way only where a row says so, staging pays, or nothing else is possible.
+// Staging comes last: a message goes that way only where a row says so, or nothing else is possible.
 inline constexpr Way buffered_ways_of_send[] = {{Algorithm::line, Mover::kernel},
                                                 {Algorithm::line, Mover::host},
                                                 {Algorithm::packet, Mover::kernel},

@@ -3,8 +3,8 @@
 #include "collectives/args.hpp"
 #include "transport/transport.hpp"
 
-/// Broadcast by pulling, on the host: every rank copies the root's buffer, all of them at once, and the root makes a
-/// part of their copies.
+/// Broadcast by pulling, on the host: every rank copies the root's buffer, all of them at once. Where each needs a
+/// system call for that, the root makes a part of their copies.
 ///   1. Tell every peer where my buffer is; wait for all.
 ///   2. Root:   copy the first part to every other rank that has named its buffer, and signal it; copy to its own
 ///      receive buffer; wait for a signal of every other rank.
@@ -14,7 +14,7 @@
 namespace baton::core {
 
 /// Bytes that the root copies to each of the others, so that all end together. Its own copy takes a quarter of the time
-/// of one between processes (64 KiB 1.3 and 6 us, AMD EPYC), so of each it has time for 3/4 / n. A system call for less
+/// of one by the system (64 KiB 1.3 and 6 us, AMD EPYC), so of each it has time for 3/4 / n. A system call for less
 /// than 16 KiB is not worth a wait.
 BATON_HD inline std::uint64_t copied_by_root(std::uint64_t bytes, int ranks) {
     constexpr std::uint64_t page = 4096, least = 16384;
@@ -25,11 +25,13 @@ BATON_HD inline std::uint64_t copied_by_root(std::uint64_t bytes, int ranks) {
 template <class Engine>
 BATON_HD void broadcast_pull(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
-    const std::uint64_t by_root = engine.ranks_help() ? copied_by_root(args.bytes, engine.size()) : 0;
+    const bool mapped = engine.rank() == args.root ? !engine.copies_by_system(args.arrival.send)
+                                                   : engine.send_of(args.root).is_mapped();
+    const std::uint64_t by_root = engine.ranks_help() && !mapped ? copied_by_root(args.bytes, engine.size()) : 0;
     if (engine.rank() == args.root) {
         for (int step = 1; step < engine.size() && by_root != 0; ++step) {
             const int peer = engine.peer_at(step);
-            if (engine.recv_of(peer).address == nullptr) continue;
+            if (engine.recv_of(peer).address == nullptr || !engine.may_go_on()) continue;
             engine.copy(engine.recv_of(peer), args.send, by_root);
             engine.signal(peer, 1);
         }

@@ -20,23 +20,22 @@
 /// word for the sender's pieces, and the word that hands the slot back. Scratch: none.
 namespace baton::core {
 
-/// The pieces of a message that two ranks copy: halves, so that both end together, of up to 256 KiB; what is left over
-/// goes with the last one. A system call for less than 32 KiB is not worth a wait.
+/// The pieces of a message that two ranks copy: an even number, so that both end together, of up to 256 KiB and a page.
+/// A system call for less than 32 KiB is not worth a wait.
 class SharedPieces {
 public:
     BATON_HD explicit SharedPieces(std::uint64_t bytes) : bytes_(bytes) {
-        constexpr std::uint64_t page = 4096, least = 32768, most = 262144, count_bits = 20;
-        const std::uint64_t half = bytes / 2 / page * page;
-        each_ = half < least ? least : half < most ? half : most;
+        constexpr std::uint64_t page = 4096, least = 32768, most = 262144;
         // What counts them has step_bits, and is counted up once more by each of the two.
-        const std::uint64_t of_huge = bytes >> count_bits;
-        if (each_ < of_huge) each_ = of_huge;
-        static_assert(count_bits < step_bits - 1);
+        constexpr std::uint64_t most_pairs = std::uint64_t{1} << (step_bits - 4);
+        const std::uint64_t wanted = bytes / (2 * most) + (bytes % (2 * most) != 0);
+        const std::uint64_t pieces = 2 * (wanted < most_pairs ? wanted : most_pairs);
+        each_ = bytes < 2 * least ? 2 * least : (bytes / pieces + page) / page * page;
     }
-    BATON_HD std::uint64_t count() const { return bytes_ < 2 * each_ ? 1 : bytes_ / each_; }
+    BATON_HD std::uint64_t count() const { return bytes_ / each_ + (bytes_ % each_ != 0); }
     BATON_HD Range operator[](std::uint64_t index) const {
         const std::uint64_t begin = index * each_;
-        return {begin, index + 1 == count() ? bytes_ - begin : each_};
+        return {begin, bytes_ - begin < each_ ? bytes_ - begin : each_};
     }
 
 private:

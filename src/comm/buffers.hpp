@@ -58,7 +58,7 @@ public:
 
     /// Where a checked buffer lies in memory that all ranks have mapped already; no region if it does not.
     BufferRef mapped(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const;
-    /// Where peers can reach it, for what they need not: nothing is made for it.
+    /// The buffer's name for peers, if it has one without publishing anything.
     BufferRef at_hand(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const;
 
     /// "zero copy (registered)", "staged: reason", for explain.

@@ -2,6 +2,7 @@
 
 #include "collectives/broadcast/pipeline.hpp"
 #include "collectives/broadcast/pipeline_line.hpp"
+#include "collectives/broadcast/pull.hpp"
 #include "collectives/tuning.hpp"
 #include "transport/element/dispatch.hpp"
 #include "transport/element/reduce.hpp"
@@ -55,7 +56,8 @@ bool PlannedCall::peers_touch_recv() const {
 
 bool PlannedCall::peer_may_help() const {
     if (!has_peers() || plan.algorithm != Algorithm::pull) return false;
-    return request.operation == BATON_RECV || (request.operation == BATON_BROADCAST && request.root != rank);
+    if (request.operation == BATON_RECV) return true;
+    return request.operation == BATON_BROADCAST && request.root != rank && copied_by_root(request.bytes, size) != 0;
 }
 
 /// Of reduce_scatter the first rank's result goes over its own block, which nobody else reads.

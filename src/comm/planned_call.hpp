@@ -27,7 +27,7 @@ public:
     /// Which of its buffers the peers touch themselves. Others stay unregistered.
     bool peers_touch_send() const;
     bool peers_touch_recv() const;
-    /// Whether a peer that only sends would copy into this rank's buffer, if it knew it, what this rank copies without.
+    /// Whether a peer copies a part into this rank's recv buffer if that is named; if not, this rank copies all of it.
     bool peer_may_help() const;
     /// Of its synchronisation, which numbers an operation's steps with step_bits; rounded up.
     std::uint64_t most_steps(std::uint64_t segment_bytes) const;

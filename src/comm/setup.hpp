@@ -49,7 +49,6 @@ private:
     void share_arenas(const RegionRegistry::Allocation &arena);
     std::string probe_arenas();
     void settle_single_copy(const std::string &no_p2p);
-    void settle_staging();
 
     CommParts &parts_;
     CommView &view_;

@@ -1,7 +1,6 @@
 // Creation of a communicator: what memory its ranks meet in.
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "collectives/gpu_setup.hpp"
 #include "comm/setup.hpp"
@@ -162,20 +161,7 @@ void Setup::settle_single_copy(const std::string &no_p2p) {
     capabilities_.reach_reason =
         parts_.single_copy ? "peers' buffers are reached by a single copy" : why_not + ": data is staged";
     capabilities_.reaches_buffers = parts_.single_copy;
-    if (parts_.single_copy && !same_process && view_.size > 1) settle_staging();
-}
-
-/// Whether to stage data although it could be reached. Segments that the user wants smaller are not measured.
-void Setup::settle_staging() {
-    if (view_.layout.segment_bytes < measured_segment) return;
-    const CopyTimes times = time_copies(view_, bootstrap_);
-    capabilities_.staging_cost = times.staged_us / times.single_us;
-    capabilities_.ranks_share_processors = view_.ranks_share_processors();
-    const auto text = [](double us) { return std::isfinite(us) ? fmt::format("{:.0f} us", us) : "too long"; };
-    capabilities_.staging_text = fmt::format("{} KiB to the next rank take {} by single copies, {} staged{}",
-                                             measured_bytes / 1024, text(times.single_us), text(times.staged_us),
-                                             view_.ranks_share_processors() ? ", by ranks that share processors" : "");
-    if (view_.rank == 0) log(LogLevel::debug, view_.rank, "{}", capabilities_.staging_text);
+    capabilities_.ranks_share_processors = !same_process && view_.ranks_share_processors();
 }
 
 }  // namespace baton::core

@@ -152,10 +152,10 @@
 ///
 /// Kernel and host engine: nothing. Half a channel's (kernel/half_engine.cuh): all but rank, size, begin, await_all,
 /// verify_arrivals, share, copy, copy_own, local, recv_of, signal, wait, pass_lines and finish; tests/contract leaves
-/// it out. The host engine has a meet(arrival) besides, which may come before begin(), and ranks_help(). Copy engine:
-/// begin_with_packets, begin_with_lines, verify_arrivals, packets, lines, staging_of, early_of, what signals or credits
-/// one peer or waits for its credit, accumulate and complete; reduce() has one destination, local, and the
-/// constructor's type. It enqueues, which makes it a narrower contract:
+/// it out. The host engine has a meet(arrival) besides, which may come before begin(), and what broadcast/pull.hpp asks
+/// it. Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines, staging_of, early_of, what
+/// signals or credits one peer or waits for its credit, accumulate and complete; reduce() has one destination, local,
+/// and the constructor's type. It enqueues, which makes it a narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
 ///     there; copies that have been enqueued run all the same.

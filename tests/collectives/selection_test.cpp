@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "collectives/tuning_key.hpp"
 #include "selection_machines.hpp"
@@ -244,36 +243,29 @@ TEST(Selection, WhatCannotBeReachedIsStaged) {
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 8193, reached).algorithm, Algorithm::push);
 }
 
-/// Where the system's single copies are slow, which only the tables that are compiled in do not know.
-TEST(Selection, DataIsStagedWhereSingleCopiesAreSlow) {
-    Capabilities slow = host();
-    slow.reaches_buffers = true;
-    slow.staging_cost = 0.49;
-    slow.staging_text = "copies are slow";
-    EXPECT_EQ(plan_for(BATON_ALLGATHER, 8193, slow).algorithm, Algorithm::push) << "the table of a file knows better";
-    slow.tuning = {*find_table(built_in_tables(), host_tuning_key(2))};
+/// The tables that are compiled in were measured with a processor for each rank.
+TEST(Selection, CollectivesAreStagedWhereRanksShareProcessors) {
+    Capabilities shared = host();
+    shared.reaches_buffers = true;
+    shared.ranks_share_processors = true;
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 8193, shared).algorithm, Algorithm::push) << "the table of a file knows better";
+    shared.tuning = {*find_table(built_in_tables(), host_tuning_key(2))};
     for (const OperationWays &entry : tuned_operations()) {
         if (!is_collective(entry.operation)) continue;
-        EXPECT_EQ(plan_for(entry.operation, 1 << 20, slow).algorithm, Algorithm::staged) << entry.operation;
-        EXPECT_EQ(plan_for(entry.operation, 1024, slow).algorithm, Algorithm::packet) << entry.operation;
+        EXPECT_EQ(plan_for(entry.operation, 1 << 20, shared).algorithm, Algorithm::staged) << entry.operation;
+        EXPECT_EQ(plan_for(entry.operation, 1024, shared).algorithm, Algorithm::packet) << entry.operation;
     }
-    EXPECT_EQ(text_for(BATON_BROADCAST, 1 << 20, slow),
-              "staged by host, 1 channel: copies are slow; pull by host, where single copies are faster, says the "
-              "tuning table for host, shared memory, 2 ranks, above 8 KiB (built in)");
-    EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, slow).algorithm, Algorithm::staged);
-    EXPECT_EQ(plan_for(BATON_PUT, 1 << 20, slow).algorithm, Algorithm::direct);
-    slow.packet_bytes = 0;  // the row's packets are not possible: what comes in their place is staged too
-    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, slow).algorithm, Algorithm::staged);
-    for (const double cost : {0.5, 1.0, Capabilities::endless, std::numeric_limits<double>::quiet_NaN()}) {
-        slow.staging_cost = cost;
-        EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, slow).algorithm, Algorithm::push) << cost;
-        EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 20, slow).algorithm, Algorithm::pull) << cost;
-        EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, slow).algorithm, Algorithm::pull) << cost;
-        EXPECT_EQ(plan_for(BATON_ALLREDUCE, 1 << 20, slow).algorithm, Algorithm::two_shot) << cost;
-    }
-    slow.ranks_share_processors = true;
-    EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 20, slow).algorithm, Algorithm::staged);
-    EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, slow).algorithm, Algorithm::pull);
+    EXPECT_EQ(text_for(BATON_BROADCAST, 1 << 20, shared),
+              "staged by host, 1 channel: ranks are more than processors; pull by host, where each has its own, says "
+              "the tuning table for host, shared memory, 2 ranks, above 8 KiB (built in)");
+    EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, shared).algorithm, Algorithm::pull);
+    EXPECT_EQ(plan_for(BATON_PUT, 1 << 20, shared).algorithm, Algorithm::direct);
+    shared.packet_bytes = 0;  // the row's packets are not possible: what comes in their place is staged too
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, shared).algorithm, Algorithm::staged);
+    shared.ranks_share_processors = false;
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, shared).algorithm, Algorithm::push);
+    EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 20, shared).algorithm, Algorithm::pull);
+    EXPECT_EQ(plan_for(BATON_ALLREDUCE, 1 << 20, shared).algorithm, Algorithm::two_shot);
 }
 
 /// Every operation of any size, whatever is asked for: by kernels that touch no memory but the ranks' arenas.

@@ -34,6 +34,10 @@ public:
     Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
     /// Whether ranks copy for others what those could copy alone.
     bool ranks_help() const { return reach_.ranks_help; }
+    /// Whether the peers reach a buffer of this rank's by a system call only.
+    bool copies_by_system(const BufferRef &buffer) const { return !reach_.same_process && !buffer.is_in_region(); }
+    /// As HostMessageEngine's.
+    bool may_go_on() { return (!failed_ && may_begin(view_)) || fail(); }
     Remote send_of(int peer) const { return send_of_[static_cast<std::size_t>(peer)]; }
     Remote recv_of(int peer) const { return recv_of_[static_cast<std::size_t>(peer)]; }
     static Remote local(const std::byte *pointer) { return {const_cast<std::byte *>(pointer), 0}; }

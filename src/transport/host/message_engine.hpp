@@ -70,11 +70,12 @@ public:
         return !gone || report(BATON_ERR_INTERNAL, theirs.signature);
     }
 
-    /// The recv buffer of a reply that may never come. The receiver, who has compared the signatures, may have ended
-    /// the message meanwhile: then the line may be half another message's, the region gone, and the result is nonsense.
+    /// The recv buffer of a reply that may never come, if it is of the same signature: a receiver that has compared the
+    /// two finds what is wrong. It may have ended the message meanwhile: then the line may be half another message's,
+    /// the region gone, and the result is nonsense.
     bool find_reply(const ArrivalLine *line, Remote *buffer) const {
         Arrival theirs;
-        if (failed_ || !load_arrival(line, number_, &theirs)) return false;
+        if (failed_ || !load_arrival(line, number_, &theirs) || !(theirs.signature == mine_.signature)) return false;
         *buffer = reach_.resolve(view_, peer_, theirs.recv);
         return buffer->address != nullptr;
     }

@@ -1,0 +1,103 @@
+// Broadcast by pull, of which the root makes a part of the others' copies, with the system's copies from this process
+// into itself.
+#include "collectives/broadcast/pull.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "host_node.hpp"
+#include "support/random_bytes.hpp"
+#include "transport/host/engine.hpp"
+
+namespace baton::test {
+namespace {
+
+class Counting : public core::HostEngine {
+public:
+    using HostEngine::HostEngine;
+    std::uint64_t written = 0, read = 0;
+
+    void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
+        if (!destination.is_mapped()) written += bytes;
+        HostEngine::copy(destination, source, bytes);
+    }
+    void copy_from(std::byte *destination, const Remote &source, std::uint64_t bytes) {
+        read += bytes;
+        HostEngine::copy_from(destination, source, bytes);
+    }
+};
+
+bool copies_work() {
+    int word = 1, copied = 0;
+    return core::host_read(reinterpret_cast<std::byte *>(&copied), {reinterpret_cast<std::byte *>(&word), ::getpid()},
+                           sizeof(word));
+}
+
+struct Case {
+    int ranks;
+    std::size_t bytes;
+    bool help;
+};
+class BroadcastPull : public testing::TestWithParam<Case> {};
+
+TEST_P(BroadcastPull, TheRootCopiesAPartForWhoNamesItsBuffer) {
+    if (!copies_work()) GTEST_SKIP() << "process_vm_readv: " << std::strerror(errno);
+    const auto [ranks, bytes, help] = GetParam();
+    const int root = ranks - 1, unnamed = ranks > 2 ? 1 : -1;
+    const std::uint64_t part = help ? core::copied_by_root(bytes, ranks) : 0;
+    HostNode node(ranks, 4096);
+    const std::vector<std::byte> sent = random_bytes(1, bytes);
+    std::vector<std::vector<std::byte>> received(static_cast<std::size_t>(ranks), std::vector<std::byte>(bytes));
+    node.with_ranks({}, [&](const HostNode::Rank &rank) {
+        const int me = rank.view.rank;
+        core::HostReach reach;
+        reach.pids.assign(static_cast<std::size_t>(ranks), ::getpid());
+        reach.ranks_help = help;
+        const core::HostScratch scratch(ranks);
+        std::vector<std::byte> &recv = received[static_cast<std::size_t>(me)];
+        core::Request request;
+        request.operation = BATON_BROADCAST;
+        request.count = bytes;
+        request.root = root;
+        core::CollectiveArgs args;
+        args.arrival = HostNode::Rank::arrival(request, sent.data(), recv.data());
+        if (me == root) args.arrival.recv = {};
+        if (me != root) args.arrival.send = {};
+        if (me == unnamed) args.arrival.recv = {};
+        args.send = sent.data();
+        args.recv = recv.data();
+        args.bytes = bytes;
+        args.root = root;
+        for (int turn = 0; turn < 3; ++turn) {
+            std::fill(recv.begin(), recv.end(), std::byte{0xEE});
+            Counting engine(rank.view, reach, scratch);
+            core::broadcast_pull(engine, args);
+            EXPECT_TRUE(recv == sent) << "rank " << me << " turn " << turn;
+            const int helped = ranks - 1 - (unnamed >= 0 ? 1 : 0);
+            EXPECT_EQ(engine.written, me == root ? part * static_cast<std::uint64_t>(helped) : 0) << me;
+            EXPECT_EQ(engine.read, me == root ? 0 : me == unnamed ? bytes : bytes - part) << me;
+        }
+    });
+}
+INSTANTIATE_TEST_SUITE_P(Host, BroadcastPull,
+                         testing::Values(Case{2, 1, true}, Case{2, 45055, true}, Case{2, 65536, true},
+                                         Case{2, 1000001, true}, Case{2, 1000001, false}, Case{3, 100003, true},
+                                         Case{4, 1000001, true}, Case{4, 1000001, false}),
+                         [](const auto &instance) {
+                             return std::to_string(instance.param.ranks) + "Ranks" +
+                                    std::to_string(instance.param.bytes) + (instance.param.help ? "Helped" : "Alone");
+                         });
+
+TEST(CopiedByRoot, IsWholePagesOrNothing) {
+    EXPECT_EQ(core::copied_by_root(65536, 2), 24576u);
+    EXPECT_EQ(core::copied_by_root(1 << 20, 4), 196608u);
+    EXPECT_EQ(core::copied_by_root(43000, 2), 0u);
+    EXPECT_EQ(core::copied_by_root(0, 2), 0u);
+    EXPECT_EQ(core::copied_by_root((std::uint64_t{1} << 63) - 1, 2) % 4096, 0u);
+}
+
+}  // namespace
+}  // namespace baton::test
