@@ -31,7 +31,8 @@ BATON_HD void broadcast_pull(Engine &engine, const CollectiveArgs &args) {
     if (engine.rank() == args.root) {
         for (int step = 1; step < engine.size() && by_root != 0; ++step) {
             const int peer = engine.peer_at(step);
-            if (engine.recv_of(peer).address == nullptr || !engine.may_go_on()) continue;
+            if (!engine.may_go_on()) return;
+            if (engine.recv_of(peer).address == nullptr) continue;
             engine.copy(engine.recv_of(peer), args.send, by_root);
             engine.signal(peer, 1);
         }

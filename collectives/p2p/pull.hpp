@@ -20,8 +20,8 @@
 /// word for the sender's pieces, and the word that hands the slot back. Scratch: none.
 namespace baton::core {
 
-/// The pieces of a message that two ranks copy: an even number, so that both end together, of up to 256 KiB and a page.
-/// A system call for less than 32 KiB is not worth a wait.
+/// The pieces of a message that two ranks copy: an even number, or one more, so that both end together, of up to 256
+/// KiB, or more where they would be more than 2^21. A system call for less than 32 KiB is not worth a wait.
 class SharedPieces {
 public:
     BATON_HD explicit SharedPieces(std::uint64_t bytes) : bytes_(bytes) {
@@ -30,7 +30,7 @@ public:
         constexpr std::uint64_t most_pairs = std::uint64_t{1} << (step_bits - 4);
         const std::uint64_t wanted = bytes / (2 * most) + (bytes % (2 * most) != 0);
         const std::uint64_t pieces = 2 * (wanted < most_pairs ? wanted : most_pairs);
-        each_ = bytes < 2 * least ? 2 * least : (bytes / pieces + page) / page * page;
+        each_ = bytes < 2 * least ? 2 * least : (bytes + pieces * page - 1) / (pieces * page) * page;
     }
     BATON_HD std::uint64_t count() const { return bytes_ / each_ + (bytes_ % each_ != 0); }
     BATON_HD Range operator[](std::uint64_t index) const {

@@ -225,7 +225,15 @@ TEST(SharedPieces, AreTheMessageInOrder) {
         EXPECT_EQ(end, size);
     }
     EXPECT_EQ(core::SharedPieces(32768).count(), 1u);
+    EXPECT_EQ(core::SharedPieces(65535).count(), 1u);
+    EXPECT_EQ(core::SharedPieces(0).count(), 0u);
+    // Halves, in pairs of equal pieces.
+    EXPECT_EQ(core::SharedPieces(65536)[0].bytes, 32768u);
     EXPECT_EQ(core::SharedPieces(65536).count(), 2u);
+    EXPECT_EQ(core::SharedPieces(786431)[0].bytes, 196608u);
+    EXPECT_EQ(core::SharedPieces(786431).count(), 4u);
+    EXPECT_EQ(core::SharedPieces(16 << 20)[63].bytes, 262144u);
+    EXPECT_EQ(core::SharedPieces(16 << 20).count(), 64u);
     // What counts them must not run into the next message's number.
     EXPECT_LT(core::SharedPieces((std::uint64_t{1} << 63) - 1).count() + 2, std::uint64_t{1} << step_bits);
 }

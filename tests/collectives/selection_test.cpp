@@ -263,6 +263,9 @@ TEST(Selection, CollectivesAreStagedWhereRanksShareProcessors) {
     shared.packet_bytes = 0;  // the row's packets are not possible: what comes in their place is staged too
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, shared).algorithm, Algorithm::staged);
     shared.ranks_share_processors = false;
+    shared.reaches_buffers = false;
+    EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 20, shared).reason, Reason::reach);
+    shared.reaches_buffers = true;
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, shared).algorithm, Algorithm::push);
     EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 20, shared).algorithm, Algorithm::pull);
     EXPECT_EQ(plan_for(BATON_ALLREDUCE, 1 << 20, shared).algorithm, Algorithm::two_shot);

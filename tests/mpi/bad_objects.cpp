@@ -216,7 +216,7 @@ protected:
     bool explained_as_refused(void *memory) {
         return explained(memory).find("buf: staged through Baton's memory: all 1024 regions") != std::string::npos;
     }
-    /// As where single copies have been found to be slow.
+    /// As where ranks share processors, or single copies are refused.
     bool stages_all(void *memory) { return explained(memory).starts_with("staged by host"); }
     /// As many as there can be, on rank 0.
     std::vector<void *> take_all() {
