@@ -51,7 +51,9 @@ class BroadcastPull : public testing::TestWithParam<Case> {};
 
 TEST_P(BroadcastPull, TheRootCopiesAPartForWhoNamesItsBuffer) {
     if (!copies_work()) GTEST_SKIP() << "process_vm_readv: " << std::strerror(errno);
-    const auto [ranks, bytes, help, mapped] = GetParam();
+    const int ranks = GetParam().ranks;
+    const std::size_t bytes = GetParam().bytes;
+    const bool help = GetParam().help, mapped = GetParam().mapped;
     const int root = ranks - 1, unnamed = ranks > 2 ? 1 : -1;
     const std::uint64_t part = help && !mapped ? core::copied_by_root(bytes, ranks) : 0;
     HostNode node(ranks, 4096);
