@@ -7,6 +7,7 @@
 #include "collectives/route.hpp"
 #include "sync/arena.hpp"
 #include "transport/element/dispatch.hpp"
+#include "util/divide.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
@@ -267,7 +268,7 @@ private:
             return channels;
         // Shares are rounded up to 16 bytes, and so is a channel's capacity: each fits.
         const std::uint64_t fit = lines ? capabilities_.line_channel_bytes : capabilities_.packet_channel_bytes;
-        return std::max(channels, static_cast<int>(divide_up(to_a_peer(row.algorithm), fit)));
+        return std::max(channels, static_cast<int>(ceil_divide(to_a_peer(row.algorithm), fit)));
     }
 
     const Request &request_;

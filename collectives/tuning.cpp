@@ -6,6 +6,8 @@
 #include <array>
 #include <tuple>
 
+#include "util/divide.hpp"
+
 namespace baton::core {
 namespace {
 
@@ -51,7 +53,7 @@ const Way *way_by(baton_operation operation, Algorithm algorithm) {
 int TuningRow::channels_for(std::uint64_t bytes, int most) const {
     if (channels != 0) most = std::min(most, channels);
     if (grain == 0) return most;
-    const std::uint64_t wanted = std::max<std::uint64_t>(1, divide_up(bytes, grain));
+    const std::uint64_t wanted = std::max<std::uint64_t>(1, ceil_divide(bytes, grain));
     return static_cast<int>(std::min<std::uint64_t>(wanted, static_cast<std::uint64_t>(most)));
 }
 
@@ -80,10 +82,10 @@ std::size_t row_for(std::span<const TuningRow> rows, std::uint64_t bytes) {
 
 std::uint64_t bytes_to_a_peer(baton_operation operation, Algorithm algorithm, std::uint64_t bytes, int size) {
     const auto n = static_cast<std::uint64_t>(size);
-    if (algorithm == Algorithm::two_shot_line) return 2 * divide_up(bytes, n);
+    if (algorithm == Algorithm::two_shot_line) return 2 * ceil_divide(bytes, n);
     if (algorithm == Algorithm::pipeline_line) return shortest_line_ring / n / 16 * 16;
     const bool shares = operation == BATON_BROADCAST && algorithm == Algorithm::line && size > 1;
-    return shares ? divide_up(bytes, n - 1) : bytes;
+    return shares ? ceil_divide(bytes, n - 1) : bytes;
 }
 
 std::uint64_t buffer_capacity(const Tuning &tuning, bool (*uses)(Algorithm), int size, int channels,
@@ -103,7 +105,7 @@ std::uint64_t buffer_capacity(const Tuning &tuning, bool (*uses)(Algorithm), int
                 return std::min(most, bytes_to_a_peer(entry.operation, row.algorithm, std::min(bytes, all), size));
             };
             const auto used = static_cast<std::uint64_t>(row.channels_for(row.up_to_bytes, channels));
-            const std::uint64_t largest = divide_up(to_a_peer(row.up_to_bytes), used);
+            const std::uint64_t largest = ceil_divide(to_a_peer(row.up_to_bytes), used);
             // Before a grain is full there is no further channel, so a smaller size may put more into one.
             of_a_channel = std::max({of_a_channel, largest, to_a_peer(std::min(row.grain, row.up_to_bytes))});
         }

@@ -43,11 +43,6 @@ struct TuningRow {
     bool operator==(const TuningRow &) const = default;
 };
 
-/// value / by, rounded up, also of no_limit. (Kernels have ceil_divide().)
-constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
-    return value / by + (value % by != 0 ? 1 : 0);
-}
-
 /// What a table was measured on.
 struct TuningKey {
     static constexpr const char *apart = "host memory";

@@ -40,8 +40,7 @@ BATON_HD void broadcast_pull(Engine &engine, const CollectiveArgs &args) {
         engine.copy(engine.local(args.recv), args.send, args.bytes);
         if (!engine.wait_all(1)) return;
     } else {
-        const bool named = args.arrival.recv.word != BufferRef{}.word;
-        const std::uint64_t first = named ? by_root : 0;
+        const std::uint64_t first = args.arrival.recv.names_a_buffer() ? by_root : 0;
         engine.copy_from(args.recv + first, engine.send_of(args.root) + first, args.bytes - first);
         engine.signal(args.root, 1);
         if (first != 0 && !engine.wait(args.root, 1)) return;

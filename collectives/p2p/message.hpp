@@ -31,7 +31,8 @@ struct Message {
 /// one thread progresses all messages of a group, and false means "not yet" or failure.
 struct MessageProgress {
     bool begun = false;
-    std::uint64_t pieces = 0;  // done
+    std::uint64_t pieces = 0;  // done by this rank
+    bool has_helped = false;   // a sender that only helps: it does so once, for as long as there are pieces
 };
 
 /// True once the slot of a message that is to be sent is free, and its buffer of lines or staging: all that may have

@@ -28,11 +28,11 @@ public:
         constexpr std::uint64_t page = 4096, least = 32768, most = 262144;
         // What counts them has step_bits, and is counted up once more by each of the two.
         constexpr std::uint64_t most_pairs = std::uint64_t{1} << (step_bits - 4);
-        const std::uint64_t wanted = bytes / (2 * most) + (bytes % (2 * most) != 0);
+        const std::uint64_t wanted = ceil_divide(bytes, 2 * most);
         const std::uint64_t pieces = 2 * (wanted < most_pairs ? wanted : most_pairs);
-        each_ = bytes < 2 * least ? 2 * least : (bytes + pieces * page - 1) / (pieces * page) * page;
+        each_ = bytes < 2 * least ? 2 * least : ceil_divide(bytes, pieces * page) * page;
     }
-    BATON_HD std::uint64_t count() const { return bytes_ / each_ + (bytes_ % each_ != 0); }
+    BATON_HD std::uint64_t count() const { return ceil_divide(bytes_, each_); }
     BATON_HD Range operator[](std::uint64_t index) const {
         const std::uint64_t begin = index * each_;
         return {begin, bytes_ - begin < each_ ? bytes_ - begin : each_};
@@ -69,10 +69,9 @@ BATON_HD bool send_pull(Engine &engine, const Message &message, MessageProgress 
         progress.begun = true;
     }
     if (engine.wait_word(&out->consumed.value, message.number, WaitFor::reply)) return true;
-    const bool has_helped = progress.pieces != 0;
     typename Engine::Remote destination{};
-    if (!has_helped && engine.find_reply(&out->reply, &destination)) {
-        progress.pieces = 1;
+    if (!progress.has_helped && engine.find_reply(&out->reply, &destination)) {
+        progress.has_helped = true;
         const auto copy = [&](const Range &piece) {
             engine.copy(destination + piece.begin, message.buffer + piece.begin, piece.bytes);
         };

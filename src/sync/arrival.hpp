@@ -21,6 +21,7 @@ struct BufferRef {
         return {reinterpret_cast<std::uint64_t>(address) << 16 | raw_slot, 0};
     }
     BATON_HD std::uint64_t slot() const { return word & 0xFFFF; }
+    BATON_HD bool names_a_buffer() const { return word != raw_slot; }
     BATON_HD bool is_in_region() const { return slot() != raw_slot; }
     BATON_HD std::uint64_t offset() const { return word >> 16; }
     std::byte *address() const { return reinterpret_cast<std::byte *>(word >> 16); }

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "sync/comm_view.hpp"
+#include "util/divide.hpp"
 
 /// The contract of a transport. An algorithm is written once, as a template over an Engine, and runs as one block of a
 /// GPU kernel (kernel/engine.cuh), as one thread on shared host memory (host/engine.hpp), or as a sequence of
@@ -206,13 +207,6 @@ struct LinePass {
 
 /// A pass goes by runs of so many lines; the kernels' rings hold one at least for each block.
 inline constexpr unsigned lines_of_run = 16;
-
-/// bytes / parts, rounded up. Dividing 64 bits takes a GPU about a hundred dependent instructions, as long as a load.
-BATON_HD inline std::uint64_t ceil_divide(std::uint64_t bytes, std::uint64_t parts) {
-    const std::uint64_t dividend = bytes + parts - 1;
-    if (dividend >> 32 != 0) return dividend / parts;
-    return static_cast<std::uint32_t>(dividend) / static_cast<std::uint32_t>(parts);
-}
 
 /// Splits [0, bytes) into `parts` ranges that start at multiples of `granule`; the last ones may be short or empty.
 BATON_HD inline Range split(std::uint64_t bytes, std::uint64_t granule, int parts, int index) {

@@ -63,7 +63,7 @@ public:
         if (!load_arrival(line, number_, &theirs)) return not_yet(wait_for, number_);
         if (!(theirs.signature == mine_.signature)) return report(BATON_ERR_MISMATCH, theirs.signature);
         // The one that it names: a receiver its recv buffer, a sender that is read from its send buffer.
-        const BufferRef &named = theirs.recv.word != BufferRef{}.word ? theirs.recv : theirs.send;
+        const BufferRef &named = theirs.recv.names_a_buffer() ? theirs.recv : theirs.send;
         if (buffer == nullptr) return true;
         *buffer = reach_.resolve(view_, peer_, named);
         const bool gone = named.is_in_region() && buffer->address == nullptr;
@@ -87,7 +87,7 @@ public:
     }
     /// Of a recv: whether the sender is asked to copy into its buffer, if it names that. Not where this rank sends too:
     /// the other one has its own recvs to do then.
-    bool sender_helps() const { return reach_.ranks_help && has_no_sends_ && mine_.recv.word != BufferRef{}.word; }
+    bool sender_helps() const { return reach_.ranks_help && has_no_sends_ && mine_.recv.names_a_buffer(); }
     /// Adds 1 to a word that both ranks count up, and that one of them has set before the header: what it was. Relaxed,
     /// for a number is its taker's alone, and says nothing of any memory.
     static std::uint64_t count_up(std::uint64_t *word) {

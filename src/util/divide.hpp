@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+#include "util/hd.hpp"
+
+namespace baton::core {
+
+/// value / by, rounded up; of any two. Dividing 64 bits takes a GPU about a hundred dependent instructions, as long as
+/// a load.
+constexpr BATON_HD std::uint64_t ceil_divide(std::uint64_t value, std::uint64_t by) {
+    if ((value | by) >> 31 == 0)
+        return (static_cast<std::uint32_t>(value) + static_cast<std::uint32_t>(by) - 1) /
+               static_cast<std::uint32_t>(by);
+    const std::uint64_t whole = value / by;
+    return whole + (whole * by != value ? 1 : 0);
+}
+
+}  // namespace baton::core
