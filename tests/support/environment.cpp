@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 #if BATON_WITH_CUDA
@@ -27,17 +28,47 @@ std::string describe(baton_result result) {
     return ::testing::AssertionFailure() << expression << "\n  returned " << describe(result);
 }
 
+#if BATON_WITH_CUDA
+namespace {
+
+int rank_on_node() {
+    MPI_Comm node = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    int rank = 0;
+    MPI_Comm_rank(node, &rank);
+    MPI_Comm_free(&node);
+    return rank;
+}
+
+/// Before the first CUDA call, which reads the variable and would also count the GPUs: files do that here.
+void show_one_gpu(int local_rank) {
+    int gpus = 0;
+    for (const auto &file : std::filesystem::directory_iterator("/dev")) {
+        const std::string name = file.path().filename();
+        if (name.rfind("nvidia", 0) == 0 && name.find_first_not_of("0123456789", 6) == std::string::npos &&
+            name.size() > 6)
+            ++gpus;
+    }
+    if (gpus == 0) return;
+    setenv("CUDA_VISIBLE_DEVICES", std::to_string(local_rank % gpus).c_str(), 1);
+    int visible = 0;
+    if (cudaGetDeviceCount(&visible) == cudaSuccess && visible == 1) return;
+    std::fprintf(stderr, "[rank %d] CUDA_VISIBLE_DEVICES=%d of %d shows %d GPUs\n", world_rank(), local_rank % gpus,
+                 gpus, visible);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+}  // namespace
+#endif
+
 void select_device() {
 #if BATON_WITH_CUDA
     int devices = 0;
     const char *transport = std::getenv("BATON_TRANSPORT");
     if (transport != nullptr && std::strcmp(transport, "host") == 0) return;
+    const int local_rank = rank_on_node();
+    if (std::getenv("BATON_TEST_ONE_GPU_VISIBLE") != nullptr) show_one_gpu(local_rank);
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return;
-    MPI_Comm node = MPI_COMM_NULL;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    int local_rank = 0;
-    MPI_Comm_rank(node, &local_rank);
-    MPI_Comm_free(&node);
     environment().device = local_rank % devices;
     if (cudaSetDevice(environment().device) != cudaSuccess) environment().device = -1;
 #endif
