@@ -66,7 +66,8 @@ public:
 private:
     void enqueue(Program program, const Call &call, const Addresses & /*recv_of*/) override {
         void *arguments[] = {const_cast<CommView *>(&view_), const_cast<Call *>(&call)};
-        launch(kernel_of(program), call.channels, block_threads, arguments, stream_, "launching a program");
+        launch(kernel_of(program), call.channels, block_threads, arguments, FencesWaitFor::own, stream_,
+               "launching a program");
     }
 };
 

@@ -97,16 +97,20 @@ const void *address_of(Kernel *kernel) {
 
 }  // namespace
 
-void launch(const void *kernel, int blocks, int threads, void **arguments, cudaStream_t stream, const char *name) {
-    cudaLaunchAttribute overlap{};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
+void launch(const void *kernel, int blocks, int threads, void **arguments, FencesWaitFor waited_for,
+            cudaStream_t stream, const char *name) {
+    cudaLaunchAttribute attributes[2]{};
+    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = cudaLaunchAttributeMemSyncDomain;
+    attributes[1].val.memSyncDomain =
+        waited_for == FencesWaitFor::own ? cudaLaunchMemSyncDomainRemote : cudaLaunchMemSyncDomainDefault;
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks));
     config.blockDim = dim3(static_cast<unsigned>(threads));
     config.stream = stream;
-    config.attrs = &overlap;
-    config.numAttrs = 1;
+    config.attrs = attributes;
+    config.numAttrs = 2;
     const cudaError_t error = cudaLaunchKernelExC(&config, kernel, arguments);
     if (error == cudaSuccess) return;
     cudaGetLastError();
@@ -117,23 +121,24 @@ void launch_sync(const CommView &view, const Arrival &mine, const SyncActions &a
                  cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), const_cast<Arrival *>(&mine),
                          const_cast<SyncActions *>(&actions)};
-    launch(address_of(&sync_kernel), channels, block_threads, arguments, stream, "launching a synchronisation kernel");
+    launch(address_of(&sync_kernel), channels, block_threads, arguments, FencesWaitFor::own, stream,
+           "launching a synchronisation kernel");
 }
 
 void launch_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, int blocks,
-                 cudaStream_t stream) {
+                 FencesWaitFor waited_for, cudaStream_t stream) {
     void *arguments[] = {&destination, &source, &bytes};
-    launch(address_of(&copy_kernel), blocks, block_threads, arguments, stream, "launching a copy kernel");
+    launch(address_of(&copy_kernel), blocks, block_threads, arguments, waited_for, stream, "launching a copy kernel");
 }
 
 void launch_signal(const CommView &view, int window, int target, cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &window, &target};
-    launch(address_of(&signal_kernel), 1, 1, arguments, stream, "launching a signal kernel");
+    launch(address_of(&signal_kernel), 1, 1, arguments, FencesWaitFor::all, stream, "launching a signal kernel");
 }
 
 void launch_wait_signal(const CommView &view, int window, int source, std::uint64_t signals, cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &window, &source, &signals};
-    launch(address_of(&wait_signal_kernel), 1, 1, arguments, stream, "launching a wait kernel");
+    launch(address_of(&wait_signal_kernel), 1, 1, arguments, FencesWaitFor::all, stream, "launching a wait kernel");
 }
 
 void launch_reduce(const CommView &view, std::byte *destination, const ReduceSources &sources, std::uint64_t count,
@@ -141,13 +146,15 @@ void launch_reduce(const CommView &view, std::byte *destination, const ReduceSou
     int op_value = op;
     void *arguments[] = {const_cast<CommView *>(&view), &destination, const_cast<ReduceSources *>(&sources), &count,
                          &op_value};
-    launch(reduce_kernel_of(type), blocks, block_threads, arguments, stream, "launching a reduction kernel");
+    launch(reduce_kernel_of(type), blocks, block_threads, arguments, FencesWaitFor::own, stream,
+           "launching a reduction kernel");
 }
 
 void launch_probe(const CommView &view, std::uint64_t value, bool verify, std::uint64_t *unreached,
                   cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &value, &verify, &unreached};
-    launch(address_of(&probe_kernel), 1, max_ranks, arguments, stream, "launching the probe kernel");
+    launch(address_of(&probe_kernel), 1, max_ranks, arguments, FencesWaitFor::all, stream,
+           "launching the probe kernel");
 }
 
 std::vector<const void *> transport_kernels() {
