@@ -173,9 +173,9 @@ void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const Col
     }
     RoutedArgs routed{args, route_};  // a kernel without a route takes the first part
     void *arguments[] = {const_cast<CommView *>(&view_), &routed};
-    const FencesWaitFor waited_for = is_for_few_bytes(plan.algorithm) ? FencesWaitFor::all : FencesWaitFor::own;
-    launch(choice.kernel, plan.channels * blocks_per_channel(plan.algorithm), choice.threads, arguments, waited_for,
-           stream, "launching a collective");
+    const SyncDomain domain = is_for_few_bytes(plan.algorithm) ? SyncDomain::of_stream : SyncDomain::remote;
+    launch(choice.kernel, plan.channels * blocks_per_channel(plan.algorithm), choice.threads, arguments, domain, stream,
+           "launching a collective");
 }
 
 void GpuExecutor::collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) {
@@ -250,7 +250,7 @@ void GpuExecutor::transfer(std::byte *destination, const std::byte *source, std:
             check_cuda(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDeviceToDevice, on),
                        "copying to or from a window");
         } else {
-            launch_copy(destination, source, bytes, plan.channels, FencesWaitFor::all, on);
+            launch_copy(destination, source, bytes, plan.channels, SyncDomain::of_stream, on);
         }
     });
 }

@@ -27,10 +27,11 @@ void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, DirectSen
     MessageLaunch<capacity> planned = plan_launch<capacity>(calls, channels_, direct);
     const KernelChoice choice = message_kernel(capacity > few_messages, planned.only);
     void *arguments[] = {const_cast<CommView *>(&view_), &planned.batch};
-    const bool few_bytes = std::all_of(calls.begin(), calls.end(),
+    const bool few_bytes = capacity <= few_messages &&
+                           std::all_of(calls.begin(), calls.end(),
                                        [](const MessageCall &call) { return is_for_few_bytes(call.plan.algorithm); });
     launch(choice.kernel, planned.blocks, choice.threads, arguments,
-           few_bytes ? FencesWaitFor::all : FencesWaitFor::own, stream, "launching sends and recvs");
+           few_bytes ? SyncDomain::of_stream : SyncDomain::remote, stream, "launching sends and recvs");
 }
 
 /// Takes out of the calls the send that a copy engine carries, and leaves its head: one, whose destination is known and
@@ -66,12 +67,12 @@ void GpuMessages::send_directly(const DirectSend &send, cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view_), const_cast<DirectSend *>(&send)};
     check_cuda(cudaStreamWaitEvent(lane_.pushes.get(), lane_.fork.get(), 0), "cudaStreamWaitEvent");
     const KernelChoice meet = meet_for_direct_send();
-    launch(meet.kernel, 1, meet.threads, arguments, FencesWaitFor::own, lane_.pushes.get(), "launching a send");
+    launch(meet.kernel, 1, meet.threads, arguments, SyncDomain::remote, lane_.pushes.get(), "launching a send");
     check_cuda(cudaMemcpyAsync(send.destination + send.head_bytes, send.message.buffer + send.head_bytes,
                                send.message.bytes - send.head_bytes, cudaMemcpyDeviceToDevice, lane_.pushes.get()),
                "copying a message");
     const KernelChoice done = done_with_direct_send();
-    launch(done.kernel, 1, done.threads, arguments, FencesWaitFor::own, lane_.pushes.get(), "launching a send");
+    launch(done.kernel, 1, done.threads, arguments, SyncDomain::remote, lane_.pushes.get(), "launching a send");
     lane_.let_follow_pushes(stream);
 }
 

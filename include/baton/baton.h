@@ -442,7 +442,7 @@ BATON_API baton_result baton_window_create(baton_comm_t comm, size_t bytes, bato
 BATON_API baton_result baton_window_destroy(baton_window_t window);
 
 /* The address at which this process sees `peer`'s memory of the window: plain loads and stores (or kernels) reach it.
- */
+ * A peer may read what was stored so after a later signal of this rank, or a barrier, in the same stream. */
 BATON_API baton_result baton_window_pointer(baton_window_t window, int peer, void **pointer);
 
 /* put copies `bytes` from `source` to offset `offset` of target's window memory; get copies the other way. `source` and

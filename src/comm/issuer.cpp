@@ -60,7 +60,8 @@ Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std
         const PlannedCall instead(request, straight, call.rank, call.size);
         if (instead.peers_touch_send())
             arrival.send = buffers.mapped(request.send, request.send_info, call.send_bytes());
-        if (instead.peers_touch_recv() || instead.peer_may_help())
+        // A broadcast's root whose buffer is mapped copies nothing for others, so their buffers need no names.
+        if (instead.peers_touch_recv() || (request.operation == BATON_RECV && instead.peer_may_help()))
             arrival.recv = buffers.mapped(request.recv, request.recv_info, call.recv_bytes());
     }
     return arrival;

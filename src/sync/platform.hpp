@@ -49,7 +49,7 @@ BATON_HD inline void store_relaxed(std::uint64_t *word, std::uint64_t value) {
 }
 
 /// Release is cumulative: it covers what other threads of the block wrote before a __syncthreads() that precedes it,
-/// and what kernels and copies before this one in its stream have written.
+/// and what kernels and copies before this one in its stream have written (of another domain: docs/memory_model.md).
 BATON_HD inline void store_release(std::uint64_t *word, std::uint64_t value) {
 #if defined(__CUDA_ARCH__)
     asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");

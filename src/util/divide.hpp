@@ -6,8 +6,8 @@
 
 namespace baton::core {
 
-/// value / by, rounded up; of any two. Dividing 64 bits takes a GPU about a hundred dependent instructions, as long as
-/// a load.
+/// value / by, rounded up, for any value. Numbers of 31 bits are divided as such: 64 bits take a GPU about a hundred
+/// dependent instructions, as long as a load.
 constexpr BATON_HD std::uint64_t ceil_divide(std::uint64_t value, std::uint64_t by) {
     if ((value | by) >> 31 == 0)
         return (static_cast<std::uint32_t>(value) + static_cast<std::uint32_t>(by) - 1) /

@@ -66,7 +66,7 @@ public:
 private:
     void enqueue(Program program, const Call &call, const Addresses & /*recv_of*/) override {
         void *arguments[] = {const_cast<CommView *>(&view_), const_cast<Call *>(&call)};
-        launch(kernel_of(program), call.channels, block_threads, arguments, FencesWaitFor::own, stream_,
+        launch(kernel_of(program), call.channels, block_threads, arguments, SyncDomain::remote, stream_,
                "launching a program");
     }
 };

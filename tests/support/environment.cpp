@@ -4,11 +4,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <thread>
 
 #if BATON_WITH_CUDA
 #include <cuda_runtime.h>
+
+#include <filesystem>
+#include <sstream>
+#include <vector>
 #endif
 
 namespace baton::test {
@@ -40,22 +43,36 @@ int rank_on_node() {
     return rank;
 }
 
-/// Before the first CUDA call, which reads the variable and would also count the GPUs: files do that here.
-void show_one_gpu(int local_rank) {
-    int gpus = 0;
+/// As CUDA_VISIBLE_DEVICES names them. Without it by the driver's files: asking CUDA would make it read the variable.
+std::vector<std::string> names_of_gpus() {
+    std::vector<std::string> names;
+    if (const char *visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+        std::istringstream list(visible);
+        for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+        return names;
+    }
     for (const auto &file : std::filesystem::directory_iterator("/dev")) {
         const std::string name = file.path().filename();
-        if (name.rfind("nvidia", 0) == 0 && name.find_first_not_of("0123456789", 6) == std::string::npos &&
-            name.size() > 6)
-            ++gpus;
+        if (name.size() > 6 && name.compare(0, 6, "nvidia") == 0 &&
+            name.find_first_not_of("0123456789", 6) == std::string::npos)
+            names.push_back(std::to_string(names.size()));
     }
-    if (gpus == 0) return;
-    setenv("CUDA_VISIBLE_DEVICES", std::to_string(local_rank % gpus).c_str(), 1);
+    return names;
+}
+
+/// Before the first CUDA call. False where there is none to show.
+bool show_one_gpu(int local_rank) {
+    const std::vector<std::string> gpus = names_of_gpus();
+    if (gpus.empty()) return false;
+    const std::string &mine = gpus[static_cast<std::size_t>(local_rank) % gpus.size()];
+    setenv("CUDA_VISIBLE_DEVICES", mine.c_str(), 1);
     int visible = 0;
-    if (cudaGetDeviceCount(&visible) == cudaSuccess && visible == 1) return;
-    std::fprintf(stderr, "[rank %d] CUDA_VISIBLE_DEVICES=%d of %d shows %d GPUs\n", world_rank(), local_rank % gpus,
-                 gpus, visible);
+    if (cudaGetDeviceCount(&visible) != cudaSuccess || visible == 0) return false;
+    if (visible == 1) return true;
+    std::fprintf(stderr, "[rank %d] CUDA_VISIBLE_DEVICES=%s came too late: %d GPUs are seen\n", world_rank(),
+                 mine.c_str(), visible);
     MPI_Abort(MPI_COMM_WORLD, 1);
+    return false;
 }
 
 }  // namespace
@@ -67,7 +84,7 @@ void select_device() {
     const char *transport = std::getenv("BATON_TRANSPORT");
     if (transport != nullptr && std::strcmp(transport, "host") == 0) return;
     const int local_rank = rank_on_node();
-    if (std::getenv("BATON_TEST_ONE_GPU_VISIBLE") != nullptr) show_one_gpu(local_rank);
+    if (std::getenv("BATON_TEST_ONE_GPU_VISIBLE") != nullptr && !show_one_gpu(local_rank)) return;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return;
     environment().device = local_rank % devices;
     if (cudaSetDevice(environment().device) != cudaSuccess) environment().device = -1;

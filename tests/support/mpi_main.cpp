@@ -74,7 +74,7 @@ int main(int argc, char **argv) {
     testing::InitGoogleTest(&argc, argv);
     baton::test::select_device();
     agree_on_seed();
-    if (needs_missing_gpu()) {
+    if (baton::test::any_rank(needs_missing_gpu())) {
         if (environment().rank == 0) std::printf("skipped: this needs a GPU, and there is none\n");
         MPI_Finalize();
         return skip_code;

@@ -106,7 +106,7 @@ void CopyEngine::copy(Remote destination, const std::byte *source, std::uint64_t
     const std::uint64_t head = head_launched_ || destination == source ? 0 : head_of(bytes);
     head_launched_ = true;
     if (head > 0) {
-        launch_copy(destination, source, head, copy_blocks, FencesWaitFor::own, stream());
+        launch_copy(destination, source, head, copy_blocks, SyncDomain::remote, stream());
         head_to_wait_for_ = true;
     }
     batch_.add(destination + head, source + head, bytes - head);
@@ -119,7 +119,7 @@ void CopyEngine::copy_own(std::byte *destination, const std::byte *source, std::
 }
 void CopyEngine::launch_own_copies() {
     for (const Copy &copy : own_)
-        launch_copy(copy.destination, copy.source, copy.bytes, copy_blocks, FencesWaitFor::own, stream());
+        launch_copy(copy.destination, copy.source, copy.bytes, copy_blocks, SyncDomain::remote, stream());
     own_.clear();
 }
 

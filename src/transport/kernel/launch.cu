@@ -97,20 +97,19 @@ const void *address_of(Kernel *kernel) {
 
 }  // namespace
 
-void launch(const void *kernel, int blocks, int threads, void **arguments, FencesWaitFor waited_for,
-            cudaStream_t stream, const char *name) {
+void launch(const void *kernel, int blocks, int threads, void **arguments, SyncDomain domain, cudaStream_t stream,
+            const char *name) {
     cudaLaunchAttribute attributes[2]{};
     attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[0].val.programmaticStreamSerializationAllowed = 1;
     attributes[1].id = cudaLaunchAttributeMemSyncDomain;
-    attributes[1].val.memSyncDomain =
-        waited_for == FencesWaitFor::own ? cudaLaunchMemSyncDomainRemote : cudaLaunchMemSyncDomainDefault;
+    attributes[1].val.memSyncDomain = cudaLaunchMemSyncDomainRemote;
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks));
     config.blockDim = dim3(static_cast<unsigned>(threads));
     config.stream = stream;
     config.attrs = attributes;
-    config.numAttrs = 2;
+    config.numAttrs = domain == SyncDomain::remote ? 2 : 1;
     const cudaError_t error = cudaLaunchKernelExC(&config, kernel, arguments);
     if (error == cudaSuccess) return;
     cudaGetLastError();
@@ -121,24 +120,24 @@ void launch_sync(const CommView &view, const Arrival &mine, const SyncActions &a
                  cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), const_cast<Arrival *>(&mine),
                          const_cast<SyncActions *>(&actions)};
-    launch(address_of(&sync_kernel), channels, block_threads, arguments, FencesWaitFor::own, stream,
+    launch(address_of(&sync_kernel), channels, block_threads, arguments, SyncDomain::remote, stream,
            "launching a synchronisation kernel");
 }
 
-void launch_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, int blocks,
-                 FencesWaitFor waited_for, cudaStream_t stream) {
+void launch_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, int blocks, SyncDomain domain,
+                 cudaStream_t stream) {
     void *arguments[] = {&destination, &source, &bytes};
-    launch(address_of(&copy_kernel), blocks, block_threads, arguments, waited_for, stream, "launching a copy kernel");
+    launch(address_of(&copy_kernel), blocks, block_threads, arguments, domain, stream, "launching a copy kernel");
 }
 
 void launch_signal(const CommView &view, int window, int target, cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &window, &target};
-    launch(address_of(&signal_kernel), 1, 1, arguments, FencesWaitFor::all, stream, "launching a signal kernel");
+    launch(address_of(&signal_kernel), 1, 1, arguments, SyncDomain::of_stream, stream, "launching a signal kernel");
 }
 
 void launch_wait_signal(const CommView &view, int window, int source, std::uint64_t signals, cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &window, &source, &signals};
-    launch(address_of(&wait_signal_kernel), 1, 1, arguments, FencesWaitFor::all, stream, "launching a wait kernel");
+    launch(address_of(&wait_signal_kernel), 1, 1, arguments, SyncDomain::of_stream, stream, "launching a wait kernel");
 }
 
 void launch_reduce(const CommView &view, std::byte *destination, const ReduceSources &sources, std::uint64_t count,
@@ -146,14 +145,14 @@ void launch_reduce(const CommView &view, std::byte *destination, const ReduceSou
     int op_value = op;
     void *arguments[] = {const_cast<CommView *>(&view), &destination, const_cast<ReduceSources *>(&sources), &count,
                          &op_value};
-    launch(reduce_kernel_of(type), blocks, block_threads, arguments, FencesWaitFor::own, stream,
+    launch(reduce_kernel_of(type), blocks, block_threads, arguments, SyncDomain::remote, stream,
            "launching a reduction kernel");
 }
 
 void launch_probe(const CommView &view, std::uint64_t value, bool verify, std::uint64_t *unreached,
                   cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &value, &verify, &unreached};
-    launch(address_of(&probe_kernel), 1, max_ranks, arguments, FencesWaitFor::all, stream,
+    launch(address_of(&probe_kernel), 1, max_ranks, arguments, SyncDomain::of_stream, stream,
            "launching the probe kernel");
 }
 

@@ -27,23 +27,24 @@ struct SyncActions {
     bool finish = false;
 };
 
-/// What a kernel's fences and its end wait for (CUDA's memory synchronisation domains). `all`: the stores of all
-/// kernels on this GPU that are under way, for which the application's wait then too. `own`: those of kernels launched
-/// so, and the application's do not wait for them, which takes a third off a short one's time beside a large operation;
-/// the launch takes 0.1 to 0.2 us more (docs/experiments.md). What a peer is told of must be among them: `all` where
-/// that may be a put, or what a kernel of the application has stored in the peer's window.
-enum class FencesWaitFor {
-    all,
-    own
+/// CUDA's memory synchronisation domain of a kernel: its fences, its releases to peers and its end wait for the stores
+/// of its domain that are under way on this GPU, and so do those of the application's kernels. `of_stream`: the
+/// stream's, as of the application's kernels there, if it has set nothing else the domain Default. `remote`: another
+/// one, so that the application's kernels do not wait for a large operation's stores over the links. Such a launch
+/// takes 0.1 to 0.2 us more (docs/experiments.md). What a signal tells a peer of must be in its own domain, or of
+/// kernels that have ended.
+enum class SyncDomain {
+    of_stream,
+    remote
 };
 
 /// Launches return after enqueueing and throw BATON_ERR_CUDA.
-void launch(const void *kernel, int blocks, int threads, void **arguments, FencesWaitFor waited_for,
-            cudaStream_t stream, const char *name);
+void launch(const void *kernel, int blocks, int threads, void **arguments, SyncDomain domain, cudaStream_t stream,
+            const char *name);
 void launch_sync(const CommView &view, const Arrival &mine, const SyncActions &actions, int channels,
                  cudaStream_t stream);
-void launch_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, int blocks,
-                 FencesWaitFor waited_for, cudaStream_t stream);
+void launch_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, int blocks, SyncDomain domain,
+                 cudaStream_t stream);
 void launch_signal(const CommView &view, int window, int target, cudaStream_t stream);
 void launch_wait_signal(const CommView &view, int window, int source, std::uint64_t signals, cudaStream_t stream);
 
