@@ -10,6 +10,7 @@
 #include "collectives/gpu_messages.hpp"
 #include "collectives/gpu_order.hpp"
 #include "collectives/kernels.hpp"
+#include "collectives/launch_domain.hpp"
 #include "collectives/peer_addresses.hpp"
 #include "collectives/route.hpp"
 #include "cuda/check.hpp"
@@ -173,9 +174,8 @@ void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const Col
     }
     RoutedArgs routed{args, route_};  // a kernel without a route takes the first part
     void *arguments[] = {const_cast<CommView *>(&view_), &routed};
-    const SyncDomain domain = is_for_few_bytes(plan.algorithm) ? SyncDomain::of_stream : SyncDomain::remote;
-    launch(choice.kernel, plan.channels * blocks_per_channel(plan.algorithm), choice.threads, arguments, domain, stream,
-           "launching a collective");
+    launch(choice.kernel, plan.channels * blocks_per_channel(plan.algorithm), choice.threads, arguments,
+           domain_of(plan.algorithm), stream, "launching a collective");
 }
 
 void GpuExecutor::collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) {

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "collectives/gpu_messages.hpp"
+#include "collectives/launch_domain.hpp"
 #include "collectives/message_launch.hpp"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
@@ -27,11 +28,8 @@ void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, DirectSen
     MessageLaunch<capacity> planned = plan_launch<capacity>(calls, channels_, direct);
     const KernelChoice choice = message_kernel(capacity > few_messages, planned.only);
     void *arguments[] = {const_cast<CommView *>(&view_), &planned.batch};
-    const bool few_bytes = capacity <= few_messages &&
-                           std::all_of(calls.begin(), calls.end(),
-                                       [](const MessageCall &call) { return is_for_few_bytes(call.plan.algorithm); });
-    launch(choice.kernel, planned.blocks, choice.threads, arguments,
-           few_bytes ? SyncDomain::of_stream : SyncDomain::remote, stream, "launching sends and recvs");
+    launch(choice.kernel, planned.blocks, choice.threads, arguments, domain_of(calls), stream,
+           "launching sends and recvs");
 }
 
 /// Takes out of the calls the send that a copy engine carries, and leaves its head: one, whose destination is known and

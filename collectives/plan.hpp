@@ -77,10 +77,6 @@ constexpr bool goes_in_lines(Algorithm algorithm) {
 }
 /// Whether all of its data lie in lines at once, and so must fit there; those of a pipeline go round.
 constexpr bool lies_in_lines(Algorithm algorithm) { return goes_in_lines(algorithm) && !is_pipeline(algorithm); }
-/// Whether tables have it for so few bytes, up to 4 MiB, that a longer launch would be seen in a call's time.
-constexpr bool is_for_few_bytes(Algorithm algorithm) {
-    return goes_in_packets(algorithm) || lies_in_lines(algorithm) || algorithm == Algorithm::arrive;
-}
 constexpr bool goes_through_staging(Algorithm algorithm) { return algorithm == Algorithm::staged; }
 /// Neither staged, nor in lines, nor along a route: packets, pushes, pulls, shots. The kernels of an operation are
 /// divided among files by this.

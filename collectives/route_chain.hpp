@@ -119,7 +119,7 @@ private:
     /// So many that the groups are busy together for most of the time, where that leaves enough for each.
     BATON_HD std::uint64_t segment_for(std::uint64_t bytes) const {
         const std::uint64_t wanted = bytes * blocks_ / (4U * route_.groups);
-        return wanted < least_segment ? least_segment : (wanted + copy_granule - 1) / copy_granule * copy_granule;
+        return wanted < least_segment ? least_segment : round_up(wanted, copy_granule);
     }
     /// A step after those of all lanes, of which the first has the most.
     BATON_HD std::uint64_t final_step() const { return steps_of_share(share_of(0)) * blocks_ + 1; }
@@ -128,7 +128,7 @@ private:
         return share.bytes / sizeof(T) * sizeof(Accumulator<T>);
     }
     BATON_HD std::uint64_t steps_of_share(const Range &share) const {
-        return (accumulator_bytes(share) + segments_.bytes() - 1) / segments_.bytes();
+        return ceil_divide(accumulator_bytes(share), segments_.bytes());
     }
 
     BATON_HD const typename Engine::Remote *sources_of_group(const Piece &piece) {

@@ -82,8 +82,8 @@ private:
     }
     BATON_HD Remote early_place(int owner, int index) const {
         if constexpr (has_early) {
-            const std::uint64_t granules = (piece_.part(early_bytes_).bytes + copy_granule - 1) / copy_granule;
-            return engine_.early_of(owner) + static_cast<std::uint64_t>(index) * granules * copy_granule;
+            const std::uint64_t place = round_up(piece_.part(early_bytes_).bytes, copy_granule);
+            return engine_.early_of(owner) + static_cast<std::uint64_t>(index) * place;
         } else {
             return {};
         }

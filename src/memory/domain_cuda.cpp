@@ -13,6 +13,7 @@
 #include "memory/gpu_pointer_query.hpp"
 #include "memory/memory_domain.hpp"
 #include "memory/readable.hpp"
+#include "util/divide.hpp"
 #include "util/failure.hpp"
 #include "util/log.hpp"
 #include "util/unique_fd.hpp"
@@ -56,7 +57,7 @@ public:
 
     void *allocate(std::size_t bytes) override {
         if (bytes > SIZE_MAX - block_bytes) fail(BATON_ERR_MEMORY, "cannot allocate {} bytes", bytes);
-        const std::size_t size = (std::max<std::size_t>(bytes, 1) + block_bytes - 1) / block_bytes * block_bytes;
+        const std::size_t size = round_up(std::max<std::size_t>(bytes, 1), block_bytes);
         const OnDevice here(device_);
         void *pointer = nullptr;
         check_cuda(cudaMalloc(&pointer, size), "cudaMalloc of {} bytes on device {}", size, device_);

@@ -13,6 +13,7 @@
 #include "memory/gpu_pointer.hpp"
 #include "memory/memory_domain.hpp"
 #include "memory/readable.hpp"
+#include "util/divide.hpp"
 #include "util/failure.hpp"
 #include "util/file_size_limit.hpp"
 #include "util/unique_fd.hpp"
@@ -165,7 +166,7 @@ public:
 
     void *allocate(std::size_t bytes) override {
         if (bytes > SIZE_MAX / 2) fail(BATON_ERR_MEMORY, "cannot allocate {} bytes of host memory", bytes);
-        const std::uint64_t size = (std::max<std::uint64_t>(bytes, 1) + page_size() - 1) / page_size() * page_size();
+        const std::uint64_t size = round_up(std::max<std::uint64_t>(bytes, 1), page_size());
         UniqueFd fd = create_memfd(size);
         HostAllocations &all = host_allocations();
         auto node = unplaced(HostAllocation{.size = size, .id = 0, .fd = std::move(fd)});

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "bootstrap/agree.hpp"
+#include "util/divide.hpp"
 #include "util/failure.hpp"
 #include "util/file_size_limit.hpp"
 #include "util/random.hpp"
@@ -83,7 +84,7 @@ void reserve(int fd, std::size_t offset, std::size_t bytes, std::size_t total) {
 
 SharedSegment::SharedSegment(Bootstrap &bootstrap, std::size_t bytes_per_rank) {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    bytes_per_rank_ = std::max(page, (bytes_per_rank + page - 1) / page * page);
+    bytes_per_rank_ = std::max(page, round_up(bytes_per_rank, page));
     total_bytes_ = bytes_per_rank_ * static_cast<std::size_t>(bootstrap.size());
     const bool creator = bootstrap.rank() == 0;
 

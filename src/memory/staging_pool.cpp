@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "util/divide.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
@@ -15,13 +16,13 @@ constexpr std::uint64_t most_ahead = 64 << 20;  // of a chunk for pieces that ar
 /// To 4, 5, 6 or 7 times a power of two.
 std::uint64_t rounded_up(std::uint64_t bytes) {
     const std::uint64_t step = std::max<std::uint64_t>(std::bit_floor(bytes) / 4, 1);
-    return (bytes + step - 1) / step * step;
+    return round_up(bytes, step);
 }
 
 }  // namespace
 
 StagingPool::Piece StagingPool::take(std::uint64_t bytes) {
-    const std::uint64_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    const std::uint64_t rounded = round_up(bytes, alignment);
     Chunk &chunk = chunk_for(rounded);
     const std::uint64_t offset = chunk.used;
     chunk.used += rounded;

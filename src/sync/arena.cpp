@@ -2,14 +2,18 @@
 
 #include <algorithm>
 
+#include "util/divide.hpp"
+
 namespace baton::core {
 namespace {
+
+constexpr std::uint64_t alignment = 256;
 
 class Allocator {
 public:
     std::uint64_t take(std::uint64_t bytes) {
         const std::uint64_t offset = next_;
-        next_ = (next_ + bytes + 255) / 256 * 256;
+        next_ = round_up(next_ + bytes, alignment);
         return offset;
     }
     std::uint64_t total() const { return next_; }
@@ -38,18 +42,19 @@ ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
     layout.channels = channels;
     // A channel's share of packet_limit bytes, rounded up to whole packets, plus one because shares start on element
     // boundaries.
-    layout.packets_per_channel = std::max<std::uint64_t>(1, (limits.packets / packet_payload + c - 1) / c + 1);
-    layout.lines_per_channel = limits.lines == 0 ? 0 : lines_for((limits.lines + c - 1) / c + rounded_up) + last_lines;
+    layout.packets_per_channel = std::max<std::uint64_t>(1, ceil_divide(limits.packets / packet_payload, c) + 1);
+    layout.lines_per_channel =
+        limits.lines == 0 ? 0 : lines_for(ceil_divide(limits.lines, c) + rounded_up) + last_lines;
     layout.message_packets = limits.messages / packet_payload;
     layout.message_capacity = layout.message_packets * packet_payload;
     if (limits.host_packets) {
         // Of nearly all of their memory, and slots begin where caches' lines do.
-        layout.message_packets = (layout.message_capacity / sizeof(Packet) + host_packet_epochs + 7) / 8 * 8;
+        layout.message_packets = round_up(layout.message_capacity / sizeof(Packet) + host_packet_epochs, 8);
     }
     layout.message_lines = lines_for(limits.message_lines);
-    layout.message_staged = (limits.message_staged + 255) / 256 * 256;
-    layout.segment_bytes = (limits.segment + 255) / 256 * 256;
-    layout.early_bytes = (limits.early + 255) / 256 * 256;
+    layout.message_staged = round_up(limits.message_staged, alignment);
+    layout.segment_bytes = round_up(limits.segment, alignment);
+    layout.early_bytes = round_up(limits.early, alignment);
 
     Allocator allocator;
     layout.sent = allocator.take(n * sizeof(MessageCount));

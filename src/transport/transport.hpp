@@ -210,7 +210,7 @@ inline constexpr unsigned lines_of_run = 16;
 
 /// Splits [0, bytes) into `parts` ranges that start at multiples of `granule`; the last ones may be short or empty.
 BATON_HD inline Range split(std::uint64_t bytes, std::uint64_t granule, int parts, int index) {
-    const std::uint64_t per = (ceil_divide(bytes, static_cast<std::uint64_t>(parts)) + granule - 1) / granule * granule;
+    const std::uint64_t per = round_up(ceil_divide(bytes, static_cast<std::uint64_t>(parts)), granule);
     const std::uint64_t begin =
         per * static_cast<std::uint64_t>(index) < bytes ? per * static_cast<std::uint64_t>(index) : bytes;
     const std::uint64_t end = begin + per < bytes ? begin + per : bytes;

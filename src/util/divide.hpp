@@ -16,4 +16,7 @@ constexpr BATON_HD std::uint64_t ceil_divide(std::uint64_t value, std::uint64_t 
     return whole + (whole * by != value ? 1 : 0);
 }
 
+/// The least multiple of `of` that is not below value. It must fit 64 bits.
+constexpr BATON_HD std::uint64_t round_up(std::uint64_t value, std::uint64_t of) { return ceil_divide(value, of) * of; }
+
 }  // namespace baton::core

@@ -27,5 +27,16 @@ TEST(Divide, WhereTheSumWouldNotFit) {
     EXPECT_EQ(ceil_divide(most - 1, most), 1U);
 }
 
+TEST(Divide, RoundsUpToMultiples) {
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    EXPECT_EQ(round_up(0, 8), 0U);
+    EXPECT_EQ(round_up(1, 8), 8U);
+    EXPECT_EQ(round_up(8, 8), 8U);
+    EXPECT_EQ(round_up(9, 8), 16U);
+    EXPECT_EQ(round_up(9, 5), 10U);
+    EXPECT_EQ(round_up(most - 8, 8), most - 7);
+    EXPECT_EQ(round_up(most, 5), most);
+}
+
 }  // namespace
 }  // namespace baton::core
