@@ -19,12 +19,8 @@ namespace {
 /// find the same, from the same arrivals. (comm/issuer.cpp says when they do.)
 bool all_are_mapped(const HostEngine &engine, baton_operation operation, const CollectiveArgs &args) {
     const auto is_mapped = [&](int rank) {
-        if (rank == engine.rank()) {
-            return args.arrival.send.is_in_region() &&
-                   (operation != BATON_ALLREDUCE || args.arrival.recv.is_in_region());
-        }
-        const auto here = [](const HostRemote &remote) { return remote.is_mapped() && remote.address != nullptr; };
-        return here(engine.send_of(rank)) && (operation != BATON_ALLREDUCE || here(engine.recv_of(rank)));
+        const Arrival said = rank == engine.rank() ? args.arrival : engine.arrival_of(rank);
+        return said.send.is_in_region() && (operation != BATON_ALLREDUCE || said.recv.is_in_region());
     };
     if (operation == BATON_BROADCAST) return is_mapped(args.root);
     for (int rank = 0; rank < engine.size(); ++rank) {

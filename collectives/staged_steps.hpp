@@ -40,7 +40,7 @@ public:
                 return true;
             }
         }
-        return engine.await_all();
+        return engine.await_all([](int) { return false; });
     }
     BATON_HD bool is_early() const { return offset_ < early_bytes_; }
     BATON_HD int slot() const { return static_cast<int>(step_ & 1); }

@@ -23,29 +23,34 @@ BATON_HD inline std::uint64_t copied_by_root(std::uint64_t bytes, int ranks) {
 }
 
 template <class Engine>
-BATON_HD void broadcast_pull(Engine &engine, const CollectiveArgs &args) {
-    if (!engine.begin(args.arrival) || !engine.await_all()) return;
-    const bool mapped = engine.rank() == args.root ? !engine.copies_by_system(args.arrival.send)
-                                                   : engine.send_of(args.root).is_mapped();
-    const std::uint64_t by_root = engine.ranks_help() && !mapped ? copied_by_root(args.bytes, engine.size()) : 0;
-    if (engine.rank() == args.root) {
-        for (int step = 1; step < engine.size() && by_root != 0; ++step) {
-            const int peer = engine.peer_at(step);
-            if (!engine.may_go_on()) return;
-            if (engine.recv_of(peer).address == nullptr) continue;
-            engine.copy(engine.recv_of(peer), args.send, by_root);
-            engine.signal(peer, 1);
-        }
-        // copy_own() is for those who signal behind it.
-        engine.copy(engine.local(args.recv), args.send, args.bytes);
-        if (!engine.wait_all(1)) return;
-    } else {
-        const std::uint64_t first = args.arrival.recv.names_a_buffer() ? by_root : 0;
-        engine.copy_from(args.recv + first, engine.send_of(args.root) + first, args.bytes - first);
-        engine.signal(args.root, 1);
-        if (first != 0 && !engine.wait(args.root, 1)) return;
+BATON_HD void broadcast_pull_from_root(Engine &engine, const CollectiveArgs &args) {
+    const bool helps = engine.ranks_help() && engine.copies_by_system(args.arrival.send);
+    const std::uint64_t by_root = helps ? copied_by_root(args.bytes, engine.size()) : 0;
+    const auto writes_to = [&](int /*peer*/) { return by_root != 0; };
+    if (!engine.begin(args.arrival) || !engine.await_all(writes_to)) return;
+    for (int step = 1; step < engine.size() && by_root != 0; ++step) {
+        const int peer = engine.peer_at(step);
+        if (!engine.may_go_on()) return;
+        if (engine.recv_of(peer).address == nullptr) continue;
+        engine.copy(engine.recv_of(peer), args.send, by_root);
+        engine.signal(peer, 1);
     }
-    engine.finish();
+    // copy_own() is for those who signal behind it.
+    engine.copy(engine.local(args.recv), args.send, args.bytes);
+    if (engine.wait_all(1)) engine.finish();
+}
+
+template <class Engine>
+BATON_HD void broadcast_pull(Engine &engine, const CollectiveArgs &args) {
+    if (engine.rank() == args.root) return broadcast_pull_from_root(engine, args);
+    const auto reads_from = [&](int peer) { return peer == args.root; };
+    if (!engine.begin(args.arrival) || !engine.await_all(reads_from)) return;
+    const bool has_help =
+        engine.ranks_help() && !engine.send_of(args.root).is_mapped() && args.arrival.recv.names_a_buffer();
+    const std::uint64_t by_root = has_help ? copied_by_root(args.bytes, engine.size()) : 0;
+    engine.copy_from(args.recv + by_root, engine.send_of(args.root) + by_root, args.bytes - by_root);
+    engine.signal(args.root, 1);
+    if (by_root == 0 || engine.wait(args.root, 1)) engine.finish();
 }
 
 }  // namespace baton::core

@@ -56,7 +56,10 @@ public:
           steps_(relayed_ ? relay_steps(args.bytes) : 1) {}
 
     BATON_HD void run() {
-        if (!engine_.begin(args_.arrival) || !engine_.await_all()) return;
+        const auto writes_to = [&](int peer) {
+            return engine_.rank() == args_.root || (relayed_ && peer != args_.root);
+        };
+        if (!engine_.begin(args_.arrival) || !engine_.await_all(writes_to)) return;
         if (engine_.rank() == args_.root) {
             send();
         } else if (!(relayed_ ? relay() : engine_.wait(args_.root, steps_))) {

@@ -44,10 +44,12 @@
 ///     `from` to its peer, and to `to`, where that is neither null nor `from`. Of this rank itself to `to` only. A
 ///     part's lines, and those it lies behind, are no more than a channel has. All of `from` has been read when it
 ///     returns.
-/// await_all()
-///     True once every peer has arrived with the same signature and its buffers are found: they may be used from then
-///     on, its recv buffer and staging be written, its send buffer and slots of its own be read. False also where one
-///     names a region that is gone.
+/// await_all(), await_all(finds)
+///     True once every peer has arrived with the same signature and its buffers are found, or those of the peers of
+///     which finds(peer) is true: they may be used from then on, its recv buffer and staging be written, its send
+///     buffer and slots of its own be read. False also where one of these names a region that is gone. A peer that
+///     waits for nothing of this rank's but its arrival may have ended the operation, and have freed its memory:
+///     finds(peer) is to be false.
 /// verify_arrivals()
 ///     For algorithms that need no address: compares signatures, possibly while the operation goes on; finish() has the
 ///     result.
@@ -157,7 +159,8 @@
 /// it. Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines, staging_of, early_of, what
 /// signals or credits one peer or waits for its credit, accumulate and complete; reduce() has one destination, local,
 /// and the constructor's type. It enqueues, which makes it a narrower contract:
-///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging.
+///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging, so
+///     await_all() finds nothing, nor what is gone.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
 ///     there; copies that have been enqueued run all the same.
 ///   - Copies, but copy_own(), happen between their call and the next signal_all(), wait(), copy_after_reduce() or

@@ -97,7 +97,7 @@ void mismatch_is_found(Rank &rank, int /*variant*/) {
     expect_no_more(rank);
 }
 
-/// An arrival that names a region whose generation is gone is no address.
+/// An arrival that names a region whose generation is gone is no address. (Of copies the hosts look addresses up.)
 void a_region_that_is_gone_is_found(Rank &rank, int /*variant*/) {
     warm_up(rank);
     const Place recv = rank.memory().take(16, true, "recv");
@@ -118,6 +118,21 @@ void a_region_that_is_gone_is_found(Rank &rank, int /*variant*/) {
         const ErrorRecord record = rank.record();
         EXPECT_TRUE(record.code == 0 || record.code == BATON_ERR_INTERNAL) << record.code;
     }
+}
+
+/// A region that is gone is none of those that are looked for.
+void a_region_that_nobody_looks_for_may_be_gone(Rank &rank, int variant) {
+    const Place recv = rank.memory().take(16, true, "recv");
+    std::vector<Call> calls;
+    for (int k = 0; k < rank.rounds(20); ++k) {
+        Call call = rank.call(BATON_ALLGATHER, 16, recv, recv);
+        call.variant = variant;
+        call.shift = draw_rank(rank);
+        call.arrival.recv = rank.memory().in_region(recv);
+        if (rank.rank() == call.shift || variant == Meet::verifying) call.arrival.recv.generation += 1;
+        calls.push_back(call);
+    }
+    expect_success(rank, rank.run(Program::meet, calls));
 }
 
 /// A call of StopShort in which one rank, the same everywhere, does not do its part. One channel: with several, an
@@ -223,7 +238,17 @@ std::vector<Clause> failure_clauses() {
          .needs = lines,
          .fewest_ranks = 2},
         {.name = "mismatch_is_found", .body = mismatch_is_found, .fewest_ranks = 2},
-        {.name = "a_region_that_is_gone_is_found", .body = a_region_that_is_gone_is_found, .fewest_ranks = 2},
+        {.name = "a_region_that_is_gone_is_found",
+         .body = a_region_that_is_gone_is_found,
+         .needs = at_once,
+         .fewest_ranks = 2},
+        {.name = "a_region_that_nobody_looks_for_may_be_gone",
+         .body = a_region_that_nobody_looks_for_may_be_gone,
+         .variant = Meet::finding_others},
+        {.name = "verified_arrivals_may_name_what_is_gone",
+         .body = a_region_that_nobody_looks_for_may_be_gone,
+         .variant = Meet::verifying,
+         .needs = packets},
     };
     struct Wait {
         int variant;

@@ -12,7 +12,8 @@ namespace baton::core::contract {
 /// What every engine has.
 template <class E>
 concept Engine = requires(E engine, const Arrival &arrival, typename E::Remote remote, std::byte *here,
-                          const std::byte *source, std::uint64_t n, int peer, typename E::Remote (*remote_of)(int)) {
+                          const std::byte *source, std::uint64_t n, int peer, typename E::Remote (*remote_of)(int),
+                          bool (*finds)(int)) {
     { engine.rank() } -> std::same_as<int>;
     { engine.size() } -> std::same_as<int>;
     { engine.peer_at(1) } -> std::same_as<int>;
@@ -20,6 +21,7 @@ concept Engine = requires(E engine, const Arrival &arrival, typename E::Remote r
     { engine.share(n, n) } -> std::same_as<Range>;
     { engine.begin(arrival) } -> std::same_as<bool>;
     { engine.await_all() } -> std::same_as<bool>;
+    { engine.await_all(finds) } -> std::same_as<bool>;
     { engine.recv_of(peer) + n } -> std::same_as<typename E::Remote>;
     { engine.local(source) } -> std::same_as<typename E::Remote>;
     engine.copy(remote, source, n);

@@ -9,10 +9,19 @@ namespace baton::core::contract {
 
 /// Arrivals and nothing else.
 struct Meet {
+    // Variants: whose buffers are found, all but those of rank `shift`, or no rank's.
+    static constexpr int finding_all = 0, finding_others = 1, verifying = 2;
+
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
         observe(observed.began, engine.begin(call.arrival));
-        observe(observed.met, engine.await_all());
+        if (call.variant == finding_all) {
+            observe(observed.met, engine.await_all());
+        } else if (call.variant == finding_others) {
+            observe(observed.met, engine.await_all([&](int peer) { return peer != call.shift; }));
+        } else if constexpr (HasPackets<E>) {
+            engine.verify_arrivals();
+        }
         observe(observed.part, engine.share(call.bytes, call.granule));
         observe(observed.finished, engine.finish());
     }

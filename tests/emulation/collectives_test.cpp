@@ -218,6 +218,12 @@ core::RoutedArgs args_of(Node &node, const CommView &view, const Call &call, std
     core::RoutedArgs args;
     args.arrival = {core::Signature::make(call.kernel.operation, call.kernel.type, call.op, call.count, call.root),
                     node.name(view.rank, send), node.name(view.rank, recv)};
+    // A peer may have ended already, and have freed what nobody reads or writes.
+    const bool is_root = call.kernel.operation == BATON_BROADCAST && view.rank == call.root;
+    if (is_root || call.kernel.way.touches == core::Touches::nothing) {
+        args.arrival.send.generation += 1;
+        args.arrival.recv.generation += 1;
+    }
     args.send = send;
     args.recv = recv;
     args.bytes = call.chunk();

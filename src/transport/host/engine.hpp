@@ -42,12 +42,23 @@ public:
     Remote recv_of(int peer) const { return recv_of_[static_cast<std::size_t>(peer)]; }
     static Remote local(const std::byte *pointer) { return {const_cast<std::byte *>(pointer), 0}; }
 
-    /// begin() and await_all(), before it is settled which algorithm runs. Its own begin(), which comes with the same
-    /// arrival, and awaits find them done.
-    bool meet(const Arrival &mine) { return begin(mine) && await_all(); }
+    /// begin(), and all peers have arrived, before it is settled which algorithm runs. Its own begin(), which comes
+    /// with the same arrival, finds that done.
+    bool meet(const Arrival &mine) {
+        if (!begin(mine)) return false;
+        verify_arrivals();
+        has_met_ = true;
+        return !failed_;
+    }
+    /// What a peer has said, after meet().
+    Arrival arrival_of(int peer) const {
+        Arrival theirs;
+        load_arrival(view_.own().arrival(epoch_, channel, peer), epoch_, &theirs);
+        return theirs;
+    }
 
     bool begin(const Arrival &mine) {
-        if (met_all_) return !failed_;
+        if (has_met_) return !failed_;
         mine_ = mine.signature;
         epoch_ = *view_.own().epoch(channel) + 1;
         failed_ = !may_begin(view_);
@@ -86,13 +97,19 @@ public:
     }
 
     bool await_all() {
-        for (int step = 1; step < size() && !met_all_; ++step) {
-            if (!await_peer(peer_at(step))) return false;
+        return await_all([](int) { return true; });
+    }
+    template <class F>
+    bool await_all(const F &finds) {
+        for (int step = 1; step < size(); ++step) {
+            const int peer = peer_at(step);
+            if (!await_peer(peer, finds(peer))) return false;
         }
-        met_all_ = true;
         return !failed_;
     }
-    void verify_arrivals() { await_all(); }
+    void verify_arrivals() {
+        await_all([](int) { return false; });
+    }
 
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
         if (failed_ || (destination.is_mapped() && destination.address == source)) return;
@@ -304,12 +321,12 @@ private:
         return false;
     }
 
-    bool await_peer(int peer) {
+    bool await_peer(int peer, bool finds) {
         if (failed_) return false;
         Arrival theirs;
         if (!wait_for_line(view_, at(WaitFor::arrival, peer), view_.own().arrival(epoch_, channel, peer), &theirs))
             return fail();
-        return resolve(peer, theirs.send, &send_of_) && resolve(peer, theirs.recv, &recv_of_);
+        return !finds || (resolve(peer, theirs.send, &send_of_) && resolve(peer, theirs.recv, &recv_of_));
     }
     bool resolve(int peer, const BufferRef &buffer, Remotes *remotes) {
         const Remote remote = reach_.resolve(view_, peer, buffer);
@@ -360,7 +377,7 @@ private:
     std::uint64_t epoch_ = 0;
     Signature mine_;
     bool failed_ = false;
-    bool met_all_ = false;
+    bool has_met_ = false;
     // Filled as far as there are ranks: all of it would be a fifth of the time of a small call.
     Remotes send_of_;
     Remotes recv_of_;

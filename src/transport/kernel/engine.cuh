@@ -47,7 +47,11 @@ public:
     }
 
     __device__ bool await_all() {
-        for_each_peer([&](int peer) { meet(peer); });
+        return await_all([](int) { return true; });
+    }
+    template <class F>
+    __device__ bool await_all(const F &finds) {
+        for_each_peer([&](int peer) { meet(peer, finds(peer)); });
         return agree();
     }
     /// By the last warp alone, while the others go on; finish() tells the result.
@@ -55,7 +59,7 @@ public:
         const int lane = static_cast<int>(threadIdx.x) - (static_cast<int>(blockDim.x) - 32);
         if (lane < 0 || failed_) return;
         for (int peer = lane; peer < view_.size && !failed_; peer += 32) {
-            if (peer != view_.rank) meet(peer);
+            if (peer != view_.rank) meet(peer, false);
         }
     }
 
@@ -201,13 +205,14 @@ private:
         if (!failed_) failed_ = !wait_until(view_, at(wait_for, peer), word, value);
     }
 
-    /// One thread: waits for the peer's arrival and looks its buffers up.
-    __device__ void meet(int peer) {
+    /// One thread: waits for the peer's arrival and looks its buffers up, if it finds them.
+    __device__ void meet(int peer, bool finds) {
         Arrival theirs;
         if (!wait_for_line(view_, at(WaitFor::arrival, peer), view_.own().arrival(epoch_, channel_, peer), &theirs)) {
             failed_ = true;
             return;
         }
+        if (!finds) return;
         const Packet send_entry = cached_region(view_, peer, theirs.send);
         const Packet recv_entry = cached_region(view_, peer, theirs.recv);
         shared_.send_of[peer] = address_of(peer, theirs.send, send_entry);

@@ -21,7 +21,8 @@ __global__ void __launch_bounds__(block_threads)
     __shared__ KernelShared shared;
     KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     if (actions.begin) {
-        if (!engine.begin(mine) || !engine.await_all()) return;
+        // What the copies need of addresses the hosts have looked up.
+        if (!engine.begin(mine) || !engine.await_all([](int) { return false; })) return;
     } else if (!engine.attach(mine)) {
         return;
     }
