@@ -28,6 +28,13 @@ public:
           lane_(share_of(route_.own_place)),
           segments_(engine, segment_for(accumulator_bytes(share_of(0)))) {}
 
+    /// Begins the operation and awaits all ranks. For a rank without steps nobody waits, and it uses no buffers; for
+    /// the others everybody does.
+    BATON_HD bool begin() {
+        const auto uses = [&](int /*peer*/) { return steps() != 0; };
+        return engine_.begin(args_.arrival) && engine_.await_all(uses);
+    }
+
     BATON_HD bool has_lane() const { return route_.own_place < route_.lanes; }
     BATON_HD bool is_first() const { return route_.own_group == 0; }
     BATON_HD bool is_last() const { return route_.own_group == route_.groups - 1; }

@@ -26,7 +26,7 @@ public:
         : engine_(engine), args_(args), route_(args.route), chain_(engine, args, 1) {}
 
     BATON_HD void run() {
-        if (!engine_.begin(args_.arrival) || !engine_.await_all()) return;
+        if (!chain_.begin()) return;
         if (chain_.has_lane()) {
             const bool done = chain_.for_each_round([&](std::uint64_t step) { return up(step); },
                                                     [&](std::uint64_t step) { return down(step); });

@@ -57,10 +57,11 @@ inline std::uint64_t pipeline_steps(std::uint64_t bytes, int ranks) {
 
 template <class Engine>
 BATON_HD void broadcast_pipeline(Engine &engine, const RoutedArgs &args) {
-    const PipelineNeighbours ranks = pipeline_neighbours(args.route, args.root);
-    const auto writes_to = [&](int peer) { return peer == ranks.after && peer != args.root; };
-    if (!engine.begin(args.arrival) || !engine.await_all(writes_to)) return;
     const Range part = engine.share(args.bytes, copy_granule);
+    const PipelineNeighbours ranks = pipeline_neighbours(args.route, args.root);
+    // With nothing to pass on nobody waits for this engine.
+    const auto writes_to = [&](int peer) { return part.bytes != 0 && peer == ranks.after && peer != args.root; };
+    if (!engine.begin(args.arrival) || !engine.await_all(writes_to)) return;
     const std::uint64_t segment = pipeline_segment(part.bytes, engine.size());
     const bool alone = engine.size() == 1;
     const bool sends = engine.rank() == args.root;

@@ -22,7 +22,7 @@ public:
         : engine_(engine), args_(args), chain_(engine, args, engine.size()) {}
 
     BATON_HD void run() {
-        if (!engine_.begin(args_.arrival) || !engine_.await_all()) return;
+        if (!chain_.begin()) return;
         const bool done = chain_.for_each_round([&](std::uint64_t step) { return up(step); },
                                                 [&](std::uint64_t step) { return down(step); });
         if (done) engine_.finish();

@@ -18,8 +18,8 @@ namespace baton::core {
 
 template <class T, class Engine>
 BATON_HD void reduce_scatter_two_level(Engine &engine, const RoutedArgs &args) {
-    if (!engine.begin(args.arrival) || !engine.await_all()) return;
     RouteChain<T, Engine> chain(engine, args, engine.size());
+    if (!chain.begin()) return;
     for (std::uint64_t step = 1; step <= chain.steps(); ++step) {
         if (!chain.is_last()) {
             if (!chain.hand_on(step)) return;

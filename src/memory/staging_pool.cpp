@@ -14,7 +14,7 @@ constexpr std::uint64_t least_chunk = 1 << 16;  // for small pieces
 constexpr std::uint64_t most_ahead = 64 << 20;  // of a chunk for pieces that are smaller
 
 /// To 4, 5, 6 or 7 times a power of two.
-std::uint64_t rounded_up(std::uint64_t bytes) {
+std::uint64_t in_few_sizes(std::uint64_t bytes) {
     const std::uint64_t step = std::max<std::uint64_t>(std::bit_floor(bytes) / 4, 1);
     return round_up(bytes, step);
 }
@@ -56,7 +56,7 @@ StagingPool::Chunk StagingPool::allocate(std::uint64_t bytes) {
 
 StagingPool::Chunk &StagingPool::add_chunk(std::uint64_t bytes) {
     const std::uint64_t ahead = std::max(most_ahead, std::bit_ceil(bytes));
-    const std::uint64_t wanted = std::max({rounded_up(bytes), least_chunk, std::min(all_bytes_, ahead)});
+    const std::uint64_t wanted = std::max({in_few_sizes(bytes), least_chunk, std::min(all_bytes_, ahead)});
     Chunk chunk;
     try {
         chunk = allocate(wanted);

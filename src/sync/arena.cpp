@@ -24,13 +24,13 @@ private:
 
 /// What roundings may add to a share of two parts, whose pieces start at multiples of 16 within a channel's, which does
 /// so too; and each has a last line of its own.
-constexpr std::uint64_t rounded_up = 4 * 16;
+constexpr std::uint64_t roundings = 4 * 16;
 constexpr std::uint64_t last_lines = 1;
 
 }  // namespace
 
 std::uint64_t ArenaLayout::share_in_lines(std::uint64_t lines) {
-    const std::uint64_t kept = last_lines * DataLine::payload + rounded_up;
+    const std::uint64_t kept = last_lines * DataLine::payload + roundings;
     return lines * DataLine::payload < kept ? 0 : lines * DataLine::payload - kept;
 }
 
@@ -43,8 +43,7 @@ ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
     // A channel's share of packet_limit bytes, rounded up to whole packets, plus one because shares start on element
     // boundaries.
     layout.packets_per_channel = std::max<std::uint64_t>(1, ceil_divide(limits.packets / packet_payload, c) + 1);
-    layout.lines_per_channel =
-        limits.lines == 0 ? 0 : lines_for(ceil_divide(limits.lines, c) + rounded_up) + last_lines;
+    layout.lines_per_channel = limits.lines == 0 ? 0 : lines_for(ceil_divide(limits.lines, c) + roundings) + last_lines;
     layout.message_packets = limits.messages / packet_payload;
     layout.message_capacity = layout.message_packets * packet_payload;
     if (limits.host_packets) {

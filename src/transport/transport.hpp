@@ -45,16 +45,16 @@
 ///     part's lines, and those it lies behind, are no more than a channel has. All of `from` has been read when it
 ///     returns.
 /// await_all(), await_all(finds)
-///     True once every peer has arrived with the same signature and its buffers are found, or those of the peers of
-///     which finds(peer) is true: they may be used from then on, its recv buffer and staging be written, its send
-///     buffer and slots of its own be read. False also where one of these names a region that is gone. A peer that
-///     waits for nothing of this rank's but its arrival may have ended the operation, and have freed its memory:
+///     True once every peer has arrived with the same signature: its staging may be written from then on. And the
+///     buffers of all, or of the peers of which finds(peer) is true, are found: the recv buffer may be written, the
+///     send buffer and slots of its own be read. False also where one of these names a region that is gone. A peer that
+///     waits for nothing of this engine's but its arrival may have ended the operation, and have freed its memory:
 ///     finds(peer) is to be false.
 /// verify_arrivals()
 ///     For algorithms that need no address: compares signatures, possibly while the operation goes on; finish() has the
 ///     result.
 /// send_of(peer), recv_of(peer)
-///     The peer's buffers, after await_all().
+///     The peer's buffers, after an await_all() that has found them; before, anything.
 /// finish()
 ///     Ends the operation on this engine; nothing of the peers' memory may be touched after. True if it has completed;
 ///     otherwise the epoch stays as it was.
@@ -155,10 +155,10 @@
 ///
 /// Kernel and host engine: nothing. Half a channel's (kernel/half_engine.cuh): all but rank, size, begin, await_all,
 /// verify_arrivals, share, copy, copy_own, local, recv_of, signal, wait, pass_lines and finish; tests/contract leaves
-/// it out. The host engine has a meet(arrival) besides, which may come before begin(), and what broadcast/pull.hpp asks
-/// it. Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines, staging_of, early_of, what
-/// signals or credits one peer or waits for its credit, accumulate and complete; reduce() has one destination, local,
-/// and the constructor's type. It enqueues, which makes it a narrower contract:
+/// it out. The host engine has a meet(arrival) besides, which may come before begin(), arrival_of(peer) after it, and
+/// what broadcast/pull.hpp asks it. Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines,
+/// staging_of, early_of, what signals or credits one peer or waits for its credit, accumulate and complete; reduce()
+/// has one destination, local, and the constructor's type. It enqueues, which makes it a narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging, so
 ///     await_all() finds nothing, nor what is gone.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets

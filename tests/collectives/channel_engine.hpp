@@ -67,12 +67,16 @@ public:
         return split(bytes, granule, node_.channels, channel_);
     }
     static Remote local(const std::byte *pointer) { return const_cast<std::byte *>(pointer); }
-    Remote send_of(int peer) const { return node_.send[static_cast<std::size_t>(peer)]; }
-    Remote recv_of(int peer) const { return node_.recv[static_cast<std::size_t>(peer)]; }
+    Remote send_of(int peer) const { return found(node_.send, peer); }
+    Remote recv_of(int peer) const { return found(node_.recv, peer); }
     bool begin(const Arrival & /*mine*/) { return true; }
-    bool await_all() { return true; }
+    bool await_all() {
+        return await_all([](int) { return true; });
+    }
     template <class F>
-    bool await_all(const F & /*finds*/) {
+    bool await_all(const F &finds) {
+        found_.clear();
+        for (int peer = 0; peer < node_.size; ++peer) found_.push_back(peer != rank_ && finds(peer));
         return true;
     }
     bool finish() { return true; }
@@ -184,6 +188,11 @@ public:
     }
 
 private:
+    /// Null, and so an error where it is used, unless await_all() has found it.
+    Remote found(const std::vector<std::byte *> &buffers, int peer) const {
+        const auto at = static_cast<std::size_t>(peer);
+        return at < found_.size() && found_[at] ? buffers[at] : nullptr;
+    }
     std::byte *staging(int at, int slot, int from) const {
         return node_.staging[static_cast<std::size_t>(at)].data() +
                static_cast<std::uint64_t>(slot * node_.size + from) * node_.segment_bytes;
@@ -217,6 +226,7 @@ private:
     Node &node_;
     const int rank_;
     const int channel_;
+    std::vector<bool> found_;  // by rank
 };
 
 /// Element `i` of what rank `rank` sends.

@@ -46,7 +46,11 @@ public:
     };
 
     HostNode(int size, std::uint64_t segment_bytes, double timeout_seconds = 30)
-        : size_(static_cast<std::size_t>(size)), controls_(size_), views_(size_), arenas_(size_) {
+        : size_(static_cast<std::size_t>(size)),
+          controls_(size_),
+          regions_(size_ * size_ * core::region_slots),
+          views_(size_),
+          arenas_(size_) {
         const auto layout = core::ArenaLayout::make(size, 1, {.packets = 8192, .segment = segment_bytes});
         for (auto &arena : arenas_) arena.resize(layout.total_bytes / sizeof(Line) + 1);
         for (std::size_t rank = 0; rank < size_; ++rank) {
@@ -57,6 +61,7 @@ public:
                 core::polls_between_yields_oversubscribed;  // ranks are more than processors here
             view.timeout_ns = static_cast<std::uint64_t>(timeout_seconds * 1e9);
             view.control = &controls_[rank];
+            view.regions = &regions_[rank * size_ * core::region_slots];
             view.layout = layout;
             for (std::size_t of = 0; of < size_; ++of) view.arenas[of] = arenas_[of][0].bytes;
             view.own_memory = view.arenas[rank];
@@ -64,6 +69,10 @@ public:
     }
 
     int size() const { return static_cast<int>(size_); }
+    /// Where `reader` finds slot 0 of `owner`.
+    core::RegionEntry &region(int reader, int owner) {
+        return regions_[static_cast<std::size_t>(reader * size() + owner) * core::region_slots];
+    }
     const core::Control &control(int rank) const { return controls_[static_cast<std::size_t>(rank)]; }
 
     /// One thread per rank. What a run leaves behind stays for the next.
@@ -86,6 +95,7 @@ private:
     };
     const std::size_t size_;
     std::vector<core::Control> controls_;
+    std::vector<core::RegionEntry> regions_;
     std::vector<core::CommView> views_;
     std::vector<std::vector<Line>> arenas_;
 };

@@ -208,6 +208,17 @@ struct FinishesAnyway : HostEngine {
     }
 };
 
+/// Looks for the buffers of all, whoever is asked for.
+struct FindsAll : HostEngine {
+    using HostEngine::HostEngine;
+    bool await_all() { return HostEngine::await_all(); }
+    template <class F>
+    bool await_all(const F & /*finds*/) {
+        return HostEngine::await_all();
+    }
+    void verify_arrivals() { HostEngine::await_all(); }
+};
+
 struct Mutant {
     Transport transport;
     const char *clause;
@@ -241,6 +252,8 @@ std::vector<Mutant> mutants() {
         {transport_on_host<CopiesAfterFailure>("CopiesAfterFailure"), "mismatch_stops_everything"},
         {transport_on_host<FinishesAnyway>("FinishesAnyway"), "mismatch_stops_everything"},
         {transport_on_host<FinishesAnyway>("FinishesAnyway"), "abort_ends_wait_all"},
+        {transport_on_host<FindsAll>("FindsAll"), "a_region_that_nobody_looks_for_may_be_gone"},
+        {transport_on_host<FindsAll>("FindsAll"), "verified_arrivals_may_name_what_is_gone"},
     };
 }
 

@@ -53,7 +53,9 @@ public:
     /// What a peer has said, after meet().
     Arrival arrival_of(int peer) const {
         Arrival theirs;
-        load_arrival(view_.own().arrival(epoch_, channel, peer), epoch_, &theirs);
+        [[maybe_unused]] const bool is_there =
+            load_arrival(view_.own().arrival(epoch_, channel, peer), epoch_, &theirs);
+        assert(has_met_ && is_there);
         return theirs;
     }
 
@@ -103,6 +105,7 @@ public:
     bool await_all(const F &finds) {
         for (int step = 1; step < size(); ++step) {
             const int peer = peer_at(step);
+            if (has_met_ && !finds(peer)) continue;
             if (!await_peer(peer, finds(peer))) return false;
         }
         return !failed_;
