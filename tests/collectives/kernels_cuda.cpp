@@ -4,6 +4,8 @@
 #include <cstddef>
 
 #include "collectives/kernels.hpp"
+#include "collectives/request.hpp"
+#include "collectives/tuning.hpp"
 
 namespace baton::core {
 namespace {
@@ -21,6 +23,28 @@ TEST(GpuKernels, NeedNoMoreLocalMemoryThanIsReserved) {
         ASSERT_EQ(cudaSuccess, cudaFuncGetAttributes(&attributes, kernel));
         ASSERT_EQ(cudaSuccess, cudaFuncGetName(&name, kernel));
         EXPECT_LE(attributes.localSizeBytes, reserved) << name;
+    }
+}
+
+/// Kernels that wait for each other have room for so many blocks (comm/gpu_share.cpp).
+TEST(GpuKernels, FitAMultiprocessorTwice) {
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no GPU here";
+    for (const OperationWays &tuned : tuned_operations()) {
+        const baton_operation operation = tuned.operation;
+        if (!is_collective(operation)) continue;
+        for (const Way &way : tuned.ways) {
+            if (way.mover != Mover::kernel) continue;
+            for (int type = 0; type < BATON_TYPE_COUNT; ++type) {
+                const KernelChoice choice = kernel_for(operation, way.algorithm, static_cast<baton_type>(type));
+                ASSERT_NE(choice.kernel, nullptr) << algorithm_name(way.algorithm) << ", type " << type;
+                int resident = 0;
+                ASSERT_EQ(cudaSuccess,
+                          cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, choice.kernel, choice.threads, 0));
+                EXPECT_GE(resident, 2 * blocks_per_channel(way.algorithm))
+                    << baton_operation_name(operation) << " by " << algorithm_name(way.algorithm) << ", type " << type;
+            }
+        }
     }
 }
 
