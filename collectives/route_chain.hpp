@@ -28,8 +28,8 @@ public:
           lane_(share_of(route_.own_place)),
           segments_(engine, segment_for(accumulator_bytes(share_of(0)))) {}
 
-    /// Begins the operation and awaits all ranks. For a rank without steps nobody waits, and it uses no buffers; for
-    /// the others everybody does.
+    /// Begins the operation and awaits all ranks. A rank without steps uses no buffers, and not everybody waits for it;
+    /// for the others everybody does, if through others.
     BATON_HD bool begin() {
         const auto uses = [&](int /*peer*/) { return steps() != 0; };
         return engine_.begin(args_.arrival) && engine_.await_all(uses);

@@ -2,10 +2,11 @@
 // nothing of its may be looked up.
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <numeric>
+#include <cstddef>
+#include <cstdint>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "host_node.hpp"
 
@@ -22,7 +23,7 @@ struct Case {
     Algorithm algorithm;
     std::size_t count;  // bytes of a block, or of the buffer
     std::vector<int> island_of_rank;
-    /// Whether a rank waits for `reader` before it ends, and so is there when that looks its buffers up.
+    /// Whether `reader` may look the buffers of `owner` up, which waits for it before it ends.
     bool (*is_there)(int reader, int owner);
     bool names_input = true;
 };
@@ -109,6 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
              {0, 1, 1, 1},
              for_the_first_of_islands},
         Case{"AllreduceInAnEmptyLane", BATON_ALLREDUCE, Algorithm::two_level, 8, {0, 0, 1, 1}, for_even_ranks},
+        Case{"AllreduceChainOfNothing", BATON_ALLREDUCE, Algorithm::chain, 0, {}, nobody},
+        Case{"ReduceScatterChainOfNothing", BATON_REDUCE_SCATTER, Algorithm::chain, 0, {}, nobody},
         Case{"ReduceScatterWithoutALane",
              BATON_REDUCE_SCATTER,
              Algorithm::two_level,

@@ -26,7 +26,7 @@ TEST(GpuKernels, NeedNoMoreLocalMemoryThanIsReserved) {
     }
 }
 
-/// Kernels that wait for each other have room for so many blocks (comm/gpu_share.cpp).
+/// Kernels of collectives, which wait for each other, have room for so many blocks (comm/gpu_share.cpp).
 TEST(GpuKernels, FitAMultiprocessorTwice) {
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no GPU here";
