@@ -158,8 +158,48 @@ __device__ __noinline__ inline void copy_two(void *destination_0, const void *so
 /// Sources that a thread loads before it adds, where their number is not known to the compiler.
 inline constexpr int reduce_batch = 8;
 
+inline constexpr int any_op = -1;
+
+/// Up to `unroll` words of each source from word `base` on, a block's width apart: all loads are under way before the
+/// first store, so a destination may be one of the sources. `op_known`: the operation, where SUM stands for AVG too;
+/// then none of the words lies behind `words`, and this may stand in a loop, where a word that is loaded or not would
+/// keep the last round's value in a register.
+template <class T, int op_known, int sources_known, int unroll>
+__device__ inline void reduce_round(T *const *destinations, int destination_count,
+                                    const uint4 *const (&from)[sources_known], std::size_t offset, std::size_t base,
+                                    std::size_t words, int op) {
+    constexpr bool whole = op_known != any_op;
+    const std::size_t stride = blockDim.x;
+    uint4 held[unroll][sources_known];
+#pragma unroll
+    for (int k = 0; k < unroll; ++k) {
+        if (!whole && base + k * stride >= words) continue;
+#pragma unroll
+        for (int s = 0; s < sources_known; ++s) held[k][s] = load_word(from[s] + base + k * stride);
+    }
+#pragma unroll
+    for (int k = 0; k < unroll; ++k) {
+        if (!whole && base + k * stride >= words) continue;
+        Lanes<T, uint4> lanes;
+        lanes.start(held[k][0]);
+        const auto join_all = [&](auto constant) {
+#pragma unroll
+            for (int s = 1; s < sources_known; ++s) lanes.join(constant, held[k][s]);
+        };
+        if constexpr (whole) {
+            join_all(std::integral_constant<int, op_known>{});
+        } else {
+            with_op(op, join_all);
+        }
+        const uint4 word = lanes.result(whole && op_known != BATON_SUM ? op_known : op, sources_known);
+        for (int j = 0; j < destination_count; ++j) {
+            store_word(reinterpret_cast<uint4 *>(destinations[j] + offset) + base + k * stride, word);
+        }
+    }
+}
+
 /// 16-byte words [0, words) from `offset` bytes on, for a number of sources that is known, with unroll * sources loads
-/// in flight.
+/// in flight. A loop for each operation: few warps have little to do beside their own arithmetic.
 template <class T, int sources_known, int unroll>
 __device__ inline void reduce_words_of(T *const *destinations, int destination_count, const T *const *sources,
                                        std::size_t offset, std::size_t words, int op) {
@@ -167,29 +207,15 @@ __device__ inline void reduce_words_of(T *const *destinations, int destination_c
 #pragma unroll
     for (int s = 0; s < sources_known; ++s) from[s] = reinterpret_cast<const uint4 *>(sources[s] + offset);
     const std::size_t stride = blockDim.x;
-    for (std::size_t base = threadIdx.x; base < words; base += unroll * stride) {
-        uint4 held[unroll][sources_known];
-#pragma unroll
-        for (int k = 0; k < unroll; ++k) {
-            if (base + k * stride >= words) continue;
-#pragma unroll
-            for (int s = 0; s < sources_known; ++s) held[k][s] = load_word(from[s] + base + k * stride);
+    std::size_t base = threadIdx.x;
+    with_op(op, [&](auto constant) {
+        for (; base + (unroll - 1) * stride < words; base += unroll * stride) {
+            reduce_round<T, constant, sources_known, unroll>(destinations, destination_count, from, offset, base, words,
+                                                             op);
         }
-        // All loads of this thread's words precede its first store, so a destination may be one of the sources.
-#pragma unroll
-        for (int k = 0; k < unroll; ++k) {
-            if (base + k * stride >= words) continue;
-            Lanes<T, uint4> lanes;
-            lanes.start(held[k][0]);
-            with_op(op, [&](auto constant) {
-#pragma unroll
-                for (int s = 1; s < sources_known; ++s) lanes.join(constant, held[k][s]);
-            });
-            const uint4 word = lanes.result(op, sources_known);
-            for (int j = 0; j < destination_count; ++j) {
-                store_word(reinterpret_cast<uint4 *>(destinations[j] + offset) + base + k * stride, word);
-            }
-        }
+    });
+    if (base < words) {
+        reduce_round<T, any_op, sources_known, unroll>(destinations, destination_count, from, offset, base, words, op);
     }
 }
 
