@@ -194,7 +194,10 @@ bool dispatch_way(Algorithm algorithm, baton_type type, const Body &body) {
     (std::make_index_sequence<ways<operation>.size()>{});
 }
 
-constexpr bool any_algorithm(Algorithm) { return true; }
+template <baton_operation operation>
+constexpr bool runs_on_one_engine(Algorithm algorithm) {
+    return !combines_pushed(operation, algorithm);
+}
 
 /// Runs one of a mover's ways on its engine; selection plans no others.
 template <Mover mover, class Engine>
@@ -202,7 +205,7 @@ void run_collective(Engine &engine, baton_operation operation, Algorithm algorit
                     const RoutedArgs &args) {
     const auto run = [&]<baton_operation one>() {
         return operation == one &&
-               dispatch_way<one, mover, any_algorithm>(
+               dispatch_way<one, mover, runs_on_one_engine<one>>(
                    algorithm, type, [&]<Algorithm way, class T>() { run_algorithm<one, way, T>(engine, args); });
     };
     const bool found = run.template operator()<BATON_BARRIER>() || run.template operator()<BATON_ALLGATHER>() ||

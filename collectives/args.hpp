@@ -15,10 +15,13 @@ struct CollectiveArgs {
     std::uint64_t bytes = 0;  // as Request::bytes: of a block, or of the whole buffer of allreduce and broadcast
     std::int32_t op = 0;      // baton_op
     std::int32_t root = 0;    // broadcast; only it has `send`
-    // Copy engines may be among the ranks. Their signals do not wait for what their reductions read, and they combine
-    // in `recv` what they have fetched, so slots and peers' `recv` are written only after a credit. The same on all
-    // ranks.
+    // Copy engines may be among the ranks. Their signals do not wait for what their reductions read, so slots are
+    // written again only after a credit. The same on all ranks.
     bool beside_copy_engines = false;
+    // Of a kernel that is one of several of an operation (push_inputs.hpp): another one has begun that before it, and
+    // copy engines and another one do what is left to do when all have given their credits.
+    bool begun = false;
+    bool copies_follow = false;
 };
 
 }  // namespace baton::core

@@ -9,6 +9,7 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/gpu_messages.hpp"
 #include "collectives/gpu_order.hpp"
+#include "collectives/gpu_pushes.hpp"
 #include "collectives/kernels.hpp"
 #include "collectives/launch_domain.hpp"
 #include "collectives/peer_addresses.hpp"
@@ -115,6 +116,7 @@ private:
     };
     std::optional<Owned> cuda_{std::in_place};
     GpuMessages messages_;
+    GpuPushes pushes_;
 };
 
 GpuExecutor::GpuExecutor(const CommView &view, int device, const Capabilities &capabilities, const PeerMemory &peers,
@@ -124,7 +126,8 @@ GpuExecutor::GpuExecutor(const CommView &view, int device, const Capabilities &c
       route_(make_route(capabilities.links, view.rank, view.size)),
       addresses_(view, peers, rendezvous, std::move(throw_if_broken)),
       idle_words_(idle_words),
-      messages_(view, capabilities.channels, addresses_, cuda_->lane) {
+      messages_(view, capabilities.channels, addresses_, cuda_->lane),
+      pushes_(view, cuda_->lane) {
     if (idle_words_ != nullptr) cuda_->stream_words.emplace(*idle_words_);
 }
 
@@ -201,7 +204,10 @@ bool GpuExecutor::run_copy_engine(const Request &request, const Plan &plan, cons
             if (plan.stream_words) fail(BATON_ERR_INTERNAL, "a peer's buffer is not mapped here in zero-SM mode");
             return false;
         }
-        if (request.operation == BATON_REDUCE_SCATTER && !has_room_for_block(args, view_.size)) return false;
+        if (combines_pushed(request.operation, plan.algorithm)) {
+            pushes_.reduce(request, plan, args, peers, stream);
+            return true;
+        }
         if (plan.stream_words) {
             push_with_stream_words(request, args, peers, stream);
             return true;

@@ -10,8 +10,8 @@
 namespace baton::core {
 
 KernelChoice kernel_for(baton_operation operation, Algorithm algorithm, baton_type type) {
-    for (auto *const kernel_of_file :
-         {copying_kernel, allreduce_kernel, reduce_scatter_kernel, line_kernel, staged_kernel, routed_kernel}) {
+    for (auto *const kernel_of_file : {copying_kernel, allreduce_kernel, reduce_scatter_kernel, line_kernel,
+                                       staged_kernel, routed_kernel, pushed_kernel}) {
         const KernelChoice choice = kernel_of_file(operation, algorithm, type);
         if (choice.kernel != nullptr) return choice;
     }
@@ -31,7 +31,7 @@ std::vector<const void *> all_kernels() {
         if (!is_collective(entry.operation)) continue;
         const int types = reduces(entry.operation) ? BATON_TYPE_COUNT : 1;
         for (const Way &way : entry.ways) {
-            if (way.mover != Mover::kernel) continue;
+            if (way.mover != Mover::kernel && !combines_pushed(entry.operation, way.algorithm)) continue;
             for (int type = 0; type < types; ++type)
                 kernels.push_back(kernel_for(entry.operation, way.algorithm, static_cast<baton_type>(type)).kernel);
         }

@@ -27,6 +27,8 @@ KernelChoice allreduce_kernel(baton_operation operation, Algorithm algorithm, ba
 KernelChoice line_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
 KernelChoice routed_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
 KernelChoice staged_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
+/// Of plans by copy engines, which push what it combines (pushed.hpp).
+KernelChoice pushed_kernel(baton_operation operation, Algorithm algorithm, baton_type type);
 
 /// One of the sends and recvs of a launch, which run side by side.
 struct LaunchedMessage {

@@ -10,7 +10,7 @@ enum class Algorithm {
     arrive,         // barrier
     packet,         // data with flags, one flight
     line,           // the same with fewer flags, for more data
-    push,           // straight into the peers' buffers
+    push,           // straight into the peers' buffers; of reductions the inputs, by copy engines
     pull,           // read from the peers' buffers; who only sends may write
     two_shot,       // allreduce: pull, combine, push
     two_shot_line,  // the same by lines
@@ -82,6 +82,11 @@ constexpr bool goes_through_staging(Algorithm algorithm) { return algorithm == A
 /// divided among files by this.
 constexpr bool is_plain(Algorithm algorithm) {
     return !goes_through_staging(algorithm) && !goes_in_lines(algorithm) && !is_routed(algorithm);
+}
+
+/// Reductions whose inputs copy engines push, and kernels combine (pushed.hpp).
+constexpr bool combines_pushed(baton_operation operation, Algorithm algorithm) {
+    return (operation == BATON_ALLREDUCE || operation == BATON_REDUCE_SCATTER) && algorithm == Algorithm::push;
 }
 
 /// Whether peers read or write the caller's buffers. (A window's memory is mapped by all in any case.)

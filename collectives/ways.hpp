@@ -98,7 +98,7 @@ inline constexpr Way more_ways_of_reduce_scatter[] = {
     {Algorithm::chain, Mover::host, Touches::recvs},
     {Algorithm::two_level, Mover::kernel, Touches::both},
     {Algorithm::two_level, Mover::host, Touches::both},
-    {Algorithm::pull, Mover::copy_engine, Touches::sends, InPlace::result_apart, 0, 2},
+    {Algorithm::push, Mover::copy_engine, Touches::both, InPlace::result_apart, 0, 2},
     {Algorithm::staged, Mover::copy_engine, Touches::nothing, InPlace::result_apart, 1},
     {Algorithm::staged, Mover::kernel, Touches::nothing, InPlace::result_apart},
     {Algorithm::staged, Mover::host, Touches::nothing, InPlace::result_apart}};
@@ -110,7 +110,7 @@ inline constexpr Way more_ways_of_allreduce[] = {{Algorithm::two_shot, Mover::ke
                                                  {Algorithm::two_shot_line, Mover::kernel},
                                                  {Algorithm::two_shot_line, Mover::host},
                                                  {Algorithm::two_phase, Mover::kernel, Touches::both},
-                                                 {Algorithm::two_phase, Mover::copy_engine, Touches::both},
+                                                 {Algorithm::push, Mover::copy_engine, Touches::both},
                                                  {Algorithm::chain, Mover::kernel, Touches::recvs},
                                                  {Algorithm::chain, Mover::host, Touches::recvs},
                                                  {Algorithm::two_level, Mover::kernel, Touches::both},

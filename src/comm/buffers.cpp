@@ -80,7 +80,8 @@ void Buffers::check_end(const PointerInfo &info, const void *pointer, std::uint6
          from_base + bytes - end);
 }
 
-Buffers::Reached Buffers::Use::reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) {
+Buffers::Reached Buffers::Use::reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes,
+                                     bool stages) {
     auto *address = static_cast<std::byte *>(const_cast<void *>(pointer));
     if (bytes == 0) return {{}, address, false};
     const PointerInfo info = checked.kind != PointerInfo::Kind::invalid ? checked : buffers_.domain_.classify(pointer);
@@ -88,6 +89,7 @@ Buffers::Reached Buffers::Use::reach(const void *pointer, const PointerInfo &che
     const RegionRegistry::Location location = buffers_.registry_.locate(info, pointer, bytes);
     if (location.direct)
         return {BufferRef::in_region(location.slot, location.generation, location.offset), address, false};
+    if (!stages) return {{}, address, false};
     const StagingPool::Piece piece = buffers_.for_peers_.take(bytes);
     return {BufferRef::in_region(piece.published.slot, piece.published.generation, piece.offset), piece.pointer, true};
 }
@@ -105,7 +107,7 @@ BufferRef Buffers::at_hand(const void *pointer, const PointerInfo &checked, std:
     return goes_by_address(checked) ? BufferRef::at_address(pointer) : mapped(pointer, checked, bytes);
 }
 
-std::string Buffers::describe(const void *pointer, std::uint64_t bytes) const {
+std::string Buffers::describe(const void *pointer, std::uint64_t bytes, bool stages) const {
     if (pointer == nullptr || bytes == 0) return "not given";
     const PointerInfo info = domain_.classify(pointer);
     if (info.kind == PointerInfo::Kind::invalid) return "not allocated memory";
@@ -114,7 +116,7 @@ std::string Buffers::describe(const void *pointer, std::uint64_t bytes) const {
     const RegionRegistry::Location location = registry_.peek(info, pointer, bytes, &known);
     if (!known) return "zero copy once registered (at first use)";
     if (location.direct) return fmt::format("zero copy (region {}, generation {})", location.slot, location.generation);
-    return "staged through Baton's memory: " + location.reason;
+    return (stages ? "staged through Baton's memory: " : "not reached by peers: ") + location.reason;
 }
 
 }  // namespace baton::core

@@ -47,8 +47,8 @@ public:
         Use &operator=(const Use &) = delete;
 
         /// Makes a checked buffer reachable for peers. `checked`: what check() has found of it; where its kind is
-        /// invalid, the pointer is classified here.
-        Reached reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes);
+        /// invalid, the pointer is classified here. `stages`: where peers cannot reach it; where not, it has no name.
+        Reached reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool stages = true);
         /// Memory of the communicator's kind.
         std::byte *scratch(std::uint64_t bytes) { return buffers_.for_this_rank_.take(bytes).pointer; }
 
@@ -62,7 +62,7 @@ public:
     BufferRef at_hand(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const;
 
     /// "zero copy (registered)", "staged: reason", for explain.
-    std::string describe(const void *pointer, std::uint64_t bytes) const;
+    std::string describe(const void *pointer, std::uint64_t bytes, bool stages = true) const;
 
 private:
     /// Host memory without a region, which peers reach by its address (a single copy), if at all.

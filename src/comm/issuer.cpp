@@ -49,7 +49,8 @@ Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std
         }
     }
     if (call.peers_touch_recv()) {
-        const Buffers::Reached reached = use.reach(request.recv, request.recv_info, call.recv_bytes());
+        const Buffers::Reached reached =
+            use.reach(request.recv, request.recv_info, call.recv_bytes(), call.stages_recv());
         arrival.recv = reached.ref;
         *recv = reached.pointer;
     }
@@ -108,11 +109,15 @@ void Issuer::run_one_sided(const std::function<void(Executor &)> &work) {
 
 void Issuer::run_local(const std::function<void()> &work) { guard(work); }
 
-/// Where a call in place would write over input that is still needed, one of its buffers becomes scratch.
+/// Where a call in place would write over input that is still needed, one of its buffers becomes scratch. Peers know
+/// nothing of that.
 void Issuer::use_scratch(const PlannedCall &call, CollectiveArgs &args, Buffers::Use &use, void *stream) {
     const Request &request = call.request;
     if (request.send != request.recv || request.bytes == 0 || call.size == 1) return;
-    if (call.makes_result_apart()) args.recv = use.scratch(call.recv_bytes());
+    if (call.makes_result_apart()) {
+        args.recv = use.scratch(call.recv_bytes());
+        args.arrival.recv = {};
+    }
     if (call.copies_input() && args.send == args.recv) {
         std::byte *input = use.scratch(call.send_bytes());
         parts_.executor->local_copy(input, args.send, call.send_bytes(), stream);

@@ -54,6 +54,10 @@ bool PlannedCall::peers_touch_recv() const {
     return way_ != nullptr && touches_recv(way_->touches);
 }
 
+bool PlannedCall::stages_recv() const {
+    return request.operation != BATON_REDUCE_SCATTER || !combines_pushed(request.operation, plan.algorithm);
+}
+
 bool PlannedCall::peer_may_help() const {
     if (!has_peers() || plan.algorithm != Algorithm::pull) return false;
     if (request.operation == BATON_RECV) return true;

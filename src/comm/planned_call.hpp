@@ -27,6 +27,8 @@ public:
     /// Which of its buffers the peers touch themselves. Others stay unregistered.
     bool peers_touch_send() const;
     bool peers_touch_recv() const;
+    /// Whether the recv buffer is staged where peers cannot reach it. Where not, they do without.
+    bool stages_recv() const;
     /// Whether a peer copies a part into this rank's recv buffer if that is named; if not, this rank copies all of it.
     bool peer_may_help() const;
     /// Of its synchronisation, which numbers an operation's steps with step_bits; rounded up.

@@ -92,7 +92,7 @@ std::string Planner::buffers_text(const PlannedCall &call, const void *send, con
     if (call.peers_touch_send() && send != nullptr && send != BATON_IN_PLACE)
         text += "sendbuf: " + parts_.buffers->describe(send, call.send_bytes()) + "\n";
     if (call.peers_touch_recv() && recv != nullptr)
-        text += "recvbuf: " + parts_.buffers->describe(recv, call.recv_bytes()) + "\n";
+        text += "recvbuf: " + parts_.buffers->describe(recv, call.recv_bytes(), call.stages_recv()) + "\n";
     return text;
 }
 

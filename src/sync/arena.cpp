@@ -69,6 +69,7 @@ ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
     layout.arrivals = allocator.take(2 * c * n * sizeof(ArrivalLine));
     layout.done = allocator.take(c * n * sizeof(SemaphoreWords));
     layout.credit = allocator.take(c * n * sizeof(SemaphoreWords));
+    layout.pushed = allocator.take(n * sizeof(SemaphoreWord));
     layout.inboxes = allocator.take(n * message_slots * sizeof(MessageInbox));
     layout.outboxes = allocator.take(n * message_slots * sizeof(MessageOutbox));
     layout.eager = allocator.take(n * message_slots * layout.message_packets * sizeof(Packet));

@@ -127,6 +127,7 @@ struct ArenaLayout {
     std::uint64_t arrivals = 0;         // [parity][channel][from] ArrivalLine
     std::uint64_t done = 0;             // [channel][from] SemaphoreWords
     std::uint64_t credit = 0;           // [channel][from] SemaphoreWords
+    std::uint64_t pushed = 0;           // [from] SemaphoreWord: written by from's stream (pushed_word.hpp)
     std::uint64_t inboxes = 0;          // [from][slot] MessageInbox
     std::uint64_t outboxes = 0;         // [to][slot] MessageOutbox
     std::uint64_t eager = 0;            // [from][slot][message_packets] Packet; on the host HostPackets
@@ -177,6 +178,7 @@ struct Arena {
     BATON_HD std::uint64_t *credit(int channel, int from) const {
         return at<SemaphoreWords>(layout->credit, channel * layout->size + from)->values;
     }
+    BATON_HD std::uint64_t *pushed(int from) const { return &at<SemaphoreWord>(layout->pushed, from)->value; }
     BATON_HD MessageInbox *inbox(int from, int slot) const {
         return at<MessageInbox>(layout->inboxes, from * message_slots + slot);
     }

@@ -55,11 +55,12 @@ struct Arrival {
     Signature signature;
     BufferRef send;
     BufferRef recv;
+    std::uint32_t pushes = 0;  // number of this rank's pushes (pushed_word.hpp), below 2^31; 0: it pushes nothing
 
     BATON_HD std::uint64_t word(int index) const {
         switch (index) {
             case 0:
-                return signature.what;
+                return signature.what | static_cast<std::uint64_t>(pushes) << pushes_shift;
             case 1:
                 return signature.count;
             case 2:
@@ -72,7 +73,8 @@ struct Arrival {
     }
     BATON_HD static Arrival from_words(const std::uint64_t *values) {
         Arrival arrival;
-        arrival.signature.what = values[0];
+        arrival.signature.what = values[0] & ((std::uint64_t{1} << pushes_shift) - 1);
+        arrival.pushes = static_cast<std::uint32_t>(values[0] >> pushes_shift);
         arrival.signature.count = values[1];
         arrival.send.word = values[2];
         arrival.recv.word = values[3];
@@ -80,6 +82,10 @@ struct Arrival {
         arrival.recv.generation = static_cast<std::uint32_t>(values[4] >> 32);
         return arrival;
     }
+
+private:
+    static constexpr int pushes_shift = 33;  // behind all bits of Signature::what
+    static_assert(Signature::receiving == std::uint64_t{1} << (pushes_shift - 1), "the highest of them");
 };
 
 /// Written by `from`, read by `to`, in `to`'s memory; one 128-byte line per (parity, channel, from). A line of parity

@@ -85,10 +85,8 @@
 /// complete<T>(destinations, number of destinations, partial, sources, number of sources, count, op)
 ///     Its last part: every destination gets what reduce() makes of the sources of all parts together. A destination
 ///     may equal a source.
-/// copy_after_reduce(), reduce_after_copy()
-///     Copies after it may read what reduce() has written before it; the other way round.
-/// fetches
-///     A constant of the engine: peers' data are combined faster if they are copied here first, piece by piece.
+/// copy_after_reduce()
+///     Copies after it may read what reduce() has written before it.
 ///
 /// ## Order between ranks
 ///
@@ -140,8 +138,8 @@
 ///
 /// Between ranks only arrivals, signals, credits, packets and lines order anything. Within a rank, what one method has
 /// written or read is ordered before a later method only where a begin, await_all, verify, signal, credit, wait or
-/// copy_after_reduce or reduce_after_copy lies between them: a block's threads come together there, after the making of
-/// a list, and nowhere else. The host engine happens to keep program order.
+/// copy_after_reduce lies between them: a block's threads come together there, after the making of a list, and nowhere
+/// else. The host engine happens to keep program order.
 ///
 /// ## Failure
 ///
@@ -153,7 +151,12 @@
 ///
 /// ## What an engine leaves out
 ///
-/// Kernel and host engine: nothing. Half a channel's (kernel/half_engine.cuh): all but rank, size, begin, await_all,
+/// Kernel and host engine: nothing. The kernel engine has besides, for what copy engines push (collectives/pushed.hpp):
+///   - attach(arrival), in place of begin(): joins the operation that a kernel before this one on the stream, or the
+///     other block of the channel, has begun, and that is not finished.
+///   - pushes(peer), after an await_all() that has found the peer: whether its copy engines push to this rank.
+///   - await_pushed(pieces): true once so many pieces have come from every peer that pushes.
+/// Half a channel's (kernel/half_engine.cuh): all but rank, size, begin, await_all,
 /// verify_arrivals, share, copy, copy_own, local, recv_of, signal, wait, pass_lines and finish; tests/contract leaves
 /// it out. The host engine has a meet(arrival) besides, which may come before begin(), arrival_of(peer) after it, and
 /// what broadcast/pull.hpp asks it. Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines,
@@ -163,12 +166,11 @@
 ///     await_all() finds nothing, nor what is gone.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
 ///     there; copies that have been enqueued run all the same.
-///   - Copies, but copy_own(), happen between their call and the next signal_all(), wait(), copy_after_reduce() or
-///     reduce_after_copy(), in no order among each other; after the last one, perhaps never. They wait for begin() and
-///     for wait(), wait_credits() and copy_after_reduce() before them, and for nothing else: not for wait_all(). Nor
-///     does reduce() wait for copies without reduce_after_copy(), or signal_all() for reduce() without
-///     copy_after_reduce(): what it reads is free after credits only. copy_own() is done, in the stream's order, by the
-///     next wait() or finish(); there may be several.
+///   - Copies, but copy_own(), happen between their call and the next signal_all(), wait() or copy_after_reduce(), in
+///     no order among each other; after the last one, perhaps never. They wait for begin() and for wait(),
+///     wait_credits() and copy_after_reduce() before them, and for nothing else: not for wait_all(). Nor does
+///     signal_all() wait for reduce() without copy_after_reduce(): what it reads is free after credits only.
+///     copy_own() is done, in the stream's order, by the next wait() or finish(); there may be several.
 namespace baton::core {
 
 /// Shares of large copies start at multiples of this: a line that two channels write halves of crosses the links twice.

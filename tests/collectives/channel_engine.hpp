@@ -55,7 +55,6 @@ struct Node {
 class ChannelEngine : public RemoteLists<std::byte *> {
 public:
     using Remote = std::byte *;
-    static constexpr bool fetches = false;
 
     ChannelEngine(Node &node, int rank, int channel) : node_(node), rank_(rank), channel_(channel) {}
 
@@ -108,7 +107,6 @@ public:
     }
 
     void copy_after_reduce() {}
-    void reduce_after_copy() {}
 
     void signal_all(std::uint64_t step) { post_all(0, step); }
     void signal(int peer, std::uint64_t step) { post(0, peer, step); }

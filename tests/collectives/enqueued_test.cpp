@@ -1,5 +1,6 @@
 // Algorithms as copy engines run them: what they enqueue happens later, in no other order than transport.hpp says
-// ("What an engine leaves out"). Some ranks are such engines, the others kernels with several channels.
+// ("What an engine leaves out"). Reductions that kernels combine are in tests/emulation/pushes_test.cpp. Some ranks are
+// such engines, the others kernels with several channels.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,10 +12,8 @@
 
 #include "channel_engine.hpp"
 #include "collectives/allgather/push.hpp"
-#include "collectives/allreduce/two_phase.hpp"
 #include "collectives/alltoall/push.hpp"
 #include "collectives/broadcast/push.hpp"
-#include "collectives/reduce_scatter/pull.hpp"
 #include "collectives/reduce_scatter/staged.hpp"
 #include "support/seed.hpp"
 
@@ -48,8 +47,6 @@ private:
 /// One line of work is the caller's stream, the other what goes to and comes from peers.
 class EnqueuingEngine : public ChannelEngine {
 public:
-    static constexpr bool fetches = true;
-
     EnqueuingEngine(Node &node, int rank, std::uint64_t seed)
         : ChannelEngine(node, rank, 0), node_(node), random_(static_cast<unsigned>(seed % 2147483646 + 1)) {}
 
@@ -72,10 +69,6 @@ public:
     void copy_after_reduce() {
         start_copies();
         pushes_.follow(stream_);
-    }
-    void reduce_after_copy() {
-        start_copies();
-        stream_.follow(pushes_);
     }
     void signal_all(std::uint64_t step) {
         start_copies();
@@ -182,39 +175,6 @@ protected:
             after(static_cast<std::size_t>(rank));
         });
     }
-    void allreduce() {
-        for (const bool in_place : {false, true}) {
-            std::vector<Vector> send = inputs(shape().ranks, shape().count),
-                                recv = outputs(shape().ranks, shape().count);
-            std::vector<Vector> &target = in_place ? send : recv;
-            run(send, target, [](auto &engine, CollectiveArgs args) {
-                args.beside_copy_engines = true;
-                allreduce_two_phase<std::uint32_t>(engine, args);
-            });
-            for (const Vector &found : target) {
-                for (std::size_t i = 0; i < shape().count; ++i)
-                    ASSERT_EQ(found[i], sum(shape().ranks, i)) << "in place " << in_place;
-            }
-        }
-    }
-
-    /// Each rank's block by what `body` does.
-    template <class Body>
-    void reduce_scatter(const Body &body) {
-        const std::size_t count = shape().count;
-        std::vector<Vector> send = inputs(shape().ranks, count * ranks()), recv = outputs(shape().ranks, count);
-        run(
-            send, recv,
-            [&](auto &engine, CollectiveArgs args) {
-                args.beside_copy_engines = true;
-                body(engine, args);
-            },
-            [&](std::size_t rank) { std::fill(send[rank].begin(), send[rank].end(), 0xDBDBDBDB); });  // it is free
-        for (std::size_t rank = 0; rank < ranks(); ++rank) {
-            for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(recv[rank][i], sum(shape().ranks, rank * count + i));
-        }
-    }
-
     const std::uint64_t seed_ = test::draw_seed();
 };
 
@@ -245,19 +205,19 @@ TEST_P(Enqueued, Broadcast) {
     for (const Vector &found : recv) EXPECT_TRUE(found == send[0]);
 }
 
-TEST_P(Enqueued, ReduceScatterStaged) {
-    reduce_scatter(
-        [](auto &engine, const CollectiveArgs &args) { reduce_scatter_staged<std::uint32_t>(engine, args); });
-}
-
-TEST_P(Enqueued, Allreduce) { allreduce(); }
-
-class EnqueuedInPieces : public Enqueued {};
-TEST_P(EnqueuedInPieces, Allreduce) { allreduce(); }
-
-class EnqueuedPair : public Enqueued {};
-TEST_P(EnqueuedPair, ReduceScatterPull) {
-    reduce_scatter([](auto &engine, const CollectiveArgs &args) { reduce_scatter_pull<std::uint32_t>(engine, args); });
+TEST_P(Enqueued, ReduceScatter) {
+    const std::size_t count = shape().count;
+    std::vector<Vector> send = inputs(shape().ranks, count * ranks()), recv = outputs(shape().ranks, count);
+    run(
+        send, recv,
+        [](auto &engine, CollectiveArgs args) {
+            args.beside_copy_engines = true;
+            reduce_scatter_staged<std::uint32_t>(engine, args);
+        },
+        [&](std::size_t rank) { std::fill(send[rank].begin(), send[rank].end(), 0xDBDBDBDB); });  // it is free
+    for (std::size_t rank = 0; rank < ranks(); ++rank) {
+        for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(recv[rank][i], sum(shape().ranks, rank * count + i));
+    }
 }
 
 std::vector<Shape> shapes() {
@@ -273,16 +233,6 @@ std::vector<Shape> shapes() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Enqueued, ::testing::ValuesIn(shapes()),
-                         [](const auto &one) { return text(one.param); });
-
-// N-ths of two pieces behind their heads, the last one shorter.
-INSTANTIATE_TEST_SUITE_P(Shapes, EnqueuedInPieces, ::testing::Values(Shape{2, 2800003, 3}, Shape{3, 3700003, 7}),
-                         [](const auto &one) { return text(one.param); });
-
-// Of more ranks copy engines do not fetch for reduce_scatter. The last one is in pieces.
-INSTANTIATE_TEST_SUITE_P(Shapes, EnqueuedPair,
-                         ::testing::Values(Shape{2, 0, 3}, Shape{2, 257, 3}, Shape{2, 5003, 3}, Shape{2, 5003, 1},
-                                           Shape{2, 2800003, 3}),
                          [](const auto &one) { return text(one.param); });
 
 }  // namespace

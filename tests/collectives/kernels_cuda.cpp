@@ -34,7 +34,7 @@ TEST(GpuKernels, FitAMultiprocessorTwice) {
         const baton_operation operation = tuned.operation;
         if (!is_collective(operation)) continue;
         for (const Way &way : tuned.ways) {
-            if (way.mover != Mover::kernel) continue;
+            if (way.mover != Mover::kernel && !combines_pushed(operation, way.algorithm)) continue;
             for (int type = 0; type < BATON_TYPE_COUNT; ++type) {
                 const KernelChoice choice = kernel_for(operation, way.algorithm, static_cast<baton_type>(type));
                 ASSERT_NE(choice.kernel, nullptr) << algorithm_name(way.algorithm) << ", type " << type;

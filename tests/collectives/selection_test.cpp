@@ -218,8 +218,8 @@ TEST(Selection, TheTransportWinsOverTheTable) {
     EXPECT_EQ(plan_for(BATON_REDUCE_SCATTER, 16, asked).algorithm, Algorithm::staged) << "a way that no row mentions";
     Capabilities two = gpu(2);
     two.transport = BATON_TRANSPORT_COPY_ENGINE;
-    EXPECT_EQ(plan_for(BATON_REDUCE_SCATTER, 16, two).algorithm, Algorithm::pull) << "which more ranks cannot";
-    EXPECT_EQ(plan_for(BATON_ALLREDUCE, 16, asked).algorithm, Algorithm::two_phase);
+    EXPECT_EQ(plan_for(BATON_REDUCE_SCATTER, 16, two).algorithm, Algorithm::push) << "which more ranks cannot";
+    EXPECT_EQ(plan_for(BATON_ALLREDUCE, 16, asked).algorithm, Algorithm::push);
     EXPECT_EQ(plan_for(BATON_BROADCAST, 16, asked).mover, Mover::copy_engine);
     asked.packet_limit_set = true;
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 16, asked).mover, Mover::copy_engine) << "the transport is the stronger wish";

@@ -25,6 +25,20 @@ bool is_numbered(baton_operation operation, baton_type type, std::uint64_t bytes
     return call.most_steps(segment_bytes) < std::uint64_t{1} << step_bits;
 }
 
+/// Where peers cannot reach the buffer that copy engines would push to, kernels read.
+TEST(PlannedCall, RecvOfAPushedReduceScatterIsNotStaged) {
+    for (const baton_operation operation : {BATON_REDUCE_SCATTER, BATON_ALLREDUCE, BATON_ALLGATHER}) {
+        Request request;
+        request.operation = operation;
+        Plan plan;
+        plan.algorithm = Algorithm::push;
+        plan.mover = Mover::copy_engine;
+        const PlannedCall call(request, plan, 1, 2);
+        EXPECT_TRUE(call.peers_touch_recv()) << baton_operation_name(operation);
+        EXPECT_EQ(call.stages_recv(), operation != BATON_REDUCE_SCATTER) << baton_operation_name(operation);
+    }
+}
+
 /// Along a route segments hold accumulators, in which fp16, bf16 and fp8 are wider. 2^24 segments of 4 KiB are 64 GiB.
 TEST(PlannedCall, StepsAlongARouteAreThoseOfItsAccumulators) {
     const struct {

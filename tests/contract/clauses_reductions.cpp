@@ -129,30 +129,6 @@ Call pass_on_call(Rank &rank, std::size_t k) {
     return call;
 }
 
-/// What every rank has comes to everybody, who combines it in an order of its own.
-Call fetch_call(Rank &rank, std::size_t k) {
-    Memory &memory = rank.memory();
-    const auto n = static_cast<std::size_t>(rank.size());
-    const auto me = static_cast<std::size_t>(rank.rank());
-    const Reduction drawn = draw_reduction(rank.common());
-    const std::size_t bytes = drawn.bytes;
-    const std::size_t shift = (rank.common().below(n) + me) % n;
-    const Place recv = memory.take(bytes, drawn.aligned, named("input", k));
-    const Place send = memory.take(n * bytes, drawn.aligned, named("fetched", k));
-    const Place out = memory.take(bytes, drawn.aligned, named("result", k));
-    Call call = reduction_call(rank, drawn, send, recv, Reduce::fetched);
-    call.shift = static_cast<int>(shift);
-    call.out = memory.at(out);
-    std::vector<Contents> inputs;
-    for (std::size_t of = 0; of < n; ++of) {
-        inputs.push_back(drawn.input(static_cast<int>(of)));
-        if (of != me) memory.expect(send.part(of * bytes, bytes), inputs.back());
-    }
-    memory.fill(recv, inputs[me]);
-    memory.expect(out, reduce_in_order(drawn.type, drawn.op, rotated(inputs, shift)));
-    return call;
-}
-
 /// Sources and destinations at all ranks, each rank combining its n-th in an order of its own.
 Call reduce_across_call(Rank &rank, std::size_t k) {
     Memory &memory = rank.memory();
@@ -190,7 +166,6 @@ void reductions(Rank &rank, int variant) {
         calls.push_back(variant == Reduce::across      ? reduce_across_call(rank, calls.size())
                         : variant == Reduce::passed_on ? pass_on_call(rank, calls.size())
                         : variant == Reduce::in_parts  ? reduce_in_parts_call(rank, calls.size())
-                        : variant == Reduce::fetched   ? fetch_call(rank, calls.size())
                                                        : reduce_here_call(rank, calls.size()));
     }
     expect_success(rank, rank.run(Program::reduce, calls));
@@ -203,7 +178,6 @@ std::vector<Clause> reduction_clauses() {
     return {
         {.name = "reductions_here", .body = reductions, .variant = Reduce::here},
         {.name = "reductions_passed_on", .body = reductions, .variant = Reduce::passed_on},
-        {.name = "reductions_of_what_was_fetched", .body = reductions, .variant = Reduce::fetched},
         {.name = "reductions_in_parts",
          .body = reductions,
          .variant = Reduce::in_parts,

@@ -31,7 +31,6 @@ concept Engine = requires(E engine, const Arrival &arrival, typename E::Remote r
     engine.copy_own(here, source, n);
     engine.template reduce<float>(&remote, 1, &remote, n, 0);
     engine.copy_after_reduce();
-    engine.reduce_after_copy();
     engine.signal_all(n);
     { engine.wait_all(n) } -> std::same_as<bool>;
     engine.credit_all(n);

@@ -66,7 +66,7 @@ struct Exchange {
 
 /// Reductions of size() sources in an order that is not the ranks'.
 struct Reduce {
-    static constexpr int here = 0, across = 1, passed_on = 2, in_parts = 3, fetched = 4;  // variants
+    static constexpr int here = 0, across = 1, passed_on = 2, in_parts = 3;  // variants
 
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
@@ -90,8 +90,6 @@ private:
             if constexpr (HasParts<E>) reduce_in_parts<T>(engine, call, waited);
         } else if (call.variant == passed_on) {
             pass_on<T>(engine, call);
-        } else if (call.variant == fetched) {
-            fetch<T>(engine, call);
         } else if constexpr (HasSources<E>) {
             call.variant == across ? reduce_across<T>(engine, call) : reduce_here<T>(engine, call);
         } else {
@@ -171,30 +169,6 @@ private:
             for (int step = 1; step < engine.size(); ++step) {
                 engine.copy(engine.recv_of(engine.peer_at(step)) + place, call.out + offset, piece.bytes);
             }
-        }
-    }
-
-    /// Fetches the peers' `recv` to their blocks of `send`, and combines them with this rank's into `out`; in two
-    /// pieces, so that the second is copied while the first is reduced.
-    template <class T, class E>
-    static BATON_HD void fetch(E &engine, const Call &call) {
-        const Range part = engine.share(call.bytes, 16);
-        const auto block_from = [&](int peer) { return call.send + static_cast<std::uint64_t>(peer) * call.bytes; };
-        for (int half = 0; half < 2; ++half) {
-            const Range piece = split(part.bytes, 16, 2, half);
-            const std::uint64_t offset = part.begin + piece.begin;
-            for (int step = 1; step < engine.size(); ++step) {
-                const int peer = engine.peer_at(step);
-                engine.copy_from(block_from(peer) + offset, engine.recv_of(peer) + offset, piece.bytes);
-            }
-            engine.reduce_after_copy();
-            const auto *const sources = engine.sources(engine.size(), [&](int at) {
-                const int of = (at + call.shift) % engine.size();
-                return engine.local((of == engine.rank() ? call.recv : block_from(of)) + offset);
-            });
-            const typename E::Remote destination[1] = {engine.local(call.out + offset)};
-            engine.template reduce<T>(destination, 1, sources, piece.bytes / sizeof(T), call.op);
-            engine.copy_after_reduce();
         }
     }
 

@@ -1,5 +1,6 @@
 // The collectives: every type and operation, sizes around every limit, in place, misaligned.
 #include <cstdlib>
+#include <string_view>
 
 #include "collective_case.hpp"
 
@@ -87,6 +88,18 @@ TEST_P(Collectives, MegabytesAndOdd) {
             if (HasFailure()) return;
         }
     }
+}
+
+/// What copy engines push to be combined comes in pieces, of 4 MiB at least behind a head (collectives/pushed.hpp).
+TEST_P(Collectives, InSeveralPieces) {
+    const char *transport = std::getenv("BATON_TRANSPORT");
+    const bool by_copy_engines = transport != nullptr && std::string_view(transport) == "copy_engine";
+    if (!reduces(GetParam()) || !by_copy_engines || few_large_cases()) GTEST_SKIP() << "other tests have all others";
+    const std::size_t parts = GetParam() == BATON_ALLREDUCE ? static_cast<std::size_t>(size()) : 1;
+    const std::size_t count = parts * (20 << 18) + 3;
+    for (const Placement placement : {Placement::separate, Placement::separate, Placement::in_place})
+        run({.type = BATON_FLOAT32, .count = count, .placement = placement});
+    run({.type = BATON_BFLOAT16, .count = 2 * count, .send_offset = 32, .recv_offset = 16});
 }
 
 TEST_P(Collectives, InPlace) {

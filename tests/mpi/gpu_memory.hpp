@@ -21,6 +21,18 @@ protected:
             copy_memory(block.data(), output + r * bytes, bytes, true);
             EXPECT_TRUE(same_bytes(reduced, block, BATON_FLOAT32)) << what << ", block " << r;
         }
+        // Another rank's than the first makes its result elsewhere, whatever its peers know of this memory.
+        const std::size_t total = n() * count, own = static_cast<std::size_t>(rank()) * bytes;
+        copy_memory(input, make_input(BATON_FLOAT32, BATON_SUM, seed + 1, rank(), total).data(), n() * bytes, true);
+        ASSERT_OK(baton_reduce_scatter(BATON_IN_PLACE, input, count, BATON_FLOAT32, BATON_SUM, comm(), stream_))
+            << what;
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        const Bytes sums = reduce_inputs(BATON_FLOAT32, BATON_SUM, seed + 1, size(), total);
+        const auto first = sums.begin() + static_cast<std::ptrdiff_t>(own);
+        Bytes block(bytes);
+        copy_memory(block.data(), input, bytes, true);
+        EXPECT_TRUE(same_bytes(Bytes(first, first + static_cast<std::ptrdiff_t>(bytes)), block, BATON_FLOAT32))
+            << what << ", in place";
     }
     std::size_t room(std::size_t count) const { return count * 4 * (n() + 1); }
 };

@@ -21,8 +21,9 @@ struct CopyEngineLane {
     Event join = make_event();
     int multiprocessors = current_multiprocessors();
 
-    /// What `stream` gets from now on comes after what `pushes` has got so far.
+    /// What `stream` gets from now on comes after what `pushes` has got so far; the other way round.
     void let_follow_pushes(cudaStream_t stream) const;
+    void let_pushes_follow(cudaStream_t stream) const;
 };
 
 /// Copies of one direction, handed to the copy engines together: one cudaMemcpyBatchAsync where the stream allows it
@@ -50,8 +51,6 @@ private:
 class CopyEngine : public RemoteLists<std::byte *> {
 public:
     using Remote = std::byte *;
-    /// Faster by copies than by kernels that read: see collectives/fetch.hpp.
-    static constexpr bool fetches = true;
 
     CopyEngine(const CommView &view, const CopyEngineLane &lane, int channels, baton_type type, cudaStream_t stream);
 
@@ -88,7 +87,6 @@ public:
     }
 
     void copy_after_reduce();
-    void reduce_after_copy();
 
     void signal_all(std::uint64_t step);
     bool wait_all(std::uint64_t step);
@@ -105,7 +103,7 @@ public:
 private:
     void reduce_to(Remote destination, const Remote *sources, std::uint64_t count, int op);
     void sync(const SyncActions &actions, cudaStream_t stream);
-    void let_pushes_follow();
+    void let_pushes_follow() { lane_.let_pushes_follow(stream()); }
     void launch_own_copies();
     void launch_wait();
     cudaStream_t stream(); /* the caller's, for what comes behind all waits */

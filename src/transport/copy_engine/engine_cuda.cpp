@@ -34,6 +34,11 @@ void CopyEngineLane::let_follow_pushes(cudaStream_t stream) const {
     check_cuda(cudaStreamWaitEvent(stream, join.get(), 0), "cudaStreamWaitEvent");
 }
 
+void CopyEngineLane::let_pushes_follow(cudaStream_t stream) const {
+    check_cuda(cudaEventRecord(fork.get(), stream), "cudaEventRecord");
+    check_cuda(cudaStreamWaitEvent(pushes.get(), fork.get(), 0), "cudaStreamWaitEvent");
+}
+
 void CopyBatch::add(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
     if (bytes == 0 || destination == source) return;
     destinations_.push_back(destination);
@@ -87,19 +92,9 @@ cudaStream_t CopyEngine::stream() {
     return stream_;
 }
 
-/// What the push stream gets from now on comes after what the caller's stream has got so far.
-void CopyEngine::let_pushes_follow() {
-    check_cuda(cudaEventRecord(lane_.fork.get(), stream()), "cudaEventRecord");
-    check_cuda(cudaStreamWaitEvent(lane_.pushes.get(), lane_.fork.get(), 0), "cudaStreamWaitEvent");
-}
-
 void CopyEngine::copy_after_reduce() {
     batch_.flush(lane_.pushes.get());
     let_pushes_follow();
-}
-void CopyEngine::reduce_after_copy() {
-    batch_.flush(lane_.pushes.get());
-    lane_.let_follow_pushes(stream());
 }
 
 void CopyEngine::copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
@@ -147,8 +142,7 @@ void CopyEngine::reduce_to(Remote destination, const Remote *sources, std::uint6
     if (count == 0) return;
     ReduceSources inputs;
     for (int rank = 0; rank < view_.size; ++rank) inputs.at[rank] = sources[rank];
-    // With a block on half of the multiprocessors what copy engines have fetched is combined late, with two on each
-    // the engines have to wait for memory (docs/experiments.md).
+    // With two blocks on each multiprocessor copy engines have to wait for memory (docs/experiments.md).
     const std::uint64_t blocks = ceil_divide(count * baton_type_size(type_), reduce_tile);
     launch_reduce(view_, destination, inputs, count, type_, static_cast<baton_op>(op),
                   static_cast<int>(std::min(blocks, static_cast<std::uint64_t>(lane_.multiprocessors))), stream());

@@ -17,7 +17,6 @@ namespace baton::core {
 /// The engine of one host thread, the host's only channel of collectives. See transport.hpp.
 class HostEngine : public RemoteLists<HostRemote> {
 public:
-    static constexpr bool fetches = false;
     using Remote = HostRemote;
     static constexpr int channel = 0;
 
@@ -161,7 +160,6 @@ public:
     }
 
     void copy_after_reduce() {}
-    void reduce_after_copy() {}
 
     void signal_all(std::uint64_t step) { post_all(&Arena::done, step); }
     void signal(int peer, std::uint64_t step) { post(peer, &Arena::done, step); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "sync/pushed_word.hpp"
 #include "sync/region_lookup.hpp"
 #include "transport/kernel/grid.cuh"
 #include "transport/kernel/line_block.cuh"
@@ -14,6 +15,7 @@ struct KernelShared {
     std::byte *recv_of[max_ranks];
     std::byte *sources[max_ranks];
     std::byte *destinations[max_ranks];
+    std::uint32_t pushes[max_ranks];
 };
 
 /// The engine of one block. Every method is called by all threads of the block together. See transport.hpp.
@@ -23,7 +25,6 @@ struct KernelShared {
 /// block's stores before it.
 class KernelEngine : public LineBlock {
 public:
-    static constexpr bool fetches = false;
     using Remote = std::byte *;
 
     __device__ KernelEngine(const CommView &view, KernelShared &shared, int channel, int channels)
@@ -96,7 +97,6 @@ public:
         reduce_block<T>(reinterpret_cast<T *const *>(destinations), destination_count,
                         reinterpret_cast<const T *const *>(sources), view_.size, count, op);
     }
-
     template <class T>
     __device__ void accumulate(Remote destination, const std::byte *partial, const Remote *sources, int source_count,
                                std::uint64_t count, int op) {
@@ -115,7 +115,6 @@ public:
     }
 
     __device__ void copy_after_reduce() { __syncthreads(); }
-    __device__ void reduce_after_copy() { __syncthreads(); }
 
     __device__ void signal_all(std::uint64_t step) {
         copy_what_waits();
@@ -134,6 +133,16 @@ public:
         return poll_one(peer, &Arena::credit, step, WaitFor::credit);
     }
     __device__ bool wait_credits(std::uint64_t step) { return poll_all(&Arena::credit, step, WaitFor::credit); }
+
+    __device__ bool pushes(int peer) const { return shared_.pushes[peer] != 0; }
+    __device__ bool await_pushed(std::uint32_t pieces) {
+        for_each_peer([&](int peer) {
+            if (failed_ || !pushes(peer)) return;
+            failed_ = !wait_for_pieces(view_, at(WaitFor::data, peer), view_.own().pushed(peer), shared_.pushes[peer],
+                                       pieces);
+        });
+        return agree();
+    }
 
     __device__ std::uint64_t segment_bytes() const { return view_.layout.segment_bytes; }
     __device__ Remote staging_at(int peer, int slot) const { return view_.arena(peer).staging(slot, view_.rank); }
@@ -217,6 +226,7 @@ private:
         const Packet recv_entry = cached_region(view_, peer, theirs.recv);
         shared_.send_of[peer] = address_of(peer, theirs.send, send_entry);
         shared_.recv_of[peer] = address_of(peer, theirs.recv, recv_entry);
+        shared_.pushes[peer] = theirs.pushes;
     }
 
     __device__ Remote address_of(int owner, const BufferRef &buffer, const Packet &cached) {

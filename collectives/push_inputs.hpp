@@ -1,0 +1,89 @@
+#pragma once
+
+#include <vector>
+
+#include "collectives/peer_addresses.hpp"
+#include "collectives/pushed.hpp"
+#include "util/overlap.hpp"
+
+/// What a rank enqueues for a reduction of what copy engines push (pushed.hpp), allreduce or
+/// reduce_scatter of two ranks. The queue is a GPU's streams (gpu_pushes.hpp).
+///   1. A kernel begins the operation: it tells all that this rank pushes, and waits for all.
+///   2. Behind it, beside the next kernel: piece by piece, the copies to all peers and their words.
+///   3. The operation's kernel: combines the pieces as they come. Of reduce_scatter that is all but the beginning.
+///   4. allreduce: copies of the result to all peers, which have said by credits that their pieces are combined.
+///   5. And a kernel that signals all, waits for all, and ends.
+/// A rank whose peers have no room for what it would push begins with the third. One that does not know where their
+/// buffers are has a kernel only, which does all that (CollectiveArgs::copies_follow is false).
+///
+/// Each kernel waits for nothing but what every rank has enqueued before its own kernel of the same step, and signals
+/// of the end only when all have given their credits: so none hangs where another thread's cudaFree, which waits for
+/// kernels and keeps others from being enqueued, comes in between.
+namespace baton::core {
+
+/// Whether all peers have room, apart from what they send: what is pushed comes before others have read that.
+inline bool may_push(const PushedInputs &inputs, const std::vector<PeerBuffers> &peers, int rank) {
+    if (!inputs.have_room()) return false;
+    for (int peer = 0; peer < inputs.ranks(); ++peer) {
+        const PeerBuffers &buffers = peers[static_cast<std::size_t>(peer)];
+        if (peer == rank) continue;
+        if (buffers.send == nullptr || buffers.recv == nullptr) return false;
+        if (overlap(buffers.send, inputs.send_bytes(), buffers.recv, inputs.recv_bytes())) return false;
+    }
+    return true;
+}
+
+/// Queue: copy(destination, source, bytes) and tell(peer, pieces) are collected until push(), which enqueues the copies
+/// and the words behind them.
+template <class Queue>
+void push_inputs(Queue &queue, const PushedInputs &inputs, const CollectiveArgs &args,
+                 const std::vector<PeerBuffers> &peers, int rank) {
+    std::vector<HeadAndPieces> pieces;
+    for (int of = 0; of < inputs.ranks(); ++of) pieces.emplace_back(inputs.part_of(of).bytes, inputs.ranks());
+    for (bool more = true; more;) {
+        more = false;
+        for (int step = 1; step < inputs.ranks(); ++step) {
+            const int peer = (rank + step) % inputs.ranks();
+            HeadAndPieces &next = pieces[static_cast<std::size_t>(peer)];
+            const Range part = inputs.part_of(peer);
+            const std::uint64_t head = head_of(part.bytes);
+            if (next.more()) next.next();  // at first past the head
+            if (!next.more()) continue;
+            const std::uint64_t at = next.range().begin;
+            queue.copy(peers[static_cast<std::size_t>(peer)].recv + inputs.scratch_of(rank, head) + (at - head),
+                       args.send + part.begin + at, next.range().bytes);
+            queue.tell(peer, next.number());
+            more = true;
+        }
+        if (more) queue.push();
+    }
+}
+
+/// Queue, besides: next_number(), of Arrival::pushes; begin(arrival), combine(args) and end(arrival), the kernels, in
+/// this order; after_pushes(), which lets what comes behind wait for what has been pushed, and copy_results(), which
+/// enqueues copies between the kernel before and the next.
+template <class Queue>
+void enqueue_pushed(Queue &queue, const PushedInputs &inputs, CollectiveArgs args,
+                    const std::vector<PeerBuffers> &peers, int rank) {
+    if (may_push(inputs, peers, rank)) {
+        args.arrival.pushes = queue.next_number();
+        queue.begin(args.arrival);
+        push_inputs(queue, inputs, args, peers, rank);
+        args.begun = true;
+    }
+    args.copies_follow = inputs.all();
+    queue.combine(args);
+    if (!inputs.all()) {
+        if (args.begun) queue.after_pushes();
+        return;
+    }
+    const Range part = inputs.part_of(rank);
+    for (int step = 1; step < inputs.ranks(); ++step) {
+        const int peer = (rank + step) % inputs.ranks();
+        queue.copy(peers[static_cast<std::size_t>(peer)].recv + part.begin, args.recv + part.begin, part.bytes);
+    }
+    queue.copy_results();
+    queue.end(args.arrival);
+}
+
+}  // namespace baton::core

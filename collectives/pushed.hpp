@@ -1,0 +1,117 @@
+#pragma once
+
+#include "collectives/args.hpp"
+#include "transport/copy_engine/head.hpp"
+#include "transport/transport.hpp"
+
+/// Reductions of what copy engines push: they carry it faster than kernels read it, and a piece costs them less than
+/// one that they fetch (docs/experiments.md).
+///   1. Every rank's copy engines push to each peer what that combines, but a head, piece by piece into the peer's recv
+///      buffer, and say behind each that it is there (push_inputs.hpp).
+///   2. Every rank's kernel reads the head from all and combines it, meanwhile; then piece after piece as they come.
+/// A rank that cannot push says so with its arrival; then the peers read from its send buffer instead.
+namespace baton::core {
+
+/// Where the inputs of a reduction lie in the send buffers, and what is pushed in the recv buffers. Of allreduce
+/// (`all`) every rank combines its n-th of the vector, the results of the others come to their places later; there is
+/// what they push before. Of a reduce_scatter of two ranks there is what the other one pushes where its result will be.
+class PushedInputs {
+public:
+    BATON_HD PushedInputs(bool all, std::uint64_t bytes, int ranks)
+        : all_(all), bytes_(bytes), ranks_(ranks), part_(all ? split(bytes, 16, ranks, 0).bytes : bytes) {}
+
+    BATON_HD bool all() const { return all_; }
+    BATON_HD int ranks() const { return ranks_; }
+    /// What a rank combines, in the send buffers.
+    BATON_HD Range part_of(int rank) const {
+        const std::uint64_t begin = static_cast<std::uint64_t>(rank) * part_;
+        if (!all_) return {begin, part_};
+        return begin < bytes_ ? Range{begin, bytes_ - begin < part_ ? bytes_ - begin : part_} : Range{bytes_, 0};
+    }
+    /// Where its result comes to in its recv buffer.
+    BATON_HD std::uint64_t result_of(int rank) const { return all_ ? part_of(rank).begin : 0; }
+    /// Where what `from` pushes behind a head of so many bytes lies in another rank's recv buffer.
+    BATON_HD std::uint64_t scratch_of(int from, std::uint64_t head) const { return all_ ? part_of(from).begin : head; }
+
+    std::uint64_t send_bytes() const { return all_ ? bytes_ : static_cast<std::uint64_t>(ranks_) * bytes_; }
+    std::uint64_t recv_bytes() const { return bytes_; }
+    /// Whether what a rank pushes fits its place, which is the shortest for the last rank.
+    bool have_room() const {
+        const std::uint64_t most = part_of(0).bytes;
+        return all_ ? most - head_of(most) <= part_of(ranks_ - 1).bytes : ranks_ == 2;
+    }
+
+private:
+    bool all_;
+    std::uint64_t bytes_;
+    int ranks_;
+    std::uint64_t part_;  // split() divides, and blocks ask for each of their tiles
+};
+
+/// A rank's part in the order in which it is combined: the head, number 0, and the pieces that are pushed, from 1 on.
+/// Every piece costs the copy engines a pause, and what is combined after the last one adds to the time. So each is a
+/// half of what is left (docs/experiments.md), or two thirds where more ranks share the links: combining it takes less
+/// time then than pushing the rest.
+class HeadAndPieces {
+public:
+    BATON_HD HeadAndPieces(std::uint64_t bytes, int ranks)
+        : bytes_(bytes), ranks_(ranks), range_{0, head_of(bytes)}, number_(0) {}
+
+    BATON_HD bool more() const { return number_ == 0 || range_.bytes > 0; }
+    BATON_HD void next() {
+        range_.begin += range_.bytes;
+        range_.bytes = piece_of(bytes_ - range_.begin);
+        ++number_;
+    }
+    BATON_HD Range range() const { return range_; }
+    BATON_HD std::uint32_t number() const { return number_; }
+
+private:
+    BATON_HD std::uint64_t piece_of(std::uint64_t left) const {
+        constexpr std::uint64_t last = 4 << 20;
+        if (left <= last) return left;
+        return (ranks_ == 2 ? left / 2 : left / 3 * 2) / copy_granule * copy_granule;
+    }
+
+    std::uint64_t bytes_;
+    int ranks_;
+    Range range_;
+    std::uint32_t number_;
+};
+
+/// What one of the engines combines of a head or piece, from the beginning of the rank's part on.
+template <class Engine>
+BATON_HD Range own_share(const Engine &engine, const HeadAndPieces &pieces) {
+    const Range share = engine.share(pieces.range().bytes, copy_granule);
+    return {pieces.range().begin + share.begin, share.bytes};
+}
+
+/// begin(), or joins what a kernel before this one has begun, behind which copy engines push; and await_all().
+template <class Engine>
+BATON_HD bool begin_or_join(Engine &engine, const CollectiveArgs &args) {
+    return (args.begun ? engine.attach(args.arrival) : engine.begin(args.arrival)) && engine.await_all();
+}
+
+/// Combines this rank's part; each of the engines has its share of the head, and of each piece.
+template <class T, class Engine>
+BATON_HD bool combine_pushed(Engine &engine, const CollectiveArgs &args, const PushedInputs &inputs) {
+    const Range part = inputs.part_of(engine.rank());
+    const std::uint64_t head = head_of(part.bytes);
+    std::byte *const result = args.recv + inputs.result_of(engine.rank());
+    for (HeadAndPieces pieces(part.bytes, engine.size()); pieces.more(); pieces.next()) {
+        const bool pushed = pieces.number() > 0;
+        if (pushed && !engine.await_pushed(pieces.number())) return false;
+        const Range share = own_share(engine, pieces);
+        const auto *const sources = engine.sources(engine.size(), [&](int of) {
+            if (of == engine.rank()) return engine.local(args.send + part.begin + share.begin);
+            if (!pushed || !engine.pushes(of)) return engine.send_of(of) + part.begin + share.begin;
+            return engine.local(args.recv + inputs.scratch_of(of, head) + (share.begin - head));
+        });
+        const auto *const destination = engine.destinations(1, [&](int) { return engine.local(result + share.begin); });
+        engine.template reduce<T>(destination, 1, sources, share.bytes / sizeof(T), args.op);
+        engine.copy_after_reduce();  // the next piece has other lists
+    }
+    return true;
+}
+
+}  // namespace baton::core

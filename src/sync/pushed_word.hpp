@@ -1,0 +1,33 @@
+#pragma once
+
+#include "sync/wait.hpp"
+
+/// How a rank's kernels learn what a peer's copy engines have pushed into this rank's buffers: one word for each peer
+/// (Arena::pushed). The peer's stream writes it behind the copies of a piece, with a memory operation, which orders
+/// them before the word for all of the system; this rank's blocks poll it with acquire. It holds the number of the
+/// peer's operation and how many pieces of that have come. The number is the host's, since a stream's values are fixed
+/// when they are enqueued, and comes with the peer's arrival: so nobody puts the word back, and ranks need not agree on
+/// who pushes. Numbers come round after 2^31 operations that push; a rank pushes for its next one only when all have
+/// ended the last, so the word never holds another than that or this.
+namespace baton::core {
+
+inline constexpr std::uint32_t most_pushes = (std::uint32_t{1} << 31) - 1;
+/// 1 comes after most_pushes: 0 says that a rank pushes nothing.
+constexpr std::uint32_t number_after(std::uint32_t pushes) { return pushes % most_pushes + 1; }
+
+BATON_HD constexpr std::uint64_t pushed_word(std::uint32_t pushes, std::uint32_t pieces) {
+    return static_cast<std::uint64_t>(pushes) << 32 | pieces;
+}
+
+/// False if the wait must end before so many pieces have come.
+BATON_HD inline bool wait_for_pieces(const CommView &view, const OperationPoint &point, const std::uint64_t *word,
+                                     std::uint32_t pushes, std::uint32_t pieces) {
+    Spin spin(view, point);
+    for (;;) {
+        const std::uint64_t value = load_acquire(word);
+        if (value >> 32 == pushes && static_cast<std::uint32_t>(value) >= pieces) return true;
+        if (!spin()) return false;
+    }
+}
+
+}  // namespace baton::core
