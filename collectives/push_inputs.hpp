@@ -39,7 +39,7 @@ template <class Queue>
 void push_inputs(Queue &queue, const PushedInputs &inputs, const CollectiveArgs &args,
                  const std::vector<PeerBuffers> &peers, int rank) {
     std::vector<HeadAndPieces> pieces;
-    for (int of = 0; of < inputs.ranks(); ++of) pieces.emplace_back(inputs.part_of(of).bytes, inputs.ranks());
+    for (int of = 0; of < inputs.ranks(); ++of) pieces.emplace_back(inputs.part_of(of).bytes);
     for (bool more = true; more;) {
         more = false;
         for (int step = 1; step < inputs.ranks(); ++step) {

@@ -49,13 +49,12 @@ private:
 };
 
 /// A rank's part in the order in which it is combined: the head, number 0, and the pieces that are pushed, from 1 on.
-/// Every piece costs the copy engines a pause, and what is combined after the last one adds to the time. So each is a
-/// half of what is left (docs/experiments.md), or two thirds where more ranks share the links: combining it takes less
-/// time then than pushing the rest.
+/// Every piece costs the copy engines a pause, and what is combined after the last one adds to the time. So each is
+/// half of what is left: combining it takes less time then than pushing the rest, with 2 ranks and with 4
+/// (docs/experiments.md).
 class HeadAndPieces {
 public:
-    BATON_HD HeadAndPieces(std::uint64_t bytes, int ranks)
-        : bytes_(bytes), ranks_(ranks), range_{0, head_of(bytes)}, number_(0) {}
+    BATON_HD explicit HeadAndPieces(std::uint64_t bytes) : bytes_(bytes), range_{0, head_of(bytes)}, number_(0) {}
 
     BATON_HD bool more() const { return number_ == 0 || range_.bytes > 0; }
     BATON_HD void next() {
@@ -67,14 +66,12 @@ public:
     BATON_HD std::uint32_t number() const { return number_; }
 
 private:
-    BATON_HD std::uint64_t piece_of(std::uint64_t left) const {
+    BATON_HD static std::uint64_t piece_of(std::uint64_t left) {
         constexpr std::uint64_t last = 4 << 20;
-        if (left <= last) return left;
-        return (ranks_ == 2 ? left / 2 : left / 3 * 2) / copy_granule * copy_granule;
+        return left <= last ? left : left / 2 / copy_granule * copy_granule;
     }
 
     std::uint64_t bytes_;
-    int ranks_;
     Range range_;
     std::uint32_t number_;
 };
@@ -98,7 +95,7 @@ BATON_HD bool combine_pushed(Engine &engine, const CollectiveArgs &args, const P
     const Range part = inputs.part_of(engine.rank());
     const std::uint64_t head = head_of(part.bytes);
     std::byte *const result = args.recv + inputs.result_of(engine.rank());
-    for (HeadAndPieces pieces(part.bytes, engine.size()); pieces.more(); pieces.next()) {
+    for (HeadAndPieces pieces(part.bytes); pieces.more(); pieces.next()) {
         const bool pushed = pieces.number() > 0;
         if (pushed && !engine.await_pushed(pieces.number())) return false;
         const Range share = own_share(engine, pieces);
