@@ -45,7 +45,7 @@ private:
     bool all_;
     std::uint64_t bytes_;
     int ranks_;
-    std::uint64_t part_;  // split() divides, and blocks ask for each of their tiles
+    std::uint64_t part_;  // split() divides, and blocks ask for each piece
 };
 
 /// A rank's part in the order in which it is combined: the head, number 0, and the pieces that are pushed, from 1 on.
