@@ -95,7 +95,9 @@ private:
                 log(LogLevel::warn, view_.rank, "{}", failure.what());
             }
         };
-        if (into == GpuOrder::Into::stream) attempt([&] { cuda_->lane.let_follow_pushes(stream); });
+        for (const Stream *const beside : {&cuda_->lane.pushes, &cuda_->lane.words}) {
+            if (into == GpuOrder::Into::stream) attempt([&] { cuda_->lane.let_follow(stream, beside->get()); });
+        }
         attempt([&] { cuda_->order.after(stream, into); });
     }
     void run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream);
@@ -205,7 +207,8 @@ bool GpuExecutor::run_copy_engine(const Request &request, const Plan &plan, cons
             return false;
         }
         if (combines_pushed(request.operation, plan.algorithm)) {
-            pushes_.reduce(request, plan, args, peers, stream);
+            pushes_.reduce(request, plan, args, peers, stream,
+                           [&](const CollectiveArgs &to_combine) { run_kernel(request, plan, to_combine, stream); });
             return true;
         }
         if (plan.stream_words) {

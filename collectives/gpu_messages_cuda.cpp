@@ -71,7 +71,7 @@ void GpuMessages::send_directly(const DirectSend &send, cudaStream_t stream) {
                "copying a message");
     const KernelChoice done = done_with_direct_send();
     launch(done.kernel, 1, done.threads, arguments, SyncDomain::remote, lane_.pushes.get(), "launching a send");
-    lane_.let_follow_pushes(stream);
+    lane_.let_follow(stream, lane_.pushes.get());
 }
 
 void GpuMessages::run(std::vector<MessageCall> calls, cudaStream_t stream) {

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "collectives/args.hpp"
@@ -20,9 +21,11 @@ public:
     /// The lane is shared with the other operations of the communicator, which come one after the other.
     GpuPushes(const CommView &view, const CopyEngineLane &lane) : view_(view), lane_(lane) {}
 
-    /// REQUIRES: combines_pushed() of the plan, and where the peers' buffers are.
+    /// REQUIRES: combines_pushed() of the plan, and where the peers' buffers are. `combine` enqueues the plan's kernel
+    /// on the stream.
     void reduce(const Request &request, const Plan &plan, const CollectiveArgs &args,
-                const std::vector<PeerBuffers> &peers, cudaStream_t stream);
+                const std::vector<PeerBuffers> &peers, cudaStream_t stream,
+                const std::function<void(const CollectiveArgs &)> &combine);
 
 private:
     const CommView &view_;

@@ -3,10 +3,8 @@
 #include <type_traits>
 
 #include "collectives/algorithms.hpp"
-#include "collectives/kernels.hpp"
-#include "transport/kernel/engine.cuh"
+#include "collectives/kernel_engine.cuh"
 #include "transport/kernel/grid.cuh"
-#include "transport/kernel/half_engine.cuh"
 #include "transport/kernel/launch.hpp"
 
 namespace baton::core {
@@ -19,13 +17,12 @@ using ArgsOf = std::conditional_t<is_routed(algorithm), RoutedArgs, CollectiveAr
 /// their values in local memory. Of halves four fit, which are as fast with 64 registers as with 80
 /// (docs/experiments.md).
 template <baton_operation operation, Algorithm algorithm, class T>
-__global__ void __launch_bounds__(block_threads, 2 * blocks_per_channel(algorithm))
+__global__ void __launch_bounds__(block_threads, resident_blocks(algorithm))
     collective_kernel(const __grid_constant__ CommView view, const __grid_constant__ ArgsOf<algorithm> args) {
     static_assert(block_threads > 32, "the last warp does not take packets");
     wait_for_kernel_before();
     __shared__ KernelShared shared;
-    EngineFor<blocks_per_channel(algorithm)> engine(view, shared, static_cast<int>(blockIdx.x),
-                                                    static_cast<int>(gridDim.x));
+    EngineFor<operation, algorithm> engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     run_algorithm<operation, algorithm, T>(engine, args);
 }
 

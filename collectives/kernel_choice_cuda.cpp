@@ -31,7 +31,7 @@ std::vector<const void *> all_kernels() {
         if (!is_collective(entry.operation)) continue;
         const int types = reduces(entry.operation) ? BATON_TYPE_COUNT : 1;
         for (const Way &way : entry.ways) {
-            if (way.mover != Mover::kernel && !combines_pushed(entry.operation, way.algorithm)) continue;
+            if (!has_kernel(entry.operation, way)) continue;
             for (int type = 0; type < types; ++type)
                 kernels.push_back(kernel_for(entry.operation, way.algorithm, static_cast<baton_type>(type)).kernel);
         }

@@ -13,6 +13,15 @@ namespace baton::core {
 
 /// Two for algorithms that run on halves of channels (kernel/half_engine.cuh).
 constexpr int blocks_per_channel(Algorithm algorithm) { return is_pipeline(algorithm) ? 2 : 1; }
+/// Blocks of whole channels, whatever their kernels, that fit a multiprocessor together: comm/gpu_share.cpp counts on
+/// it.
+inline constexpr int blocks_per_multiprocessor = 2;
+constexpr int resident_blocks(Algorithm algorithm) { return blocks_per_multiprocessor * blocks_per_channel(algorithm); }
+/// The ways whose blocks reduce long parts at once, and gain by code of its own for these (LongPartEngine).
+constexpr bool reduces_long_parts(baton_operation operation, Algorithm algorithm) {
+    return (operation == BATON_REDUCE_SCATTER && algorithm == Algorithm::pull) ||
+           (operation == BATON_ALLREDUCE && algorithm == Algorithm::push);
+}
 
 struct KernelChoice {
     const void *kernel = nullptr;  // nullptr: the kernel transport has no such algorithm

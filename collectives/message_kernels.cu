@@ -58,7 +58,8 @@ template <int capacity>
 inline constexpr int message_threads = is_large<capacity> ? group_block_threads : block_threads;
 
 template <int capacity, class Way>
-__global__ void __launch_bounds__(message_threads<capacity>, is_large<capacity> ? small_blocks_resident : 2)
+__global__ void __launch_bounds__(message_threads<capacity>,
+                                  is_large<capacity> ? small_blocks_resident : blocks_per_multiprocessor)
     messages_kernel(const __grid_constant__ CommView view, const __grid_constant__ MessageBatch<capacity> batch) {
     __shared__ MessageShared shared;
     const int block = static_cast<int>(blockIdx.x);

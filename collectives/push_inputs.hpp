@@ -6,8 +6,8 @@
 #include "collectives/pushed.hpp"
 #include "util/overlap.hpp"
 
-/// What a rank enqueues for a reduction of what copy engines push (pushed.hpp), allreduce or
-/// reduce_scatter of two ranks. The queue is a GPU's streams (gpu_pushes.hpp).
+/// What a rank enqueues for a reduction of what copy engines push (pushed.hpp), allreduce or reduce_scatter of two
+/// ranks. The queue is a GPU's streams (gpu_pushes.hpp).
 ///   1. A kernel begins the operation: it tells all that this rank pushes, and waits for all.
 ///   2. Behind it, beside the next kernel: piece by piece, the copies to all peers and their words.
 ///   3. The operation's kernel: combines the pieces as they come. Of reduce_scatter that is all but the beginning.
@@ -39,7 +39,7 @@ template <class Queue>
 void push_inputs(Queue &queue, const PushedInputs &inputs, const CollectiveArgs &args,
                  const std::vector<PeerBuffers> &peers, int rank) {
     std::vector<HeadAndPieces> pieces;
-    for (int of = 0; of < inputs.ranks(); ++of) pieces.emplace_back(inputs.part_of(of).bytes);
+    for (int of = 0; of < inputs.ranks(); ++of) pieces.emplace_back(inputs.part_of(of).bytes, inputs.ranks());
     for (bool more = true; more;) {
         more = false;
         for (int step = 1; step < inputs.ranks(); ++step) {

@@ -17,16 +17,13 @@ namespace baton::core {
 /// what they push before. Of a reduce_scatter of two ranks there is what the other one pushes where its result will be.
 class PushedInputs {
 public:
-    BATON_HD PushedInputs(bool all, std::uint64_t bytes, int ranks)
-        : all_(all), bytes_(bytes), ranks_(ranks), part_(all ? split(bytes, 16, ranks, 0).bytes : bytes) {}
+    BATON_HD PushedInputs(bool all, std::uint64_t bytes, int ranks) : all_(all), bytes_(bytes), ranks_(ranks) {}
 
     BATON_HD bool all() const { return all_; }
     BATON_HD int ranks() const { return ranks_; }
     /// What a rank combines, in the send buffers.
     BATON_HD Range part_of(int rank) const {
-        const std::uint64_t begin = static_cast<std::uint64_t>(rank) * part_;
-        if (!all_) return {begin, part_};
-        return begin < bytes_ ? Range{begin, bytes_ - begin < part_ ? bytes_ - begin : part_} : Range{bytes_, 0};
+        return all_ ? split(bytes_, 16, ranks_, rank) : Range{static_cast<std::uint64_t>(rank) * bytes_, bytes_};
     }
     /// Where its result comes to in its recv buffer.
     BATON_HD std::uint64_t result_of(int rank) const { return all_ ? part_of(rank).begin : 0; }
@@ -45,16 +42,16 @@ private:
     bool all_;
     std::uint64_t bytes_;
     int ranks_;
-    std::uint64_t part_;  // split() divides, and blocks ask for each piece
 };
 
 /// A rank's part in the order in which it is combined: the head, number 0, and the pieces that are pushed, from 1 on.
-/// Every piece costs the copy engines a pause, and what is combined after the last one adds to the time. So each is
-/// half of what is left: combining it takes less time then than pushing the rest, with 2 ranks and with 4
-/// (docs/experiments.md).
+/// Every piece costs the copy engines a pause, and what is combined after the last one adds to the time. So each is a
+/// part of what is left, as large as measured best, and a short rest is not divided: to several peers a rest of 16 MiB,
+/// since shorter copies to them run one after the other (docs/experiments.md).
 class HeadAndPieces {
 public:
-    BATON_HD explicit HeadAndPieces(std::uint64_t bytes) : bytes_(bytes), range_{0, head_of(bytes)}, number_(0) {}
+    BATON_HD HeadAndPieces(std::uint64_t bytes, int ranks)
+        : bytes_(bytes), several_peers_(ranks > 2), range_{0, head_of(bytes)}, number_(0) {}
 
     BATON_HD bool more() const { return number_ == 0 || range_.bytes > 0; }
     BATON_HD void next() {
@@ -66,12 +63,13 @@ public:
     BATON_HD std::uint32_t number() const { return number_; }
 
 private:
-    BATON_HD static std::uint64_t piece_of(std::uint64_t left) {
-        constexpr std::uint64_t last = 4 << 20;
-        return left <= last ? left : left / 2 / copy_granule * copy_granule;
+    BATON_HD std::uint64_t piece_of(std::uint64_t left) const {
+        if (left <= (several_peers_ ? 16U << 20 : 4U << 20)) return left;
+        return left * (several_peers_ ? 7 : 6) / 12 / copy_granule * copy_granule;
     }
 
     std::uint64_t bytes_;
+    bool several_peers_;
     Range range_;
     std::uint32_t number_;
 };
@@ -95,7 +93,7 @@ BATON_HD bool combine_pushed(Engine &engine, const CollectiveArgs &args, const P
     const Range part = inputs.part_of(engine.rank());
     const std::uint64_t head = head_of(part.bytes);
     std::byte *const result = args.recv + inputs.result_of(engine.rank());
-    for (HeadAndPieces pieces(part.bytes); pieces.more(); pieces.next()) {
+    for (HeadAndPieces pieces(part.bytes, inputs.ranks()); pieces.more(); pieces.next()) {
         const bool pushed = pieces.number() > 0;
         if (pushed && !engine.await_pushed(pieces.number())) return false;
         const Range share = own_share(engine, pieces);

@@ -1,8 +1,7 @@
 #include "collectives/allreduce/push.hpp"
-#include "collectives/kernels.hpp"
+#include "collectives/kernel_engine.cuh"
 #include "collectives/reduce_scatter/push.hpp"
 #include "transport/element/dispatch.hpp"
-#include "transport/kernel/engine.cuh"
 #include "transport/kernel/grid.cuh"
 #include "transport/kernel/launch.hpp"
 
@@ -10,11 +9,12 @@ namespace baton::core {
 namespace {
 
 template <baton_operation operation, class T>
-__global__ void __launch_bounds__(block_threads, 2)
+__global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor)
     pushed_kernel(const __grid_constant__ CommView view, const __grid_constant__ CollectiveArgs args) {
     wait_for_kernel_before();
     __shared__ KernelShared shared;
-    KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    EngineFor<operation, Algorithm::push> engine(view, shared, static_cast<int>(blockIdx.x),
+                                                 static_cast<int>(gridDim.x));
     if constexpr (operation == BATON_ALLREDUCE) {
         allreduce_push<T>(engine, args);
     } else {

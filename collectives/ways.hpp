@@ -34,7 +34,14 @@ struct Way {
     InPlace in_place = InPlace::safe;
     int most_channels = 0;  // that the algorithm can use; 0: any number (a host has one)
     int most_ranks = 0;     // 0: any number
+    // Or else the operation does without a recv that peers cannot reach, instead of staging it.
+    bool needs_recv = true;
 };
+
+/// Whether it is a kernel's work, which copy engines may have part in.
+constexpr bool has_kernel(baton_operation operation, const Way &way) {
+    return way.mover == Mover::kernel || (way.mover == Mover::copy_engine && combines_pushed(operation, way.algorithm));
+}
 
 /// All ways that there are to run an operation; selection tries them in this order where no row of a table is possible.
 /// Send stands for recv too, since both sides must agree. A new algorithm is its name and needs_reach() in plan.hpp, an
@@ -98,7 +105,12 @@ inline constexpr Way more_ways_of_reduce_scatter[] = {
     {Algorithm::chain, Mover::host, Touches::recvs},
     {Algorithm::two_level, Mover::kernel, Touches::both},
     {Algorithm::two_level, Mover::host, Touches::both},
-    {Algorithm::push, Mover::copy_engine, Touches::both, InPlace::result_apart, 0, 2},
+    {.algorithm = Algorithm::push,
+     .mover = Mover::copy_engine,
+     .touches = Touches::both,
+     .in_place = InPlace::result_apart,
+     .most_ranks = 2,
+     .needs_recv = false},
     {Algorithm::staged, Mover::copy_engine, Touches::nothing, InPlace::result_apart, 1},
     {Algorithm::staged, Mover::kernel, Touches::nothing, InPlace::result_apart},
     {Algorithm::staged, Mover::host, Touches::nothing, InPlace::result_apart}};
@@ -137,7 +149,8 @@ constexpr bool agrees_with_algorithms() {
     for (const Way &way : ways<operation>) {
         if (needs_reach(way.algorithm) != (way.touches != Touches::nothing)) return false;
         for (const Way &other : ways<operation>) {
-            const bool alike = other.touches == way.touches && other.in_place == way.in_place;
+            const bool alike =
+                other.touches == way.touches && other.in_place == way.in_place && other.needs_recv == way.needs_recv;
             if (other.algorithm == way.algorithm && !alike) return false;
         }
     }

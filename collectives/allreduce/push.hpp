@@ -25,7 +25,7 @@ BATON_HD void allreduce_push(Engine &engine, const CollectiveArgs &args) {
     const Range owned = inputs.part_of(engine.rank());
     for (int at = 1; at < engine.size(); ++at) {
         std::byte *const to = engine.recv_of(engine.peer_at(at)) + owned.begin;
-        for (HeadAndPieces pieces(owned.bytes); pieces.more(); pieces.next()) {
+        for (HeadAndPieces pieces(owned.bytes, inputs.ranks()); pieces.more(); pieces.next()) {
             const Range share = own_share(engine, pieces);
             engine.copy(to + share.begin, args.recv + owned.begin + share.begin, share.bytes);
         }

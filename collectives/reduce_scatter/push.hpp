@@ -6,8 +6,7 @@
 /// pieces come later than what is read (docs/experiments.md).
 ///   1. Tell the peer where my buffers are; wait for it.
 ///   2. Copy engines push the peer's block to where its result will be (pushed.hpp). A kernel combines mine there,
-///   piece
-///      by piece.
+///      piece by piece.
 ///   3. Signal: your input is free, and your block is in mine. Wait.
 /// This is the kernel of all but the pushes; begin() is another's, where there are any (push_inputs.hpp).
 /// Steps: 1. Wire: a block per rank. Synchronisation: arrival and signal, and a word for each piece. Scratch: none; in

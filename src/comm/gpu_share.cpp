@@ -2,17 +2,16 @@
 
 #include <algorithm>
 
+#include "collectives/kernels.hpp"
 #include "sync/arena.hpp"
 
 namespace baton::core {
 namespace {
 
-/// Blocks of kernels that wait for each other must be resident together, on all ranks of a GPU and for all
-/// communicators that have operations in flight at once. The widest kernels leave room for two blocks per
-/// multiprocessor, and room is made for the operations of four communicators. Kernels of two blocks a channel take half
-/// the room for each. They may lie so that a wide block finds no room beside them, but they always find some
-/// themselves, so they end, and the others follow.
-constexpr int blocks_per_multiprocessor = 2;
+/// Kernels that wait for each other must be resident together, on all ranks of a GPU and for all communicators that
+/// have operations in flight at once: room is made for those of four. Kernels of two blocks a channel take half the
+/// room for each. They may lie so that a wide block finds no room beside them, but they always find some themselves,
+/// so they end, and the others follow.
 constexpr int communicators_in_flight = 4;
 
 }  // namespace

@@ -54,9 +54,7 @@ bool PlannedCall::peers_touch_recv() const {
     return way_ != nullptr && touches_recv(way_->touches);
 }
 
-bool PlannedCall::stages_recv() const {
-    return request.operation != BATON_REDUCE_SCATTER || !combines_pushed(request.operation, plan.algorithm);
-}
+bool PlannedCall::stages_recv() const { return way_ == nullptr || way_->needs_recv; }
 
 bool PlannedCall::peer_may_help() const {
     if (!has_peers() || plan.algorithm != Algorithm::pull) return false;

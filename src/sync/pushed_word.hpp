@@ -3,12 +3,12 @@
 #include "sync/wait.hpp"
 
 /// How a rank's kernels learn what a peer's copy engines have pushed into this rank's buffers: one word for each peer
-/// (Arena::pushed). The peer's stream writes it behind the copies of a piece, with a memory operation, which orders
-/// them before the word for all of the system; this rank's blocks poll it with acquire. It holds the number of the
-/// peer's operation and how many pieces of that have come. The number is the host's, since a stream's values are fixed
-/// when they are enqueued, and comes with the peer's arrival: so nobody puts the word back, and ranks need not agree on
-/// who pushes. Numbers come round after 2^31 operations that push; a rank pushes for its next one only when all have
-/// ended the last, so the word never holds another than that or this.
+/// (Arena::pushed). When the copies of a piece are done, a stream of the peer's writes it, with a memory operation,
+/// which orders them before the word for all of the system; this rank's blocks poll it with acquire. It holds the
+/// number of the peer's operation and how many pieces of that have come. The number is the host's, since a stream's
+/// values are fixed when they are enqueued, and comes with the peer's arrival: so nobody puts the word back, and ranks
+/// need not agree on who pushes. Numbers come round after 2^31 operations that push; a rank pushes for its next one
+/// only when all have ended the last, so the word never holds another than that or this.
 namespace baton::core {
 
 inline constexpr std::uint32_t most_pushes = (std::uint32_t{1} << 31) - 1;

@@ -160,17 +160,18 @@
 /// verify_arrivals, share, copy, copy_own, local, recv_of, signal, wait, pass_lines and finish; tests/contract leaves
 /// it out. The host engine has a meet(arrival) besides, which may come before begin(), arrival_of(peer) after it, and
 /// what broadcast/pull.hpp asks it. Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines,
-/// staging_of, early_of, what signals or credits one peer or waits for its credit, accumulate and complete; reduce()
-/// has one destination, local, and the constructor's type. It enqueues, which makes it a narrower contract:
+/// staging_of, early_of, what signals or credits one peer or waits for its credit, copy_from, accumulate, complete and
+/// copy_after_reduce; reduce() has one destination, local, and the constructor's type. It enqueues, which makes it a
+/// narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging, so
 ///     await_all() finds nothing, nor what is gone.
 ///   - Methods that return bool return true. Failures show in Control, and in epochs that stay, once the stream gets
 ///     there; copies that have been enqueued run all the same.
-///   - Copies, but copy_own(), happen between their call and the next signal_all(), wait() or copy_after_reduce(), in
-///     no order among each other; after the last one, perhaps never. They wait for begin() and for wait(),
-///     wait_credits() and copy_after_reduce() before them, and for nothing else: not for wait_all(). Nor does
-///     signal_all() wait for reduce() without copy_after_reduce(): what it reads is free after credits only.
-///     copy_own() is done, in the stream's order, by the next wait() or finish(); there may be several.
+///   - Copies, but copy_own(), happen between their call and the next signal_all() or wait(), in no order among each
+///     other; after the last one, perhaps never. They wait for begin() and for wait() and wait_credits() before them,
+///     and for nothing else: not for wait_all(), nor for reduce(). Nor does signal_all() wait for reduce(): what it
+///     reads is free after credits only. copy_own() is done, in the stream's order, by the next wait() or finish();
+///     there may be several.
 namespace baton::core {
 
 /// Shares of large copies start at multiples of this: a line that two channels write halves of crosses the links twice.

@@ -50,13 +50,15 @@ public:
     EnqueuingEngine(Node &node, int rank, std::uint64_t seed)
         : ChannelEngine(node, rank, 0), node_(node), random_(static_cast<unsigned>(seed % 2147483646 + 1)) {}
 
-    Remote early_of(int rank) const = delete;  // a copy engine has none
+    // A copy engine has none of these.
+    Remote early_of(int rank) const = delete;
+    void copy_from(std::byte *destination, Remote source, std::uint64_t bytes) = delete;
+    void copy_after_reduce() = delete;
     int spread_peer_at(int step) const { return peer_at(step); }
     Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
         copies_.push_back([=, this] { ChannelEngine::copy(destination, source, bytes); });
     }
-    void copy_from(std::byte *destination, Remote source, std::uint64_t bytes) { copy(destination, source, bytes); }
     void copy_own(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
         own_.push_back([=, this] { ChannelEngine::copy(destination, source, bytes); });
     }
@@ -65,10 +67,6 @@ public:
                 int op) {
         const std::vector<Remote> from(sources, sources + size());
         stream_.add([=, this, to = destinations[0]] { ChannelEngine::reduce<T>(&to, 1, from.data(), count, op); });
-    }
-    void copy_after_reduce() {
-        start_copies();
-        pushes_.follow(stream_);
     }
     void signal_all(std::uint64_t step) {
         start_copies();
@@ -175,6 +173,7 @@ protected:
             after(static_cast<std::size_t>(rank));
         });
     }
+
     const std::uint64_t seed_ = test::draw_seed();
 };
 

@@ -26,7 +26,7 @@ TEST(GpuKernels, NeedNoMoreLocalMemoryThanIsReserved) {
     }
 }
 
-/// Kernels of collectives, which wait for each other, have room for so many blocks (comm/gpu_share.cpp).
+/// Kernels of collectives wait for each other, so there is room for all of their blocks.
 TEST(GpuKernels, FitAMultiprocessorTwice) {
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no GPU here";
@@ -34,14 +34,15 @@ TEST(GpuKernels, FitAMultiprocessorTwice) {
         const baton_operation operation = tuned.operation;
         if (!is_collective(operation)) continue;
         for (const Way &way : tuned.ways) {
-            if (way.mover != Mover::kernel && !combines_pushed(operation, way.algorithm)) continue;
-            for (int type = 0; type < BATON_TYPE_COUNT; ++type) {
+            if (!has_kernel(operation, way)) continue;
+            const int types = reduces(operation) ? BATON_TYPE_COUNT : 1;
+            for (int type = 0; type < types; ++type) {
                 const KernelChoice choice = kernel_for(operation, way.algorithm, static_cast<baton_type>(type));
                 ASSERT_NE(choice.kernel, nullptr) << algorithm_name(way.algorithm) << ", type " << type;
                 int resident = 0;
                 ASSERT_EQ(cudaSuccess,
                           cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, choice.kernel, choice.threads, 0));
-                EXPECT_GE(resident, 2 * blocks_per_channel(way.algorithm))
+                EXPECT_GE(resident, resident_blocks(way.algorithm))
                     << baton_operation_name(operation) << " by " << algorithm_name(way.algorithm) << ", type " << type;
             }
         }

@@ -177,7 +177,7 @@ void reductions(Rank &rank, int variant) {
 std::vector<Clause> reduction_clauses() {
     return {
         {.name = "reductions_here", .body = reductions, .variant = Reduce::here},
-        {.name = "reductions_passed_on", .body = reductions, .variant = Reduce::passed_on},
+        {.name = "reductions_passed_on", .body = reductions, .variant = Reduce::passed_on, .needs = {.sources = true}},
         {.name = "reductions_in_parts",
          .body = reductions,
          .variant = Reduce::in_parts,

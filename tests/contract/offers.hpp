@@ -27,10 +27,8 @@ concept Engine = requires(E engine, const Arrival &arrival, typename E::Remote r
     engine.copy(remote, source, n);
     { engine.sources(peer, remote_of) } -> std::same_as<const typename E::Remote *>;
     { engine.destinations(peer, remote_of) } -> std::same_as<const typename E::Remote *>;
-    engine.copy_from(here, remote, n);
     engine.copy_own(here, source, n);
     engine.template reduce<float>(&remote, 1, &remote, n, 0);
-    engine.copy_after_reduce();
     engine.signal_all(n);
     { engine.wait_all(n) } -> std::same_as<bool>;
     engine.credit_all(n);
@@ -64,10 +62,14 @@ concept HasParts = requires(E engine, typename E::Remote remote, const std::byte
 template <class E>
 inline constexpr bool acts_at_once = true;
 
-/// Copies from the peers' send buffers; sources and any number of destinations of reduce() that lie at a peer.
+/// Copies from the peers' send buffers, and of what reduce() has made; its sources, and any number of its destinations,
+/// may lie at a peer.
 template <class E>
-concept HasSources = acts_at_once<E> && requires(E engine, int peer) {
+concept HasSources = acts_at_once<E> &&
+    requires(E engine, typename E::Remote remote, std::byte *here, std::uint64_t n, int peer) {
     { engine.send_of(peer) } -> std::same_as<typename E::Remote>;
+    engine.copy_from(here, remote, n);
+    engine.copy_after_reduce();
 };
 
 template <class E>

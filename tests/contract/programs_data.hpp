@@ -88,12 +88,10 @@ private:
         bool waited = true;
         if (call.variant == in_parts) {
             if constexpr (HasParts<E>) reduce_in_parts<T>(engine, call, waited);
-        } else if (call.variant == passed_on) {
-            pass_on<T>(engine, call);
-        } else if constexpr (HasSources<E>) {
-            call.variant == across ? reduce_across<T>(engine, call) : reduce_here<T>(engine, call);
-        } else {
+        } else if (call.variant == here) {
             reduce_here<T>(engine, call);
+        } else if constexpr (HasSources<E>) {
+            call.variant == across ? reduce_across<T>(engine, call) : pass_on<T>(engine, call);
         }
         if (call.variant != in_parts) {
             engine.signal_all(1);

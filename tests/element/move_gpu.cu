@@ -22,7 +22,7 @@ __global__ void copy_kernel(void *destination, const void *source, std::size_t b
 template <class T>
 __global__ void reduce_kernel(T *const *destinations, int destination_count, const T *const *sources, int source_count,
                               std::size_t count, int op) {
-    core::on_device::reduce_block<T>(destinations, destination_count, sources, source_count, count, op);
+    core::on_device::reduce_block<T, true>(destinations, destination_count, sources, source_count, count, op);
 }
 
 class MoveGpu : public OnGpu {
@@ -100,6 +100,7 @@ protected:
                 }
             }
         }
+        check_reduce<T>(BATON_SUM, 4, 1, core::on_device::long_words * 16 / sizeof(T) + 3, {0, 0}, false);
         for (std::size_t offset = 1; offset <= 16; ++offset) {
             check_reduce<T>(BATON_SUM, 4, 2, 333, {offset, 0}, true);
             check_reduce<T>(BATON_SUM, 5, 2, 333, {offset, 1}, false);

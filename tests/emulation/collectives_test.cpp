@@ -11,13 +11,11 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/expected.hpp"
-#include "collectives/kernels.hpp"
+#include "collectives/kernel_engine.cuh"
 #include "collectives/links.hpp"
 #include "emulation/node.hpp"
 #include "support/seed.hpp"
-#include "transport/kernel/engine.cuh"
 #include "transport/kernel/grid.cuh"
-#include "transport/kernel/half_engine.cuh"
 
 namespace baton::emulation {
 namespace {
@@ -39,8 +37,8 @@ template <baton_operation operation, Algorithm algorithm, class T>
 void collective_kernel(const CommView &view, const core::RoutedArgs &args) {
     core::wait_for_kernel_before();
     __shared__ core::KernelShared shared;
-    core::EngineFor<core::blocks_per_channel(algorithm)> engine(view, shared, static_cast<int>(blockIdx.x),
-                                                                static_cast<int>(gridDim.x));
+    core::EngineFor<operation, algorithm> engine(view, shared, static_cast<int>(blockIdx.x),
+                                                 static_cast<int>(gridDim.x));
     core::run_algorithm<operation, algorithm, T>(engine, args);
 }
 

@@ -12,12 +12,12 @@
 
 #include "collectives/allreduce/push.hpp"
 #include "collectives/expected.hpp"
+#include "collectives/kernel_engine.cuh"
 #include "collectives/push_inputs.hpp"
 #include "collectives/reduce_scatter/push.hpp"
 #include "emulation/node.hpp"
 #include "support/seed.hpp"
 #include "sync/pushed_word.hpp"
-#include "transport/kernel/engine.cuh"
 #include "transport/kernel/grid.cuh"
 
 namespace baton::emulation {
@@ -49,8 +49,14 @@ struct Round {
 void combine_kernel(bool all, const CommView &view, const CollectiveArgs &args) {
     core::wait_for_kernel_before();
     __shared__ core::KernelShared shared;
-    core::KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
-    all ? core::allreduce_push<float>(engine, args) : core::reduce_scatter_push<float>(engine, args);
+    const int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
+    if (all) {
+        core::EngineFor<BATON_ALLREDUCE, core::Algorithm::push> engine(view, shared, block, blocks);
+        core::allreduce_push<float>(engine, args);
+    } else {
+        core::EngineFor<BATON_REDUCE_SCATTER, core::Algorithm::push> engine(view, shared, block, blocks);
+        core::reduce_scatter_push<float>(engine, args);
+    }
 }
 
 /// launch_sync() has the same for a GPU.
@@ -129,10 +135,8 @@ private:
 
 class EmulatedPushes : public testing::TestWithParam<int> {
 protected:
-    /// Three pieces behind the head of a part of so many bytes, of two ranks.
-    static constexpr std::size_t long_bytes = 10 << 20;
     static constexpr std::size_t guard = 64;
-    static constexpr std::size_t area = 3 * long_bytes + guard;  // of a rank's send and of its recv
+    static constexpr std::size_t area = (20 << 20) + guard;  // of a rank's send and of its recv
 
     int size() const { return GetParam(); }
     static bool has(unsigned bits, int rank) { return (bits >> rank & 1) != 0; }
@@ -219,21 +223,27 @@ TEST_P(EmulatedPushes, GiveWhatMpiGives) {
     EXPECT_TRUE(node_.errors().empty());
 }
 
+/// 2 ranks have several pieces, blocks of 4 ranks one that is long (LongPartEngine).
 class EmulatedLongPushes : public EmulatedPushes {};
 TEST_P(EmulatedLongPushes, ComeInPieces) {
     std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed_));
     std::vector<Round> rounds;
     for (const bool all : {true, false}) {
         if (!all && size() != 2) continue;
+        const std::size_t part = size() == 2 ? 10 << 20 : 2 << 20;
         Round round;
         round.all = all;
-        round.count = (all ? static_cast<std::size_t>(size()) : 1) * long_bytes / sizeof(float) - 3;
+        round.count = (all ? static_cast<std::size_t>(size()) : 1) * part / sizeof(float) - 3;
         round.channels = 2;
         round.seed = random_();
-        ASSERT_LE(round.bytes() + guard, area);
-        core::HeadAndPieces pieces(round.inputs(size()).part_of(0).bytes);
-        while (pieces.more()) pieces.next();
-        ASSERT_GT(pieces.number(), 2U);
+        ASSERT_LE(static_cast<std::size_t>(size()) * part + guard, area);
+        core::HeadAndPieces pieces(round.inputs(size()).part_of(0).bytes, size());
+        pieces.next();
+        if (size() == 2) {
+            EXPECT_LT(pieces.range().bytes, part / 2) << "there are others";
+        } else {
+            EXPECT_GT(pieces.range().bytes / static_cast<std::size_t>(round.channels), 16 * core::long_words);
+        }
         rounds.push_back(round);
     }
     node_.with_ranks([&](const CommView &view) {
@@ -277,21 +287,24 @@ TEST_P(EmulatedPushes, ThatDoNotComeAreMissed) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedLongPushes, testing::Values(2, 3), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedLongPushes, testing::Values(2, 4), testing::PrintToStringParamName());
 INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedPushes, testing::Values(2, 3, 4), testing::PrintToStringParamName());
 
 TEST(HeadAndPieces, AreAllOfAPartOnce) {
     for (const std::uint64_t bytes : {0ULL, 1ULL, 127ULL, 1024ULL, 4097ULL, (64ULL << 20) + 12, (3ULL << 30) + 4}) {
-        std::uint64_t next = 0;
-        std::uint32_t number = 0;
-        for (core::HeadAndPieces pieces(bytes); pieces.more(); pieces.next()) {
-            EXPECT_EQ(pieces.number(), number++);
-            EXPECT_EQ(pieces.range().begin, next);
-            EXPECT_TRUE(pieces.number() == 0 || pieces.range().bytes > 0);
-            next += pieces.range().bytes;
+        for (const int ranks : {2, 3, 8}) {
+            SCOPED_TRACE(std::to_string(bytes) + " bytes, " + std::to_string(ranks) + " ranks");
+            std::uint64_t next = 0;
+            std::uint32_t number = 0;
+            for (core::HeadAndPieces pieces(bytes, ranks); pieces.more(); pieces.next()) {
+                EXPECT_EQ(pieces.number(), number++);
+                EXPECT_EQ(pieces.range().begin, next);
+                EXPECT_TRUE(pieces.number() == 0 || pieces.range().bytes > 0);
+                next += pieces.range().bytes;
+            }
+            EXPECT_EQ(next, bytes);
+            EXPECT_LT(number, 20U);
         }
-        EXPECT_EQ(next, bytes);
-        EXPECT_LT(number, 20U) << bytes << " bytes";
     }
 }
 

@@ -14,16 +14,16 @@
 
 namespace baton::core {
 
-/// Streams and events that one communicator's copy-engine operations use besides the caller's stream.
+/// The streams that one communicator's copy-engine operations use besides the caller's.
 struct CopyEngineLane {
     Stream pushes = make_stream();
-    Event fork = make_event();
-    Event join = make_event();
+    Stream words = make_stream();  // about pushes: between two copies a word would keep the second waiting
+    Event fork = make_event();     // of sends: where theirs begin on the caller's stream
+    Event order = make_event();    // let_follow()'s
     int multiprocessors = current_multiprocessors();
 
-    /// What `stream` gets from now on comes after what `pushes` has got so far; the other way round.
-    void let_follow_pushes(cudaStream_t stream) const;
-    void let_pushes_follow(cudaStream_t stream) const;
+    /// What `after` gets from now on comes after what `before` has got so far.
+    void let_follow(cudaStream_t after, cudaStream_t before) const;
 };
 
 /// Copies of one direction, handed to the copy engines together: one cudaMemcpyBatchAsync where the stream allows it
@@ -76,17 +76,12 @@ public:
     }
 
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes);
-    void copy_from(std::byte *destination, Remote source, std::uint64_t bytes) {
-        batch_.add(destination, source, bytes);
-    }
     void copy_own(std::byte *destination, const std::byte *source, std::uint64_t bytes);
     template <class T>
     void reduce(const Remote *destinations, int /*destination_count*/, const Remote *sources, std::uint64_t count,
                 int op) {
         reduce_to(destinations[0], sources, count, op);
     }
-
-    void copy_after_reduce();
 
     void signal_all(std::uint64_t step);
     bool wait_all(std::uint64_t step);
@@ -103,7 +98,7 @@ public:
 private:
     void reduce_to(Remote destination, const Remote *sources, std::uint64_t count, int op);
     void sync(const SyncActions &actions, cudaStream_t stream);
-    void let_pushes_follow() { lane_.let_pushes_follow(stream()); }
+    void let_pushes_follow() { lane_.let_follow(lane_.pushes.get(), stream()); }
     void launch_own_copies();
     void launch_wait();
     cudaStream_t stream(); /* the caller's, for what comes behind all waits */

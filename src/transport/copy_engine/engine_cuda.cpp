@@ -29,14 +29,9 @@ void copy_batch(std::vector<void *> &destinations, std::vector<const void *> &so
 
 }  // namespace
 
-void CopyEngineLane::let_follow_pushes(cudaStream_t stream) const {
-    check_cuda(cudaEventRecord(join.get(), pushes.get()), "cudaEventRecord");
-    check_cuda(cudaStreamWaitEvent(stream, join.get(), 0), "cudaStreamWaitEvent");
-}
-
-void CopyEngineLane::let_pushes_follow(cudaStream_t stream) const {
-    check_cuda(cudaEventRecord(fork.get(), stream), "cudaEventRecord");
-    check_cuda(cudaStreamWaitEvent(pushes.get(), fork.get(), 0), "cudaStreamWaitEvent");
+void CopyEngineLane::let_follow(cudaStream_t after, cudaStream_t before) const {
+    check_cuda(cudaEventRecord(order.get(), before), "cudaEventRecord");
+    check_cuda(cudaStreamWaitEvent(after, order.get(), 0), "cudaStreamWaitEvent");
 }
 
 void CopyBatch::add(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
@@ -92,11 +87,6 @@ cudaStream_t CopyEngine::stream() {
     return stream_;
 }
 
-void CopyEngine::copy_after_reduce() {
-    batch_.flush(lane_.pushes.get());
-    let_pushes_follow();
-}
-
 void CopyEngine::copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
     const std::uint64_t head = head_launched_ || destination == source ? 0 : head_of(bytes);
     head_launched_ = true;
@@ -150,7 +140,7 @@ void CopyEngine::reduce_to(Remote destination, const Remote *sources, std::uint6
 
 bool CopyEngine::finish() {
     launch_own_copies();
-    lane_.let_follow_pushes(stream_);
+    lane_.let_follow(stream_, lane_.pushes.get());
     sync({.wait = std::exchange(wait_all_, 0), .finish = true}, stream_);
     return true;
 }

@@ -248,4 +248,18 @@ private:
     OwnCopy own_;  // to be done beside another
 };
 
+/// The engine of algorithms whose blocks reduce long parts at once.
+class LongPartEngine : public KernelEngine {
+public:
+    using KernelEngine::KernelEngine;
+
+    template <class T>
+    __device__ void reduce(const Remote *destinations, int destination_count, const Remote *sources,
+                           std::uint64_t count, int op) {
+        if (failed_) return;
+        reduce_block<T, true>(reinterpret_cast<T *const *>(destinations), destination_count,
+                              reinterpret_cast<const T *const *>(sources), view_.size, count, op);
+    }
+};
+
 }  // namespace baton::core

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <type_traits>
-
 #include "transport/kernel/engine.cuh"
 
 namespace baton::core {
@@ -57,9 +55,5 @@ private:
     const int half_;
     const Words words_;
 };
-
-/// The engine of a block, where a channel has so many.
-template <int blocks_of_channel>
-using EngineFor = std::conditional_t<blocks_of_channel == 2, HalfEngine, KernelEngine>;
 
 }  // namespace baton::core
