@@ -187,6 +187,16 @@ void check_reductions(const Options &options) {
                                baton_op_name(options.ops.front()), baton_type_name(options.types.front())));
 }
 
+/// Nor was a sweep without a row.
+void check_in_place(const Options &options) {
+    const bool out_of_place =
+        std::find(options.in_place.begin(), options.in_place.end(), InPlaceForm::no) != options.in_place.end();
+    if (!out_of_place && std::none_of(options.operations.begin(), options.operations.end(), has_in_place)) {
+        throw CLI::ValidationError("--inplace",
+                                   fmt::format("{} is never in place", kind_name(options.operations.front())));
+    }
+}
+
 void interpret(const CLI::App &app, Options &options, const Texts &texts) {
     options.operations = parse_kinds(texts.operations);
     options.types = parse_types(texts.types);
@@ -200,6 +210,7 @@ void interpret(const CLI::App &app, Options &options, const Texts &texts) {
                                                {{"no", {InPlaceForm::no}},
                                                 {"yes", {InPlaceForm::pointers}},
                                                 {"both", {InPlaceForm::no, InPlaceForm::pointers}}});
+    check_in_place(options);
     options.memories = parse_list<Memory>("--memory", texts.memories,
                                           {{"malloc", {Memory::malloc}},
                                            {"baton", {Memory::baton}},

@@ -150,7 +150,7 @@ void Report::finish() {
                      device / mebibyte, host / mebibyte));
     const std::string rows = fmt::format("{} row{}", rows_, rows_ == 1 ? "" : "s");
     if (rows_ == 0) {
-        note("nothing was measured");
+        note("nothing was measured: " + why_nothing(options_, communicator_.memory_space()));
     } else if (!options_.check) {
         note(rows + ", not verified");
     } else {

@@ -76,6 +76,11 @@ std::vector<TableKey> tables(const Options &options, MemorySpace memory_space) {
     return keys;
 }
 
+std::string why_nothing(const Options &options, MemorySpace memory_space) {
+    return tables(options, memory_space).empty() ? "there are no graphs on host memory"
+                                                 : "at none of the sizes does every rank have an element";
+}
+
 std::vector<Shape> shapes(const TableKey &key, const Options &options, int ranks) {
     if (key.kind == Kind::barrier) {
         return {{key.kind, BATON_UINT8, BATON_SUM, 0, InPlaceForm::no}};

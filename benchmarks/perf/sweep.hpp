@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "environment.hpp"
@@ -29,6 +30,9 @@ void complete(Options &options, MemorySpace memory_space);
 
 /// The tables that the options ask for, without combinations that do not exist.
 std::vector<TableKey> tables(const Options &options, MemorySpace memory_space);
+
+/// Why nothing was measured.
+std::string why_nothing(const Options &options, MemorySpace memory_space);
 
 /// A table's rows: the sizes at which every rank has an element.
 std::vector<Shape> shapes(const TableKey &key, const Options &options, int ranks);

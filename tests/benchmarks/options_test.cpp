@@ -60,7 +60,8 @@ TEST(PerfOptions, WhatWouldBePassedOverIsRefused) {
         {{"--min", "", "--max", "1K"}, "--min: the value is empty"},
         {{"--mpi-max", "4K"}, "--mpi-max: is for --against mpi"},
         {{"--against", "nccl", "--mpi-max", "4K"}, "--mpi-max: is for --against mpi"},
-        {{"--json", "-"}, "/dev/stdout is the standard output"}};
+        {{"--json", "-"}, "/dev/stdout is the standard output"},
+        {{"--op", "put,get", "--inplace", "yes"}, "--inplace: put is never in place"}};
     for (const auto &[arguments, message] : cases) {
         const Parsed<Options> parsed = parse(arguments);
         EXPECT_FALSE(parsed.options) << message;
@@ -68,6 +69,8 @@ TEST(PerfOptions, WhatWouldBePassedOverIsRefused) {
         EXPECT_THAT(parsed.errors, HasSubstr(message));
     }
     EXPECT_TRUE(parse({"--against", "mpi", "--mpi-max", "4K", "--json", "x.json"}).options);
+    EXPECT_TRUE(parse({"--op", "put,allreduce", "--inplace", "yes"}).options);
+    EXPECT_TRUE(parse({"--op", "put", "--inplace", "both"}).options);
 }
 
 TEST(PerfOptions, SizesStayWhereTheirSumsDoNotOverflow) {
