@@ -32,7 +32,7 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
     Options options;
     auto *from = app.add_option("--from", options.from,
                                 "A description instead of this machine: hwloc's XML, NCCL's topology XML, or what "
-                                "--json has written; the format is found out")
+                                "--json has written; the format is found out. - is the standard input")
                      ->type_name("FILE");
     app.add_option("--override", options.override_file, "Facts that stand above the machine's own (docs/topology.md)")
         ->type_name("FILE");
@@ -59,6 +59,7 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
             other_output = other_output || !file->empty();
         }
         if (options.show.empty() && !other_output) options.show = parts;
+        if (options.from == "-") options.from = "/dev/stdin";
         check_outputs(options);
     });
     return parsed ? std::optional(options) : std::nullopt;
