@@ -53,8 +53,8 @@ TEST(Placement, KnowsWhereTheThreadRuns) {
 TEST(Placement, TheServiceThreadIsBoundAndItsOwnerIsNot) {
     const Set allowed = allowed_processors();
     std::promise<Set> seen;
-    ServiceThread thread;
     bool first = true;
+    ServiceThread thread;  // ends before what it uses
     thread.start({},
                  {[](const std::vector<int> &) {},
                   [&] {
