@@ -45,7 +45,6 @@ public:
     void combine(const CollectiveArgs &args) { combine_(args); }
     void after_pushes() { lane_.let_follow(stream_, lane_.words.get()); }
     void copy_results() {
-        after_pushes();
         lane_.let_follow(lane_.pushes.get(), stream_);
         copies_.flush(lane_.pushes.get());
         lane_.let_follow(stream_, lane_.pushes.get());

@@ -73,10 +73,8 @@ void enqueue_pushed(Queue &queue, const PushedInputs &inputs, CollectiveArgs arg
     }
     args.copies_follow = inputs.all();
     queue.combine(args);
-    if (!inputs.all()) {
-        if (args.begun) queue.after_pushes();
-        return;
-    }
+    if (args.begun) queue.after_pushes();
+    if (!inputs.all()) return;
     const Range part = inputs.part_of(rank);
     for (int step = 1; step < inputs.ranks(); ++step) {
         const int peer = (rank + step) % inputs.ranks();

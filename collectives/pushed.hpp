@@ -74,10 +74,28 @@ private:
     std::uint32_t number_;
 };
 
-/// What one of the engines combines of a head or piece, from the beginning of the rank's part on.
+/// Whether any peer's copy engines push to this rank.
+template <class Engine>
+BATON_HD bool some_push(const Engine &engine) {
+    for (int step = 1; step < engine.size(); ++step) {
+        if (engine.pushes(engine.peer_at(step))) return true;
+    }
+    return false;
+}
+
+/// How many of the engines, from the first on, have shares of a head or piece. Three in four combine what several peers
+/// push: they are fast enough, and what more of them load keeps the copy engines waiting (docs/experiments.md).
+template <class Engine>
+BATON_HD int sharing_channels(const Engine &engine, const HeadAndPieces &pieces) {
+    const bool fewer = pieces.number() > 0 && engine.size() > 2 && some_push(engine);
+    return fewer ? engine.channels() - engine.channels() / 4 : engine.channels();
+}
+
+/// What one of the engines combines of a head or piece, from the beginning of the rank's part on, and stores to the
+/// peers where copies do not follow: nothing orders it after what another one has combined.
 template <class Engine>
 BATON_HD Range own_share(const Engine &engine, const HeadAndPieces &pieces) {
-    const Range share = engine.share(pieces.range().bytes, copy_granule);
+    const Range share = split(pieces.range().bytes, copy_granule, sharing_channels(engine, pieces), engine.channel());
     return {pieces.range().begin + share.begin, share.bytes};
 }
 
@@ -87,7 +105,7 @@ BATON_HD bool begin_or_join(Engine &engine, const CollectiveArgs &args) {
     return (args.begun ? engine.attach(args.arrival) : engine.begin(args.arrival)) && engine.await_all();
 }
 
-/// Combines this rank's part; each of the engines has its share of the head, and of each piece.
+/// Combines this rank's part; each of the engines has its share of the head, and most have one of each piece.
 template <class T, class Engine>
 BATON_HD bool combine_pushed(Engine &engine, const CollectiveArgs &args, const PushedInputs &inputs) {
     const Range part = inputs.part_of(engine.rank());
@@ -95,8 +113,9 @@ BATON_HD bool combine_pushed(Engine &engine, const CollectiveArgs &args, const P
     std::byte *const result = args.recv + inputs.result_of(engine.rank());
     for (HeadAndPieces pieces(part.bytes, inputs.ranks()); pieces.more(); pieces.next()) {
         const bool pushed = pieces.number() > 0;
-        if (pushed && !engine.await_pushed(pieces.number())) return false;
         const Range share = own_share(engine, pieces);
+        if (share.bytes == 0) continue;
+        if (pushed && !engine.await_pushed(pieces.number())) return false;
         const auto *const sources = engine.sources(engine.size(), [&](int of) {
             if (of == engine.rank()) return engine.local(args.send + part.begin + share.begin);
             if (!pushed || !engine.pushes(of)) return engine.send_of(of) + part.begin + share.begin;

@@ -95,6 +95,17 @@ BATON_HD inline void relax_between_polls(std::uint32_t polls, std::uint32_t poll
 #endif
 }
 
+/// A thread of a GPU that has polled a word so often, for some 50 us, pauses between polls. Polls without pauses by 48
+/// blocks or more, which wait beside copies for their end, make the copies up to 5 % longer (docs/experiments.md).
+inline constexpr std::uint32_t polls_before_pauses = 64;
+
+BATON_HD inline void pause_between_polls() {
+#if defined(__CUDA_ARCH__)
+    constexpr unsigned nanoseconds = 1000;
+    __nanosleep(nanoseconds);
+#endif
+}
+
 /// For a host thread that has waited so long that a tenth of a millisecond more does not matter.
 BATON_HD inline void rest() {
 #if !defined(__CUDA_ARCH__)

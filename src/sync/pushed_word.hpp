@@ -26,7 +26,7 @@ BATON_HD inline bool wait_for_pieces(const CommView &view, const OperationPoint 
     for (;;) {
         const std::uint64_t value = load_acquire(word);
         if (value >> 32 == pushes && static_cast<std::uint32_t>(value) >= pieces) return true;
-        if (!spin()) return false;
+        if (!spin.with_pauses()) return false;
     }
 }
 

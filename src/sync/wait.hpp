@@ -58,6 +58,11 @@ public:
         if (is_long() && polls_ % interval == 0) rest();
         return true;
     }
+    /// The same for a wait that may be as long as a copy, on a GPU with pauses from some time on.
+    BATON_HD bool with_pauses() {
+        if (polls_ >= polls_before_pauses) pause_between_polls();
+        return (*this)();
+    }
     /// Whether it has lasted so long that the thread may sleep between polls. `waits`: that the thread polls in turns.
     BATON_HD bool is_long(std::size_t waits = 1) const { return polls_ * waits >= polls_before_rests; }
     /// The same without giving up the processor: for a loop over several waits, which does that itself.
@@ -122,7 +127,7 @@ BATON_HD inline bool wait_until(const CommView &view, const OperationPoint &poin
                                 std::uint64_t value) {
     Spin spin(view, point);
     while (load_acquire(word) < value) {
-        if (!spin()) return false;
+        if (!spin.with_pauses()) return false;
     }
     return true;
 }
@@ -133,7 +138,7 @@ BATON_HD inline bool wait_for_line(const CommView &view, const OperationPoint &p
                                    Arrival *theirs) {
     Spin spin(view, point);
     while (!load_arrival(line, point.epoch, theirs)) {
-        if (!spin()) return false;
+        if (!spin.with_pauses()) return false;
     }
     if (theirs->signature == point.mine) return true;
     give_up(view, BATON_ERR_MISMATCH, point, theirs->signature);

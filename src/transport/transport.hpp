@@ -154,6 +154,7 @@
 /// Kernel and host engine: nothing. The kernel engine has besides, for what copy engines push (collectives/pushed.hpp):
 ///   - attach(arrival), in place of begin(): joins the operation that a kernel before this one on the stream, or the
 ///     other block of the channel, has begun, and that is not finished.
+///   - channel() of channels(): which engine of the operation this is.
 ///   - pushes(peer), after an await_all() that has found the peer: whether its copy engines push to this rank.
 ///   - await_pushed(pieces): true once so many pieces have come from every peer that pushes.
 /// Half a channel's (kernel/half_engine.cuh): all but rank, size, begin, await_all,

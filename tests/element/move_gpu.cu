@@ -6,7 +6,7 @@
 #include "gpu_support.cuh"
 #include "transport/element/dispatch.hpp"
 #include "transport/host/move.hpp"
-#include "transport/kernel/move.cuh"
+#include "transport/kernel/reduce_block.cuh"
 
 /// The device's copy_block(), and its reduce_block() against the host's, which the host tests compare with references.
 namespace baton::test {

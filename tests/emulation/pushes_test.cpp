@@ -144,7 +144,7 @@ protected:
     static Node::Settings settings() {
         Node::Settings settings;
         settings.memory_bytes = 2 * area;
-        settings.channels = 3;
+        settings.channels = 4;
         settings.limits = {.packets = 64, .segment = 1024};
         return settings;
     }
@@ -153,7 +153,7 @@ protected:
         const std::size_t counts[] = {0, 1, 63, 1024, 5003, 70001, 300007};
         round.all = size() != 2 || random_() % 2 == 0;
         round.count = counts[random_() % std::size(counts)];
-        round.channels = 1 + static_cast<int>(random_() % 3);
+        round.channels = 1 + static_cast<int>(random_() % 4);
         const auto some = [&] { return static_cast<unsigned>(random_() % 3 == 0 ? random_() : 0); };
         round.by_kernel = some();
         // A reduce_scatter makes its result elsewhere then.
@@ -253,6 +253,33 @@ TEST_P(EmulatedLongPushes, ComeInPieces) {
     EXPECT_TRUE(node_.errors().empty());
 }
 
+/// One rank's kernel stores the results itself, from channel to channel, while what it combines is still being pushed:
+/// its blocks have to store what they have combined themselves. The others wait for it at their ends.
+class EmulatedPushesToAKernel : public EmulatedPushes {};
+TEST_P(EmulatedPushesToAKernel, AreStoredByWhoHasCombinedThem) {
+    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed_));
+    std::vector<Round> rounds;
+    for (int rank = 0; rank < size(); ++rank) {
+        for (const unsigned in_place : {0U, 1U << (rank + 1) % size()}) {
+            Round round;
+            round.count = 70001;
+            round.channels = 4;
+            round.by_kernel = 1U << rank;
+            round.in_place = in_place;
+            round.seed = random_();
+            rounds.push_back(round);
+        }
+    }
+    node_.with_ranks([&](const CommView &view) {
+        std::uint32_t pushes = 0;
+        for (const Round &round : rounds) {
+            if (HasFailure()) return;
+            run(view, round, pushes);
+        }
+    });
+    EXPECT_TRUE(node_.errors().empty());
+}
+
 /// A peer says that it pushes, and does not: the wait ends by the deadline, and says for whom. All have met before,
 /// however slow the machine is.
 TEST_P(EmulatedPushes, ThatDoNotComeAreMissed) {
@@ -288,6 +315,7 @@ TEST_P(EmulatedPushes, ThatDoNotComeAreMissed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedLongPushes, testing::Values(2, 4), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedPushesToAKernel, testing::Values(3, 4), testing::PrintToStringParamName());
 INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedPushes, testing::Values(2, 3, 4), testing::PrintToStringParamName());
 
 TEST(HeadAndPieces, AreAllOfAPartOnce) {

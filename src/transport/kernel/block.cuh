@@ -24,6 +24,8 @@ public:
 
     __device__ int rank() const { return view_.rank; }
     __device__ int size() const { return view_.size; }
+    __device__ int channel() const { return channel_; }
+    __device__ int channels() const { return channels_; }
 
     /// The same order on all channels: each rank's blocks aim at one peer at a time, and no two ranks at the same.
     /// Measured against blocks that aim at all peers: 362 instead of 349 GB/s of pushes (docs/experiments.md).

@@ -6,6 +6,7 @@
 #include "transport/kernel/line_block.cuh"
 #include "transport/kernel/move.cuh"
 #include "transport/kernel/partial_move.cuh"
+#include "transport/kernel/reduce_block.cuh"
 
 namespace baton::core {
 
@@ -90,12 +91,12 @@ public:
     __device__ const Remote *destinations(int count, const F &remote_of) {
         return listed(shared_.destinations, count, remote_of);
     }
-    template <class T>
+    template <class T, bool may_be_long = false>
     __device__ void reduce(const Remote *destinations, int destination_count, const Remote *sources,
                            std::uint64_t count, int op) {
         if (failed_) return;
-        reduce_block<T>(reinterpret_cast<T *const *>(destinations), destination_count,
-                        reinterpret_cast<const T *const *>(sources), view_.size, count, op);
+        reduce_block<T, may_be_long>(reinterpret_cast<T *const *>(destinations), destination_count,
+                                     reinterpret_cast<const T *const *>(sources), view_.size, count, op);
     }
     template <class T>
     __device__ void accumulate(Remote destination, const std::byte *partial, const Remote *sources, int source_count,
@@ -256,9 +257,7 @@ public:
     template <class T>
     __device__ void reduce(const Remote *destinations, int destination_count, const Remote *sources,
                            std::uint64_t count, int op) {
-        if (failed_) return;
-        reduce_block<T, true>(reinterpret_cast<T *const *>(destinations), destination_count,
-                              reinterpret_cast<const T *const *>(sources), view_.size, count, op);
+        KernelEngine::reduce<T, true>(destinations, destination_count, sources, count, op);
     }
 };
 

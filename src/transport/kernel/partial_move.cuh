@@ -1,6 +1,6 @@
 #pragma once
 
-#include "transport/kernel/move.cuh"
+#include "transport/kernel/reduce_block.cuh"
 
 /// Parts of reductions by one block: sources join accumulators that another rank has begun, and end as accumulators or
 /// as elements. Called as what is in move.cuh.
