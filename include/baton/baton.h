@@ -10,8 +10,10 @@
  *    stream. For a communicator on GPUs `stream` is a cudaStream_t (NULL is the legacy default stream). For one on the
  *    host it is a baton_host_stream_t, or NULL: then the call is complete when it returns.
  *  - Calls on one communicator run in issue order, on every rank in the same order. Calls on different streams are
- *    ordered by Baton; calls on different communicators are not ordered. A communicator may be used by several
- *    threads, one call at a time.
+ *    ordered by Baton; calls on different communicators are not ordered. So what is behind a recv on a host stream
+ *    waits for it, also what its sender is waiting for: such calls belong into one group. Several threads may use a
+ *    communicator: a call waits for another thread's, on the host without a stream until that is complete. Only
+ *    baton_comm_check(), _abort(), _rank() and _size() never do.
  *  - Kernels of one operation wait for each other, so they must all be resident on the GPUs together. Baton leaves room
  *    for the large operations of about four communicators per GPU at once. Keep no more in flight: beyond that, ranks
  *    may run them in different orders and each wait for kernels that find no room, until BATON_ERR_TIMEOUT breaks the
@@ -34,7 +36,7 @@
  *    which wait for what is queued, and what says what has failed. A rank that ends before the others' work is done is
  *    a dead peer to them.
  *  - Nothing may be called from a child that was forked after MPI_Init, after a host stream was made, or while another
- *    thread was in a call.
+ *    thread was in a call. The memory of baton_malloc() and windows on the host is the same in parent and child.
  */
 #ifndef BATON_BATON_H
 #define BATON_BATON_H
@@ -167,9 +169,9 @@ typedef struct baton_config {
     int lines;            /* a baton_lines; -1 = unset. BATON_LINES=auto|off, default auto */
     const char *tuning;   /* which algorithm runs at which size, where no other setting decides: path of a file written
                              by baton_tune, or its text, or "none" for the tables that are compiled in; rank 0's
-                             counts. NULL = unset. BATON_TUNING, default ~/.config/baton/tuning.json if it is there */
+                             counts. NULL or "" = unset. BATON_TUNING, default ~/.config/baton/tuning.json if there */
     const char *topology; /* the user's word on how ranks are linked: path of an override file (docs/topology.md), or
-                             its text, or "none"; rank 0's counts. NULL = unset. BATON_TOPOLOGY, default none */
+                             its text, or "none"; rank 0's counts. NULL or "" = unset. BATON_TOPOLOGY, default none */
 } baton_config;
 
 /* What a communicator has; see baton_comm_info(). Texts that are too long for their field end with "...". */
@@ -304,8 +306,12 @@ BATON_API baton_result baton_host_stream_destroy(baton_host_stream_t stream); /*
 /* Memory of the communicator's kind (device or host), aligned to 256 bytes and registered from birth (but where GPUs do
  * not reach each other's memory, baton_info.peer_access 0: nothing is registered then). Calls may use the `bytes` asked
  * for, not what they are rounded up to. The memory is zeroed; for 0 bytes the pointer is NULL. BATON_ERR_MEMORY where
- * there is none, or where 1024 allocations of this rank are registered already. baton_free takes what baton_malloc of
- * `comm` gave, or NULL: a window's memory is not among it. Local calls. */
+ * there is none, or where 1024 allocations of this rank are registered already. Where a peer could not map it, it is
+ * usable all the same, through a copy; baton_explain() says so, and baton_register() tries again. baton_free takes what
+ * baton_malloc of `comm` gave, or NULL: a window's memory is not among it. Peers give up what they have mapped of it by
+ * themselves on the host, within a fraction of a second, on GPUs in one of their next calls that finds all
+ * communicators of its process idle; until then the device's memory is not free. Where calls of another communicator
+ * have used it, its peers learn of that with this rank's next call there. Local calls. */
 BATON_API baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer);
 BATON_API baton_result baton_free(baton_comm_t comm, void *pointer);
 
@@ -418,8 +424,9 @@ BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int
  * the group. Communicators, windows, streams and buffers of collected calls must be alive at the end, which checks the
  * calls once more: for one that would be refused now it returns BATON_ERR_ARGUMENT and starts nothing of the group. (A
  * destroyed CUDA stream is not recognised.) If the system refuses something later, the rest of that communicator's
- * calls is left out, which breaks it if some have been enqueued; the other communicators' calls are enqueued, and the
- * first failure is returned. Either way the group is over.
+ * calls is left out, which breaks it if some have been enqueued, and so are all calls of a communicator that has broken
+ * since they were collected; the other communicators' calls are enqueued, and the first failure is returned. Either way
+ * the group is over.
  */
 #define BATON_GROUP_LIMIT 256
 BATON_API baton_result baton_group_begin(void);

@@ -27,7 +27,8 @@ void check_alike(const Turn &turn, Request &request, bool send_given, std::uint6
 
 /// What all collectives have; `type` has been checked.
 Request collective_request(baton_operation operation, void *recvbuf, std::size_t count, baton_type type) {
-    if (recvbuf == BATON_IN_PLACE) fail(BATON_ERR_ARGUMENT, "recvbuf is BATON_IN_PLACE; only sendbuf may be");
+    if (recvbuf == BATON_IN_PLACE && count != 0)
+        fail(BATON_ERR_ARGUMENT, "recvbuf is BATON_IN_PLACE; only sendbuf may be");
     Request request;
     request.operation = operation;
     request.type = type;

@@ -87,7 +87,8 @@ baton_type type_from(MPI_Datatype datatype) {
     const baton_type type = find_type(datatype);
     if (type == BATON_TYPE_COUNT) {
         fail(BATON_ERR_UNSUPPORTED,
-             "datatype has no Baton type: MPI's own integers, characters, bytes and reals up to 8 bytes have one");
+             "datatype has no Baton type: MPI's own integers, characters and bytes have one, and reals of 4 and 8 "
+             "bytes");
     }
     return type;
 }

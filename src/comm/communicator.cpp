@@ -61,7 +61,8 @@ void Communicator::create(const baton_config &config) {
     Setup(parts_, *bootstrap_, meetings_, breakage_, config).run(creation_);
     meetings_.together([this] {
         membership_ = Reclaimer::of_process().join(
-            {[this] { return parts_.executor->idle(); }, [this] { parts_.peers->reclaim(); }});
+            {[this] { return parts_.executor->idle(); }, [this] { parts_.peers->reclaim(); },
+             [this](const PointerInfo &freed) { parts_.registry->forget(freed); }});
         creation_.end();
         log(LogLevel::debug, rank(), "created in {}", creation_.text());
     });

@@ -105,6 +105,11 @@ void check(const baton_config &config) {
     }
 }
 
+/// Empty is unset, as of a variable.
+const char *text_from(const char *given, const char *name) {
+    return given != nullptr && *given != '\0' ? given : variable(name);
+}
+
 /// Each of its type: a double holds no 64-bit size exactly.
 using Setting = std::variant<int, double, std::size_t>;
 
@@ -185,8 +190,8 @@ baton_config resolve_config(const baton_config *given) {
         config.segment_bytes = size_from("BATON_SEGMENT", 1048576, least_segment, largest_segment);
     if (config.p2p == -1) config.p2p = choice_from("BATON_P2P", p2p_choices, BATON_P2P_AUTO);
     if (config.lines == -1) config.lines = choice_from("BATON_LINES", lines_choices, BATON_LINES_AUTO);
-    if (config.tuning == nullptr) config.tuning = variable("BATON_TUNING");
-    if (config.topology == nullptr) config.topology = variable("BATON_TOPOLOGY");
+    config.tuning = text_from(config.tuning, "BATON_TUNING");
+    config.topology = text_from(config.topology, "BATON_TOPOLOGY");
     check(config);
     return config;
 }

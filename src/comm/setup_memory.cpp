@@ -5,6 +5,7 @@
 #include "collectives/gpu_setup.hpp"
 #include "comm/setup.hpp"
 #include "comm/single_copy.hpp"
+#include "memory/reclaimer.hpp"
 #include "sync/platform.hpp"
 #include "util/log.hpp"
 
@@ -67,7 +68,8 @@ void Setup::set_up_memory(const std::function<std::unique_ptr<MemoryDomain>()> &
     issued.is_done = [&parts = parts_] { return !parts.executor || parts.executor->mark_is_done(); };
     parts_.registry = std::make_unique<RegionRegistry>(
         *parts_.domain, *parts_.peers,
-        std::chrono::ceil<std::chrono::milliseconds>(creation_patience(breakage_.timeout())), std::move(issued));
+        std::chrono::ceil<std::chrono::milliseconds>(creation_patience(breakage_.timeout())), std::move(issued),
+        [](const PointerInfo &freed) { Reclaimer::of_process().forget(freed); });
     parts_.buffers = std::make_unique<Buffers>(*parts_.domain, *parts_.registry, parts_.device);
     view_.regions = parts_.peers->table();
 }

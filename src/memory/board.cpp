@@ -43,6 +43,13 @@ Board::Board(Bootstrap &bootstrap, const std::string &doorbell) : segment_(boots
     }
 }
 
+std::uint64_t Board::retirements(int size) const {
+    std::uint64_t sum = 0;
+    for (int rank = 0; rank < size; ++rank)
+        sum += std::atomic_ref(record(rank).retirements).load(std::memory_order_acquire);
+    return sum;
+}
+
 std::optional<Failure> Board::error_of(int rank) const noexcept {
     BoardRecord &record = this->record(rank);
     if (std::atomic_ref(record.error_state).load(std::memory_order_acquire) != 2) return std::nullopt;

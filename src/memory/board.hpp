@@ -47,7 +47,8 @@ struct BoardRecord {
     /// service thread after a peer's end or an interruption. The owner sleeps on it (futex), so it is 32 bits.
     alignas(64) std::uint32_t bell;
 
-    /// Generations up to this one are retired, per slot. Owner: release. Peers look at reclaim().
+    /// Generations up to this one are retired, per slot. Owner: release. Peers look at reclaim(), their service threads
+    /// where pages can be given back before.
     alignas(64) std::uint64_t retired[region_slots];
 
     /// How many retirements there have been, so that peers see cheaply whether there is something to unmap. Owner:
@@ -82,6 +83,12 @@ public:
     BoardRecord &record(int rank) const { return *reinterpret_cast<BoardRecord *>(segment_.slice(rank)); }
     const Identity &identity(int rank) const { return record(rank).identity; }
     std::size_t bytes_per_rank() const { return segment_.bytes_per_rank(); }
+
+    /// How many retirements there have been, of `size` ranks; and up to which generation a slot is retired.
+    std::uint64_t retirements(int size) const;
+    std::uint64_t retired_generation(int owner, std::uint32_t slot) const {
+        return std::atomic_ref(record(owner).retired[slot]).load(std::memory_order_acquire);
+    }
 
     /// Why `rank` considers the communicator broken; nothing while it does not.
     std::optional<Failure> error_of(int rank) const noexcept;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <string>
@@ -13,9 +12,10 @@
 #include "memory/gpu_pointer.hpp"
 #include "memory/memory_domain.hpp"
 #include "memory/readable.hpp"
+#include "util/available_memory.hpp"
 #include "util/divide.hpp"
 #include "util/failure.hpp"
-#include "util/file_size_limit.hpp"
+#include "util/file_growth.hpp"
 #include "util/unique_fd.hpp"
 
 namespace baton::core {
@@ -80,27 +80,16 @@ std::uint64_t page_size() {
     return size;
 }
 
-/// Bytes that the system can give without ending processes for it; SIZE_MAX where it does not say.
-std::uint64_t available_bytes() {
-    std::ifstream file("/proc/meminfo");
-    std::string name;
-    std::uint64_t kibibytes = 0;
-    for (std::string rest; file >> name >> kibibytes; std::getline(file, rest)) {
-        if (name == "MemAvailable:") return kibibytes * 1024;
-    }
-    return SIZE_MAX;
-}
-
 UniqueFd create_memfd(std::uint64_t size) {
     // Shared memory is not subject to overcommit rules: asking for too much of it does not fail, it calls the OOM
     // killer.
-    const std::uint64_t available = available_bytes();
+    const std::uint64_t available = available_memory();
     if (size > available) {
         fail(BATON_ERR_MEMORY, "cannot allocate {} bytes of host memory: {} are available", size, available);
     }
     UniqueFd fd(::memfd_create("baton", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!fd) fail(BATON_ERR_SYSTEM, "memfd_create: {}", errno_text(errno));
-    const FileSizeLimitGuard no_signal;
+    const FileGrowthGuard no_signal;
     int error = ::ftruncate(fd.get(), static_cast<off_t>(size)) == 0 ? 0 : errno;
     // Pages now, so that too little memory is an error here and not a SIGBUS at the first touch.
     while (error == 0 || error == EINTR) {
@@ -253,6 +242,19 @@ public:
     void unimport_region(const RegionPost &post, void *address) override {
         if (post.kind == HandleKind::memfd) forget_import(address);
         if (post.kind == HandleKind::memfd || let_go(post)) ::munmap(address, post.size);
+    }
+
+    bool can_give_back_pages() const override { return !same_process_; }
+    /// Others of the kind side by side are one mapping to the kernel, which has no room for many. Made elsewhere first:
+    /// should it fail in its place, older kernels would have unmapped what was there.
+    void give_back_pages(const RegionPost &post, void *address) override {
+        constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+        void *const zeros = ::mmap(nullptr, post.size, PROT_READ | PROT_WRITE, flags, -1, 0);
+        if (zeros == MAP_FAILED) {
+            ::madvise(address, post.size, MADV_REMOVE);
+        } else if (::mremap(zeros, post.size, post.size, MREMAP_MAYMOVE | MREMAP_FIXED, address) == MAP_FAILED) {
+            ::munmap(zeros, post.size);
+        }
     }
 
     void hand_out(const void *address) override {

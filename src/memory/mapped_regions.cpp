@@ -1,6 +1,5 @@
 #include "memory/mapped_regions.hpp"
 
-#include <iterator>
 #include <utility>
 
 #include "memory/table_entry.hpp"
@@ -16,8 +15,9 @@ MappedRegions::MappedRegions(MemoryDomain &domain, int rank, int size)
       table_(static_cast<RegionEntry *>(domain.allocate_shared_with_kernels(table_entries_ * sizeof(RegionEntry)))) {}
 
 MappedRegions::~MappedRegions() {
-    for (const auto &[slot, mapping] : current_) unmap(mapping);
-    for (const Mapping &mapping : replaced_) unmap(mapping);
+    for (const Mappings *const mappings : {&current_, &replaced_, &without_pages_}) {
+        for (const auto &[slot, mapping] : *mappings) unmap(mapping);
+    }
     try {
         domain_.release_shared_with_kernels(table_);
     } catch (const std::exception &failure) {
@@ -39,10 +39,11 @@ void MappedRegions::map(int owner, const RegionPost &post, int fd) {
 void MappedRegions::set_own(const RegionPost &post) { store(rank_, post, reinterpret_cast<void *>(post.base)); }
 
 void MappedRegions::store(int owner, const RegionPost &post, void *address) {
+    Mappings one;  // what may fail comes first
+    one.emplace(key(owner, post.slot), Mapping{owner, post, address});
     const std::lock_guard lock(mutex_);
-    Mapping &mapping = current_[key(owner, post.slot)];
-    if (mapping.post.generation != 0) replaced_.push_back(mapping);
-    mapping = {owner, post, address};
+    if (auto old = current_.extract(key(owner, post.slot))) replaced_.insert(std::move(old));
+    current_.merge(one);
     const RegionEntry entry{reinterpret_cast<std::uintptr_t>(address), post.generation};
     write_entry(table_[static_cast<std::size_t>(owner) * region_slots + post.slot], entry);
 }
@@ -52,24 +53,40 @@ void MappedRegions::forget_own(std::uint32_t slot) {
     current_.erase(key(rank_, slot));
 }
 
-void MappedRegions::reclaim(const std::function<std::uint64_t(int, std::uint32_t)> &retired_generation) {
-    std::vector<Mapping> gone;
+MappedRegions::Mappings MappedRegions::take_retired(const RetiredGeneration &retired_generation) {
+    Mappings retired;
+    for (auto next = current_.begin(); next != current_.end();) {
+        const auto here = next++;
+        const Mapping &mapping = here->second;
+        if (mapping.post.generation <= retired_generation(mapping.owner, mapping.post.slot))
+            retired.insert(current_.extract(here));
+    }
+    retired.merge(replaced_);
+    return retired;
+}
+
+void MappedRegions::give_back_pages(const RetiredGeneration &retired_generation) noexcept {
+    if (!domain_.can_give_back_pages()) return;
+    Mappings retired;
     {
         const std::lock_guard lock(mutex_);
-        gone.reserve(replaced_.size() + current_.size());  // what is taken out below must find its place
-        gone.insert(gone.end(), replaced_.begin(), replaced_.end());
-        replaced_.clear();
-        for (auto it = current_.begin(); it != current_.end();) {
-            const Mapping &mapping = it->second;
-            if (mapping.post.generation <= retired_generation(mapping.owner, mapping.post.slot)) {
-                gone.push_back(mapping);
-                it = current_.erase(it);
-            } else {
-                ++it;
-            }
-        }
+        retired = take_retired(
+            [&](int owner, std::uint32_t slot) { return owner == rank_ ? 0 : retired_generation(owner, slot); });
     }
-    for (const Mapping &mapping : gone) unmap(mapping);
+    // Without the lock: it takes as long as the pages are many. reclaim() does not know of these meanwhile.
+    for (const auto &[slot, mapping] : retired) domain_.give_back_pages(mapping.post, mapping.address);
+    const std::lock_guard lock(mutex_);
+    without_pages_.merge(retired);
+}
+
+void MappedRegions::reclaim(const RetiredGeneration &retired_generation) noexcept {
+    Mappings gone;
+    {
+        const std::lock_guard lock(mutex_);
+        gone = take_retired(retired_generation);
+        gone.merge(without_pages_);
+    }
+    for (const auto &[slot, mapping] : gone) unmap(mapping);
 }
 
 void MappedRegions::unmap(const Mapping &mapping) noexcept {

@@ -2,9 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
-#include <unordered_map>
-#include <vector>
 
 #include "memory/memory_domain.hpp"
 #include "memory/region.hpp"
@@ -29,9 +28,16 @@ public:
     void set_own(const RegionPost &post);
     void forget_own(std::uint32_t slot);
 
-    /// Unmaps what map() has replaced, and what retired_generation(owner, slot) covers.
-    /// REQUIRES: no kernel or copy uses a retired region.
-    void reclaim(const std::function<std::uint64_t(int owner, std::uint32_t slot)> &retired_generation);
+    using RetiredGeneration = std::function<std::uint64_t(int owner, std::uint32_t slot)>;
+
+    /// Where the domain can do that at any time, gives back the pages of what reclaim() would unmap, and forgets that
+    /// but for reclaim(). Takes no memory. What still looks there, which can only be an operation of a broken
+    /// communicator, sees zeros.
+    void give_back_pages(const RetiredGeneration &retired_generation) noexcept;
+
+    /// Unmaps what map() has replaced, and what retired_generation(owner, slot) covers. Takes no memory, which may be
+    /// short because of what is to be unmapped. REQUIRES: no kernel or copy uses a retired region.
+    void reclaim(const RetiredGeneration &retired_generation) noexcept;
 
     void *address(int owner, std::uint32_t slot, std::uint64_t generation) const;
     void *address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation) const;
@@ -45,7 +51,10 @@ private:
         void *address = nullptr;
     };
     static std::uint64_t key(int owner, std::uint32_t slot) { return static_cast<std::uint64_t>(owner) << 32 | slot; }
+    // Nodes go from one to another, which takes no memory. The first has each key once.
+    using Mappings = std::multimap<std::uint64_t, Mapping>;
     void store(int owner, const RegionPost &post, void *address);
+    Mappings take_retired(const RetiredGeneration &retired_generation);                 /* with the lock held */
     const Mapping *find(int owner, std::uint32_t slot, std::uint64_t generation) const; /* with the lock held */
     void unmap(const Mapping &mapping) noexcept;
 
@@ -55,8 +64,9 @@ private:
     RegionEntry *table_ = nullptr;
 
     mutable std::mutex mutex_;
-    std::unordered_map<std::uint64_t, Mapping> current_;
-    std::vector<Mapping> replaced_;
+    Mappings current_;
+    Mappings replaced_;
+    Mappings without_pages_;
 };
 
 }  // namespace baton::core

@@ -49,16 +49,9 @@ struct PeerMemory::Impl {
         }
     }
 
-    std::uint64_t retirements() const {
-        std::uint64_t sum = 0;
-        for (int r = 0; r < size; ++r)
-            sum += std::atomic_ref(board.record(r).retirements).load(std::memory_order_acquire);
-        return sum;
-    }
-
     const int rank;
     const int size;
-    std::atomic<std::uint64_t> reclaimed{0};  // retirements() at the last reclaim()
+    std::atomic<std::uint64_t> reclaimed{0};  // the board's retirements at the last reclaim()
     std::unique_ptr<Doorbell> doorbell;
     Board board;
     BoardRecord &mine;
@@ -82,14 +75,12 @@ PublishedRegion PeerMemory::publish(Export &&exported, std::chrono::milliseconds
 void PeerMemory::retire(std::uint32_t slot) noexcept { impl_->publisher->retire(slot); }
 
 bool PeerMemory::has_retired() const {
-    return impl_->retirements() != impl_->reclaimed.load(std::memory_order_relaxed);
+    return impl_->board.retirements(impl_->size) != impl_->reclaimed.load(std::memory_order_relaxed);
 }
 
-void PeerMemory::reclaim() {
-    const std::uint64_t retirements = impl_->retirements();
-    impl_->mapped->reclaim([&](int owner, std::uint32_t slot) {
-        return std::atomic_ref(impl_->board.record(owner).retired[slot]).load(std::memory_order_acquire);
-    });
+void PeerMemory::reclaim() noexcept {
+    const std::uint64_t retirements = impl_->board.retirements(impl_->size);
+    impl_->mapped->reclaim([&](int owner, std::uint32_t slot) { return impl_->board.retired_generation(owner, slot); });
     impl_->reclaimed.store(retirements, std::memory_order_relaxed);
 }
 

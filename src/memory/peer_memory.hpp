@@ -40,15 +40,15 @@ public:
     PublishedRegion publish(Export &&exported, std::chrono::milliseconds timeout,
                             RegionSlots slots = RegionSlots::callers);
 
-    /// The region's owner will not name it any more. Its slot may be used again; peers unmap it at reclaim().
+    /// The region's owner will not name it any more. Its slot may be used again; peers unmap it at reclaim(), and give
+    /// its pages back within a tick of their service threads, where the domain can do that alone.
     void retire(std::uint32_t slot) noexcept;
 
     /// True if there may be something to reclaim(). Cheap.
     bool has_retired() const;
 
-    /// Unmaps peers' retired regions; where there is no memory for that it throws, and has unmapped nothing. REQUIRES:
-    /// no operation of any communicator of this process in flight (Reclaimer).
-    void reclaim();
+    /// Unmaps peers' retired regions. REQUIRES: no operation of any communicator of this process in flight (Reclaimer).
+    void reclaim() noexcept;
 
     /// Ends the service thread: no callback runs after this, and peers' posts are not answered any more. Local.
     void stop();

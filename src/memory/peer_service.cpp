@@ -99,6 +99,17 @@ void PeerService::serve_all() {
     for (int r = 0; r < static_cast<int>(peers_.size()); ++r) {
         if (r != rank_) serve(r);
     }
+    give_back_pages();
+}
+
+/// Of peers' memory that they have freed: this rank may be in no call for long, or in one that does not end. Not of a
+/// broken communicator, where an operation may not have ended that a peer has given up.
+void PeerService::give_back_pages() {
+    if (publisher_.interruption()) return;
+    const std::uint64_t retirements = board_.retirements(static_cast<int>(peers_.size()));
+    if (retirements == given_back_) return;
+    mapped_.give_back_pages([&](int owner, std::uint32_t slot) { return board_.retired_generation(owner, slot); });
+    given_back_ = retirements;
 }
 
 /// Maps and acknowledges the owner's current post, unless that is done already or its descriptor is still under way.

@@ -39,6 +39,7 @@ private:
     void take_rings();
     void serve_all();
     void serve(int owner);
+    void give_back_pages();
     void look_after(int peer);
     void report_end(int peer, pid_t pid);
     template <class Function>
@@ -51,7 +52,8 @@ private:
     const PeerCallbacks callbacks_;
     const int rank_;
     std::vector<Peer> peers_;
-    ServiceThread thread_;  // last: ends before what it uses
+    std::uint64_t given_back_ = 0;  // the board's retirements at the last give_back_pages()
+    ServiceThread thread_;          // last: ends before what it uses
 };
 
 }  // namespace baton::core

@@ -32,4 +32,9 @@ void Reclaimer::unmap_if_idle() {
     for (const auto &[number, member] : members_) member.unmap();
 }
 
+void Reclaimer::forget(const PointerInfo &freed) {
+    const std::lock_guard lock(mutex_);
+    for (const auto &[number, member] : members_) member.forget(freed);
+}
+
 }  // namespace baton::core

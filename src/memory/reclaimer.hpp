@@ -7,11 +7,14 @@
 #include <shared_mutex>
 #include <utility>
 
+#include "memory/pointer_info.hpp"
+
 namespace baton::core {
 
-/// Unmaps what peers have given up, when no communicator of the process runs anything. Closing an IPC mapping waits for
-/// every running kernel of the process, also for another communicator's, and that kernel may wait, by way of its peers,
-/// for what the closing thread does next. So it is done only while everybody is idle, and nothing is issued meanwhile.
+/// What the communicators of a process have to tell each other of memory. Unmaps what peers have given up, when no
+/// communicator of the process runs anything. Closing an IPC mapping waits for every running kernel of the process,
+/// also for another communicator's, and that kernel may wait, by way of its peers, for what the closing thread does
+/// next. So it is done only while everybody is idle, and nothing is issued meanwhile.
 ///
 /// Thread-safe. Nobody waits for an operation here: issue() may have to wait for an unmapping, which does not wait for
 /// kernels, as none is running then.
@@ -20,10 +23,12 @@ public:
     /// One for all communicators of the process.
     static Reclaimer &of_process();
 
-    /// What a communicator lets the others ask and do. Called by threads of other communicators, between its own calls.
+    /// What a communicator lets the others ask and do. idle() and unmap() are called between its own calls, forget() at
+    /// any time, also by its own thread.
     struct Member {
-        std::function<bool()> idle;   // everything that it has issued is done
-        std::function<void()> unmap;  // PeerMemory::reclaim()
+        std::function<bool()> idle;                       // everything that it has issued is done
+        std::function<void()> unmap;                      // PeerMemory::reclaim()
+        std::function<void(const PointerInfo &)> forget;  // RegionRegistry::forget()
     };
     /// Its place among the communicators of the process. It may leave when nothing of its own is in flight any more.
     class Membership {
@@ -53,6 +58,9 @@ public:
     /// Lets all members unmap, unless one of them runs or issues something: then another time. Never waits for that.
     /// REQUIRES: the caller does not hold issue().
     void unmap_if_idle();
+
+    /// Tells all members of memory that one has freed: the others may have used it, and their peers hold its pages.
+    void forget(const PointerInfo &freed);
 
 private:
     std::shared_mutex issuing_;  // shared: calls that issue; exclusive: unmapping

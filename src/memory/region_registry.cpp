@@ -39,8 +39,13 @@ struct RegionRegistry::Impl {
     };
     using Regions = std::map<std::uint64_t, Region>;  // by base; no two overlap
 
-    Impl(MemoryDomain &the_domain, PeerMemory &the_peers, std::chrono::milliseconds the_timeout, Issued the_issued)
-        : domain(the_domain), peers(the_peers), timeout(the_timeout), issued(std::move(the_issued)) {
+    Impl(MemoryDomain &the_domain, PeerMemory &the_peers, std::chrono::milliseconds the_timeout, Issued the_issued,
+         Freed the_freed)
+        : domain(the_domain),
+          peers(the_peers),
+          timeout(the_timeout),
+          issued(std::move(the_issued)),
+          freed(std::move(the_freed)) {
         leaving.reserve(region_slots);  // giving memory up needs none
         dropped.reserve(region_slots);
     }
@@ -65,6 +70,14 @@ struct RegionRegistry::Impl {
     /// Memory freed in a stream's order (cudaFreeAsync) is gone for this process while operations before the free have
     /// not run yet, and peers that have not come to them still get the region's name.
     void retire_dropped() {
+        if (look_for_freed.exchange(false)) {
+            try {
+                drop_freed();
+            } catch (...) {
+                look_for_freed = true;
+                throw;
+            }
+        }
         while (has_dropped) {
             if (leaving.empty()) {
                 if (issued.mark) issued.mark();
@@ -116,6 +129,7 @@ struct RegionRegistry::Impl {
         try {
             region.place = peers.publish(domain.export_region(info), timeout, slots);
             region.published = true;
+            region.reason.clear();
         } catch (const NotMapped &refused) {
             if (peers.interruption()) throw;
             region.reason = refused.what();
@@ -146,6 +160,17 @@ struct RegionRegistry::Impl {
             throw;
         }
         return place->second;
+    }
+
+    void publish_again_if_refused(const PointerInfo &info) {
+        const auto refused = [&] {
+            const auto found = find_current(info);
+            return found != regions.end() && !found->second.published ? &found->second : nullptr;
+        };
+        if (refused() == nullptr) return;
+        drop_freed();
+        retire_dropped();
+        if (Region *const region = refused()) publish(info, RegionSlots::callers, *region);
     }
 
     /// True where the next region of the caller's would find no slot.
@@ -191,14 +216,23 @@ struct RegionRegistry::Impl {
         }
     }
 
-    void release(Regions::iterator region) {
+    /// What has been freed, for `freed`.
+    PointerInfo release(Regions::iterator region) {
         void *const pointer = reinterpret_cast<void *>(region->first);
+        PointerInfo info;
+        info.base = region->first;
+        info.size = region->second.size;
+        info.buffer_id = region->second.buffer_id;
         const bool published = region->second.published;
         const std::uint32_t slot = region->second.place.slot;
         regions.erase(region);
         domain.release(pointer);
         // At once: who gives memory back has no operation under way that names it.
         if (published) peers.retire(slot);
+        return info;
+    }
+    void tell_freed(const PointerInfo &info) const {
+        if (freed) freed(info);
     }
 
     /// What was asked for, of the wanted regions among those that allocate() gave.
@@ -213,6 +247,7 @@ struct RegionRegistry::Impl {
     PeerMemory &peers;
     std::chrono::milliseconds timeout;
     const Issued issued;
+    const Freed freed;
 
     mutable std::mutex mutex;  // held while publishing: peers' service threads, which answer, have no need of it
     Regions regions;
@@ -220,12 +255,13 @@ struct RegionRegistry::Impl {
     // those dropped since.
     std::vector<std::uint32_t> leaving;
     std::vector<std::uint32_t> dropped;
-    std::atomic<bool> has_dropped{false};  // either; written with the lock held
+    std::atomic<bool> has_dropped{false};     // either; written with the lock held
+    std::atomic<bool> look_for_freed{false};  // forget() has come while the lock was held
 };
 
 RegionRegistry::RegionRegistry(MemoryDomain &domain, PeerMemory &peers, std::chrono::milliseconds timeout,
-                               Issued issued)
-    : impl_(std::make_unique<Impl>(domain, peers, timeout, std::move(issued))) {}
+                               Issued issued, Freed freed)
+    : impl_(std::make_unique<Impl>(domain, peers, timeout, std::move(issued), std::move(freed))) {}
 
 void RegionRegistry::set_timeout(std::chrono::milliseconds timeout) {
     const std::lock_guard lock(impl_->mutex);
@@ -237,6 +273,11 @@ RegionRegistry::~RegionRegistry() {
         if (!region.owned) continue;
         try {
             impl_->domain.release(reinterpret_cast<void *>(base));
+            PointerInfo info;
+            info.base = base;
+            info.size = region.size;
+            info.buffer_id = region.buffer_id;
+            impl_->tell_freed(info);
         } catch (const std::exception &error) {
             log(LogLevel::warn, -1, "memory of baton_malloc was not freed: {}", error.what());
         }
@@ -281,6 +322,7 @@ void RegionRegistry::add(const void *pointer, std::size_t bytes) {
              usable);
     }
     const std::lock_guard lock(impl_->mutex);
+    impl_->publish_again_if_refused(info);
     Impl::Region &region = impl_->region_of(info, RegionSlots::callers);
     if (!region.published) throw NotMapped(region.code, region.reason);
     ++region.registered;
@@ -307,7 +349,7 @@ void *RegionRegistry::allocate_scratch(std::size_t bytes) {
 }
 
 void RegionRegistry::release(void *pointer) {
-    const std::lock_guard lock(impl_->mutex);
+    std::unique_lock lock(impl_->mutex);
     const auto found = impl_->regions.find(address_of(pointer));
     if (found == impl_->regions.end() || !found->second.owned) {
         fail(BATON_ERR_ARGUMENT, "pointer {} was not given by baton_malloc of this communicator", pointer);
@@ -315,7 +357,9 @@ void RegionRegistry::release(void *pointer) {
     if (found->second.for_peers) {
         fail(BATON_ERR_ARGUMENT, "pointer {} is the base of a window; baton_window_destroy gives it back", pointer);
     }
-    impl_->release(found);
+    const PointerInfo gone = impl_->release(found);
+    lock.unlock();
+    impl_->tell_freed(gone);
 }
 
 RegionRegistry::Allocation RegionRegistry::allocate_published(std::size_t bytes) {
@@ -330,15 +374,28 @@ RegionRegistry::Allocation RegionRegistry::allocate_published(std::size_t bytes)
 }
 
 void RegionRegistry::release_published(void *pointer) {
-    const std::lock_guard lock(impl_->mutex);
+    std::unique_lock lock(impl_->mutex);
     const auto found = impl_->regions.find(address_of(pointer));
     if (found == impl_->regions.end() || !found->second.for_peers)
         fail(BATON_ERR_INTERNAL, "{} was not given by allocate_published", pointer);
-    impl_->release(found);
+    const PointerInfo gone = impl_->release(found);
+    lock.unlock();
+    impl_->tell_freed(gone);
+}
+
+void RegionRegistry::forget(const PointerInfo &freed) noexcept {
+    const std::unique_lock lock(impl_->mutex, std::try_to_lock);
+    if (!lock) {
+        impl_->look_for_freed = true;
+        return;
+    }
+    const auto found = impl_->find_current(freed);
+    if (found != impl_->regions.end()) impl_->drop(found);
 }
 
 void RegionRegistry::retire_dropped() {
-    if (!impl_->has_dropped.load(std::memory_order_relaxed)) return;
+    if (!impl_->has_dropped.load(std::memory_order_relaxed) && !impl_->look_for_freed.load(std::memory_order_relaxed))
+        return;
     const std::lock_guard lock(impl_->mutex);
     impl_->retire_dropped();
 }

@@ -22,8 +22,12 @@ public:
         std::function<void()> mark;     // what has been issued by now is what `is_done` speaks of
         std::function<bool()> is_done;  // never waits
     };
+    /// Told of memory that the registry gave, when it has been freed: other communicators may have a region there.
+    /// Called without the registry's lock, by release(), release_published() and the destructor.
+    using Freed = std::function<void(const PointerInfo &)>;
     /// `timeout` is how long a peer may take to map a region. Without `issued`, everything counts as done.
-    RegionRegistry(MemoryDomain &domain, PeerMemory &peers, std::chrono::milliseconds timeout, Issued issued = {});
+    RegionRegistry(MemoryDomain &domain, PeerMemory &peers, std::chrono::milliseconds timeout, Issued issued = {},
+                   Freed freed = {});
     void set_timeout(std::chrono::milliseconds timeout);
     ~RegionRegistry();
 
@@ -48,6 +52,7 @@ public:
 
     /// baton_register / baton_deregister: counted; throw BATON_ERR_UNSUPPORTED with the reason where the memory cannot
     /// be exported, BATON_ERR_MEMORY where no slot is free, BATON_ERR_ARGUMENT for a deregister without a register.
+    /// What has been refused before is tried again, as the cause may have gone.
     void add(const void *pointer, std::size_t bytes);
     void remove(const void *pointer);
 
@@ -67,6 +72,10 @@ public:
     };
     Allocation allocate_published(std::size_t bytes);
     void release_published(void *pointer);
+
+    /// Drops the region of memory that another communicator has freed; retire_dropped() retires it. Does not wait:
+    /// while something is published here, all is left to that.
+    void forget(const PointerInfo &freed) noexcept;
 
     /// Retires the regions of freed memory that no operation under way may name any more. Publishing does so too; this
     /// is for programs that have nothing new to publish. Cheap where there are none.

@@ -13,7 +13,7 @@
 #include "bootstrap/agree.hpp"
 #include "util/divide.hpp"
 #include "util/failure.hpp"
-#include "util/file_size_limit.hpp"
+#include "util/file_growth.hpp"
 #include "util/random.hpp"
 #include "util/unique_fd.hpp"
 
@@ -45,7 +45,7 @@ UniqueFd create(Name &name, std::size_t bytes) {
     UniqueFd fd(::shm_open(text.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
     if (!fd) fail(BATON_ERR_SYSTEM, "shm_open({}): {}", text, errno_text(errno));
     name.text = text;
-    const FileSizeLimitGuard no_signal;
+    const FileGrowthGuard no_signal;
     if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
         fail(BATON_ERR_MEMORY, "cannot size {} to {} bytes: {}", text, bytes, errno_text(errno));
     return fd;
@@ -68,7 +68,7 @@ UniqueFd open_checked(const std::string &name, std::size_t bytes) {
 
 /// Allocates the pages of one slice now. Each rank does its own, so that they come from its NUMA node.
 void reserve(int fd, std::size_t offset, std::size_t bytes, std::size_t total) {
-    const FileSizeLimitGuard no_signal;
+    const FileGrowthGuard no_signal;
     int error = 0;
     do {
         error = ::posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));

@@ -77,6 +77,40 @@ TEST(PeerMemoryProcesses, MemoryReachesTheOtherProcess) {
     }));
 }
 
+/// Without a call of the peer's, whose service thread does it.
+TEST(PeerMemoryProcesses, PagesOfFreedMemoryAreGivenBack) {
+    expect_all_well(run_processes(2, [](Bootstrap &bootstrap) {
+        const auto domain = make_host_domain(false);
+        PeerMemory peers(bootstrap, *domain, {});
+        constexpr std::size_t bytes = 1 << 20;
+        PublishedRegion mine;
+        void *memory = nullptr;
+        if (bootstrap.rank() == 0) {
+            memory = domain->allocate(bytes);
+            std::memset(memory, 7, bytes);
+            mine = peers.publish(domain->export_region(domain->classify(memory)), patience);
+        }
+        const PublishedRegion place = bootstrap.allgather(mine)[0];
+        auto *const theirs = static_cast<const char *>(peers.address(0, place.slot, place.generation));
+        ASSERT_NE(theirs, nullptr);
+        EXPECT_EQ(theirs[bytes - 1], 7);
+        bootstrap.barrier();
+        if (bootstrap.rank() == 0) {
+            domain->release(memory);
+            peers.retire(place.slot);
+        } else {
+            const auto deadline = std::chrono::steady_clock::now() + patience;
+            const volatile char &last = theirs[bytes - 1];
+            while (last != 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+            EXPECT_EQ(last, 0);
+        }
+        bootstrap.barrier();
+        peers.reclaim();
+        peers.leave();
+        bootstrap.barrier();
+    }));
+}
+
 TEST(PeerMemoryProcesses, TwoThousandPublicationsKeepNoDescriptors) {
     expect_all_well(run_processes(3, [](Bootstrap &bootstrap) {
         const auto domain = make_host_domain(false);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <thread>
+#include <vector>
 
 #include "fake_domain.hpp"
 #include "memory/peer_memory.hpp"
@@ -12,11 +13,13 @@
 namespace baton::core::testing {
 namespace {
 
+void forget_nothing(const PointerInfo & /*freed*/) {}
+
 /// One communicator of a rank: its mappings counted, and idle as the test says.
 struct FakeCommunicator {
     FakeCommunicator(Bootstrap &bootstrap, Reclaimer &the_reclaimer)
         : domain(bootstrap.same_process()), peers(bootstrap, domain, {}), reclaimer(the_reclaimer) {
-        membership = reclaimer.join({[this] { return idle.load(); }, [this] { peers.reclaim(); }});
+        membership = reclaimer.join({[this] { return idle.load(); }, [this] { peers.reclaim(); }, forget_nothing});
     }
 
     /// Publishes memory that the peers map, and gives it up.
@@ -86,17 +89,32 @@ TEST(Reclaimer, NothingIsIssuedWhileItUnmaps) {
         for (int i = 0; i < 1000; ++i) std::this_thread::yield();
         EXPECT_FALSE(issued);
     };
-    const auto member = reclaimer.join({[] { return true; }, unmap});
+    const auto member = reclaimer.join({[] { return true; }, unmap, forget_nothing});
     reclaimer.unmap_if_idle();
     issuer.join();
     EXPECT_TRUE(issued);
 }
 
+TEST(Reclaimer, AllAreToldOfMemoryThatOneHasFreed) {
+    Reclaimer reclaimer;
+    std::vector<std::uint64_t> told;
+    const auto forget = [&](const PointerInfo &freed) { told.push_back(freed.base); };
+    auto first = reclaimer.join({[] { return false; }, [] {}, forget});
+    const auto second = reclaimer.join({[] { return false; }, [] {}, forget});
+    PointerInfo freed;
+    freed.base = 4096;
+    reclaimer.forget(freed);
+    EXPECT_EQ(told, (std::vector<std::uint64_t>{4096, 4096}));
+    first.leave();
+    reclaimer.forget(freed);
+    EXPECT_EQ(told.size(), 3U);
+}
+
 TEST(Reclaimer, WhoHasLeftIsNotAsked) {
     Reclaimer reclaimer;
     int asked = 0, unmapped = 0;
-    auto busy = reclaimer.join({[&] { return ++asked == 0; }, [] {}});
-    const auto idle = reclaimer.join({[] { return true; }, [&] { ++unmapped; }});
+    auto busy = reclaimer.join({[&] { return ++asked == 0; }, [] {}, forget_nothing});
+    const auto idle = reclaimer.join({[] { return true; }, [&] { ++unmapped; }, forget_nothing});
     reclaimer.unmap_if_idle();
     EXPECT_EQ(asked, 1);
     EXPECT_EQ(unmapped, 0);
@@ -105,7 +123,7 @@ TEST(Reclaimer, WhoHasLeftIsNotAsked) {
     EXPECT_EQ(asked, 1);
     EXPECT_EQ(unmapped, 1);
     {
-        const auto short_lived = reclaimer.join({[&] { return ++asked == 0; }, [] {}});
+        const auto short_lived = reclaimer.join({[&] { return ++asked == 0; }, [] {}, forget_nothing});
     }
     reclaimer.unmap_if_idle();
     EXPECT_EQ(asked, 1);

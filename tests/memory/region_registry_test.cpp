@@ -206,6 +206,91 @@ TEST(RegionRegistry, APeersRefusalIsRememberedForThatAllocation) {
     });
 }
 
+TEST(RegionRegistry, ARefusalIsTriedAgainByRegistering) {
+    with_a_peer<Rank>([](Rank &rank, Rank &peer) {
+        std::atomic<int> asked{0};
+        peer.domain.before_import = [&](const RegionPost &) {
+            ++asked;
+            fail(BATON_ERR_SYSTEM, "too many open files");
+        };
+        rank.domain.pretend(place_of_memory, page, 1);
+        const auto *memory = reinterpret_cast<const void *>(place_of_memory);
+        EXPECT_EQ(code_of([&] { rank.registry.add(memory, page); }), BATON_ERR_SYSTEM);
+        EXPECT_EQ(asked, 1);
+        EXPECT_EQ(code_of([&] { rank.registry.add(memory, page); }), BATON_ERR_SYSTEM);
+        EXPECT_EQ(asked, 2);
+        peer.domain.before_import = nullptr;
+        EXPECT_FALSE(rank.locate(place_of_memory).direct) << "calls do not ask each time";
+        EXPECT_EQ(code_of([&] { rank.registry.add(memory, page); }), BATON_SUCCESS);
+        const auto place = rank.locate(place_of_memory);
+        EXPECT_TRUE(place.direct);
+        EXPECT_EQ(place.reason, "");
+        rank.registry.remove(memory);
+    });
+}
+
+/// Where freed memory holds all slots.
+TEST(RegionRegistry, ARefusalIsTriedAgainWithTheSlotsOfFreedMemory) {
+    with_a_peer<Rank>([](Rank &rank, Rank &peer) {
+        peer.domain.before_import = [](const RegionPost &) { fail(BATON_ERR_SYSTEM, "too many open files"); };
+        constexpr std::uint64_t refused = place_of_memory + caller_slots * page;
+        rank.domain.pretend(refused, page, 5000);
+        EXPECT_FALSE(rank.locate(refused).direct);
+        peer.domain.before_import = nullptr;
+        take_all_slots(rank);
+        const auto *memory = reinterpret_cast<const void *>(refused);
+        EXPECT_EQ(code_of([&] { rank.registry.add(memory, page); }), BATON_ERR_MEMORY);
+        rank.domain.pretend(place_of_memory, page, 0);
+        EXPECT_EQ(code_of([&] { rank.registry.add(memory, page); }), BATON_SUCCESS);
+    });
+}
+
+TEST(RegionRegistry, SaysWhatItHasFreed) {
+    with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
+        void *const memory = rank.registry.allocate(page);
+        void *const window = rank.registry.allocate_published(page).pointer;
+        const PointerInfo of_memory = rank.domain.classify(memory), of_window = rank.domain.classify(window);
+        EXPECT_TRUE(rank.freed.empty());
+        rank.registry.release(memory);
+        rank.registry.release_published(window);
+        ASSERT_EQ(rank.freed.size(), 2U);
+        EXPECT_EQ(rank.freed[0].base, of_memory.base);
+        EXPECT_EQ(rank.freed[0].size, of_memory.size);
+        EXPECT_EQ(rank.freed[0].buffer_id, of_memory.buffer_id);
+        EXPECT_EQ(rank.freed[1].buffer_id, of_window.buffer_id);
+    });
+}
+
+TEST(RegionRegistry, ForgetsWhatAnotherCommunicatorHasFreed) {
+    with_a_peer<Rank>([](Rank &rank, Rank &peer) {
+        rank.domain.pretend(place_of_memory, page, 1);
+        ASSERT_TRUE(rank.locate(place_of_memory).direct);
+        const PointerInfo info = rank.domain.classify(reinterpret_cast<const void *>(place_of_memory));
+        PointerInfo later = info;
+        later.buffer_id = 2;
+        rank.registry.forget(later);
+        EXPECT_EQ(rank.registry.count(), 1U) << "what lies there now is something else";
+        rank.registry.forget(info);
+        EXPECT_EQ(rank.registry.count(), 0U);
+        rank.registry.retire_dropped();
+        peer.peers.reclaim();
+        EXPECT_EQ(peer.domain.unimported, 1);
+
+        // While the registry publishes something, nobody waits for it.
+        ASSERT_TRUE(rank.locate(place_of_memory).direct);
+        peer.domain.before_import = [&](const RegionPost &) {
+            rank.domain.pretend(place_of_memory, page, 0);
+            rank.registry.forget(info);
+        };
+        rank.domain.pretend(place_of_memory + page, page, 3);
+        ASSERT_TRUE(rank.locate(place_of_memory + page).direct);
+        peer.domain.before_import = nullptr;
+        EXPECT_EQ(rank.registry.count(), 2U);
+        rank.registry.retire_dropped();
+        EXPECT_EQ(rank.registry.count(), 1U);
+    });
+}
+
 /// What has broken the communicator says nothing of the memory, whatever its code: nothing goes on through a copy.
 TEST(RegionRegistry, AnInterruptionIsNotTakenForARefusal) {
     for (const baton_result code : {BATON_ERR_MEMORY, BATON_ERR_UNSUPPORTED, BATON_ERR_ABORTED}) {

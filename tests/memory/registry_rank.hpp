@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <vector>
 
 #include "fake_domain.hpp"
 #include "memory/region_registry.hpp"
@@ -16,9 +17,11 @@ struct RegistryRank {
         : domain(true),
           peers(bootstrap, domain, {}),
           registry(domain, peers, std::chrono::milliseconds(30000),
-                   {[this] { marked = issued; }, [this] { return done >= marked; }}) {}
+                   {[this] { marked = issued; }, [this] { return done >= marked; }},
+                   [this](const PointerInfo &info) { freed.push_back(info); }) {}
 
     int issued = 0, done = 0, marked = 0;  // operations
+    std::vector<PointerInfo> freed;
     FakeDomain domain;
     PeerMemory peers;
     RegionRegistry registry;

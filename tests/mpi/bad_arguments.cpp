@@ -167,6 +167,9 @@ TEST_F(BadArguments, InPlaceWhereItMeansNothing) {
     EXPECT_REFUSED(baton_broadcast(send(), marker, count, BATON_INT32, 0, comm(), stream()), "recvbuf", "IN_PLACE");
     EXPECT_REFUSED(baton_send(BATON_IN_PLACE, count, BATON_INT32, 0, comm(), stream()), "buffer");
     EXPECT_REFUSED(baton_recv(marker, count, BATON_INT32, 0, comm(), stream()), "buffer");
+    EXPECT_OK(baton_allreduce(send(), marker, 0, BATON_INT32, BATON_SUM, comm(), stream())) << "any pointer will do";
+    EXPECT_OK(baton_alltoall(BATON_IN_PLACE, marker, 0, BATON_INT32, comm(), stream()));
+    EXPECT_OK(baton_broadcast(marker, marker, 0, BATON_INT32, 0, comm(), stream()));
 }
 
 /// Alone, either half would wait for the other for ever.

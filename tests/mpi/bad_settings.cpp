@@ -100,6 +100,17 @@ TEST_F(BadSettings, EnvironmentVariables) {
     refuse("BATON_TOPOLOGY", "/nowhere/override.json", "");
 }
 
+TEST_F(BadSettings, AnEmptyTextLeavesTheVariableItsWord) {
+    baton_config config = default_config();
+    config.tuning = "";
+    config.topology = "";
+    for (const char *variable : {"BATON_TUNING", "BATON_TOPOLOGY"}) {
+        const SetVariable set(variable, "/nowhere/file.json");
+        baton_comm_t created = nullptr;
+        EXPECT_REFUSED(baton_comm_create(MPI_COMM_WORLD, &config, &created), "/nowhere/file.json");
+    }
+}
+
 TEST_F(BadSettings, TransportsThatNeedGpus) {
     for (const char *transport : {"kernel", "copy_engine", "zero_sm"}) {
         const SetVariable set("BATON_TRANSPORT", transport);
