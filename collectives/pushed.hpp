@@ -84,7 +84,7 @@ BATON_HD bool some_push(const Engine &engine) {
 }
 
 /// How many of the engines, from the first on, have shares of a head or piece. Three in four combine what several peers
-/// push: they are fast enough, and what more of them load keeps the copy engines waiting (docs/experiments.md).
+/// push, which took as long as by all or up to 1.6 % less (docs/experiments.md).
 template <class Engine>
 BATON_HD int sharing_channels(const Engine &engine, const HeadAndPieces &pieces) {
     const bool fewer = pieces.number() > 0 && engine.size() > 2 && some_push(engine);

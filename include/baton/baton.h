@@ -10,10 +10,10 @@
  *    stream. For a communicator on GPUs `stream` is a cudaStream_t (NULL is the legacy default stream). For one on the
  *    host it is a baton_host_stream_t, or NULL: then the call is complete when it returns.
  *  - Calls on one communicator run in issue order, on every rank in the same order. Calls on different streams are
- *    ordered by Baton; calls on different communicators are not ordered. So what is behind a recv on a host stream
- *    waits for it, also what its sender is waiting for: such calls belong into one group. Several threads may use a
- *    communicator: a call waits for another thread's, on the host without a stream until that is complete. Only
- *    baton_comm_check(), _abort(), _rank() and _size() never do.
+ *    ordered by Baton; calls on different communicators are not ordered. What is enqueued on a host stream behind a
+ *    recv runs after it, even a send that the recv's sender waits for: put the two into one group. Several threads may
+ *    use a communicator: a call waits for another thread's, on the host without a stream until that is complete; but
+ *    baton_comm_check() and baton_comm_abort() do not.
  *  - Kernels of one operation wait for each other, so they must all be resident on the GPUs together. Baton leaves room
  *    for the large operations of about four communicators per GPU at once. Keep no more in flight: beyond that, ranks
  *    may run them in different orders and each wait for kernels that find no room, until BATON_ERR_TIMEOUT breaks the
@@ -36,7 +36,7 @@
  *    which wait for what is queued, and what says what has failed. A rank that ends before the others' work is done is
  *    a dead peer to them.
  *  - Nothing may be called from a child that was forked after MPI_Init, after a host stream was made, or while another
- *    thread was in a call. The memory of baton_malloc() and windows on the host is the same in parent and child.
+ *    thread was in a call. Parent and child share the memory of baton_malloc() and windows on the host.
  */
 #ifndef BATON_BATON_H
 #define BATON_BATON_H
@@ -308,10 +308,10 @@ BATON_API baton_result baton_host_stream_destroy(baton_host_stream_t stream); /*
  * for, not what they are rounded up to. The memory is zeroed; for 0 bytes the pointer is NULL. BATON_ERR_MEMORY where
  * there is none, or where 1024 allocations of this rank are registered already. Where a peer could not map it, it is
  * usable all the same, through a copy; baton_explain() says so, and baton_register() tries again. baton_free takes what
- * baton_malloc of `comm` gave, or NULL: a window's memory is not among it. Peers give up what they have mapped of it by
- * themselves on the host, within a fraction of a second, on GPUs in one of their next calls that finds all
- * communicators of its process idle; until then the device's memory is not free. Where calls of another communicator
- * have used it, its peers learn of that with this rank's next call there. Local calls. */
+ * baton_malloc of `comm` gave, or NULL: a window's memory is not among it. Peers let go of it by themselves on the
+ * host, within a fraction of a second, on GPUs in one of their next calls that finds all communicators of its process
+ * idle; until then the device's memory is not free. Where calls of another communicator have used it, its peers learn
+ * of that with this rank's next call there. Local calls. */
 BATON_API baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer);
 BATON_API baton_result baton_free(baton_comm_t comm, void *pointer);
 

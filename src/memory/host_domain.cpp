@@ -247,14 +247,13 @@ public:
     bool can_give_back_pages() const override { return !same_process_; }
     /// Others of the kind side by side are one mapping to the kernel, which has no room for many. Made elsewhere first:
     /// should it fail in its place, older kernels would have unmapped what was there.
-    void give_back_pages(const RegionPost &post, void *address) override {
+    bool give_back_pages(const RegionPost &post, void *address) override {
         constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
         void *const zeros = ::mmap(nullptr, post.size, PROT_READ | PROT_WRITE, flags, -1, 0);
-        if (zeros == MAP_FAILED) {
-            ::madvise(address, post.size, MADV_REMOVE);
-        } else if (::mremap(zeros, post.size, post.size, MREMAP_MAYMOVE | MREMAP_FIXED, address) == MAP_FAILED) {
-            ::munmap(zeros, post.size);
-        }
+        if (zeros == MAP_FAILED) return false;
+        if (::mremap(zeros, post.size, post.size, MREMAP_MAYMOVE | MREMAP_FIXED, address) != MAP_FAILED) return true;
+        ::munmap(zeros, post.size);
+        return false;
     }
 
     void hand_out(const void *address) override {

@@ -74,9 +74,17 @@ void MappedRegions::give_back_pages(const RetiredGeneration &retired_generation)
             [&](int owner, std::uint32_t slot) { return owner == rank_ ? 0 : retired_generation(owner, slot); });
     }
     // Without the lock: it takes as long as the pages are many. reclaim() does not know of these meanwhile.
-    for (const auto &[slot, mapping] : retired) domain_.give_back_pages(mapping.post, mapping.address);
+    Mappings given;
+    for (auto next = retired.begin(); next != retired.end();) {
+        const auto here = next++;
+        const Mapping &mapping = here->second;
+        if (mapping.owner != rank_ && domain_.give_back_pages(mapping.post, mapping.address))
+            given.insert(retired.extract(here));
+    }
     const std::lock_guard lock(mutex_);
-    without_pages_.merge(retired);
+    without_pages_.merge(given);
+    replaced_.merge(retired);
+    left_for_reclaim_ = !without_pages_.empty() || !replaced_.empty();
 }
 
 void MappedRegions::reclaim(const RetiredGeneration &retired_generation) noexcept {
@@ -85,6 +93,7 @@ void MappedRegions::reclaim(const RetiredGeneration &retired_generation) noexcep
         const std::lock_guard lock(mutex_);
         gone = take_retired(retired_generation);
         gone.merge(without_pages_);
+        left_for_reclaim_ = false;
     }
     for (const auto &[slot, mapping] : gone) unmap(mapping);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -38,6 +39,8 @@ public:
     /// Unmaps what map() has replaced, and what retired_generation(owner, slot) covers. Takes no memory, which may be
     /// short because of what is to be unmapped. REQUIRES: no kernel or copy uses a retired region.
     void reclaim(const RetiredGeneration &retired_generation) noexcept;
+    /// Whether give_back_pages() has left it something since. Cheap.
+    bool has_left_for_reclaim() const { return left_for_reclaim_.load(std::memory_order_relaxed); }
 
     void *address(int owner, std::uint32_t slot, std::uint64_t generation) const;
     void *address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation) const;
@@ -67,6 +70,7 @@ private:
     Mappings current_;
     Mappings replaced_;
     Mappings without_pages_;
+    std::atomic<bool> left_for_reclaim_{false};  // written with the lock held
 };
 
 }  // namespace baton::core

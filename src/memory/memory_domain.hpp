@@ -54,11 +54,11 @@ public:
     /// Undoes import_region. May wait for this device's running kernels: only with no operation in flight.
     virtual void unimport_region(const RegionPost &post, void *address) = 0;
 
-    /// Gives the pages of an import back, whose owner has given the region up, also while operations are in flight: its
-    /// address stays mapped until unimport_region(), and who still looks there sees zeros. A domain that cannot do it
-    /// keeps them until then.
+    /// Lets go of the pages of an import whose owner has given the region up, also while operations are in flight: its
+    /// address stays mapped until unimport_region(), and who still looks there sees zeros. Others' mappings, and the
+    /// memory itself where it lives on, stay as they are. False, and the import as it was, where that fails.
     virtual bool can_give_back_pages() const { return false; }
-    virtual void give_back_pages(const RegionPost & /*post*/, void * /*address*/) {} /* does not throw */
+    virtual bool give_back_pages(const RegionPost & /*post*/, void * /*address*/) { return false; } /* never throws */
 
     /// From now on classify() knows this address, which import_region() gave, as memory: the user is given it
     /// (windows). Other imports are not the user's: a pointer into one is to memory that the user has freed, and in

@@ -75,7 +75,8 @@ PublishedRegion PeerMemory::publish(Export &&exported, std::chrono::milliseconds
 void PeerMemory::retire(std::uint32_t slot) noexcept { impl_->publisher->retire(slot); }
 
 bool PeerMemory::has_retired() const {
-    return impl_->board.retirements(impl_->size) != impl_->reclaimed.load(std::memory_order_relaxed);
+    return impl_->board.retirements(impl_->size) != impl_->reclaimed.load(std::memory_order_relaxed) ||
+           impl_->mapped->has_left_for_reclaim();
 }
 
 void PeerMemory::reclaim() noexcept {

@@ -103,11 +103,12 @@ void PeerService::serve_all() {
 }
 
 /// Of peers' memory that they have freed: this rank may be in no call for long, or in one that does not end. Not of a
-/// broken communicator, where an operation may not have ended that a peer has given up.
+/// broken communicator, where this rank may still be in an operation that a peer has given up: such a peer tells why
+/// (release) before it frees anything.
 void PeerService::give_back_pages() {
-    if (publisher_.interruption()) return;
-    const std::uint64_t retirements = board_.retirements(static_cast<int>(peers_.size()));
-    if (retirements == given_back_) return;
+    const int size = static_cast<int>(peers_.size());
+    const std::uint64_t retirements = board_.retirements(size);
+    if (retirements == given_back_ || board_.error_of_any(size) || publisher_.interruption()) return;
     mapped_.give_back_pages([&](int owner, std::uint32_t slot) { return board_.retired_generation(owner, slot); });
     given_back_ = retirements;
 }

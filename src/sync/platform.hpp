@@ -96,7 +96,7 @@ BATON_HD inline void relax_between_polls(std::uint32_t polls, std::uint32_t poll
 }
 
 /// A thread of a GPU that has polled a word so often, for some 50 us, pauses between polls. Polls without pauses by 48
-/// blocks or more, which wait beside copies for their end, make the copies up to 5 % longer (docs/experiments.md).
+/// blocks or more, which wait beside copies for their end, make the copies some 5 % longer (docs/experiments.md).
 inline constexpr std::uint32_t polls_before_pauses = 64;
 
 BATON_HD inline void pause_between_polls() {

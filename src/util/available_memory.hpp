@@ -13,8 +13,8 @@ struct MemoryFiles {
 };
 
 /// Bytes that this process can still use before the kernel ends processes for want of memory: of the machine, and of
-/// the control groups that it is in (a container's limit, a batch job's), whose file pages that have not been used
-/// lately do not count. SIZE_MAX where nobody says.
+/// the control groups that it is in (a container's limit, a batch job's), where pages of files, which go first, do
+/// not count. SIZE_MAX where nobody says.
 std::uint64_t available_memory(const MemoryFiles &files = {});
 
 }  // namespace baton::core

@@ -67,9 +67,13 @@ public:
     void *import_region(int, const RegionPost &post, int) override { return reinterpret_cast<void *>(post.base); }
     void unimport_region(const RegionPost &, void *) override { ++unimported; }
     bool can_give_back_pages() const override { return can_give_back_; }
-    void give_back_pages(const RegionPost &, void *address) override { given_back.push_back(address); }
+    bool give_back_pages(const RegionPost &, void *address) override {
+        given_back.push_back(address);
+        return given_back.size() > failures;
+    }
 
     std::vector<void *> given_back;
+    std::size_t failures = 0;  // at first
 
 private:
     const bool can_give_back_;
@@ -90,10 +94,26 @@ TEST(MappedRegions, PagesOfWhatIsRetiredAreGivenBackOnceAndItIsUnmappedLater) {
         EXPECT_EQ(regions.address(1, 3, 1), can ? nullptr : memory);
         EXPECT_EQ(regions.address(0, 3, 1), memory + 16) << "the rank's own";
         EXPECT_EQ(domain.unimported, 0);
+        EXPECT_EQ(regions.has_left_for_reclaim(), can);
         regions.reclaim([](int owner, std::uint32_t slot) { return owner == 1 && slot == 3 ? 1 : 0; });
         EXPECT_EQ(domain.unimported, 1);
+        EXPECT_FALSE(regions.has_left_for_reclaim());
         EXPECT_EQ(regions.address(1, 4, 1), memory + 8);
     }
+}
+
+TEST(MappedRegions, PagesThatCouldNotBeGivenBackAreTriedAgain) {
+    WithPages domain(true);
+    domain.failures = 1;
+    char memory[8] = {};
+    MappedRegions regions(domain, 0, 2);
+    regions.map(1, post_of(HandleKind::memfd, 3, memory), -1);
+    const auto retired = [](int, std::uint32_t) { return 1; };
+    for (int again = 0; again < 3; ++again) regions.give_back_pages(retired);
+    EXPECT_EQ(domain.given_back.size(), 2U);
+    EXPECT_TRUE(regions.has_left_for_reclaim());
+    regions.reclaim(retired);
+    EXPECT_EQ(domain.unimported, 1);
 }
 
 TEST(MappedRegions, TheEndUnmapsWhatIsThereAndWhatWasReplacedButNothingOfTheRanksOwn) {

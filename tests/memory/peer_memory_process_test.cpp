@@ -111,6 +111,39 @@ TEST(PeerMemoryProcesses, PagesOfFreedMemoryAreGivenBack) {
     }));
 }
 
+/// A peer that has given an operation up frees what others may still be reading in it.
+TEST(PeerMemoryProcesses, PagesStayWhereTheCommunicatorIsBroken) {
+    expect_all_well(run_processes(2, [](Bootstrap &bootstrap) {
+        const auto domain = make_host_domain(false);
+        std::atomic<int> ticks{0};
+        PeerCallbacks callbacks;
+        callbacks.tick = [&] { ++ticks; };
+        PeerMemory peers(bootstrap, *domain, std::move(callbacks));
+        PublishedRegion mine;
+        char *memory = nullptr;
+        if (bootstrap.rank() == 0) {
+            memory = static_cast<char *>(domain->allocate(1));
+            *memory = 7;
+            mine = peers.publish(domain->export_region(domain->classify(memory)), patience);
+        }
+        const PublishedRegion place = bootstrap.allgather(mine)[0];
+        const auto *const theirs = static_cast<const char *>(peers.address(0, place.slot, place.generation));
+        if (bootstrap.rank() == 0) {
+            peers.post_error({BATON_ERR_TIMEOUT, "rank 1 is late"});
+            domain->release(memory);
+            peers.retire(place.slot);
+        }
+        bootstrap.barrier();
+        if (bootstrap.rank() == 1) {
+            for (const int before = ticks; ticks < before + 2;) std::this_thread::yield();
+            EXPECT_EQ(*theirs, 7);
+        }
+        bootstrap.barrier();
+        peers.leave();
+        bootstrap.barrier();
+    }));
+}
+
 TEST(PeerMemoryProcesses, TwoThousandPublicationsKeepNoDescriptors) {
     expect_all_well(run_processes(3, [](Bootstrap &bootstrap) {
         const auto domain = make_host_domain(false);

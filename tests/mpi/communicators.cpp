@@ -216,6 +216,25 @@ TEST(Communicators, FreedMemoryIsUnmappedBesideOtherCommunicators) {
     EXPECT_LT(mapped_host_memory(), before + rounds * static_cast<std::size_t>(world_size()) / 2);
 }
 
+/// The memory of one communicator may be used on another, which has a region there then.
+TEST(Communicators, ForgetMemoryThatAnotherHasFreed) {
+    Communicator owner, user;
+    const auto regions = [&] { return info_of(user).regions; };
+    const std::size_t before = regions();
+    constexpr std::size_t bytes = 8 << 20;
+    void *memory = nullptr;
+    ASSERT_OK(baton_malloc(owner, bytes, &memory));
+    {
+        Stream stream(user, Stream::Kind::own);
+        ASSERT_OK(baton_broadcast(BATON_IN_PLACE, memory, bytes, BATON_INT8, 0, user, stream));
+        stream.synchronize();
+    }
+    const std::size_t used = regions();
+    ASSERT_OK(baton_free(owner, memory));
+    ASSERT_OK(baton_barrier(user, nullptr));
+    EXPECT_EQ(regions(), before) << used << " with it";
+}
+
 /// A communicator with all that one thread needs to run many collectives one after the other.
 class ThreadsWork {
 public:
@@ -246,25 +265,6 @@ private:
 /// Two threads of each rank, each with a communicator of its own. cudaFree waits for the kernels of all of a process's
 /// threads: with the first thread of one rank and the second of another in it, each waits for a kernel that needs the
 /// other. So memory is allocated before both start and freed when both have ended.
-/// The memory of one communicator may be used on another, which has a region there then.
-TEST(Communicators, ForgetMemoryThatAnotherHasFreed) {
-    Communicator owner, user;
-    const auto regions = [&] { return info_of(user).regions; };
-    const std::size_t before = regions();
-    constexpr std::size_t bytes = 8 << 20;
-    void *memory = nullptr;
-    ASSERT_OK(baton_malloc(owner, bytes, &memory));
-    {
-        Stream stream(user, Stream::Kind::own);
-        ASSERT_OK(baton_broadcast(BATON_IN_PLACE, memory, bytes, BATON_INT8, 0, user, stream));
-        stream.synchronize();
-    }
-    const std::size_t used = regions();
-    ASSERT_OK(baton_free(owner, memory));
-    ASSERT_OK(baton_barrier(user, nullptr));
-    EXPECT_EQ(regions(), before) << used << " with it";
-}
-
 TEST(Communicators, OneForEachThread) {
     int provided = 0;
     MPI_Query_thread(&provided);
