@@ -90,12 +90,9 @@ UniqueFd create_memfd(std::uint64_t size) {
     UniqueFd fd(::memfd_create("baton", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!fd) fail(BATON_ERR_SYSTEM, "memfd_create: {}", errno_text(errno));
     const FileGrowthGuard no_signal;
-    int error = ::ftruncate(fd.get(), static_cast<off_t>(size)) == 0 ? 0 : errno;
     // Pages now, so that too little memory is an error here and not a SIGBUS at the first touch.
-    while (error == 0 || error == EINTR) {
-        error = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(size));
-        if (error == 0) break;
-    }
+    const bool sized = ::ftruncate(fd.get(), static_cast<off_t>(size)) == 0;
+    const int error = sized ? allocate_pages(fd.get(), 0, size) : errno;
     if (error != 0) {
         fail(BATON_ERR_MEMORY, "cannot allocate {} bytes of host memory: {}{}", size, errno_text(error),
              error == EFBIG ? " (ulimit -f)" : "");

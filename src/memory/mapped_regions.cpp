@@ -42,7 +42,8 @@ void MappedRegions::store(int owner, const RegionPost &post, void *address) {
     Mappings one;  // what may fail comes first
     one.emplace(key(owner, post.slot), Mapping{owner, post, address});
     const std::lock_guard lock(mutex_);
-    if (auto old = current_.extract(key(owner, post.slot))) replaced_.insert(std::move(old));
+    auto old = current_.extract(key(owner, post.slot));
+    if (old && owner != rank_) replaced_.insert(std::move(old));
     current_.merge(one);
     const RegionEntry entry{reinterpret_cast<std::uintptr_t>(address), post.generation};
     write_entry(table_[static_cast<std::size_t>(owner) * region_slots + post.slot], entry);
@@ -58,7 +59,7 @@ MappedRegions::Mappings MappedRegions::take_retired(const RetiredGeneration &ret
     for (auto next = current_.begin(); next != current_.end();) {
         const auto here = next++;
         const Mapping &mapping = here->second;
-        if (mapping.post.generation <= retired_generation(mapping.owner, mapping.post.slot))
+        if (mapping.owner != rank_ && mapping.post.generation <= retired_generation(mapping.owner, mapping.post.slot))
             retired.insert(current_.extract(here));
     }
     retired.merge(replaced_);
@@ -70,16 +71,14 @@ void MappedRegions::give_back_pages(const RetiredGeneration &retired_generation)
     Mappings retired;
     {
         const std::lock_guard lock(mutex_);
-        retired = take_retired(
-            [&](int owner, std::uint32_t slot) { return owner == rank_ ? 0 : retired_generation(owner, slot); });
+        retired = take_retired(retired_generation);
     }
     // Without the lock: it takes as long as the pages are many. reclaim() does not know of these meanwhile.
     Mappings given;
     for (auto next = retired.begin(); next != retired.end();) {
         const auto here = next++;
         const Mapping &mapping = here->second;
-        if (mapping.owner != rank_ && domain_.give_back_pages(mapping.post, mapping.address))
-            given.insert(retired.extract(here));
+        if (domain_.give_back_pages(mapping.post, mapping.address)) given.insert(retired.extract(here));
     }
     const std::lock_guard lock(mutex_);
     without_pages_.merge(given);

@@ -54,7 +54,7 @@ private:
         void *address = nullptr;
     };
     static std::uint64_t key(int owner, std::uint32_t slot) { return static_cast<std::uint64_t>(owner) << 32 | slot; }
-    // Nodes go from one to another, which takes no memory. The first has each key once.
+    // Nodes go from one to another, which takes no memory. The first has each key once, and alone this rank's own.
     using Mappings = std::multimap<std::uint64_t, Mapping>;
     void store(int owner, const RegionPost &post, void *address);
     Mappings take_retired(const RetiredGeneration &retired_generation);                 /* with the lock held */

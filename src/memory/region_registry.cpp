@@ -216,20 +216,30 @@ struct RegionRegistry::Impl {
         }
     }
 
-    /// What has been freed, for `freed`.
-    PointerInfo release(Regions::iterator region) {
+    void release(Regions::iterator region) {
         void *const pointer = reinterpret_cast<void *>(region->first);
-        PointerInfo info;
-        info.base = region->first;
-        info.size = region->second.size;
-        info.buffer_id = region->second.buffer_id;
         const bool published = region->second.published;
         const std::uint32_t slot = region->second.place.slot;
         regions.erase(region);
         domain.release(pointer);
         // At once: who gives memory back has no operation under way that names it.
         if (published) peers.retire(slot);
+    }
+
+    /// What is known of an allocation when it is gone.
+    static PointerInfo gone(std::uint64_t base, const Region &region) {
+        PointerInfo info;
+        info.base = base;
+        info.size = region.size;
+        info.buffer_id = region.buffer_id;
         return info;
+    }
+    /// release(), and tells of it when it has given the lock back.
+    void release_and_tell(Regions::iterator region, std::unique_lock<std::mutex> lock) {
+        const PointerInfo info = gone(region->first, region->second);
+        release(region);
+        lock.unlock();
+        tell_freed(info);
     }
     void tell_freed(const PointerInfo &info) const {
         if (freed) freed(info);
@@ -273,11 +283,7 @@ RegionRegistry::~RegionRegistry() {
         if (!region.owned) continue;
         try {
             impl_->domain.release(reinterpret_cast<void *>(base));
-            PointerInfo info;
-            info.base = base;
-            info.size = region.size;
-            info.buffer_id = region.buffer_id;
-            impl_->tell_freed(info);
+            impl_->tell_freed(Impl::gone(base, region));
         } catch (const std::exception &error) {
             log(LogLevel::warn, -1, "memory of baton_malloc was not freed: {}", error.what());
         }
@@ -357,9 +363,7 @@ void RegionRegistry::release(void *pointer) {
     if (found->second.for_peers) {
         fail(BATON_ERR_ARGUMENT, "pointer {} is the base of a window; baton_window_destroy gives it back", pointer);
     }
-    const PointerInfo gone = impl_->release(found);
-    lock.unlock();
-    impl_->tell_freed(gone);
+    impl_->release_and_tell(found, std::move(lock));
 }
 
 RegionRegistry::Allocation RegionRegistry::allocate_published(std::size_t bytes) {
@@ -378,9 +382,7 @@ void RegionRegistry::release_published(void *pointer) {
     const auto found = impl_->regions.find(address_of(pointer));
     if (found == impl_->regions.end() || !found->second.for_peers)
         fail(BATON_ERR_INTERNAL, "{} was not given by allocate_published", pointer);
-    const PointerInfo gone = impl_->release(found);
-    lock.unlock();
-    impl_->tell_freed(gone);
+    impl_->release_and_tell(found, std::move(lock));
 }
 
 void RegionRegistry::forget(const PointerInfo &freed) noexcept {

@@ -68,11 +68,7 @@ UniqueFd open_checked(const std::string &name, std::size_t bytes) {
 
 /// Allocates the pages of one slice now. Each rank does its own, so that they come from its NUMA node.
 void reserve(int fd, std::size_t offset, std::size_t bytes, std::size_t total) {
-    const FileGrowthGuard no_signal;
-    int error = 0;
-    do {
-        error = ::posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
-    } while (error == EINTR);
+    const int error = allocate_pages(fd, offset, bytes);
     if (error == 0) return;
     struct statvfs space = {};
     const bool known = ::fstatvfs(fd, &space) == 0;

@@ -1,5 +1,8 @@
 #include "util/file_growth.hpp"
 
+#include <fcntl.h>
+
+#include <cerrno>
 #include <initializer_list>
 
 namespace baton::core {
@@ -29,6 +32,15 @@ FileGrowthGuard::~FileGrowthGuard() {
         ::sigtimedwait(&limit, nullptr, &at_once);
     }
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+int allocate_pages(int file, std::uint64_t offset, std::uint64_t bytes) {
+    const FileGrowthGuard no_signal;
+    int error = 0;
+    do {  // a stop of the process interrupts it all the same
+        error = ::posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    } while (error == EINTR);
+    return error;
 }
 
 }  // namespace baton::core

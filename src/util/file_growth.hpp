@@ -2,6 +2,8 @@
 
 #include <signal.h>
 
+#include <cstdint>
+
 namespace baton::core {
 
 /// While it lives, no signal disturbs this thread in growing a file. Beyond the limit of the process (ulimit -f) that
@@ -19,5 +21,8 @@ private:
     sigset_t before_;
     bool pending_before_ = false;
 };
+
+/// posix_fallocate() under such a guard: 0, or its error.
+int allocate_pages(int file, std::uint64_t offset, std::uint64_t bytes);
 
 }  // namespace baton::core

@@ -77,30 +77,50 @@ TEST(PeerMemoryProcesses, MemoryReachesTheOtherProcess) {
     }));
 }
 
+/// Memory of rank 0 that is full of sevens, and where this rank sees it.
+struct MemoryOfFirst {
+    MemoryOfFirst(Bootstrap &bootstrap, MemoryDomain &the_domain, PeerMemory &the_peers, std::size_t bytes)
+        : domain(the_domain), peers(the_peers) {
+        PublishedRegion mine;
+        if (bootstrap.rank() == 0) {
+            memory = domain.allocate(bytes);
+            std::memset(memory, 7, bytes);
+            mine = peers.publish(domain.export_region(domain.classify(memory)), patience);
+        }
+        place = bootstrap.allgather(mine)[0];
+        seen = static_cast<const volatile char *>(peers.address(0, place.slot, place.generation));
+    }
+    void free_and_retire() {
+        domain.release(memory);
+        peers.retire(place.slot);
+    }
+
+    MemoryDomain &domain;
+    PeerMemory &peers;
+    void *memory = nullptr;
+    PublishedRegion place;
+    const volatile char *seen = nullptr;
+};
+
+void wait_for_ticks(std::atomic<int> &ticks, int count) {
+    for (int tick = ticks, until = tick + count; tick < until; tick = ticks) ticks.wait(tick);
+}
+
 /// Without a call of the peer's, whose service thread does it.
 TEST(PeerMemoryProcesses, PagesOfFreedMemoryAreGivenBack) {
     expect_all_well(run_processes(2, [](Bootstrap &bootstrap) {
         const auto domain = make_host_domain(false);
         PeerMemory peers(bootstrap, *domain, {});
         constexpr std::size_t bytes = 1 << 20;
-        PublishedRegion mine;
-        void *memory = nullptr;
-        if (bootstrap.rank() == 0) {
-            memory = domain->allocate(bytes);
-            std::memset(memory, 7, bytes);
-            mine = peers.publish(domain->export_region(domain->classify(memory)), patience);
-        }
-        const PublishedRegion place = bootstrap.allgather(mine)[0];
-        auto *const theirs = static_cast<const char *>(peers.address(0, place.slot, place.generation));
-        ASSERT_NE(theirs, nullptr);
-        EXPECT_EQ(theirs[bytes - 1], 7);
+        MemoryOfFirst first(bootstrap, *domain, peers, bytes);
+        ASSERT_NE(first.seen, nullptr);
+        const volatile char &last = first.seen[bytes - 1];
+        EXPECT_EQ(last, 7);
         bootstrap.barrier();
         if (bootstrap.rank() == 0) {
-            domain->release(memory);
-            peers.retire(place.slot);
+            first.free_and_retire();
         } else {
             const auto deadline = std::chrono::steady_clock::now() + patience;
-            const volatile char &last = theirs[bytes - 1];
             while (last != 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
             EXPECT_EQ(last, 0);
         }
@@ -117,26 +137,20 @@ TEST(PeerMemoryProcesses, PagesStayWhereTheCommunicatorIsBroken) {
         const auto domain = make_host_domain(false);
         std::atomic<int> ticks{0};
         PeerCallbacks callbacks;
-        callbacks.tick = [&] { ++ticks; };
+        callbacks.tick = [&] {
+            ++ticks;
+            ticks.notify_all();
+        };
         PeerMemory peers(bootstrap, *domain, std::move(callbacks));
-        PublishedRegion mine;
-        char *memory = nullptr;
-        if (bootstrap.rank() == 0) {
-            memory = static_cast<char *>(domain->allocate(1));
-            *memory = 7;
-            mine = peers.publish(domain->export_region(domain->classify(memory)), patience);
-        }
-        const PublishedRegion place = bootstrap.allgather(mine)[0];
-        const auto *const theirs = static_cast<const char *>(peers.address(0, place.slot, place.generation));
+        MemoryOfFirst first(bootstrap, *domain, peers, 1);
         if (bootstrap.rank() == 0) {
             peers.post_error({BATON_ERR_TIMEOUT, "rank 1 is late"});
-            domain->release(memory);
-            peers.retire(place.slot);
+            first.free_and_retire();
         }
         bootstrap.barrier();
         if (bootstrap.rank() == 1) {
-            for (const int before = ticks; ticks < before + 2;) std::this_thread::yield();
-            EXPECT_EQ(*theirs, 7);
+            wait_for_ticks(ticks, 2);
+            EXPECT_EQ(*first.seen, 7);
         }
         bootstrap.barrier();
         peers.leave();
@@ -212,7 +226,7 @@ TEST(PeerMemoryProcesses, AKilledPeerIsReportedOnceAndEndsPublications) {
         // The service thread goes on, does not say it again, and does not look at what has ended again and again.
         const auto from = std::chrono::steady_clock::now();
         const auto worked_before = processor_time();
-        for (int tick = ticks, until = tick + 3; tick < until; tick = ticks) ticks.wait(tick);
+        wait_for_ticks(ticks, 3);
         EXPECT_EQ(reports, 1);
         EXPECT_LT(processor_time() - worked_before, (std::chrono::steady_clock::now() - from) / 2);
         peers.leave();

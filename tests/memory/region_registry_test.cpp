@@ -2,43 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 
-#include "registry_rank.hpp"
-#include "support/thrown_by.hpp"
+#include "region_rank.hpp"
 
 namespace baton::core::testing {
 namespace {
-
-constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t place_of_memory = std::uint64_t{1} << 44;  // nothing is there; nothing looks
-
-struct Rank : RegistryRank {
-    using RegistryRank::RegistryRank;
-
-    RegionRegistry::Location locate(std::uint64_t address, std::size_t bytes = 1) {
-        const auto *pointer = reinterpret_cast<const void *>(address);
-        return registry.locate(domain.classify(pointer), pointer, bytes);
-    }
-    RegionRegistry::Location peek(std::uint64_t address, bool *known, std::size_t bytes = 1) {
-        const auto *pointer = reinterpret_cast<const void *>(address);
-        return registry.peek(domain.classify(pointer), pointer, bytes, known);
-    }
-    std::uint64_t usable(std::uint64_t address, std::uint64_t wanted) {
-        const auto *pointer = reinterpret_cast<const void *>(address);
-        return usable_bytes(domain, domain.classify(pointer), pointer, wanted);
-    }
-};
-
-void take_all_slots(Rank &rank) {
-    for (std::uint64_t i = 0; i < caller_slots; ++i) {
-        rank.domain.pretend(place_of_memory + i * page, page, i + 1);
-        ASSERT_TRUE(rank.locate(place_of_memory + i * page).direct);
-    }
-}
-
-baton_result code_of(const std::function<void()> &call) { return test::thrown_by(call).code(); }
 
 TEST(RegionRegistry, PublishesAnAllocationOnceAndFindsItAgain) {
     with_a_peer<Rank>([](Rank &rank, Rank &peer) {
@@ -245,52 +214,6 @@ TEST(RegionRegistry, ARefusalIsTriedAgainWithTheSlotsOfFreedMemory) {
     });
 }
 
-TEST(RegionRegistry, SaysWhatItHasFreed) {
-    with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
-        void *const memory = rank.registry.allocate(page);
-        void *const window = rank.registry.allocate_published(page).pointer;
-        const PointerInfo of_memory = rank.domain.classify(memory), of_window = rank.domain.classify(window);
-        EXPECT_TRUE(rank.freed.empty());
-        rank.registry.release(memory);
-        rank.registry.release_published(window);
-        ASSERT_EQ(rank.freed.size(), 2U);
-        EXPECT_EQ(rank.freed[0].base, of_memory.base);
-        EXPECT_EQ(rank.freed[0].size, of_memory.size);
-        EXPECT_EQ(rank.freed[0].buffer_id, of_memory.buffer_id);
-        EXPECT_EQ(rank.freed[1].buffer_id, of_window.buffer_id);
-    });
-}
-
-TEST(RegionRegistry, ForgetsWhatAnotherCommunicatorHasFreed) {
-    with_a_peer<Rank>([](Rank &rank, Rank &peer) {
-        rank.domain.pretend(place_of_memory, page, 1);
-        ASSERT_TRUE(rank.locate(place_of_memory).direct);
-        const PointerInfo info = rank.domain.classify(reinterpret_cast<const void *>(place_of_memory));
-        PointerInfo later = info;
-        later.buffer_id = 2;
-        rank.registry.forget(later);
-        EXPECT_EQ(rank.registry.count(), 1U) << "what lies there now is something else";
-        rank.registry.forget(info);
-        EXPECT_EQ(rank.registry.count(), 0U);
-        rank.registry.retire_dropped();
-        peer.peers.reclaim();
-        EXPECT_EQ(peer.domain.unimported, 1);
-
-        // While the registry publishes something, nobody waits for it.
-        ASSERT_TRUE(rank.locate(place_of_memory).direct);
-        peer.domain.before_import = [&](const RegionPost &) {
-            rank.domain.pretend(place_of_memory, page, 0);
-            rank.registry.forget(info);
-        };
-        rank.domain.pretend(place_of_memory + page, page, 3);
-        ASSERT_TRUE(rank.locate(place_of_memory + page).direct);
-        peer.domain.before_import = nullptr;
-        EXPECT_EQ(rank.registry.count(), 2U);
-        rank.registry.retire_dropped();
-        EXPECT_EQ(rank.registry.count(), 1U);
-    });
-}
-
 /// What has broken the communicator says nothing of the memory, whatever its code: nothing goes on through a copy.
 TEST(RegionRegistry, AnInterruptionIsNotTakenForARefusal) {
     for (const baton_result code : {BATON_ERR_MEMORY, BATON_ERR_UNSUPPORTED, BATON_ERR_ABORTED}) {
@@ -333,104 +256,6 @@ TEST(RegionRegistry, RegistrationsAreCounted) {
         EXPECT_EQ(code_of([&] { rank.registry.add(middle, page - 100); }), BATON_SUCCESS);
         EXPECT_EQ(code_of([&] { rank.registry.add(middle, page - 99); }), BATON_ERR_ARGUMENT);
         EXPECT_EQ(rank.domain.exported, 1);
-    });
-}
-
-TEST(RegionRegistry, FreedMemoryGivesItsSlotBackWhenSlotsAreShort) {
-    with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
-        take_all_slots(rank);
-        const std::uint64_t next = place_of_memory + caller_slots * page;
-        rank.domain.pretend(next, page, 5000);
-        const auto refused = rank.locate(next);
-        EXPECT_FALSE(refused.direct);
-        EXPECT_NE(refused.reason.find("in use"), std::string::npos) << refused.reason;
-        bool known = false;
-        EXPECT_NE(rank.peek(next, &known).reason.find("in use"), std::string::npos);
-        EXPECT_TRUE(known);
-        for (std::uint64_t i = 0; i < 10; ++i) rank.domain.pretend(place_of_memory + i * page, 0, 0);
-        EXPECT_TRUE(rank.locate(next).direct) << "the shortage is over, but was remembered";
-        EXPECT_EQ(rank.registry.count(), static_cast<std::size_t>(caller_slots) - 9);
-    });
-}
-
-TEST(RegionRegistry, SoDoesMemoryThatOthersHaveTakenThePlaceOf) {
-    with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
-        take_all_slots(rank);
-        for (std::uint64_t i = 0; i < 10; ++i) rank.domain.pretend(place_of_memory + i * page, page, 9000 + i);
-        const std::uint64_t next = place_of_memory + caller_slots * page;
-        rank.domain.pretend(next, page, 5000);
-        EXPECT_TRUE(rank.locate(next).direct);
-    });
-}
-
-/// Memory that cudaFreeAsync frees behind an operation is gone for this process at once.
-TEST(RegionRegistry, PeersKeepFreedMemoryUntilWhatWasIssuedBeforeIsDone) {
-    with_a_peer<Rank>([](Rank &rank, Rank &peer) {
-        const auto peer_has = [&](const RegionRegistry::Location &place) {
-            peer.peers.reclaim();
-            return peer.peers.address(0, place.slot, place.generation) != nullptr;
-        };
-        rank.domain.pretend(place_of_memory, page, 1);
-        const auto first = rank.locate(place_of_memory);
-        rank.issued = 1;
-        rank.domain.pretend(place_of_memory, page, 2);
-        const auto second = rank.locate(place_of_memory);
-        EXPECT_TRUE(second.direct);
-        EXPECT_TRUE(peer_has(first));
-        EXPECT_EQ(rank.registry.count(), 1U);
-
-        rank.issued = 2;
-        rank.domain.pretend(place_of_memory, page, 3);
-        const auto third = rank.locate(place_of_memory);
-        rank.registry.retire_dropped();
-        EXPECT_TRUE(peer_has(first));
-
-        rank.done = 1;
-        rank.registry.retire_dropped();
-        EXPECT_FALSE(peer_has(first));
-        EXPECT_TRUE(peer_has(second)) << "dropped behind the second operation";
-
-        rank.done = 2;
-        rank.registry.retire_dropped();
-        EXPECT_FALSE(peer_has(second));
-        EXPECT_TRUE(peer_has(third));
-    });
-}
-
-TEST(RegionRegistry, TheSlotsOfFreedMemoryAreShortUntilWhatWasIssuedBeforeIsDone) {
-    with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
-        take_all_slots(rank);
-        rank.issued = 1;
-        for (std::uint64_t i = 0; i < 10; ++i) rank.domain.pretend(place_of_memory + i * page, 0, 0);
-        const std::uint64_t next = place_of_memory + caller_slots * page;
-        rank.domain.pretend(next, page, 5000);
-        EXPECT_FALSE(rank.locate(next).direct);
-        bool known = false;
-        EXPECT_NE(rank.peek(next, &known).reason.find("in use"), std::string::npos);
-        EXPECT_TRUE(known);
-        // Dropped behind the mark, it waits for the next one.
-        rank.issued = 2;
-        rank.domain.pretend(place_of_memory + 20 * page, 0, 0);
-        EXPECT_FALSE(rank.locate(next).direct);
-        EXPECT_NE(rank.peek(next, &known).reason.find("in use"), std::string::npos);
-        EXPECT_TRUE(known);
-        rank.done = 1;
-        EXPECT_TRUE(rank.locate(next).direct);
-    });
-}
-
-/// An operation on other memory may wait for its peers for long.
-TEST(RegionRegistry, ReleasedMemoryIsGivenUpBesideOperationsUnderWay) {
-    with_a_peer<Rank>([](Rank &rank, Rank &peer) {
-        rank.issued = 1;
-        const auto window = rank.registry.allocate_published(100);
-        const auto [slot, generation] = window.published;
-        rank.registry.release_published(window.pointer);
-        peer.peers.reclaim();
-        EXPECT_EQ(peer.peers.address(0, slot, generation), nullptr);
-        for (int i = 0; i <= caller_slots; ++i) rank.registry.release(rank.registry.allocate(10));
-        EXPECT_EQ(rank.domain.allocated, 0);
-        EXPECT_EQ(rank.registry.count(), 0U);
     });
 }
 

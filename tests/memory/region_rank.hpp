@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "registry_rank.hpp"
+#include "support/thrown_by.hpp"
+
+namespace baton::core::testing {
+
+inline constexpr std::uint64_t page = 4096;
+inline constexpr std::uint64_t place_of_memory = std::uint64_t{1} << 44;  // nothing is there; nothing looks
+
+/// A rank whose allocations, which are pretended, are spoken of by their addresses.
+struct Rank : RegistryRank {
+    using RegistryRank::RegistryRank;
+
+    RegionRegistry::Location locate(std::uint64_t address, std::size_t bytes = 1) {
+        const auto *pointer = reinterpret_cast<const void *>(address);
+        return registry.locate(domain.classify(pointer), pointer, bytes);
+    }
+    RegionRegistry::Location peek(std::uint64_t address, bool *known, std::size_t bytes = 1) {
+        const auto *pointer = reinterpret_cast<const void *>(address);
+        return registry.peek(domain.classify(pointer), pointer, bytes, known);
+    }
+    std::uint64_t usable(std::uint64_t address, std::uint64_t wanted) {
+        const auto *pointer = reinterpret_cast<const void *>(address);
+        return usable_bytes(domain, domain.classify(pointer), pointer, wanted);
+    }
+};
+
+inline void take_all_slots(Rank &rank) {
+    for (std::uint64_t i = 0; i < caller_slots; ++i) {
+        rank.domain.pretend(place_of_memory + i * page, page, i + 1);
+        ASSERT_TRUE(rank.locate(place_of_memory + i * page).direct);
+    }
+}
+
+inline baton_result code_of(const std::function<void()> &call) { return test::thrown_by(call).code(); }
+
+}  // namespace baton::core::testing
