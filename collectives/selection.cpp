@@ -201,7 +201,7 @@ private:
         if ((row.mover == Mover::host) == capabilities_.on_gpu) return false;
         if (row.mover == Mover::copy_engine && (!copy_engine_allowed() || relays_unasked())) return false;
         const Way *way = way_of(row);
-        if (way != nullptr && way->most_ranks != 0 && capabilities_.size > way->most_ranks) return false;
+        if (way != nullptr && !serves(*way, capabilities_.size)) return false;
         if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) return false;
         if (is_routed(row.algorithm) &&
             !route_suits(row.algorithm, request_.operation, capabilities_.links, capabilities_.size))

@@ -38,6 +38,8 @@ struct Way {
     bool needs_recv = true;
 };
 
+constexpr bool serves(const Way &way, int ranks) { return way.most_ranks == 0 || ranks <= way.most_ranks; }
+
 /// Whether it is a kernel's work, which copy engines may have part in.
 constexpr bool has_kernel(baton_operation operation, const Way &way) {
     return way.mover == Mover::kernel || (way.mover == Mover::copy_engine && combines_pushed(operation, way.algorithm));

@@ -27,23 +27,25 @@ const std::vector<Tuned> &tuned_kinds() {
 
 namespace {
 
-bool is_way_of(Ranks ranks, const core::Way &way) {
-    if ((way.mover == core::Mover::host) != (ranks == Ranks::on_host)) {
+bool is_way_of(Ranks where, const core::Way &way) {
+    if ((way.mover == core::Mover::host) != (where == Ranks::on_host)) {
         return false;
     }
     // Kernels stage only where they must.
     const bool staged = way.mover == core::Mover::kernel && way.algorithm == core::Algorithm::staged;
     const bool reaches =
         way.mover == core::Mover::copy_engine || core::needs_reach(way.algorithm) || core::goes_in_lines(way.algorithm);
-    return ranks == Ranks::on_gpus ? !staged : ranks == Ranks::on_host || !reaches;
+    return where == Ranks::on_gpus ? !staged : where == Ranks::on_host || !reaches;
 }
 
 }  // namespace
 
-std::vector<Candidate> candidates_for(baton_operation operation, Ranks ranks, int channels, bool copy_engines) {
+std::vector<Candidate> candidates_for(baton_operation operation, Ranks where, int ranks, int channels,
+                                      bool copy_engines) {
     std::vector<Candidate> candidates;
     for (const core::Way &way : core::ways_of(operation)) {
-        if (!is_way_of(ranks, way) || (way.mover == core::Mover::copy_engine && !copy_engines)) {
+        if (!is_way_of(where, way) || !core::serves(way, ranks) ||
+            (way.mover == core::Mover::copy_engine && !copy_engines)) {
             continue;
         }
         Candidate candidate;

@@ -28,8 +28,10 @@ enum class Ranks {
     on_gpus_apart  // that go through host memory
 };
 
-/// Each way that the ranks have, kernels with 1, 2, 4, ... of the `channels` that there are and with all of them.
-std::vector<Candidate> candidates_for(baton_operation operation, Ranks ranks, int channels, bool copy_engines);
+/// Each way that so many ranks have there, kernels with 1, 2, 4, ... of the `channels` that there are and with all of
+/// them.
+std::vector<Candidate> candidates_for(baton_operation operation, Ranks where, int ranks, int channels,
+                                      bool copy_engines);
 
 /// "push by kernel, 4 channels"; without a number where that is open.
 std::string name_of(const Candidate &candidate);

@@ -75,8 +75,8 @@ public:
           sizes_(sizes_for(tuned.operation, setting.options.max_bytes)) {
         const Communicator &communicator = setting.communicator;
         measured_.tuned = tuned;
-        measured_.candidates = candidates_for(tuned.operation, ranks_of(communicator), communicator.info().channels,
-                                              !options_.graph && communicator.size() > 1);
+        measured_.candidates = candidates_for(tuned.operation, ranks_of(communicator), communicator.size(),
+                                              communicator.info().channels, !options_.graph && communicator.size() > 1);
         if (sizes_.empty()) {
             return;
         }

@@ -22,6 +22,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 std::vector<std::string> names(const std::vector<Candidate> &candidates) {
     std::vector<std::string> all;
@@ -33,7 +34,7 @@ std::vector<std::string> names(const std::vector<Candidate> &candidates) {
 
 TEST(TuneCandidates, AreTheWaysOfTheMemoryWithPowersOfTwoOfChannels) {
     EXPECT_THAT(
-        names(candidates_for(BATON_ALLGATHER, Ranks::on_gpus, 6, true)),
+        names(candidates_for(BATON_ALLGATHER, Ranks::on_gpus, 2, 6, true)),
         ElementsAre("packet by kernel, 1 channel", "packet by kernel, 2 channels", "packet by kernel, 4 channels",
                     "packet by kernel", "line by kernel, 1 channel", "line by kernel, 2 channels",
                     "line by kernel, 4 channels", "line by kernel", "push by kernel, 1 channel",
@@ -41,23 +42,31 @@ TEST(TuneCandidates, AreTheWaysOfTheMemoryWithPowersOfTwoOfChannels) {
                     "ring by kernel, 1 channel", "ring by kernel, 2 channels", "ring by kernel, 4 channels",
                     "ring by kernel", "two_level by kernel, 1 channel", "two_level by kernel, 2 channels",
                     "two_level by kernel, 4 channels", "two_level by kernel"));
-    EXPECT_THAT(names(candidates_for(BATON_PUT, Ranks::on_gpus, 1, false)), ElementsAre("direct by kernel"));
+    EXPECT_THAT(names(candidates_for(BATON_PUT, Ranks::on_gpus, 2, 1, false)), ElementsAre("direct by kernel"));
     EXPECT_THAT(
-        names(candidates_for(BATON_SEND, Ranks::on_gpus, 2, true)),
+        names(candidates_for(BATON_SEND, Ranks::on_gpus, 2, 2, true)),
         ElementsAre("push by kernel, 1 channel", "push by kernel", "push by copy_engine", "line by kernel, 1 channel",
                     "line by kernel", "packet by kernel, 1 channel", "packet by kernel"));
-    EXPECT_THAT(names(candidates_for(BATON_ALLREDUCE, Ranks::on_host, 1, false)),
+    EXPECT_THAT(names(candidates_for(BATON_ALLREDUCE, Ranks::on_host, 2, 1, false)),
                 ElementsAre("packet by host", "line by host", "pull by host", "two_shot by host",
                             "two_shot_line by host", "chain by host", "two_level by host", "staged by host"));
 }
 
+TEST(TuneCandidates, ServeSoManyRanks) {
+    const auto by_copy_engine = [](int ranks) {
+        return names(candidates_for(BATON_REDUCE_SCATTER, Ranks::on_gpus, ranks, 1, true));
+    };
+    EXPECT_THAT(by_copy_engine(2), Contains("push by copy_engine"));
+    EXPECT_THAT(by_copy_engine(3), Not(Contains("push by copy_engine")));
+}
+
 TEST(TuneCandidates, OfGpusApartGoThroughHostMemory) {
-    EXPECT_THAT(names(candidates_for(BATON_REDUCE_SCATTER, Ranks::on_gpus_apart, 2, true)),
+    EXPECT_THAT(names(candidates_for(BATON_REDUCE_SCATTER, Ranks::on_gpus_apart, 2, 2, true)),
                 ElementsAre("packet by kernel, 1 channel", "packet by kernel", "staged by kernel, 1 channel",
                             "staged by kernel"));
-    EXPECT_THAT(names(candidates_for(BATON_SEND, Ranks::on_gpus_apart, 1, true)),
+    EXPECT_THAT(names(candidates_for(BATON_SEND, Ranks::on_gpus_apart, 2, 1, true)),
                 ElementsAre("packet by kernel", "staged by kernel"));
-    EXPECT_THAT(names(candidates_for(BATON_GET, Ranks::on_gpus_apart, 1, true)), ElementsAre("direct by kernel"));
+    EXPECT_THAT(names(candidates_for(BATON_GET, Ranks::on_gpus_apart, 2, 1, true)), ElementsAre("direct by kernel"));
 }
 
 TEST(TuneCandidates, AreKnownByTheirPlan) {
@@ -77,7 +86,7 @@ TEST(TuneCandidates, AreKnownByTheirPlan) {
 
 TEST(TuneCandidates, BecomeATableOfOneRow) {
     const core::TuningKey key{"NVIDIA H200", "NVSwitch", 8};
-    for (const Candidate &candidate : candidates_for(BATON_REDUCE_SCATTER, Ranks::on_gpus, 4, true)) {
+    for (const Candidate &candidate : candidates_for(BATON_REDUCE_SCATTER, Ranks::on_gpus, 2, 4, true)) {
         const auto tables = core::parse_tuning(tuning_with(key, BATON_REDUCE_SCATTER, candidate), "text");
         ASSERT_EQ(tables.size(), 1u);
         EXPECT_EQ(tables[0].key, key);
@@ -192,7 +201,7 @@ TEST(TuneRows, KeepThoseOfLargerSizes) {
 TEST(TuneReport, SaysWhatChangedAndHowMuch) {
     Measured measured;
     measured.tuned = {BATON_ALLGATHER, Kind::allgather};
-    measured.candidates = candidates_for(BATON_ALLGATHER, Ranks::on_host, 1, false);
+    measured.candidates = candidates_for(BATON_ALLGATHER, Ranks::on_host, 2, 1, false);
     // Of packet and pull, and of what comes last.
     measured.samples = {{256, {1e-6, {}, 3e-6, {}, {}, {}, 4e-6}, 0}, {512, {4e-6, {}, 2e-6, {}, {}, {}, 4e-6}, 0}};
     ASSERT_EQ(measured.candidates.size(), measured.samples[0].seconds.size());
