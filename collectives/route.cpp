@@ -10,7 +10,7 @@ namespace {
 
 class Builder {
 public:
-    explicit Builder(int rank) : rank_(rank) {}
+    Builder(int rank, bool all_alike) : rank_(rank) { route_.all_alike = all_alike; }
 
     void add(int rank) {
         if (rank == rank_) {
@@ -37,7 +37,7 @@ private:
 bool Route::in_rank_order() const { return std::is_sorted(order, order + begin[groups]); }
 
 Route make_route(const Links &links, int rank, int ranks) {
-    Builder builder(rank);
+    Builder builder(rank, links.all_alike);
     if (links.shape != Links::Shape::islands) {
         const bool ring = links.shape == Links::Shape::ring;
         for (int place = 0; place < ranks; ++place) {

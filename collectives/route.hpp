@@ -18,6 +18,7 @@ struct Route {
     std::uint8_t own_group = 0;
     std::uint8_t own_place = 0;              // in the group
     std::uint8_t lanes = 0;                  // of the smallest group
+    bool all_alike = false;                  // Links::all_alike
     std::uint8_t order[max_ranks] = {};      // the ranks, group by group
     std::uint8_t begin[max_ranks + 1] = {};  // where each group begins in `order`, and where the last one ends
 

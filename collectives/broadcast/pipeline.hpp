@@ -4,24 +4,26 @@
 #include "collectives/route.hpp"
 #include "transport/transport.hpp"
 
-/// Broadcast from rank to rank, for large buffers: every link carries the buffer once, to one peer, which is what links
+/// Broadcast from rank to rank, for large buffers: every rank sends each byte to one peer at most, which is what links
 /// do best (docs/experiments.md). The order of the ranks is the route's, from the root on, all of its group first: the
-/// buffer comes into every other group once.
+/// buffer comes into every other group once. Where all links are alike, every channel has an order of its own.
+/// Otherwise one rank would be the last of all channels, and the links of those before it idle while it ends.
 ///   1. Tell every peer where my receive buffer is; wait for all.
 ///   2. Each engine segment by segment of its part, from the root on in that order:
 ///      Root:   copy it into the next rank's receive buffer, and beside that into my own; signal.
 ///      Others: wait for the signal of the rank before; copy the segment from my receive buffer into that of the next
 ///              rank, the root left out; signal.
-/// Steps: segments + n - 2 flights. Wire: the buffer's bytes from each rank but the last. Synchronisation: arrival per
-/// pair, a signal to the next rank per segment. Scratch: none.
+/// Steps: segments + n - 2 flights. Wire: in one order the buffer's bytes from each rank but the last; in many, from
+/// the root, and (n-2)/(n-1) of them from each of the others. Synchronisation: arrival per pair, a signal to the next
+/// rank per segment. Scratch: none.
 namespace baton::core {
 
-/// The rank before this one and the one after it; the last one's next is the root.
+/// The rank before this one and the one after it, in a channel's order; the last one's next is the root.
 struct PipelineNeighbours {
     int before;
     int after;
 };
-BATON_HD inline PipelineNeighbours pipeline_neighbours(const Route &route, int root) {
+BATON_HD inline PipelineNeighbours pipeline_neighbours(const Route &route, int root, int channel) {
     int group = 0;
     int place = 0;
     while (route.rank_of(group, place) != root) {
@@ -33,12 +35,18 @@ BATON_HD inline PipelineNeighbours pipeline_neighbours(const Route &route, int r
     const int first = route.begin[group];
     const int of_group = route.size_of(group);
     // Behind the root's group, which goes round from the root, the others follow as they are.
-    const auto rank_at = [&](int at) {
+    const auto rank_from_root = [&](int at) {
         return route.order[at < of_group ? first + (place + at) % of_group : (first + at) % ranks];
     };
     const int own = route.own_group == group ? (route.own_place - place + of_group) % of_group
                                              : (route.begin[route.own_group] + route.own_place - first + ranks) % ranks;
-    return {rank_at((own + ranks - 1) % ranks), rank_at((own + 1) % ranks)};
+    // Where all links are alike, a channel begins behind the root with another of the others, and goes round among
+    // them.
+    const int others = ranks - 1;
+    const int begins = route.all_alike && others > 0 ? channel % others : 0;
+    const auto rank_at = [&](int step) { return rank_from_root(step == 0 ? 0 : 1 + (begins + step - 1) % others); };
+    const int own_step = own == 0 ? 0 : 1 + (own - 1 - begins + others) % others;
+    return {rank_at((own_step + others) % ranks), rank_at((own_step + 1) % ranks)};
 }
 
 /// Of an engine's part. The last rank ends n - 2 segments behind the root, so short parts have short ones, four for
@@ -58,7 +66,7 @@ inline std::uint64_t pipeline_steps(std::uint64_t bytes, int ranks) {
 template <class Engine>
 BATON_HD void broadcast_pipeline(Engine &engine, const RoutedArgs &args) {
     const Range part = engine.share(args.bytes, copy_granule);
-    const PipelineNeighbours ranks = pipeline_neighbours(args.route, args.root);
+    const PipelineNeighbours ranks = pipeline_neighbours(args.route, args.root, engine.channel());
     // With nothing to pass on nobody waits for this engine.
     const auto writes_to = [&](int peer) { return part.bytes != 0 && peer == ranks.after && peer != args.root; };
     if (!engine.begin(args.arrival) || !engine.await_all(writes_to)) return;

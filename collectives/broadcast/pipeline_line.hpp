@@ -3,13 +3,13 @@
 #include "collectives/broadcast/pipeline.hpp"
 
 /// Broadcast from rank to rank (pipeline.hpp) in lines, 120 bytes with an epoch, for buffers whose segments would be
-/// too short to pay for their signals. The order of the ranks is the same.
+/// too short to pay for their signals. The orders of the ranks are the same.
 ///   Root:   Store my part of the buffer in lines into the next rank's ring, and beside that into my receive buffer.
 ///   Others: Take each line out of my ring into my receive buffer, and store it into the ring of the next rank, unless
 ///           that is the root, as it comes.
-/// Steps: lines + n - 2 flights. Wire: 16/15 of the buffer from each rank but the last. Synchronisation: the epochs in
-/// the data, and words back that say how much has been taken; arrivals are only compared. Scratch: all line
-/// buffers of a channel, as one ring.
+/// Steps: lines + n - 2 flights. Wire: 16/15 of what pipeline.hpp says. Synchronisation: the epochs in the data, and
+/// words back that say how much has been taken; arrivals are only compared. Scratch: all line buffers of a channel, as
+/// one ring.
 namespace baton::core {
 
 /// At most, of one of a channel's warps.
@@ -22,7 +22,7 @@ BATON_HD void broadcast_pipeline_line(Engine &engine, const RoutedArgs &args) {
     if (!engine.begin(args.arrival)) return;
     engine.verify_arrivals();
     const Range part = engine.share(args.bytes, 16);
-    const PipelineNeighbours ranks = pipeline_neighbours(args.route, args.root);
+    const PipelineNeighbours ranks = pipeline_neighbours(args.route, args.root, engine.channel());
     const bool sends = engine.rank() == args.root;
     engine.pass_lines({sends ? no_rank : ranks.before, ranks.after == args.root ? no_rank : ranks.after,
                        sends ? args.send + part.begin : nullptr, args.recv + part.begin, part.bytes});

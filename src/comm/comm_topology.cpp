@@ -110,9 +110,10 @@ std::string to_text(const CommTopology &topology) {
     for (const CommTopology::Locality &locality : topology.localities)
         localities.push_back({locality.numa_node, locality.processors});
     const Links &links = topology.links;
-    return nlohmann::json{
-        {"shape", links.shape},        {"ring", links.ring},       {"island", links.island_of_rank}, {"why", links.why},
-        {"refusal", topology.refusal}, {"localities", localities}, {"all_nvlink", links.all_nvlink}}
+    return nlohmann::json{{"shape", links.shape},           {"ring", links.ring},
+                          {"island", links.island_of_rank}, {"why", links.why},
+                          {"refusal", topology.refusal},    {"localities", localities},
+                          {"all_alike", links.all_alike},   {"all_nvlink", links.all_nvlink}}
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);  // a GPU's name may be any bytes
 }
 
@@ -123,6 +124,7 @@ CommTopology comm_topology_from(const std::string &text) {
     all.at("ring").get_to(topology.links.ring);
     all.at("island").get_to(topology.links.island_of_rank);
     all.at("why").get_to(topology.links.why);
+    all.at("all_alike").get_to(topology.links.all_alike);
     all.at("all_nvlink").get_to(topology.links.all_nvlink);
     all.at("refusal").get_to(topology.refusal);
     for (const nlohmann::json &locality : all.at("localities"))

@@ -139,6 +139,7 @@ Links links_of(const CommAdvice &advice) {
         known = known && pair.known;
         if (!pair.same_gpu) weights.insert(pair.weight);
     });
+    links.all_alike = known && advice.uniform;
     if (!known) links.why = "nobody says how all ranks are linked";
     if (!known || advice.ranks.size() < 3 || weights.size() < 2) return links;
     if (std::vector<int> island_of_rank = find_islands(advice); !island_of_rank.empty()) {

@@ -17,6 +17,8 @@
 /// ## Who and where
 ///
 /// rank(), size()
+/// channel()
+///     Which of the operation's channels this is, from 0 on; of both halves the same.
 /// peer_at(step)
 ///     For step = 1 .. size() - 1 every peer once, in an order that keeps the ranks from all aiming at one.
 /// spread_peer_at(step)
@@ -154,14 +156,14 @@
 /// Kernel and host engine: nothing. The kernel engine has besides, for what copy engines push (collectives/pushed.hpp):
 ///   - attach(arrival), in place of begin(): joins the operation that a kernel before this one on the stream, or the
 ///     other block of the channel, has begun, and that is not finished.
-///   - channel() of channels(): which engine of the operation this is.
+///   - channels(): how many engines the operation has.
 ///   - pushes(peer), after an await_all() that has found the peer: whether its copy engines push to this rank.
 ///   - await_pushed(pieces): true once so many pieces have come from every peer that pushes.
-/// Half a channel's (kernel/half_engine.cuh): all but rank, size, begin, await_all,
-/// verify_arrivals, share, copy, copy_own, local, recv_of, signal, wait, pass_lines and finish; tests/contract leaves
-/// it out. The host engine has a meet(arrival) besides, which may come before begin(), arrival_of(peer) after it, and
-/// what broadcast/pull.hpp asks it. Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines,
-/// staging_of, early_of, what signals or credits one peer or waits for its credit, copy_from, accumulate, complete and
+/// Half a channel's (kernel/half_engine.cuh): all but rank, size, channel, begin, await_all, verify_arrivals, share,
+/// copy, copy_own, local, recv_of, signal, wait, pass_lines and finish; tests/contract leaves it out. The host engine
+/// has a meet(arrival) besides, which may come before begin(), arrival_of(peer) after it, and what broadcast/pull.hpp
+/// asks it. Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines, channel, staging_of,
+/// early_of, what signals or credits one peer or waits for its credit, copy_from, accumulate, complete and
 /// copy_after_reduce; reduce() has one destination, local, and the constructor's type. It enqueues, which makes it a
 /// narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging, so

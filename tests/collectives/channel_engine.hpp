@@ -60,6 +60,7 @@ public:
 
     int rank() const { return rank_; }
     int size() const { return node_.size; }
+    int channel() const { return channel_; }
     int peer_at(int step) const { return (rank_ + step) % node_.size; }
     int spread_peer_at(int step) const { return peer_at(1 + (step - 1 + channel_) % (node_.size - 1)); }
     Range share(std::uint64_t bytes, std::uint64_t granule) const {

@@ -23,14 +23,18 @@ struct Shape {
     std::uint64_t segment;
     std::size_t count;
 
+    bool alike() const { return order_or_island.empty(); }
     Links links() const {
-        if (ring) return {Links::Shape::ring, order_or_island, {}, ""};
-        return {Links::Shape::islands, {}, order_or_island, ""};
+        Links links;
+        links.all_alike = alike();
+        if (!alike()) links.shape = ring ? Links::Shape::ring : Links::Shape::islands;
+        (ring ? links.ring : links.island_of_rank) = order_or_island;
+        return links;
     }
 };
 
 std::string text(const Shape &shape) {
-    std::string name = shape.ring ? "ring" : "islands";
+    std::string name = shape.alike() ? "alike" : shape.ring ? "ring" : "islands";
     for (const int number : shape.order_or_island) name.append("_").append(std::to_string(number));
     return name + "_" + std::to_string(shape.channels) + "_channels_" + std::to_string(shape.count) + "_elements";
 }
@@ -50,6 +54,7 @@ protected:
     }
 };
 
+class AlikeOrNot : public RoutedChannels {};
 class InAnyOrder : public RoutedChannels {};
 class InRankOrder : public RoutedChannels {};
 
@@ -64,7 +69,7 @@ TEST_P(InAnyOrder, Allgather) {
     for (const Vector &found : recv) EXPECT_EQ(found, expected);
 }
 
-TEST_P(InAnyOrder, Broadcast) {
+TEST_P(AlikeOrNot, Broadcast) {
     for (const bool by_lines : {false, true}) {
         std::vector<Vector> send = inputs(ranks, shape().count), recv = outputs(ranks, shape().count);
         run(send, recv, [by_lines](ChannelEngine &engine, const RoutedArgs &args) {
@@ -103,7 +108,7 @@ TEST_P(InRankOrder, Allreduce) {
     }
 }
 
-std::vector<Shape> shapes(bool any_order) {
+std::vector<Shape> shapes(bool any_order, bool alike = false) {
     std::vector<Shape> all;
     for (const std::size_t count : {0, 1, 33, 1000, 5003}) {
         // The last one of each has more channels than a segment has parts for.
@@ -118,6 +123,7 @@ std::vector<Shape> shapes(bool any_order) {
             add(false, {0, 1, 1, 2, 2});
             if (any_order) add(true, {0, 3, 1, 4, 2});
             if (any_order) add(false, {0, 1, 0, 1, 1});
+            if (alike) add(false, {});
         }
     }
     return all;
@@ -125,6 +131,7 @@ std::vector<Shape> shapes(bool any_order) {
 
 const auto name_of = [](const auto &one) { return text(one.param); };
 
+INSTANTIATE_TEST_SUITE_P(Routes, AlikeOrNot, ::testing::ValuesIn(shapes(true, true)), name_of);
 INSTANTIATE_TEST_SUITE_P(Routes, InAnyOrder, ::testing::ValuesIn(shapes(true)), name_of);
 INSTANTIATE_TEST_SUITE_P(Routes, InRankOrder, ::testing::ValuesIn(shapes(false)), name_of);
 

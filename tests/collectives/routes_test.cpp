@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "collectives/broadcast/pipeline.hpp"
 #include "expected.hpp"
@@ -34,6 +35,12 @@ Links islands_of(const std::vector<int> &island) {
     Links links;
     links.shape = Links::Shape::islands;
     links.island_of_rank = island;
+    return links;
+}
+
+Links all_alike() {
+    Links links;
+    links.all_alike = true;
     return links;
 }
 
@@ -73,6 +80,7 @@ std::vector<Links> any_links(int size, std::mt19937_64 &random) {
 }
 
 std::string text(const Links &links) {
+    if (links.shape == Links::Shape::uniform) return links.all_alike ? "alike" : "not known";
     const bool ring = links.shape == Links::Shape::ring;
     return fmt::format("{} {}", ring ? "ring" : "islands", fmt::join(ring ? links.ring : links.island_of_rank, " "));
 }
@@ -141,25 +149,71 @@ TEST_P(Routes, AllgatherMovesEveryByte) {
     }
 }
 
+std::vector<core::Route> routes_of(const Links &links, int size) {
+    std::vector<core::Route> routes;
+    for (int rank = 0; rank < size; ++rank) routes.push_back(core::make_route(links, rank, size));
+    return routes;
+}
+
+/// The ranks in a channel's order; empty, and a failure, where it does not come back to the root.
+std::vector<int> pipeline_order(const std::vector<core::Route> &routes, int root, int channel) {
+    const auto neighbours = [&](int rank) {
+        return core::pipeline_neighbours(routes[static_cast<std::size_t>(rank)], root, channel);
+    };
+    std::vector<int> order;
+    for (int rank = root; order.size() < routes.size();) {
+        order.push_back(rank);
+        const int next = neighbours(rank).after;
+        EXPECT_EQ(neighbours(next).before, rank);
+        if (next == root) return order;
+        rank = next;
+    }
+    ADD_FAILURE() << "goes round without root " << root;
+    return {};
+}
+
 TEST_P(Routes, APipelineComesToEveryRankAndIntoEveryGroupOnce) {
-    for (const Links &links : any_links(size(), random_)) {
-        std::vector<core::Route> routes;
-        for (int rank = 0; rank < size(); ++rank) routes.push_back(core::make_route(links, rank, size()));
-        const auto route_of = [&](int rank) -> const core::Route & { return routes[static_cast<std::size_t>(rank)]; };
+    std::vector<Links> all = any_links(size(), random_);
+    all.push_back(all_alike());
+    for (const Links &links : all) {
+        const std::vector<core::Route> routes = routes_of(links, size());
         for (int root = 0; root < size(); ++root) {
-            std::vector<int> visited;
-            int entered = 1, rank = root;
-            do {
-                visited.push_back(rank);
-                const int next = core::pipeline_neighbours(route_of(rank), root).after;
-                EXPECT_EQ(core::pipeline_neighbours(route_of(next), root).before, rank);
-                entered += next != root && route_of(next).own_group != route_of(rank).own_group ? 1 : 0;
-                rank = next;
-            } while (rank != root && visited.size() < ranks());
-            EXPECT_EQ(rank, root);
-            EXPECT_EQ(visited.size(), ranks()) << text(links) << ", root " << root;
-            EXPECT_EQ(entered, static_cast<int>(routes[0].groups)) << text(links) << ", root " << root;
+            for (int channel = 0; channel <= size(); ++channel) {
+                const std::vector<int> order = pipeline_order(routes, root, channel);
+                EXPECT_EQ(order.size(), ranks()) << text(links) << ", root " << root << ", channel " << channel;
+                int entered = order.empty() ? 0 : 1;
+                for (std::size_t at = 1; at < order.size(); ++at) {
+                    const auto group_at = [&](std::size_t of) {
+                        return routes[static_cast<std::size_t>(order[of])].own_group;
+                    };
+                    entered += group_at(at) != group_at(at - 1) ? 1 : 0;
+                }
+                EXPECT_EQ(entered, static_cast<int>(routes[0].groups)) << text(links) << ", root " << root;
+            }
         }
+    }
+}
+
+TEST_P(Routes, WhereLinksAreAlikeEveryRankHasEveryPlaceBehindTheRoot) {
+    const std::vector<core::Route> routes = routes_of(all_alike(), size());
+    for (int root = 0; root < size(); ++root) {
+        std::vector<std::set<int>> ranks_at(ranks());
+        for (int channel = 0; channel < size() - 1; ++channel) {
+            const std::vector<int> order = pipeline_order(routes, root, channel);
+            for (std::size_t place = 0; place < order.size(); ++place) ranks_at[place].insert(order[place]);
+        }
+        for (std::size_t place = 1; place < ranks(); ++place)
+            EXPECT_EQ(ranks_at[place].size(), ranks() - 1) << "place " << place << ", root " << root;
+    }
+}
+
+TEST_P(Routes, ChannelsFollowLinksThatAreNotAlike) {
+    std::vector<Links> all = any_links(size(), random_);
+    all.push_back({});  // and links of which nobody says anything
+    for (const Links &links : all) {
+        const std::vector<core::Route> routes = routes_of(links, size());
+        for (int root = 0; root < size(); ++root)
+            EXPECT_EQ(pipeline_order(routes, root, 0), pipeline_order(routes, root, 1)) << text(links);
     }
 }
 

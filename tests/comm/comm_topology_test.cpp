@@ -133,6 +133,7 @@ TEST(CommTopology, ReachesTheOthersWhole) {
     sent.links.ring = {0, 2, 1};
     sent.links.island_of_rank = {0, 1, 0};
     sent.links.why = "why \"not\"";
+    sent.links.all_alike = true;
     sent.links.all_nvlink = true;
     sent.refusal = "an entry";
     sent.localities = {{1, "8-15,24"}, {-1, ""}};
@@ -141,6 +142,7 @@ TEST(CommTopology, ReachesTheOthersWhole) {
     EXPECT_EQ(got.links.ring, sent.links.ring);
     EXPECT_EQ(got.links.island_of_rank, sent.links.island_of_rank);
     EXPECT_EQ(got.links.why, sent.links.why);
+    EXPECT_TRUE(got.links.all_alike);
     EXPECT_TRUE(got.links.all_nvlink);
     EXPECT_EQ(got.refusal, sent.refusal);
     ASSERT_EQ(got.localities.size(), 2u);

@@ -48,6 +48,17 @@ TEST(LinksOf, SwitchesAreUniform) {
     EXPECT_EQ(describe(links(builders::hidden_switches(8))), "uniform: every pair of ranks is linked by NVSwitch");
 }
 
+TEST(LinksOf, AreAllAlikeWhereEverybodyIsKnownAndEqual) {
+    EXPECT_TRUE(links(builders::hidden_switches(8)).all_alike);
+    EXPECT_TRUE(links(builders::hidden_switches(8), {2, 2, 2}).all_alike) << "one GPU";
+    EXPECT_FALSE(links(builders::hidden_switches(8), {0, 0, 1, 1}).all_alike) << "some share a GPU";
+    EXPECT_FALSE(links(builders::gpus(4)).all_alike) << "nobody says";
+    EXPECT_FALSE(links(two_sockets(4)).all_alike);
+    Snapshot snapshot = builders::hidden_switches(8);
+    snapshot.gpus[3].nvlinks[5].active = false;
+    EXPECT_FALSE(links(snapshot).all_alike);
+}
+
 /// Every ring takes the GPU with the dead link in.
 TEST(LinksOf, AWeakGpuChangesNothing) {
     Snapshot snapshot = builders::hidden_switches(8);

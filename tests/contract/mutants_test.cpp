@@ -186,7 +186,7 @@ struct StuckEpoch : HostEngine {
         : HostEngine(its_view, reach, scratch), view(its_view) {}
     bool finish() {
         const bool finished = HostEngine::finish();
-        if (finished) *view.own().epoch(channel) -= 1;
+        if (finished) *view.own().epoch(channel()) -= 1;
         return finished;
     }
     const CommView &view;

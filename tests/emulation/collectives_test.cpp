@@ -84,15 +84,17 @@ struct Call {
     int channels = 1;
     bool in_place = false;
     bool asks_for_slots = false;           // CollectiveArgs::beside_copy_engines
+    bool links_are_alike = false;          // of a pipeline
     std::size_t send_at = 0, recv_at = 0;  // in the ranks' memory
     Buffers inputs, expected;
 
     unsigned blocks() const { return static_cast<unsigned>(channels * core::blocks_per_channel(kernel.way.algorithm)); }
     std::size_t chunk() const { return count * baton_type_size(kernel.type); }
     std::string text() const {
-        return fmt::format("{} {} of {} {}, {}, root {}, {} channels, send at {}, recv at {}",
+        return fmt::format("{} {} of {} {}, {}, root {}, {} channels{}, send at {}, recv at {}",
                            baton_operation_name(kernel.operation), core::algorithm_name(kernel.way.algorithm), count,
-                           baton_type_name(kernel.type), baton_op_name(op), root, channels, send_at, recv_at);
+                           baton_type_name(kernel.type), baton_op_name(op), root, channels,
+                           links_are_alike ? ", links alike" : "", send_at, recv_at);
     }
 };
 
@@ -146,9 +148,11 @@ void make_data(Call &call, int size, std::uint64_t seed) {
 bool quick() { return std::getenv("BATON_TEST_QUICK") != nullptr; }
 
 /// Links that an algorithm needs, in rank order, of a pipeline not.
-core::Links links_for(Algorithm algorithm, int size) {
+core::Links links_for(const Call &call, int size) {
+    const Algorithm algorithm = call.kernel.way.algorithm;
     core::Links links;
-    const bool backwards = core::is_pipeline(algorithm) && size > 1;
+    links.all_alike = call.links_are_alike;
+    const bool backwards = core::is_pipeline(algorithm) && size > 1 && !links.all_alike;
     const bool ring = algorithm == Algorithm::ring || algorithm == Algorithm::chain || backwards;
     for (int rank = 0; rank < size; ++rank) {
         if (ring) links.ring.push_back(backwards ? size - 1 - rank : rank);
@@ -195,6 +199,7 @@ protected:
         call.op = core::reduces(kernel.operation) ? static_cast<baton_op>(random() % BATON_OP_COUNT) : BATON_SUM;
         call.root = static_cast<int>(random()) & 0xFF;
         call.root = kernel.operation == BATON_BROADCAST ? call.root % size() : 0;
+        call.links_are_alike = core::is_pipeline(algorithm) && random() % 2 == 0;
         call.channels = 1 + static_cast<int>(random() % 2);
         call.asks_for_slots = random() % 2 == 0;
         call.in_place =
@@ -228,7 +233,7 @@ core::RoutedArgs args_of(Node &node, const CommView &view, const Call &call, std
     args.op = call.op;
     args.root = call.root;
     args.beside_copy_engines = call.asks_for_slots;
-    args.route = core::make_route(links_for(call.kernel.way.algorithm, view.size), view.rank, view.size);
+    args.route = core::make_route(links_for(call, view.size), view.rank, view.size);
     return args;
 }
 

@@ -18,7 +18,6 @@ namespace baton::core {
 class HostEngine : public RemoteLists<HostRemote> {
 public:
     using Remote = HostRemote;
-    static constexpr int channel = 0;
 
     HostEngine(const CommView &view, const HostReach &reach, const HostScratch &scratch)
         : view_(view), reach_(reach), scratch_(scratch) {
@@ -28,6 +27,7 @@ public:
 
     int rank() const { return view_.rank; }
     int size() const { return view_.size; }
+    static int channel() { return 0; }
     int peer_at(int step) const { return (view_.rank + step) % view_.size; }
     int spread_peer_at(int step) const { return peer_at(step); }
     Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
@@ -53,7 +53,7 @@ public:
     Arrival arrival_of(int peer) const {
         Arrival theirs;
         [[maybe_unused]] const bool is_there =
-            load_arrival(view_.own().arrival(epoch_, channel, peer), epoch_, &theirs);
+            load_arrival(view_.own().arrival(epoch_, channel(), peer), epoch_, &theirs);
         assert(has_met_ && is_there);
         return theirs;
     }
@@ -61,11 +61,11 @@ public:
     bool begin(const Arrival &mine) {
         if (has_met_) return !failed_;
         mine_ = mine.signature;
-        epoch_ = *view_.own().epoch(channel) + 1;
+        epoch_ = *view_.own().epoch(channel()) + 1;
         failed_ = !may_begin(view_);
         if (failed_) return false;
         for (int step = 1; step < size(); ++step) {
-            ArrivalLine *line = view_.arena(peer_at(step)).arrival(epoch_, channel, rank());
+            ArrivalLine *line = view_.arena(peer_at(step)).arrival(epoch_, channel(), rank());
             for (int word = 0; word < Arrival::words; ++word) store_arrival_word(line, mine, word, epoch_);
         }
         return true;
@@ -175,7 +175,7 @@ public:
     std::byte *staging_from(int peer, int slot) const { return view_.own().staging(slot, peer); }
     Remote staging_of(int rank, int slot) const { return {view_.arena(rank).staging(slot, rank), 0}; }
     std::uint64_t early_bytes(int places) const { return early_place_bytes(view_.layout.early_bytes, places); }
-    Remote early_of(int rank) const { return {view_.arena(rank).early(epoch_, channel), 0}; }
+    Remote early_of(int rank) const { return {view_.arena(rank).early(epoch_, channel()), 0}; }
 
     void take_packets_from_each(std::byte *destination, std::uint64_t stride, std::uint64_t bytes) {
         for (int step = 1; step < size(); ++step) {
@@ -256,7 +256,7 @@ public:
 
     bool finish() {
         if (failed_) return false;
-        *view_.own().epoch(channel) = epoch_;
+        *view_.own().epoch(channel()) = epoch_;
         return true;
     }
 
@@ -265,15 +265,15 @@ private:
     using Remotes = std::array<Remote, max_ranks>;
 
     HostPackets packets_in(const Arena &arena, int from) const {
-        return HostPackets::in(arena.packets(epoch_, channel, from), view_.layout.packets_per_channel);
+        return HostPackets::in(arena.packets(epoch_, channel(), from), view_.layout.packets_per_channel);
     }
 
-    DataLine *lines_at(int peer) const { return view_.arena(peer).lines(epoch_, channel, rank()); }
-    const DataLine *lines_from(int peer) const { return view_.own().lines(epoch_, channel, peer); }
+    DataLine *lines_at(int peer) const { return view_.arena(peer).lines(epoch_, channel(), rank()); }
+    const DataLine *lines_from(int peer) const { return view_.own().lines(epoch_, channel(), peer); }
     bool fits(const LinePart &part) const {
         return lines_for(part.behind) + lines_for(part.bytes) <= view_.layout.lines_per_channel;
     }
-    DataLine *ring_of(int peer) const { return view_.arena(peer).lines(epoch_, channel, 0); }
+    DataLine *ring_of(int peer) const { return view_.arena(peer).lines(epoch_, channel(), 0); }
     template <class Came>
     void take(int peer, const DataLine *lines, std::byte *destination, std::uint64_t bytes, std::uint64_t epoch,
               const Came &came) {
@@ -325,7 +325,7 @@ private:
     bool await_peer(int peer, bool finds) {
         if (failed_) return false;
         Arrival theirs;
-        if (!wait_for_line(view_, at(WaitFor::arrival, peer), view_.own().arrival(epoch_, channel, peer), &theirs))
+        if (!wait_for_line(view_, at(WaitFor::arrival, peer), view_.own().arrival(epoch_, channel(), peer), &theirs))
             return fail();
         return !finds || (resolve(peer, theirs.send, &send_of_) && resolve(peer, theirs.recv, &recv_of_));
     }
@@ -337,14 +337,14 @@ private:
     }
 
     void post(int peer, Words words, std::uint64_t step) {
-        if (!failed_) store_release((view_.arena(peer).*words)(channel, rank()), step_value(epoch_, step));
+        if (!failed_) store_release((view_.arena(peer).*words)(channel(), rank()), step_value(epoch_, step));
     }
     void post_all(Words words, std::uint64_t step) {
         for (int index = 1; index < size(); ++index) post(peer_at(index), words, step);
     }
     bool poll_one(int peer, Words words, std::uint64_t step, WaitFor wait_for) {
         if (failed_) return false;
-        const std::uint64_t *word = (view_.own().*words)(channel, peer);
+        const std::uint64_t *word = (view_.own().*words)(channel(), peer);
         return wait_until(view_, at(wait_for, peer), word, step_value(epoch_, step)) || fail();
     }
     bool poll_all(Words words, std::uint64_t step, WaitFor wait_for) {
@@ -359,7 +359,7 @@ private:
         return false;
     }
 
-    OperationPoint at(WaitFor wait_for, int peer) const { return {peer, channel, epoch_, wait_for, mine_}; }
+    OperationPoint at(WaitFor wait_for, int peer) const { return {peer, channel(), epoch_, wait_for, mine_}; }
 
     bool report(baton_result code, int peer, const Signature &theirs) {
         give_up(view_, code, at(WaitFor::arrival, peer), theirs);

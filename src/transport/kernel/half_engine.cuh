@@ -11,6 +11,7 @@ namespace baton::core {
 class HalfEngine : KernelEngine {
 public:
     using KernelEngine::await_all;
+    using KernelEngine::channel;
     using KernelEngine::copy;
     using KernelEngine::copy_own;
     using KernelEngine::local;
