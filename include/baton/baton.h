@@ -184,7 +184,7 @@ typedef struct baton_info {
     char device_name[64]; /* the GPU's name, or "host" */
     char device_uuid[48]; /* "GPU-xxxxxxxx-...", empty on the host */
     int ranks_on_device;  /* ranks of this communicator on the same GPU, 1 or more; on the host equal to size */
-    int channels;         /* channels (CTAs) that the widest collective uses */
+    int channels;         /* channels that the widest collective uses: a CTA each, or two small ones */
     int single_copy;      /* host: 1 where one copy between processes works */
     int peer_access;      /* GPU: 1 where every pair of ranks reads and writes each other's memory (probed); 0: all data
                              goes through host memory */
@@ -379,8 +379,8 @@ BATON_API baton_result baton_alltoall(const void *sendbuf, void *recvbuf, size_t
  * It completes on the root when every rank has reached it and the root has sent, on the others when they have the data.
  * Small: the root sends (n-1) * count elements, one step. Large: the root sends count elements, each of the others
  * (n-2) / (n-1) * count, in segments, so that the last arrives one step after the root has sent it; or, with 4 to 7
- * GPUs, each but the last sends count elements to the next one, and the last segment takes n - 1 steps. On the host
- * each of the others reads count elements of the root's.
+ * GPUs, as many from rank to rank, each part of the buffer in another order, and the last segment takes n - 1 steps. On
+ * the host each of the others reads count elements of the root's.
  */
 BATON_API baton_result baton_broadcast(const void *sendbuf, void *recvbuf, size_t count, baton_type type, int root,
                                        baton_comm_t comm, baton_stream_t stream);
@@ -416,17 +416,16 @@ BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int
  * group, per communicator and stream, progress together, in any order and of any size; sends to one rank (or recvs from
  * it) on two streams of a communicator are BATON_ERR_ARGUMENT, since they would not keep their order. Those of another
  * communicator or stream follow when these have been enqueued, and on the host, where a call without a stream is
- * done on return, when they are done: a recv of any size must not wait for a send that a rank has put behind it on
- * another communicator. A send and a recv of one communicator and stream whose
- * buffers overlap are BATON_ERR_ARGUMENT. Collectives and one-sided calls of the
- * group follow in issue order. Groups nest; the outermost end enqueues. At most BATON_GROUP_LIMIT sends and recvs per
- * communicator, more are BATON_ERR_ARGUMENT. An error of a collected call is returned by that call and leaves it out of
- * the group. Communicators, windows, streams and buffers of collected calls must be alive at the end, which checks the
- * calls once more: for one that would be refused now it returns BATON_ERR_ARGUMENT and starts nothing of the group. (A
- * destroyed CUDA stream is not recognised.) If the system refuses something later, the rest of that communicator's
- * calls is left out, which breaks it if some have been enqueued, and so are all calls of a communicator that has broken
- * since they were collected; the other communicators' calls are enqueued, and the first failure is returned. Either way
- * the group is over.
+ * done on return, when they are done: so a recv of any size must not wait for a send that a rank has put behind it on
+ * another communicator or stream. A send and a recv of one communicator and stream whose buffers overlap are
+ * BATON_ERR_ARGUMENT. Collectives and one-sided calls of the group follow in issue order. Groups nest; the outermost
+ * end enqueues. At most BATON_GROUP_LIMIT sends and recvs per communicator, more are BATON_ERR_ARGUMENT. An error of a
+ * collected call is returned by that call and leaves it out of the group. Communicators, windows, streams and buffers
+ * of collected calls must be alive at the end, which checks the calls once more: for one that would be refused now it
+ * returns BATON_ERR_ARGUMENT and starts nothing of the group. (A destroyed CUDA stream is not recognised.) If the
+ * system refuses something later, the rest of that communicator's calls is left out, which breaks it if some have been
+ * enqueued, and so are all calls of a communicator that has broken since they were collected; the other communicators'
+ * calls are enqueued, and the first failure is returned. Either way the group is over.
  */
 #define BATON_GROUP_LIMIT 256
 BATON_API baton_result baton_group_begin(void);
