@@ -45,7 +45,7 @@ std::uint64_t probe_peers(const CommView &view, int device, const std::function<
     barrier();
     // The credit words start at 0: this rank's own, after everybody has looked at them.
     unless_failed([&] {
-        clear_device(device, view.own().credit(0, 0), sizeof(SemaphoreWord) * static_cast<std::size_t>(view.size));
+        clear_device(device, view.own().credit(0, 0), sizeof(SemaphoreWords) * static_cast<std::size_t>(view.size));
     });
     barrier();
     if (failure != nullptr) std::rethrow_exception(failure);

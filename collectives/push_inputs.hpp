@@ -16,9 +16,9 @@
 /// A rank whose peers have no room for what it would push begins with the third. One that does not know where their
 /// buffers are has a kernel only, which does all that (CollectiveArgs::copies_follow is false).
 ///
-/// Each kernel waits for nothing but what every rank has enqueued before its own kernel of the same step, and signals
-/// of the end only when all have given their credits: so none hangs where another thread's cudaFree, which waits for
-/// kernels and keeps others from being enqueued, comes in between.
+/// Each kernel waits only for what every rank enqueues before its own kernel of that step; for the signals of the end
+/// it waits only once all credits have come. So none hangs where another thread's cudaFree, which waits for kernels and
+/// keeps others from being enqueued, comes in between.
 namespace baton::core {
 
 /// Whether all peers have room, apart from what they send: what is pushed comes before others have read that.

@@ -13,8 +13,8 @@
 namespace baton::core {
 
 /// Where the inputs of a reduction lie in the send buffers, and what is pushed in the recv buffers. Of allreduce
-/// (`all`) every rank combines its n-th of the vector, the results of the others come to their places later; there is
-/// what they push before. Of a reduce_scatter of two ranks there is what the other one pushes where its result will be.
+/// (`all`) every rank combines its n-th of the vector; what another rank pushes lies where that rank's result will come
+/// later. Of a reduce_scatter of two ranks what the other one pushes lies where the result will be.
 class PushedInputs {
 public:
     BATON_HD PushedInputs(bool all, std::uint64_t bytes, int ranks) : all_(all), bytes_(bytes), ranks_(ranks) {}
@@ -123,7 +123,7 @@ BATON_HD bool combine_pushed(Engine &engine, const CollectiveArgs &args, const P
         });
         const auto *const destination = engine.destinations(1, [&](int) { return engine.local(result + share.begin); });
         engine.template reduce<T>(destination, 1, sources, share.bytes / sizeof(T), args.op);
-        engine.copy_after_reduce();  // the next piece has other lists
+        engine.order_here();  // the next piece has other lists
     }
     return true;
 }

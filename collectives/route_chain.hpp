@@ -47,9 +47,9 @@ public:
     BATON_HD std::uint64_t steps() const { return steps_of_block() * blocks_; }
 
     /// Calls up(step) and down(step) for all steps in turn, until one returns false. Results come down from the last
-    /// group `2 * groups_above()` steps after this rank has handed on what they are made of. In one round a rank waits
-    /// for the group below only, and for the one above for what it did two rounds before, so no two wait for each
-    /// other.
+    /// group `lag` steps after this rank has handed on what they are made of: two for each group above. In one round a
+    /// rank waits for the group below only, and for the one above for what it did two rounds before, so no two wait for
+    /// each other.
     template <class Up, class Down>
     BATON_HD bool for_each_round(const Up &up, const Down &down) {
         const std::uint64_t lag = 2 * static_cast<std::uint64_t>(route_.groups - 1 - route_.own_group);

@@ -67,8 +67,8 @@ public:
 private:
     Mover own_mover() const { return capabilities_.on_gpu ? Mover::kernel : Mover::host; }
 
-    /// What is promised to be buffered is, whatever the table says; of more, what it gives to packets, or to lines
-    /// where they do not arrive whole.
+    /// Up to BATON_EAGER_BYTES, whatever the table says; more where its row says packets, or lines that are not
+    /// possible here.
     bool take_buffered() {
         const TuningRow *row = row_of_size();
         if (row != nullptr && row->algorithm == Algorithm::packet) {
@@ -168,7 +168,7 @@ private:
     /// Of collectives of ranks that share processors (docs/experiments.md). The tables that are compiled in were
     /// measured with a processor each. REQUIRES: a table has the operation.
     bool stages_for_sharing() const {
-        return capabilities_.ranks_share_processors && is_collective(request_.operation) &&
+        return capabilities_.stages_for_sharing && is_collective(request_.operation) &&
                table_for(capabilities_.tuning, request_.operation)->built_in;
     }
 
@@ -266,7 +266,8 @@ private:
         const bool lines = lies_in_lines(row.algorithm);
         if (!(lines || row.algorithm == Algorithm::packet) || is_message(request_.operation) || request_.bytes == 0)
             return channels;
-        // Shares are rounded up to 16 bytes, and so is a channel's capacity: each fits.
+        // Shares are rounded up to 16 bytes: a channel's packets hold a multiple of that, its lines have room kept for
+        // it.
         const std::uint64_t fit = lines ? capabilities_.line_channel_bytes : capabilities_.packet_channel_bytes;
         return std::max(channels, static_cast<int>(ceil_divide(to_a_peer(row.algorithm), fit)));
     }

@@ -10,9 +10,9 @@
 ///      own; signal; wait for all; combine mine in rank order into recv and, once for all peers, into my own staging.
 ///   2. Signal; wait for all; copy the peers' combined ones from their staging to recv.
 /// Steps: 2 (1 + rest / segment), of an n-th. Wire: 2 (n-1)/n vector bytes per rank, half of them copied twice.
-/// Synchronisation: a signal per pair and step; 2's says that a peer has read what 1 puts there next, 1's the same of
-/// 2; arrivals, which are waited for behind the early part. Scratch: early staging, one segment per peer (slot 1), and
-/// one (slot 0).
+/// Synchronisation: a signal per pair and step; 2's says that a peer has read the inputs that the next 1 stores over,
+/// 1's that it has read the results that the next 2 does; arrivals, which are waited for behind the early part.
+/// Scratch: early staging, one segment per peer (slot 1), and one (slot 0).
 namespace baton::core {
 
 template <class T, class Engine>

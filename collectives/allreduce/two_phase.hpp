@@ -23,7 +23,7 @@ BATON_HD void allreduce_two_phase(Engine &engine, const CollectiveArgs &args) {
     const Range part = engine.share(owned.bytes, copy_granule);
     const std::uint64_t place = owned.begin + part.begin;
     reduce_inputs<T>(engine, args, place, args.recv + place, part.bytes);
-    engine.copy_after_reduce();
+    engine.order_here();
     for (int at = 1; at < engine.size(); ++at) {
         engine.copy(engine.recv_of(engine.peer_at(at)) + place, args.recv + place, part.bytes);
     }

@@ -23,7 +23,7 @@
 namespace baton::core {
 
 /// Bytes that the links carry while a signal flies: a step costs as much, and the relays of the last step come on top
-/// of all, so the best number of steps is the root of bytes / bytes_a_signal. (H200: 2 us at 360 GB/s.)
+/// of all, so the best number of steps is the square root of bytes / bytes_a_signal. (H200: 2 us at 360 GB/s.)
 inline constexpr std::uint64_t bytes_a_signal = 720 * 1024;
 inline constexpr std::uint64_t most_relay_steps = 64;
 

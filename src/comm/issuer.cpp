@@ -30,29 +30,26 @@ Signature signature_of(const Request &request) {
 
 }  // namespace
 
-/// The arrival of a call, with the addresses that it works on: those of the user, or of staging. Copies staged input.
-Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std::byte **send, std::byte **recv,
-                           void *stream) {
+Issuer::Reachable Issuer::make_reachable(const PlannedCall &call, Buffers::Use &use, void *stream) {
     const Request &request = call.request;
-    Arrival arrival;
+    Reachable made{{}, request.send, request.recv};
+    Arrival &arrival = made.arrival;
     arrival.signature = signature_of(request);
-    *send = request.send;
-    *recv = request.recv;
-    if (!call.has_peers()) return arrival;
+    if (!call.has_peers()) return made;
     const Buffers &buffers = *parts_.buffers;
     if (call.peers_touch_send()) {
         const Buffers::Reached reached = use.reach(request.send, request.send_info, call.send_bytes());
         arrival.send = reached.ref;
         if (reached.staged) {
             parts_.executor->local_copy(reached.pointer, request.send, call.send_bytes(), stream);
-            *send = reached.pointer;
+            made.send = reached.pointer;
         }
     }
     if (call.peers_touch_recv()) {
         const Buffers::Reached reached =
             use.reach(request.recv, request.recv_info, call.recv_bytes(), call.stages_recv());
         arrival.recv = reached.ref;
-        *recv = reached.pointer;
+        made.recv = reached.pointer;
     }
     if (call.peer_may_help()) arrival.recv = buffers.at_hand(request.recv, request.recv_info, call.recv_bytes());
     if (planner_.skips_staging_if_mapped(call)) {
@@ -65,7 +62,7 @@ Arrival Issuer::arrival_of(const PlannedCall &call, Buffers::Use &use, const std
         if (instead.peers_touch_recv() || (request.operation == BATON_RECV && instead.peer_may_help()))
             arrival.recv = buffers.mapped(request.recv, request.recv_info, call.recv_bytes());
     }
-    return arrival;
+    return made;
 }
 
 template <class Body>
@@ -129,7 +126,10 @@ void Issuer::issue(const Request &request, void *stream) {
     const PlannedCall call = planner_.plan(request);
     Buffers::Use use(*parts_.buffers);
     CollectiveArgs args;
-    args.arrival = arrival_of(call, use, &args.send, &args.recv, stream);
+    const Reachable made = make_reachable(call, use, stream);
+    args.arrival = made.arrival;
+    args.send = made.send;
+    args.recv = made.recv;
     args.bytes = request.bytes;
     args.op = request.op;
     args.root = request.root;
@@ -154,17 +154,17 @@ void Issuer::issue_messages(std::span<const Request> requests, void *stream) {
         const PlannedCall planned = planner_.plan(request);
         MessageCall call;
         call.plan = planned.plan;
-        const std::byte *send = nullptr;
-        std::byte *recv = nullptr;
-        call.message.arrival = arrival_of(planned, use, &send, &recv, stream);
+        const Reachable made = make_reachable(planned, use, stream);
+        call.message.arrival = made.arrival;
         call.message.is_send = request.operation == BATON_SEND;
         if (call.message.is_send && call.message.arrival.send.is_in_region() &&
             call.plan.algorithm == Algorithm::staged)
             call.plan.algorithm = algorithm_without_staging(BATON_SEND);  // the header says so
-        call.message.buffer = call.message.is_send ? const_cast<std::byte *>(send) : recv;
+        call.message.buffer = call.message.is_send ? const_cast<std::byte *>(made.send) : made.recv;
         call.message.bytes = request.bytes;
         call.message.peer = request.peer;
-        if (!call.message.is_send && recv != request.recv) copies.push_back({request.recv, recv, request.bytes});
+        if (!call.message.is_send && made.recv != request.recv)
+            copies.push_back({request.recv, made.recv, request.bytes});
         calls.push_back(std::move(call));
     }
     parts_.executor->messages(std::move(calls), stream);

@@ -19,8 +19,8 @@ public:
 
     /// Throws BATON_ERR_ARGUMENT for a stream that the communicator's calls cannot go on, as all of the below do.
     void require_stream(void *stream) const { parts_.executor->require_stream(stream); }
-    /// Throws what run() would throw ahead of the call's first part: for calls that are put off, behind others that
-    /// will not be undone.
+    /// Throws what run() would throw for its stream or its size: for calls that are put off, behind others that will
+    /// not be undone.
     void require_runnable(const Request &request, void *stream) const;
     void run(const Request &request, void *stream);
     /// Sends and recvs, which progress together.
@@ -35,8 +35,14 @@ private:
     /// one, and so does one that leaves a peer without an answer to what it was told of memory.
     template <class Body>
     void guard(const Body &body);
-    Arrival arrival_of(const PlannedCall &call, Buffers::Use &use, const std::byte **send, std::byte **recv,
-                       void *stream);
+    /// What a call tells its peers of its buffers, and the addresses that it works on: the user's, or those of staging.
+    struct Reachable {
+        Arrival arrival;
+        const std::byte *send;
+        std::byte *recv;
+    };
+    /// Copies input that is staged.
+    Reachable make_reachable(const PlannedCall &call, Buffers::Use &use, void *stream);
     void use_scratch(const PlannedCall &call, CollectiveArgs &args, Buffers::Use &use, void *stream);
     void issue(const Request &request, void *stream);
     void issue_messages(std::span<const Request> requests, void *stream);

@@ -45,8 +45,8 @@ struct alignas(128) ArenaHeader {
 /// no other channel reads: where arenas are in host memory, a GPU's loads of one line come one after the other, a
 /// microsecond each (docs/experiments.md).
 struct alignas(64) ChannelStart {
-    std::uint64_t abort;  // an AbortWord: relaxed, by waiters of any rank, read by this rank's until it is taken away
-    std::uint64_t epoch;  // of the channel's last operation: stored where that ends, by the last block of two
+    std::uint64_t abort;        // an AbortWord: relaxed, by waiters of any rank, read by this rank's; once set it stays
+    std::uint64_t epoch;        // of the channel's last operation: stored where that ends, by the last block of two
     unsigned long long halves;  // of the channel that have completed an operation (kernel/half_engine.cuh); 0 between
                                 // operations, but after a failure, behind which none begins
 };
@@ -69,7 +69,8 @@ struct CountUse {
 /// What a rank keeps of one message slot, and of both directions with a peer.
 struct MessageSlot {
     // Number of the last message from the peer that has left the slot: raised by the message's last channel (GPU:
-    // relaxed atomicMax; host: release), read when the next launch starts.
+    // relaxed atomicMax; host: release), read as a launch starts, and polled by a recv that is pushed to where its slot
+    // is not free yet.
     std::uint64_t received;
     std::uint64_t channels_done;  // that have taken their part of it, counted on this device; the last sets it back
     // Number of the last message to the peer whose channels may begin to stage: channel 0 releases it, the others

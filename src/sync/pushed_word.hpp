@@ -8,7 +8,7 @@
 /// number of the peer's operation and how many pieces of that have come. The number is the host's, since a stream's
 /// values are fixed when they are enqueued, and comes with the peer's arrival: so nobody puts the word back, and ranks
 /// need not agree on who pushes. Numbers come round after 2^31 operations that push; a rank pushes for its next one
-/// only when all have ended the last, so the word never holds another than that or this.
+/// only when all have ended the last, so the word holds the number of that one or of this.
 namespace baton::core {
 
 inline constexpr std::uint32_t most_pushes = (std::uint32_t{1} << 31) - 1;

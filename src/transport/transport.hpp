@@ -87,8 +87,8 @@
 /// complete<T>(destinations, number of destinations, partial, sources, number of sources, count, op)
 ///     Its last part: every destination gets what reduce() makes of the sources of all parts together. A destination
 ///     may equal a source.
-/// copy_after_reduce()
-///     Copies after it may read what reduce() has written before it.
+/// order_here()
+///     What comes after may read what reduce() has written before it, and make lists again.
 ///
 /// ## Order between ranks
 ///
@@ -140,7 +140,7 @@
 ///
 /// Between ranks only arrivals, signals, credits, packets and lines order anything. Within a rank, what one method has
 /// written or read is ordered before a later method only where a begin, await_all, verify, signal, credit, wait or
-/// copy_after_reduce lies between them: a block's threads come together there, after the making of a list, and nowhere
+/// order_here lies between them: a block's threads come together there, after the making of a list, and nowhere
 /// else. The host engine happens to keep program order.
 ///
 /// ## Failure
@@ -164,7 +164,7 @@
 /// has a meet(arrival) besides, which may come before begin(), arrival_of(peer) after it, and what broadcast/pull.hpp
 /// asks it. Copy engine: begin_with_packets, begin_with_lines, verify_arrivals, packets, lines, channel, staging_of,
 /// early_of, what signals or credits one peer or waits for its credit, copy_from, accumulate, complete and
-/// copy_after_reduce; reduce() has one destination, local, and the constructor's type. It enqueues, which makes it a
+/// order_here; reduce() has one destination, local, and the constructor's type. It enqueues, which makes it a
 /// narrower contract:
 ///   - begin() waits, on the stream, for all arrivals; addresses come from the host (set_peer) or are staging, so
 ///     await_all() finds nothing, nor what is gone.

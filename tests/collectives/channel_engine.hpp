@@ -107,7 +107,7 @@ public:
         }
     }
 
-    void copy_after_reduce() {}
+    void order_here() {}
 
     void signal_all(std::uint64_t step) { post_all(0, step); }
     void signal(int peer, std::uint64_t step) { post(0, peer, step); }

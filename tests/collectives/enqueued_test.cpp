@@ -53,7 +53,7 @@ public:
     // A copy engine has none of these.
     Remote early_of(int rank) const = delete;
     void copy_from(std::byte *destination, Remote source, std::uint64_t bytes) = delete;
-    void copy_after_reduce() = delete;
+    void order_here() = delete;
     int spread_peer_at(int step) const { return peer_at(step); }
     Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {

@@ -69,7 +69,7 @@ concept HasSources = acts_at_once<E> &&
     requires(E engine, typename E::Remote remote, std::byte *here, std::uint64_t n, int peer) {
     { engine.send_of(peer) } -> std::same_as<typename E::Remote>;
     engine.copy_from(here, remote, n);
-    engine.copy_after_reduce();
+    engine.order_here();
 };
 
 template <class E>

@@ -161,7 +161,7 @@ private:
                 engine.sources(engine.size(), [&](int at) { return block_of(engine, call, at) + offset; });
             const typename E::Remote destination[1] = {engine.local(call.out + offset)};
             engine.template reduce<T>(destination, 1, sources, piece.bytes / sizeof(T), call.op);
-            engine.copy_after_reduce();
+            engine.order_here();
             const std::uint64_t place = static_cast<std::uint64_t>(engine.rank()) * call.bytes + offset;
             engine.copy(engine.local(call.recv + place), call.out + offset, piece.bytes);
             for (int step = 1; step < engine.size(); ++step) {

@@ -82,7 +82,7 @@ private:
     std::vector<Runner::Addresses> learn_addresses(const std::vector<Call> &calls);
     std::vector<std::uint64_t> words(const std::uint64_t *first, int count, std::size_t stride);
     std::vector<std::uint64_t> semaphores(const std::uint64_t *first) {
-        return words(first, view_.layout.channels * view_.size, sizeof(SemaphoreWord) / sizeof(std::uint64_t));
+        return words(first, view_.layout.channels * view_.size, sizeof(SemaphoreWords) / sizeof(std::uint64_t));
     }
 
     Bootstrap &bootstrap_;

@@ -159,7 +159,7 @@ public:
                    });
     }
 
-    void copy_after_reduce() {}
+    void order_here() {}
 
     void signal_all(std::uint64_t step) { post_all(&Arena::done, step); }
     void signal(int peer, std::uint64_t step) { post(peer, &Arena::done, step); }

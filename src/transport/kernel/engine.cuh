@@ -115,7 +115,7 @@ public:
                           reinterpret_cast<const T *const *>(sources), source_count, count, op, view_.size);
     }
 
-    __device__ void copy_after_reduce() { __syncthreads(); }
+    __device__ void order_here() { __syncthreads(); }
 
     __device__ void signal_all(std::uint64_t step) {
         copy_what_waits();
@@ -225,12 +225,12 @@ private:
         if (!finds) return;
         const Packet send_entry = cached_region(view_, peer, theirs.send);
         const Packet recv_entry = cached_region(view_, peer, theirs.recv);
-        shared_.send_of[peer] = address_of(peer, theirs.send, send_entry);
-        shared_.recv_of[peer] = address_of(peer, theirs.recv, recv_entry);
+        shared_.send_of[peer] = resolve(peer, theirs.send, send_entry);
+        shared_.recv_of[peer] = resolve(peer, theirs.recv, recv_entry);
         shared_.pushes[peer] = theirs.pushes;
     }
 
-    __device__ Remote address_of(int owner, const BufferRef &buffer, const Packet &cached) {
+    __device__ Remote resolve(int owner, const BufferRef &buffer, const Packet &cached) {
         if (!buffer.is_in_region()) return nullptr;
         Remote address = region_address(view_, owner, buffer, cached);
         if (address == nullptr) {

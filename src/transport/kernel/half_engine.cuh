@@ -37,8 +37,8 @@ public:
     }
     __device__ bool wait(int peer, std::uint64_t step) { return poll_one(peer, words_, step, WaitFor::done); }
 
-    /// The second block to come here stores the epoch: the other one may not have read it when the first ends. What it
-    /// has read is used before the barrier that comes before it counts itself.
+    /// The second block to come here stores the epoch: the other one may not have read it when the first ends. A block
+    /// has used the epoch before its last barrier, so that load is over when it counts itself.
     __device__ bool finish() {
         agree();
         if (threadIdx.x == 0) {

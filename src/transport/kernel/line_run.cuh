@@ -96,7 +96,6 @@ struct LineRun {
     bool whole;      // all lines are full: the same for the warp
 };
 
-/// The first bytes, `bytes_left` at most, of a thread's part of a line at `at`; what is not there is anything.
 /// Unaligned parts are moved in pieces: halves of words where these fit all threads of the warp, or bytes.
 __device__ inline bool in_halves(const std::byte *at, int bytes) {
     return __all_sync(full_mask,
@@ -107,6 +106,7 @@ __device__ inline int bytes_of_thread(int bytes_left) {
     return bytes_left < most ? bytes_left : most;
 }
 
+/// The first bytes, `bytes_left` at most, of a thread's part of a line at `at`; behind them zeros.
 __device__ __noinline__ inline LineWords load_unaligned(const std::byte *at, int bytes_left) {
     const int bytes = bytes_of_thread(bytes_left);
     return in_halves(at, bytes) ? load_pieces<std::uint32_t>(at, bytes) : load_pieces<std::uint8_t>(at, bytes);

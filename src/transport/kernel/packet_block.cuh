@@ -53,7 +53,7 @@ public:
 private:
     __device__ Packet *packets_at(int peer) const { return view_.arena(peer).packets(epoch_, channel_, view_.rank); }
 
-    /// `all` packets, so many for each peer; `at_once` of them by a thread between two looks.
+    /// `all` packets, so many for each peer; `at_once` of them loaded by a thread before it stores them.
     template <int at_once>
     __device__ void post_with_packets(const Arrival &mine, const std::byte *source, std::uint64_t stride,
                                       std::uint64_t bytes, std::byte *own, unsigned packets, unsigned all) {

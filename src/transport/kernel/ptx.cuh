@@ -67,14 +67,6 @@ __device__ inline void store_word(std::uint8_t *at, std::uint8_t word) {
 }
 
 // Does nothing if not `when`: a load gives zero then.
-__device__ inline std::uint64_t load_when(const std::uint64_t *at, bool when) {
-    std::uint64_t word;
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; mov.b64 %0, 0; @p ld.global.cg.u64 %0, [%1];}"
-                 : "=&l"(word)
-                 : "l"(at), "r"(static_cast<unsigned>(when))
-                 : "memory");
-    return word;
-}
 __device__ inline std::uint32_t load_when(const std::uint32_t *at, bool when) {
     std::uint32_t word;
     asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; mov.b32 %0, 0; @p ld.global.cg.u32 %0, [%1];}"

@@ -25,16 +25,16 @@ struct Round {
     uint4 words[unroll][sources_known];
 };
 
-/// The words of 16 bytes that a block reduces, [0, words) from `offset` bytes on, for a number of sources that is known
-/// to the compiler.
+/// The words of 16 bytes that a block reduces, [0, words) from element `first` on, for a number of sources that is
+/// known to the compiler.
 template <class T, int sources_known, int unroll>
 class ReducedWords {
 public:
-    __device__ ReducedWords(T *const *destinations, int destination_count, const T *const *sources, std::size_t offset,
+    __device__ ReducedWords(T *const *destinations, int destination_count, const T *const *sources, std::size_t first,
                             std::size_t words, int op)
-        : destinations_(destinations), destination_count_(destination_count), offset_(offset), words_(words), op_(op) {
+        : destinations_(destinations), destination_count_(destination_count), first_(first), words_(words), op_(op) {
 #pragma unroll
-        for (int s = 0; s < sources_known; ++s) from_[s] = reinterpret_cast<const uint4 *>(sources[s] + offset);
+        for (int s = 0; s < sources_known; ++s) from_[s] = reinterpret_cast<const uint4 *>(sources[s] + first);
     }
 
     __device__ int op() const { return op_; }
@@ -77,7 +77,7 @@ public:
             }
             const uint4 word = lanes.result(whole && op_known != BATON_SUM ? op_known : op_, sources_known);
             for (int j = 0; j < destination_count_; ++j) {
-                store_word(reinterpret_cast<uint4 *>(destinations_[j] + offset_) + base + k * blockDim.x, word);
+                store_word(reinterpret_cast<uint4 *>(destinations_[j] + first_) + base + k * blockDim.x, word);
             }
         }
     }
@@ -86,7 +86,7 @@ private:
     T *const *const destinations_;
     const int destination_count_;
     const uint4 *from_[sources_known];
-    const std::size_t offset_;
+    const std::size_t first_;
     const std::size_t words_;
     const int op_;
 };

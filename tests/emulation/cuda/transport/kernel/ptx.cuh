@@ -20,7 +20,6 @@ void store_word(Word *at, Word word) {
     *at = word;
 }
 
-inline std::uint64_t load_when(const std::uint64_t *at, bool when) { return when ? *at : 0; }
 inline std::uint32_t load_when(const std::uint32_t *at, bool when) { return when ? *at : 0; }
 inline std::uint32_t load_when(const std::uint8_t *at, bool when) { return when ? *at : 0U; }
 template <class Word>
