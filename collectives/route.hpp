@@ -11,8 +11,8 @@ namespace baton::core {
 struct Links;
 
 /// What algorithms know of the links: the ranks in groups that data passes through one after the other. The islands,
-/// by their first ranks; or of a ring every rank alone, in the ring's order; where all links are alike every rank alone
-/// in rank order. Plain data, for kernels to be given.
+/// by their first ranks; or of a ring every rank alone, in the ring's order; else every rank alone in rank order. Plain
+/// data, for kernels to be given.
 struct Route {
     std::uint8_t groups = 0;
     std::uint8_t own_group = 0;

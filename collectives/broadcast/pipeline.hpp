@@ -6,16 +6,16 @@
 
 /// Broadcast from rank to rank, for large buffers: every rank sends each byte to one peer at most, which is what links
 /// do best (docs/experiments.md). The order of the ranks is the route's, from the root on, all of its group first: the
-/// buffer comes into every other group once. Where all links are alike, every channel has an order of its own.
-/// Otherwise one rank would be the last of all channels, and the links of those before it idle while it ends.
+/// buffer comes into every other group once. Where all links are alike, the channels take n - 1 orders in
+/// turn: in one order one rank would be the last of all channels, and the links of those before it idle while it ends.
 ///   1. Tell every peer where my receive buffer is; wait for all.
 ///   2. Each engine segment by segment of its part, from the root on in that order:
 ///      Root:   copy it into the next rank's receive buffer, and beside that into my own; signal.
 ///      Others: wait for the signal of the rank before; copy the segment from my receive buffer into that of the next
 ///              rank, the root left out; signal.
-/// Steps: segments + n - 2 flights. Wire: in one order the buffer's bytes from each rank but the last; in many, from
-/// the root, and (n-2)/(n-1) of them from each of the others. Synchronisation: arrival per pair, a signal to the next
-/// rank per segment. Scratch: none.
+/// Steps: segments + n - 2 flights. Wire: in one order the buffer's bytes from each rank but the last; in n - 1, from
+/// the root, and about (n-2)/(n-1) of them from each of the others. Synchronisation: arrival per pair, a signal to the
+/// next rank per segment. Scratch: none.
 namespace baton::core {
 
 /// The rank before this one and the one after it, in a channel's order; the last one's next is the root.

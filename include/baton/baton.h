@@ -379,8 +379,9 @@ BATON_API baton_result baton_alltoall(const void *sendbuf, void *recvbuf, size_t
  * It completes on the root when every rank has reached it and the root has sent, on the others when they have the data.
  * Small: the root sends (n-1) * count elements, one step. Large: the root sends count elements, each of the others
  * (n-2) / (n-1) * count, in segments, so that the last arrives one step after the root has sent it; or, with 4 to 7
- * GPUs, as many from rank to rank, each part of the buffer in another order, and the last segment takes n - 1 steps. On
- * the host each of the others reads count elements of the root's.
+ * GPUs, from rank to rank, where the last segment takes n - 1 steps: as many, parts of the buffer in different orders,
+ * or in one order, where links differ, count elements from each but the last. On the host each of the others reads
+ * count elements of the root's.
  */
 BATON_API baton_result baton_broadcast(const void *sendbuf, void *recvbuf, size_t count, baton_type type, int root,
                                        baton_comm_t comm, baton_stream_t stream);

@@ -17,6 +17,7 @@ namespace baton::core {
 ///   pairs have NVLinks of their own, and the slowest is slower than the ring by more than the number of steps that
 ///   the ring takes and all-to-all does not.
 /// - uniform: the rest. An order does not avoid the slow links (every ring of PCIe crosses between the sockets).
+/// all_alike is said of the first kind of uniform only, where everybody is known.
 /// Ranks that share a GPU are linked, and are left out where links are compared. A bandwidth that somebody tells is not
 /// compared with one that is assumed because nobody does: only whether there are NVLinks counts then.
 Links links_of(const topology::CommAdvice &advice);
