@@ -17,7 +17,7 @@ struct Capabilities {
     baton_transport transport = BATON_TRANSPORT_AUTO;
     bool reaches_buffers = false;            // peers can read and write a rank's user buffers
     std::string reach_reason;                // how, or why not: for people
-    bool stages_for_sharing = false;         // and reach buffers by single copies; on the host
+    bool single_copies_share_cpus = false;   // on the host, of more ranks than processors
     int channels = 1;                        // most channels an operation may use
     std::uint64_t packet_bytes = 0;          // most bytes per pair that packets hold (all channels)
     std::uint64_t packet_channel_bytes = 0;  // the same for one channel

@@ -168,7 +168,7 @@ private:
     /// Of collectives of ranks that share processors (docs/experiments.md). The tables that are compiled in were
     /// measured with a processor each. REQUIRES: a table has the operation.
     bool stages_for_sharing() const {
-        return capabilities_.stages_for_sharing && is_collective(request_.operation) &&
+        return capabilities_.single_copies_share_cpus && is_collective(request_.operation) &&
                table_for(capabilities_.tuning, request_.operation)->built_in;
     }
 

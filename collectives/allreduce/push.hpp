@@ -11,8 +11,9 @@
 ///   5. Signal all; wait for all.
 /// This is the kernel of step 2 and 3, and on a rank that does not know the peers' buffers in time, all of it
 /// (push_inputs.hpp). In place is safe: nobody pushes to such a rank, and its n-th of another one is stored over by
-/// that one alone, behind the pushes and reads of it. Steps: 2. Wire: 2 (n-1)/n vector bytes per rank. Synchronisation:
-/// arrival, credit and signal per pair, and a word for each piece. Scratch: none.
+/// that one alone, behind the pushes and reads of it.
+/// Steps: 2. Wire: 2 (n-1)/n vector bytes per rank. Synchronisation: arrival, credit and signal per pair, and a word
+/// for each piece. Scratch: none.
 namespace baton::core {
 
 template <class T, class Engine>

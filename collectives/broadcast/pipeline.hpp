@@ -6,8 +6,8 @@
 
 /// Broadcast from rank to rank, for large buffers: every rank sends each byte to one peer at most, which is what links
 /// do best (docs/experiments.md). The order of the ranks is the route's, from the root on, all of its group first: the
-/// buffer comes into every other group once. Where all links are alike, the channels take n - 1 orders in
-/// turn: in one order one rank would be the last of all channels, and the links of those before it idle while it ends.
+/// buffer comes into every other group once. Where all links are alike, the channels take n - 1 orders in turn: in one
+/// order one rank would be the last of all channels, and the links of those before it idle while it ends.
 ///   1. Tell every peer where my receive buffer is; wait for all.
 ///   2. Each engine segment by segment of its part, from the root on in that order:
 ///      Root:   copy it into the next rank's receive buffer, and beside that into my own; signal.

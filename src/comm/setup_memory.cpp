@@ -163,7 +163,7 @@ void Setup::settle_single_copy(const std::string &no_p2p) {
     capabilities_.reach_reason =
         parts_.single_copy ? "peers' buffers are reached by a single copy" : why_not + ": data is staged";
     capabilities_.reaches_buffers = parts_.single_copy;
-    capabilities_.stages_for_sharing = parts_.single_copy && !same_process && view_.ranks_share_processors();
+    capabilities_.single_copies_share_cpus = parts_.single_copy && !same_process && view_.ranks_share_processors();
 }
 
 }  // namespace baton::core

@@ -247,7 +247,7 @@ TEST(Selection, WhatCannotBeReachedIsStaged) {
 TEST(Selection, CollectivesAreStagedWhereRanksShareProcessors) {
     Capabilities shared = host();
     shared.reaches_buffers = true;
-    shared.stages_for_sharing = true;
+    shared.single_copies_share_cpus = true;
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 8193, shared).algorithm, Algorithm::push) << "the table of a file knows better";
     shared.tuning = {*find_table(built_in_tables(), host_tuning_key(2))};
     for (const OperationWays &entry : tuned_operations()) {
@@ -262,7 +262,7 @@ TEST(Selection, CollectivesAreStagedWhereRanksShareProcessors) {
     EXPECT_EQ(plan_for(BATON_PUT, 1 << 20, shared).algorithm, Algorithm::direct);
     shared.packet_bytes = 0;  // the row's packets are not possible: what comes in their place is staged too
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1024, shared).algorithm, Algorithm::staged);
-    shared.stages_for_sharing = false;
+    shared.single_copies_share_cpus = false;
     shared.reaches_buffers = false;
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 20, shared).reason, Reason::reach);
     shared.reaches_buffers = true;
