@@ -18,8 +18,7 @@ std::string read_file(const std::string &path) {
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     // A folder opens, but does not read.
     if (!file.is_open() || file.bad()) {
-        fail(BATON_ERR_ARGUMENT, "tuning file {} cannot be read: {} (set BATON_TUNING to another file, or to none)",
-             path, errno_text(errno));
+        fail(BATON_ERR_ARGUMENT, "tuning file {} cannot be read: {}", path, errno_text(errno));
     }
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (text.size() > most)
@@ -27,10 +26,9 @@ std::string read_file(const std::string &path) {
     return text;
 }
 
-std::vector<TuningTable> parse_file(const std::string &path) {
-    const std::string text = read_file(path);
+std::vector<TuningTable> read_file_in_force(const std::string &path) {
     try {
-        return parse_tuning(text, path);
+        return read_tuning_file(path);
     } catch (const Failure &failure) {
         fail(failure.code(), "{} (correct or remove it, or set BATON_TUNING to another file, or to none)",
              failure.what());
@@ -45,15 +43,17 @@ std::optional<std::string> user_tuning_path() {
     return std::nullopt;
 }
 
+std::vector<TuningTable> read_tuning_file(const std::string &path) { return parse_tuning(read_file(path), path); }
+
 std::vector<TuningTable> read_tuning(const char *setting) {
     const std::string given = setting == nullptr ? "" : setting;
     if (given == "none") return {};
     if (!given.empty() && given[0] == '{') return parse_tuning(given, "given as text");
-    if (!given.empty()) return parse_file(given);
+    if (!given.empty()) return read_file_in_force(given);
     const std::optional<std::string> path = user_tuning_path();
     std::error_code ignored;
     if (!path || !std::filesystem::exists(*path, ignored)) return {};
-    return parse_file(*path);
+    return read_file_in_force(*path);
 }
 
 }  // namespace baton::core

@@ -15,8 +15,10 @@ std::vector<TuningTable> parse_tuning(const std::string &text, const std::string
 /// One line per row; parse_tuning() gives the same tables again.
 std::string format_tuning(const std::vector<TuningTable> &tables);
 
+/// Throws as parse_tuning() does, and where the file cannot be read.
+std::vector<TuningTable> read_tuning_file(const std::string &path);
 /// What a setting stands for (baton_config.tuning): a text in this format, "none", or a file; where it is null or
-/// empty, the user's file if there is one. Throws as parse_tuning() does, and where a file cannot be read.
+/// empty, the user's file if there is one. Throws as read_tuning_file() does, with the remedy.
 std::vector<TuningTable> read_tuning(const char *setting);
 /// $XDG_CONFIG_HOME/baton/tuning.json or ~/.config/baton/tuning.json, there or not; nothing without a home folder.
 std::optional<std::string> user_tuning_path();

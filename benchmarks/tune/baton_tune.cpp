@@ -26,21 +26,26 @@ struct EnvironmentVariable {
     std::string_view neutral = {};  // the value that changes nothing, if there is one
 };
 
-void refuse(std::initializer_list<EnvironmentVariable> variables, const char *why) {
+/// On any rank, since some of them are in force on all where one rank has them.
+void refuse(const World &world, std::initializer_list<EnvironmentVariable> variables, const char *why) {
     for (const EnvironmentVariable &variable : variables) {
         const char *value = core::variable(variable.name);
-        if (value != nullptr && value != variable.neutral) {
-            throw Error(fmt::format("{} is set: {}", variable.name, why), 2);
+        const bool set = value != nullptr && value != variable.neutral;
+        const auto rank = static_cast<int>(world.min(set ? world.rank() : world.size()));
+        if (rank < world.size()) {
+            throw Refusal(fmt::format("{} is set on rank {}: {}", variable.name, rank, why), 2);
         }
     }
 }
 
 /// What candidates would not be measured under, although the table is for everybody who has this machine.
-void refuse_settings_that_win(MemorySpace memory_space) {
-    refuse({{"BATON_TRANSPORT", "auto"}, {"BATON_PACKET_LIMIT"}, {"BATON_LINES", "auto"}, {"BATON_COPY_ENGINE_LIMIT"}},
+void refuse_settings_that_win(const World &world, MemorySpace memory_space) {
+    refuse(world,
+           {{"BATON_TRANSPORT", "auto"}, {"BATON_PACKET_LIMIT"}, {"BATON_LINES", "auto"}, {"BATON_COPY_ENGINE_LIMIT"}},
            "it is stronger than any table, so nothing could be measured");
     if (memory_space == MemorySpace::host) {  // GPUs that do not reach each other have tables of their own
-        refuse({{"BATON_P2P", "auto"}, {"BATON_TOPOLOGY", "none"}}, "a table for host memory is measured without it");
+        refuse(world, {{"BATON_P2P", "auto"}, {"BATON_TOPOLOGY", "none"}},
+               "a table for host memory is measured without it");
     }
 }
 
@@ -190,7 +195,7 @@ int run(const World &world, int argc, char **argv) {
     if (options->graph && memory_space == MemorySpace::host) {
         throw Refusal("--graph needs GPUs", 2);
     }
-    world.on_rank_0([&] { refuse_settings_that_win(memory_space); });
+    refuse_settings_that_win(world, memory_space);
     if (options->max_bytes == 0) {
         options->max_bytes = (memory_space == MemorySpace::gpu ? 256 : 4) * mebibyte;
     }

@@ -9,6 +9,7 @@
 #include "atomic_file.hpp"
 #include "collectives/tuning_file.hpp"
 #include "util/environment.hpp"
+#include "util/failure.hpp"
 #include "world.hpp"
 
 namespace baton::bench::tune {
@@ -67,7 +68,14 @@ std::vector<core::TuningTable> tables_of(const std::string &path) {
         cannot_write(path, error.message());
     }
     const bool holds_text = std::filesystem::is_regular_file(status) || std::filesystem::is_directory(status);
-    return holds_text ? core::read_tuning(path.c_str()) : std::vector<core::TuningTable>();
+    if (!holds_text) {
+        return {};
+    }
+    try {
+        return core::read_tuning_file(path);
+    } catch (const core::Failure &failure) {
+        throw Error(fmt::format("{} (correct or remove it, or give another --file)", failure.what()), 2);
+    }
 }
 
 core::Tuning tuning_before(const std::string &path, const core::TuningKey &key) {

@@ -67,7 +67,8 @@ expect 1 "nothing was measured" run "$tune" --device host --op send --max 8K --f
 [ ! -e "$folder/nothing.json" ] || fail "a table without rows was written"
 truncate -s 40 "$file"
 BATON_TUNING=$file expect 1 "$file: parse error at line 1" plans allgather
-expect 1 "$file: parse error at line 1" run "$tune" --device host --op put --max 1K --file "$file"
+expect 2 "(correct or remove it, or give another --file)" run "$tune" --device host --op put --max 1K --file "$file"
+expect 2 "tuning file $folder cannot be read: Is a directory" run "$tune" --device host --op put --max 1K --file "$folder"
 expect 2 "cannot write $folder/nowhere/tuning.json: there is no folder $folder/nowhere" \
     run "$tune" --device host --op put --max 1K --file "$folder/nowhere/tuning.json"
 for tool in "$perf" "$tune" "$3/baton_startup"; do
@@ -110,6 +111,9 @@ rm -- "$folder/pipe" "$folder/from_pipe.json"
 BATON_PACKET_LIMIT=0 expect 2 "BATON_PACKET_LIMIT is set" run "$tune" --device host --op put --max 1K --file "$file"
 BATON_LINES=off expect 2 "BATON_LINES is set" run "$tune" --device host --op put --max 1K --file "$file"
 BATON_P2P=off expect 2 "BATON_P2P is set" run "$tune" --device host --op put --max 1K --file "$file"
+# One rank's are as good as everybody's.
+expect 2 "BATON_P2P is set on rank 1" run bash -c '[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export BATON_P2P=off; exec "$@"' bash \
+    "$tune" --device host --op put --max 1K --file "$file"
 BATON_TRANSPORT=auto BATON_LINES=auto BATON_P2P=auto BATON_TOPOLOGY=none expect 0 "as it was: --dry-run" \
     run "$tune" --device host --op put --max 256 --rounds 1 --dry-run
 BATON_TUNING=$folder/new.json expect 0 "# written: $folder/new.json" run "$tune" --device host --op put --max 1K
