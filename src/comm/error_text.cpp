@@ -5,6 +5,12 @@
 namespace baton::core {
 namespace {
 
+/// Of messages whose sender waits for the receiver, as two do for each other who both send first.
+const char *remedy_of(WaitFor wait_for) {
+    const bool sender_waits = wait_for == WaitFor::reply || wait_for == WaitFor::consumed;
+    return sender_waits ? "ranks that send to each other before they receive need baton_sendrecv or a group; " : "";
+}
+
 std::string error_text(const ErrorRecord &record, int rank, std::chrono::nanoseconds timeout) {
     const std::string mine = signature_text(record.point.mine);
     switch (static_cast<baton_result>(record.code)) {
@@ -14,10 +20,11 @@ std::string error_text(const ErrorRecord &record, int rank, std::chrono::nanosec
                                record.point.epoch);
         case BATON_ERR_TIMEOUT:
             return fmt::format(
-                "rank {} waited {:g} s for rank {} in {}, for {} (operation {}, channel {}); a rank that is only "
+                "rank {} waited {:g} s for rank {} in {}, for {} (operation {}, channel {}); {}a rank that is only "
                 "slow needs a larger timeout (BATON_TIMEOUT)",
                 rank, std::chrono::duration<double>(timeout).count(), record.point.peer, mine,
-                text_of(record.point.wait_for), record.point.epoch, record.point.channel);
+                text_of(record.point.wait_for), record.point.epoch, record.point.channel,
+                remedy_of(record.point.wait_for));
         case BATON_ERR_PEER_DEAD:
             return fmt::format("rank {} has died: its memory is gone (rank {} in {})", record.point.peer, rank, mine);
         case BATON_ERR_SYSTEM:
