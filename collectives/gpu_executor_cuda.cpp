@@ -14,6 +14,7 @@
 #include "collectives/launch_domain.hpp"
 #include "collectives/peer_addresses.hpp"
 #include "collectives/route.hpp"
+#include "collectives/selection.hpp"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
 #include "cuda/guard.hpp"
@@ -108,6 +109,7 @@ private:
     const CommView &view_;
     const int device_;
     const Route route_;
+    const bool has_line_rings_;
     PeerAddresses addresses_;
     IdleWords *const idle_words_;
     /// What CUDA gives and takes back, on the communicator's device.
@@ -126,6 +128,7 @@ GpuExecutor::GpuExecutor(const CommView &view, int device, const Capabilities &c
     : view_(view),
       device_(device),
       route_(make_route(capabilities.links, view.rank, view.size)),
+      has_line_rings_(has_line_rings(capabilities)),
       addresses_(view, peers, rendezvous, std::move(throw_if_broken)),
       idle_words_(idle_words),
       messages_(view, capabilities.channels, addresses_, cuda_->lane),
@@ -177,7 +180,7 @@ void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const Col
         fail(BATON_ERR_INTERNAL, "{}: no kernel runs the algorithm {}", baton_operation_name(request.operation),
              algorithm_name(plan.algorithm));
     }
-    RoutedArgs routed{args, route_};  // a kernel without a route takes the first part
+    RoutedArgs routed{args, route_, has_line_rings_};  // a kernel without a route takes the first part
     void *arguments[] = {const_cast<CommView *>(&view_), &routed};
     launch(choice.kernel, plan.channels * blocks_per_channel(plan.algorithm), choice.threads, arguments,
            domain_of(plan.algorithm), stream, "launching a collective");

@@ -34,6 +34,7 @@ Route make_route(const Links &links, int rank, int ranks);
 /// What the algorithms get that need a route.
 struct RoutedArgs : CollectiveArgs {
     Route route;
+    bool begins_in_lines = false;  // lines can go from rank to rank (has_line_rings), and so a pipeline's head
 };
 
 }  // namespace baton::core

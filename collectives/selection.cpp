@@ -283,4 +283,8 @@ private:
 
 Plan select(const Request &request, const Capabilities &capabilities) { return Selector(request, capabilities).run(); }
 
+bool has_line_rings(const Capabilities &capabilities) {
+    return capabilities.line_bytes >= shortest_line_ring(capabilities.size);
+}
+
 }  // namespace baton::core

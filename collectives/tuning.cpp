@@ -24,7 +24,7 @@ constexpr OperationWays all_operations[] = {{BATON_ALLGATHER, ways<BATON_ALLGATH
 /// whose arenas are larger. With half of it warps wait for places (docs/experiments.md).
 constexpr std::uint64_t line_rings_bytes = 64 << 20;
 /// And what a rank's must hold: a run for 64 channels' blocks, two each.
-constexpr std::uint64_t shortest_line_ring = 1 << 20;
+constexpr std::uint64_t shortest_ring_bytes = 1 << 20;
 
 constexpr baton_operation tuned_as(baton_operation operation) {
     return operation == BATON_RECV ? BATON_SEND : operation;
@@ -80,10 +80,12 @@ std::size_t row_for(std::span<const TuningRow> rows, std::uint64_t bytes) {
     return static_cast<std::size_t>(std::min(row, rows.end() - 1) - rows.begin());
 }
 
+std::uint64_t shortest_line_ring(int size) { return shortest_ring_bytes / static_cast<std::uint64_t>(size) / 16 * 16; }
+
 std::uint64_t bytes_to_a_peer(baton_operation operation, Algorithm algorithm, std::uint64_t bytes, int size) {
     const auto n = static_cast<std::uint64_t>(size);
     if (algorithm == Algorithm::two_shot_line) return 2 * ceil_divide(bytes, n);
-    if (algorithm == Algorithm::pipeline_line) return shortest_line_ring / n / 16 * 16;
+    if (algorithm == Algorithm::pipeline_line) return shortest_line_ring(size);
     const bool shares = operation == BATON_BROADCAST && algorithm == Algorithm::line && size > 1;
     return shares ? ceil_divide(bytes, n - 1) : bytes;
 }

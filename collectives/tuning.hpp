@@ -77,6 +77,8 @@ std::span<const TuningRow> rows_for(const Tuning &tuning, baton_operation operat
 /// The index of the row for a size. REQUIRES: rows is not empty.
 std::size_t row_for(std::span<const TuningRow> rows, std::uint64_t bytes);
 
+/// Bytes per pair that lines must have room for where they are rings.
+std::uint64_t shortest_line_ring(int size);
 /// What a collective of `bytes` (as Request::bytes counts them) sends to one peer in packets or lines; where its lines
 /// are a ring, what that must hold at least.
 std::uint64_t bytes_to_a_peer(baton_operation operation, Algorithm algorithm, std::uint64_t bytes, int size);

@@ -8,14 +8,18 @@
 /// do best (docs/experiments.md). The order of the ranks is the route's, from the root on, all of its group first: the
 /// buffer comes into every other group once. Where all links are alike, the channels take n - 1 orders in turn: in one
 /// order one rank would be the last of all channels, and the links of those before it idle while it ends.
-///   1. Tell every peer where my receive buffer is; wait for all.
-///   2. Each engine segment by segment of its part, from the root on in that order:
+///   1. Where all links are alike, the head of each engine's part in lines, without waiting for anybody: in orders of
+///      their own the root's link is the busiest, and the root is done before the others, who are still ending one
+///      broadcast while the head of the next one comes.
+///   2. Tell every peer where my receive buffer is; wait for all.
+///   3. Each engine segment by segment of the rest of its part, from the root on in that order:
 ///      Root:   copy it into the next rank's receive buffer, and beside that into my own; signal.
 ///      Others: wait for the signal of the rank before; copy the segment from my receive buffer into that of the next
 ///              rank, the root left out; signal.
 /// Steps: segments + n - 2 flights. Wire: in one order the buffer's bytes from each rank but the last; in n - 1, from
-/// the root, and about (n-2)/(n-1) of them from each of the others. Synchronisation: arrival per pair, a signal to the
-/// next rank per segment. Scratch: none.
+/// the root, and about (n-2)/(n-1) of them from each of the others; 16/15 of the head's. Synchronisation: the epochs in
+/// the head's data, and words back that say how much of it has been taken; arrival per pair, a signal to the next rank
+/// per segment. Scratch: for the head all line buffers of a channel, as one ring.
 namespace baton::core {
 
 /// The rank before this one and the one after it, in a channel's order; the last one's next is the root.
@@ -58,9 +62,25 @@ BATON_HD inline std::uint64_t pipeline_segment(std::uint64_t bytes, int ranks) {
     if (wanted < shortest_pipeline_segment) return shortest_pipeline_segment;
     return wanted < longest_pipeline_segment ? wanted : longest_pipeline_segment;
 }
+/// Of an engine's part, what goes in lines: as much as takes the others' end of the broadcast before, and as a ring of
+/// 4 ranks holds (docs/experiments.md).
+inline constexpr std::uint64_t longest_pipeline_head = 128 * 1024;
+BATON_HD inline std::uint64_t pipeline_head(std::uint64_t bytes) {
+    const std::uint64_t wanted = bytes / 4 / copy_granule * copy_granule;
+    return wanted < longest_pipeline_head ? wanted : longest_pipeline_head;
+}
 /// At most, whatever the engines' parts are.
 inline std::uint64_t pipeline_steps(std::uint64_t bytes, int ranks) {
     return bytes / longest_pipeline_segment + 4 * static_cast<std::uint64_t>(ranks) + 1;
+}
+
+/// A range of the buffer in lines, in the channel's order.
+template <class Engine>
+BATON_HD void pass_from_rank_to_rank(Engine &engine, const RoutedArgs &args, const PipelineNeighbours &ranks,
+                                     const Range &range) {
+    const bool sends = engine.rank() == args.root;
+    engine.pass_lines({sends ? no_rank : ranks.before, ranks.after == args.root ? no_rank : ranks.after,
+                       sends ? args.send + range.begin : nullptr, args.recv + range.begin, range.bytes});
 }
 
 template <class Engine>
@@ -69,15 +89,25 @@ BATON_HD void broadcast_pipeline(Engine &engine, const RoutedArgs &args) {
     const PipelineNeighbours ranks = pipeline_neighbours(args.route, args.root, engine.channel());
     // With nothing to pass on nobody waits for this engine.
     const auto writes_to = [&](int peer) { return part.bytes != 0 && peer == ranks.after && peer != args.root; };
-    if (!engine.begin(args.arrival) || !engine.await_all(writes_to)) return;
+    if (!engine.begin(args.arrival)) return;
+    // The words of signals and of what has been taken are each pair's: the ranks before and after have to be two. Lines
+    // of buffers that are not aligned to words take longer than segments.
+    const bool has_head = args.begins_in_lines && args.route.all_alike && engine.size() > 2 && args.bytes % 8 == 0;
+    const Range head = {part.begin, has_head ? pipeline_head(part.bytes) : 0};
+    if (head.bytes != 0) {
+        engine.verify_arrivals();  // of a mismatch nobody would learn who waits for lines that nobody sends
+        pass_from_rank_to_rank(engine, args, ranks, head);
+    }
+    if (!engine.await_all(writes_to)) return;
+    const Range rest = {part.begin + head.bytes, part.bytes - head.bytes};
     const std::uint64_t segment = pipeline_segment(part.bytes, engine.size());
     const bool alone = engine.size() == 1;
     const bool sends = engine.rank() == args.root;
     const std::byte *const source = sends ? args.send : args.recv;
     if (alone) engine.copy(engine.local(args.recv + part.begin), source + part.begin, part.bytes);
-    const std::uint64_t steps = alone ? 0 : ceil_divide(part.bytes, segment);
+    const std::uint64_t steps = alone ? 0 : ceil_divide(rest.bytes, segment);
     for (std::uint64_t step = 1; step <= steps; ++step) {
-        const Range piece = piece_of(part, segment, static_cast<int>(step - 1));
+        const Range piece = piece_of(rest, segment, static_cast<int>(step - 1));
         if (sends) engine.copy_own(args.recv + piece.begin, source + piece.begin, piece.bytes);
         if (!sends && !engine.wait(ranks.before, step)) return;
         if (ranks.after == args.root) continue;

@@ -22,10 +22,7 @@ BATON_HD void broadcast_pipeline_line(Engine &engine, const RoutedArgs &args) {
     if (!engine.begin(args.arrival)) return;
     engine.verify_arrivals();
     const Range part = engine.share(args.bytes, 16);
-    const PipelineNeighbours ranks = pipeline_neighbours(args.route, args.root, engine.channel());
-    const bool sends = engine.rank() == args.root;
-    engine.pass_lines({sends ? no_rank : ranks.before, ranks.after == args.root ? no_rank : ranks.after,
-                       sends ? args.send + part.begin : nullptr, args.recv + part.begin, part.bytes});
+    pass_from_rank_to_rank(engine, args, pipeline_neighbours(args.route, args.root, engine.channel()), part);
     engine.finish();
 }
 

@@ -131,8 +131,8 @@
 /// pass_lines(pass)
 ///     A LinePass: bytes that go in lines from rank to rank, any number of them. The lines of all peers' buffers are
 ///     one ring for it, whose places are used again when the next rank has taken what lay there; it says so in the
-///     words of signals and credits. So an operation has one pass, and no other lines, signals or credits. A failed
-///     wait shows at finish().
+///     words of signals and credits. So an operation has one pass, and no other lines or credits; and signals only to
+///     the rank after, which then must not be the one before as well. A failed wait shows at finish().
 /// reduce_lines_to<T>(destination, own, count, op)
 ///     As reduce_packets_to(), of lines. Each peer's lines of an operation are taken once.
 /// reduce_and_relay_lines<T>(destination, own, count, op, behind)

@@ -217,6 +217,17 @@ TEST_P(Routes, ChannelsFollowLinksThatAreNotAlike) {
     }
 }
 
+/// What is left for segments begins and ends where copies of large parts do, and is most of the part.
+TEST(PipelineHead, IsAtMostAFourthOfAPart) {
+    for (const std::uint64_t bytes :
+         {0ULL, 1ULL, 511ULL, 512ULL, 100000ULL, 524287ULL, 524288ULL, 600001ULL, 1ULL << 30}) {
+        const std::uint64_t end = core::pipeline_head(bytes);
+        EXPECT_EQ(end % core::copy_granule, 0U) << bytes;
+        EXPECT_LE(end, std::min(bytes / 4, core::longest_pipeline_head)) << bytes;
+        EXPECT_GT(end + core::copy_granule, std::min(bytes / 4, core::longest_pipeline_head)) << bytes;
+    }
+}
+
 /// From every root; from one of them in several segments too.
 TEST_P(Routes, BroadcastReachesEverybody) {
     for (const Links &links : any_links(size(), random_)) {

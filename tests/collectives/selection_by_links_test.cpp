@@ -50,6 +50,14 @@ TEST(SelectionByLinks, PipelinesInLinesFollowTheRoute) {
     EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 30, ring).reason, Reason::links);
 }
 
+TEST(SelectionByLinks, AnyLinesThatHoldARunOfEachBlockAreRings) {
+    Capabilities alike = gpu(4);
+    alike.line_bytes = shortest_line_ring(4);
+    EXPECT_TRUE(has_line_rings(alike));
+    alike.line_bytes -= 16;
+    EXPECT_FALSE(has_line_rings(alike));
+}
+
 /// What a row gives to packets says nothing of a route that takes their place.
 TEST(SelectionByLinks, ARouteHasTheChannelsOfARowThatMovesTheDataStraight) {
     Capabilities ring = linked(gpu(8), ring_of({0, 1, 2, 3, 4, 5, 6, 7}));

@@ -171,8 +171,9 @@ Call one_call(Rank &rank, Program program, std::size_t k) {
     return call;
 }
 
-/// From one rank on, from rank to rank: up to many times what lies in lines at once; sometimes over the input.
-Call pass_call(Rank &rank, Program program, std::size_t k) {
+/// From one rank on, from rank to rank: up to many times what lies in lines at once; sometimes over the input. Signals
+/// behind it go in the words that say what has been taken.
+Call pass_call(Rank &rank, Program program, int variant, std::size_t k) {
     Memory &memory = rank.memory();
     Call call = flagged_call(rank, program, false);
     call.bytes *= rank.common().chance(50) ? 1 + rank.common().below(20) : 1;
@@ -181,7 +182,8 @@ Call pass_call(Rank &rank, Program program, std::size_t k) {
     const Contents data = random_bytes(rank.common().next(), call.bytes);
     const Place send = memory.take(call.bytes, aligned, named("send", k));
     const Place recv = rank.common().chance(30) ? send : memory.take(call.bytes, aligned, named("recv", k));
-    call.variant = Lines::passed;
+    call.variant = variant;
+    call.steps = 1 + static_cast<int>(rank.common().below(40));
     call.shift = static_cast<int>(rank.common().below(static_cast<std::size_t>(rank.size())));
     call.send = memory.at(send);
     call.recv = memory.at(recv);
@@ -199,7 +201,7 @@ void flagged(Rank &rank, Program program, int variant) {
                         : variant == Packets::one     ? one_call(rank, program, number)
                         : variant == Packets::blocks  ? blocks_call(rank, program, number)
                         : variant == Lines::sums      ? sums_call(rank, program, number)
-                        : variant == Lines::passed    ? pass_call(rank, program, number)
+                        : variant >= Lines::passed    ? pass_call(rank, program, variant, number)
                         : variant == Packets::scatter ? scatter_call(rank, program, number)
                                                       : gather_call(rank, program, number));
     }
@@ -232,7 +234,9 @@ std::vector<Clause> packet_clauses() {
         clauses.push_back(
             {.name = of_lines, .body = lines, .variant = variant, .needs = {.lines = true}, .area_bytes = areas});
     }
-    for (const auto &[variant, name] : {std::pair{Lines::sums, "lines_of_sums"}, {Lines::passed, "lines_passed"}}) {
+    for (const auto &[variant, name] : {std::pair{Lines::sums, "lines_of_sums"},
+                                        {Lines::passed, "lines_passed"},
+                                        {Lines::passed_first, "lines_passed_before_signals"}}) {
         clauses.push_back(
             {.name = name, .body = lines, .variant = variant, .needs = {.lines = true}, .area_bytes = areas});
     }

@@ -8,16 +8,16 @@ namespace baton::core::contract {
 
 /// Data in lines, with the variants of Packets and one more. one: rank `shift` alone has data; a part of it goes to
 /// each of the others, which relay it. sums: block p of `send` to rank p, whose result goes on to all: `recv` becomes
-/// the reduction of all blocks. passed: from rank `shift` on, from rank to rank.
+/// the reduction of all blocks. passed: from rank `shift` on, from rank to rank; passed_first: before signals.
 struct Lines {
-    static constexpr int sums = 5, passed = 6;
+    static constexpr int sums = 5, passed = 6, passed_first = 7;
 
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
         bool began = false;
         if constexpr (HasLines<E>) {
             began = call.variant == Packets::one ? relay(engine, call)
-                    : call.variant == passed     ? pass(engine, call)
+                    : call.variant >= passed     ? pass(engine, call)
                                                  : move(engine, call);
         }
         const bool finished = engine.finish();
@@ -32,8 +32,16 @@ private:
         const int before = engine.peer_at(engine.size() - 1), after = engine.peer_at(1);
         const bool began = engine.begin(call.arrival);
         engine.verify_arrivals();
-        engine.pass_lines({engine.rank() == call.shift ? no_rank : before, after == call.shift ? no_rank : after,
-                           call.send + part.begin, call.recv + part.begin, part.bytes});
+        const bool first = engine.rank() == call.shift, last = after == call.shift;
+        engine.pass_lines({first ? no_rank : before, last ? no_rank : after, call.send + part.begin,
+                           call.recv + part.begin, part.bytes});
+        if constexpr (HasPairs<E>) {
+            const bool signals = call.variant == passed_first && before != after;
+            for (std::uint64_t step = 1; signals && step <= static_cast<std::uint64_t>(call.steps); ++step) {
+                if (!first) engine.wait(before, step);
+                if (!last) engine.signal(after, step);
+            }
+        }
         return began;
     }
 

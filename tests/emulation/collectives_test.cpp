@@ -25,7 +25,7 @@ using core::CommView;
 using test::Buffers;
 
 constexpr unsigned threads = 64;             // one warp takes what comes while the other verifies arrivals
-constexpr unsigned threads_that_pass = 160;  // of pipelines in lines, whose warps have rings of their own
+constexpr unsigned threads_that_pass = 160;  // of pipelines, whose warps have rings of lines of their own
 constexpr std::size_t most_buffered = 6000;  // in packets or lines
 constexpr std::size_t most_bytes = 40000;    // more than an engine copies at once beside others, for two channels
 constexpr std::size_t relayed_bytes = 3 << 19;
@@ -85,16 +85,18 @@ struct Call {
     bool in_place = false;
     bool asks_for_slots = false;           // CollectiveArgs::beside_copy_engines
     bool links_are_alike = false;          // of a pipeline
+    bool begins_in_lines = false;          // likewise, where there are lines
     std::size_t send_at = 0, recv_at = 0;  // in the ranks' memory
     Buffers inputs, expected;
 
     unsigned blocks() const { return static_cast<unsigned>(channels * core::blocks_per_channel(kernel.way.algorithm)); }
     std::size_t chunk() const { return count * baton_type_size(kernel.type); }
     std::string text() const {
-        return fmt::format("{} {} of {} {}, {}, root {}, {} channels{}, send at {}, recv at {}",
+        return fmt::format("{} {} of {} {}, {}, root {}, {} channels{}{}, send at {}, recv at {}",
                            baton_operation_name(kernel.operation), core::algorithm_name(kernel.way.algorithm), count,
                            baton_type_name(kernel.type), baton_op_name(op), root, channels,
-                           links_are_alike ? ", links alike" : "", send_at, recv_at);
+                           links_are_alike ? ", links alike" : "", begins_in_lines ? ", begins in lines" : "", send_at,
+                           recv_at);
     }
 };
 
@@ -200,6 +202,7 @@ protected:
         call.root = static_cast<int>(random()) & 0xFF;
         call.root = kernel.operation == BATON_BROADCAST ? call.root % size() : 0;
         call.links_are_alike = core::is_pipeline(algorithm) && random() % 2 == 0;
+        call.begins_in_lines = core::is_pipeline(algorithm) && !through_host() && random() % 4 != 0;
         call.channels = 1 + static_cast<int>(random() % 2);
         call.asks_for_slots = random() % 2 == 0;
         call.in_place =
@@ -234,6 +237,7 @@ core::RoutedArgs args_of(Node &node, const CommView &view, const Call &call, std
     args.root = call.root;
     args.beside_copy_engines = call.asks_for_slots;
     args.route = core::make_route(links_for(call, view.size), view.rank, view.size);
+    args.begins_in_lines = call.begins_in_lines;
     return args;
 }
 
@@ -251,7 +255,7 @@ void launch(Node &node, const CommView &view, const Call &call, std::uint64_t se
     std::ranges::copy(guard, before);
     std::ranges::copy(guard, behind);
     const core::RoutedArgs args = args_of(node, view, call, send, recv);
-    const unsigned block = call.kernel.way.algorithm == Algorithm::pipeline_line ? threads_that_pass : threads;
+    const unsigned block = core::is_pipeline(call.kernel.way.algorithm) ? threads_that_pass : threads;
     run_grid(call.blocks(), block, seed + rank * 16, [&] { call.kernel.run(view, args); });
     EXPECT_TRUE(test::equal_bytes(expected, {recv, expected.size()})) << call.text() << ", rank " << rank;
     EXPECT_TRUE(test::equal_bytes(guard, {before, guard.size()}) && test::equal_bytes(guard, {behind, guard.size()}))
