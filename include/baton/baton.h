@@ -376,7 +376,7 @@ BATON_API baton_result baton_alltoall(const void *sendbuf, void *recvbuf, size_t
  * sendbuf is used on the root only; elsewhere it is not looked at. In place on the root: sendbuf == recvbuf (with one
  * buffer everywhere this is MPI_Bcast), or BATON_IN_PLACE; any other overlap is BATON_ERR_ARGUMENT, and so is a root
  * that is no rank of the communicator. Ranks that name different roots get BATON_ERR_MISMATCH.
- * It completes on the root when every rank has reached it and the root has sent, on the others when they have the data.
+ * It completes when every rank has reached it, on the root when it has sent, on the others when they have the data.
  * Small: the root sends (n-1) * count elements, one step. Large: the root sends count elements, each of the others
  * (n-2) / (n-1) * count, in segments, so that the last arrives one step after the root has sent it; or, with 4 to 7
  * GPUs, from rank to rank, where the last segment takes n - 1 steps: as many, parts of the buffer in different orders,

@@ -23,7 +23,8 @@ baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stre
         const StreamRef on = find_stream(*found, stream);
         Group &group = Group::of_this_thread();
         if (!group.open()) return turn.issuer().run(request, on.get());
-        turn.issuer().require_runnable(request, on.get());
+        turn.issuer().require_stream(on.get());
+        turn.issuer().require_runnable(request);
         const auto recheck = [=] {
             const std::shared_ptr<Communicator> again = find_comm(comm);
             const auto its_turn = again->turn_unless_destroyed();
@@ -47,6 +48,7 @@ baton_result messages(const char *name, const std::array<const char *, n> &buffe
         Group &group = Group::of_this_thread();
         if (!group.open()) return turn.issuer().run_messages(requests, on.get());
         turn.issuer().require_stream(on.get());
+        for (const Request &request : requests) turn.issuer().require_runnable(request);
         std::array<Group::Names, n> names;
         std::transform(buffers.begin(), buffers.end(), names.begin(), [name](const char *buffer) {
             return Group::Names{name, buffer};

@@ -46,14 +46,16 @@ void Breakage::require_open() const {
 void Breakage::take_over(const News &news) noexcept {
     const Failure &reason = news.reason;
     {
-        const std::lock_guard lock(mutex_);
-        if (reason_) return;
-        reason_ = reason;
-        broken_.store(true);
-    }
-    {
-        const std::shared_lock lock(teardown_);
-        if (peers_ != nullptr && news.found_here) peers_->post_error(reason);
+        // Another thread that sees broken_ may destroy the communicator, or free its memory, at once: the others have
+        // been told before it sees that, and forget() waits for the rest.
+        const std::shared_lock in_place(teardown_);
+        {
+            const std::lock_guard lock(mutex_);
+            if (reason_) return;
+            reason_ = reason;
+            if (peers_ != nullptr && news.found_here) peers_->post_error(reason);
+            broken_.store(true);
+        }
         if (executor_ != nullptr) {
             store_relaxed(&control_->abort, AbortWord::make(reason.code(), rank_, rank_));
             peers_->interrupt(reason);

@@ -87,8 +87,10 @@ void Issuer::guard(const Body &body) {
     }
 }
 
-void Issuer::require_runnable(const Request &request, void *stream) const {
-    require_stream(stream);
+void Issuer::require_runnable(const Request &request) const {
+    // Of messages only the longest staged ones can be refused: the others need not be planned twice.
+    const std::uint64_t piece = parts_.view.layout.message_staged;
+    if (is_message(request.operation) && (piece == 0 || request.bytes <= piece)) return;
     static_cast<void>(planner_.plan(request));
 }
 

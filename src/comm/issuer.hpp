@@ -19,9 +19,9 @@ public:
 
     /// Throws BATON_ERR_ARGUMENT for a stream that the communicator's calls cannot go on, as all of the below do.
     void require_stream(void *stream) const { parts_.executor->require_stream(stream); }
-    /// Throws what run() would throw for its stream or its size: for calls that are put off, behind others that will
-    /// not be undone.
-    void require_runnable(const Request &request, void *stream) const;
+    /// Throws what the calls below would throw for its size: for calls that are put off, behind others that will not be
+    /// undone.
+    void require_runnable(const Request &request) const;
     void run(const Request &request, void *stream);
     /// Sends and recvs, which progress together.
     void run_messages(std::span<const Request> requests, void *stream);

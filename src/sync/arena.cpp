@@ -48,7 +48,7 @@ ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
     layout.message_capacity = layout.message_packets * packet_payload;
     if (limits.host_packets) {
         // Of nearly all of their memory, and slots begin where caches' lines do.
-        layout.message_packets = round_up(layout.message_capacity / sizeof(Packet) + host_packet_epochs, 8);
+        layout.message_packets = round_up(ceil_divide(layout.message_capacity, sizeof(Packet)) + host_packet_epochs, 8);
     }
     layout.message_lines = lines_for(limits.message_lines);
     layout.message_staged = round_up(limits.message_staged, alignment);

@@ -102,6 +102,22 @@ TEST(Breakage, TheFirstReasonCountsAndAllHearOfIt) {
     });
 }
 
+/// A thread that sees it may destroy the communicator while the one that has found the reason is still at it.
+TEST(Breakage, NoneOfThisRanksThreadsSeesItBeforeTheOthersCanHearOfIt) {
+    for (int round = 0; round < 300; ++round) {
+        with_two([](Rank &mine, Rank &theirs) {
+            mine.open();
+            std::thread finder([&] { mine.breakage.break_with({BATON_ERR_ABORTED, "found"}); });
+            while (!mine.breakage.broken()) {
+            }
+            mine.breakage.close();
+            mine.breakage.forget();
+            EXPECT_EQ(Rank::said_by(theirs, 0), "found");
+            finder.join();
+        });
+    }
+}
+
 TEST(Breakage, WithoutMemoryAllHearOfItToo) {
     with_two([](Rank &mine, Rank &theirs) {
         mine.open();

@@ -331,19 +331,23 @@ TEST_F(BadArguments, TooManySegmentsInsideAGroup) {
     config.p2p = BATON_P2P_OFF;
     config.segment_bytes = 4096;
     const Communicator staged(MPI_COMM_WORLD, &config);
-    constexpr std::size_t bytes = std::size_t{1} << 36;
+    constexpr std::size_t bytes = std::size_t{1} << 36;  // of a broadcast
+    constexpr std::size_t message = std::size_t{1} << 40;
     void *const memory =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        mmap(nullptr, message, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ASSERT_NE(memory, MAP_FAILED);
     int before = rank(), after = -1;
     ASSERT_OK(baton_group_begin());
     EXPECT_OK(baton_allreduce(&before, &after, 1, BATON_INT32, BATON_SUM, staged, nullptr));
     EXPECT_ERROR(BATON_ERR_UNSUPPORTED, baton_broadcast(memory, memory, bytes, BATON_INT8, 0, staged, nullptr),
                  "broadcast", "BATON_SEGMENT");
+    const int next = (rank() + 1) % size();
+    EXPECT_ERROR(BATON_ERR_UNSUPPORTED, baton_send(memory, message, BATON_INT8, next, staged, nullptr), "baton_send",
+                 "several");
     EXPECT_OK(baton_group_end());  // without the refused one
     EXPECT_EQ(after, size() * (size() - 1) / 2);
     expect_works(staged);
-    EXPECT_EQ(munmap(memory, bytes), 0);
+    EXPECT_EQ(munmap(memory, message), 0);
 }
 
 /// The k-th send meets the k-th recv: those of two streams would be issued in another order than they were called.
