@@ -30,8 +30,7 @@ std::vector<TuningTable> read_file_in_force(const std::string &path) {
     try {
         return read_tuning_file(path);
     } catch (const Failure &failure) {
-        fail(failure.code(), "{} (correct or remove it, or set BATON_TUNING to another file, or to none)",
-             failure.what());
+        fail(failure.code(), "{} (correct it, or set BATON_TUNING to another file, or to none)", failure.what());
     }
 }
 

@@ -74,7 +74,7 @@ std::vector<core::TuningTable> tables_of(const std::string &path) {
     try {
         return core::read_tuning_file(path);
     } catch (const core::Failure &failure) {
-        throw Error(fmt::format("{} (correct or remove it, or give another --file)", failure.what()), 2);
+        throw Error(fmt::format("{} (correct it, or give another --file)", failure.what()), 2);
     }
 }
 

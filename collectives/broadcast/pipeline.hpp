@@ -8,9 +8,10 @@
 /// do best (docs/experiments.md). The order of the ranks is the route's, from the root on, all of its group first: the
 /// buffer comes into every other group once. Where all links are alike, the channels take n - 1 orders in turn: in one
 /// order one rank would be the last of all channels, and the links of those before it idle while it ends.
-///   1. Where all links are alike, the head of each engine's part in lines, without waiting for anybody: in orders of
-///      their own the root's link is the busiest, and the root is done before the others, who are still ending one
-///      broadcast while the head of the next one comes.
+///   1. Where all links are alike and lines possible, with 3 ranks or more, the head of each engine's part in lines,
+///   for
+///      which nobody has to have arrived: in orders of their own the root's link is the busiest, and the root is done
+///      before the others, who are still ending one broadcast while the head of the next one comes.
 ///   2. Tell every peer where my receive buffer is; wait for all.
 ///   3. Each engine segment by segment of the rest of its part, from the root on in that order:
 ///      Root:   copy it into the next rank's receive buffer, and beside that into my own; signal.
@@ -62,8 +63,9 @@ BATON_HD inline std::uint64_t pipeline_segment(std::uint64_t bytes, int ranks) {
     if (wanted < shortest_pipeline_segment) return shortest_pipeline_segment;
     return wanted < longest_pipeline_segment ? wanted : longest_pipeline_segment;
 }
-/// Of an engine's part, what goes in lines: as much as takes the others' end of the broadcast before, and as a ring of
-/// 4 ranks holds (docs/experiments.md).
+/// Of an engine's part, what goes in lines: as much as takes the others' end of the broadcast before (H200:
+/// docs/experiments.md). A ring of 4 ranks holds nine tenths of it; of the rest, or with more ranks of more, the root
+/// waits for places.
 inline constexpr std::uint64_t longest_pipeline_head = 128 * 1024;
 BATON_HD inline std::uint64_t pipeline_head(std::uint64_t bytes) {
     const std::uint64_t wanted = bytes / 4 / copy_granule * copy_granule;
@@ -91,7 +93,7 @@ BATON_HD void broadcast_pipeline(Engine &engine, const RoutedArgs &args) {
     const auto writes_to = [&](int peer) { return part.bytes != 0 && peer == ranks.after && peer != args.root; };
     if (!engine.begin(args.arrival)) return;
     // The words of signals and of what has been taken are each pair's: the ranks before and after have to be two. Lines
-    // of buffers that are not aligned to words take longer than segments.
+    // of buffers that are not aligned to words take longer than segments; all ranks know the bytes alone.
     const bool has_head = args.begins_in_lines && args.route.all_alike && engine.size() > 2 && args.bytes % 8 == 0;
     const Range head = {part.begin, has_head ? pipeline_head(part.bytes) : 0};
     if (head.bytes != 0) {

@@ -88,7 +88,7 @@ void Issuer::guard(const Body &body) {
 }
 
 void Issuer::require_runnable(const Request &request) const {
-    // Of messages only the longest staged ones can be refused: the others need not be planned twice.
+    // Of messages only long staged ones can be refused: short ones need not be planned twice.
     const std::uint64_t piece = parts_.view.layout.message_staged;
     if (is_message(request.operation) && (piece == 0 || request.bytes <= piece)) return;
     static_cast<void>(planner_.plan(request));

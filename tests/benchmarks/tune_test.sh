@@ -67,7 +67,7 @@ expect 1 "nothing was measured" run "$tune" --device host --op send --max 8K --f
 [ ! -e "$folder/nothing.json" ] || fail "a table without rows was written"
 truncate -s 40 "$file"
 BATON_TUNING=$file expect 1 "$file: parse error at line 1" plans allgather
-expect 2 "(correct or remove it, or give another --file)" run "$tune" --device host --op put --max 1K --file "$file"
+expect 2 "(correct it, or give another --file)" run "$tune" --device host --op put --max 1K --file "$file"
 expect 2 "tuning file $folder cannot be read: Is a directory" run "$tune" --device host --op put --max 1K --file "$folder"
 expect 2 "cannot write $folder/nowhere/tuning.json: there is no folder $folder/nowhere" \
     run "$tune" --device host --op put --max 1K --file "$folder/nowhere/tuning.json"

@@ -171,8 +171,9 @@ Call one_call(Rank &rank, Program program, std::size_t k) {
     return call;
 }
 
-/// From one rank on, from rank to rank: up to many times what lies in lines at once; sometimes over the input. Signals
-/// behind it go in the words that say what has been taken.
+/// From one rank on, from rank to rank: up to many times what lies in lines at once; sometimes over the input. Half a
+/// channel's engine, which is not here but in tests/emulation, has signals behind it in the words that say what has
+/// been taken.
 Call pass_call(Rank &rank, Program program, int variant, std::size_t k) {
     Memory &memory = rank.memory();
     Call call = flagged_call(rank, program, false);
