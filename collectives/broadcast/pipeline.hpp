@@ -8,10 +8,9 @@
 /// do best (docs/experiments.md). The order of the ranks is the route's, from the root on, all of its group first: the
 /// buffer comes into every other group once. Where all links are alike, the channels take n - 1 orders in turn: in one
 /// order one rank would be the last of all channels, and the links of those before it idle while it ends.
-///   1. Where all links are alike and lines possible, with 3 ranks or more, the head of each engine's part in lines,
-///   for
-///      which nobody has to have arrived: in orders of their own the root's link is the busiest, and the root is done
-///      before the others, who are still ending one broadcast while the head of the next one comes.
+///   1. Where all links are alike and lines possible, with 3 ranks or more, the head of each engine's part in lines.
+///      Nobody has to have arrived for that: in orders of their own the root's link is the busiest, and the root is
+///      done before the others, who are still ending one broadcast while the head of the next one comes.
 ///   2. Tell every peer where my receive buffer is; wait for all.
 ///   3. Each engine segment by segment of the rest of its part, from the root on in that order:
 ///      Root:   copy it into the next rank's receive buffer, and beside that into my own; signal.

@@ -217,14 +217,14 @@ TEST_P(Routes, ChannelsFollowLinksThatAreNotAlike) {
     }
 }
 
-/// What is left for segments begins and ends where copies of large parts do, and is most of the part.
+/// What is left for segments begins where copies of large parts do, and is most of the part.
 TEST(PipelineHead, IsAtMostAFourthOfAPart) {
     for (const std::uint64_t bytes :
          {0ULL, 1ULL, 511ULL, 512ULL, 100000ULL, 524287ULL, 524288ULL, 600001ULL, 1ULL << 30}) {
-        const std::uint64_t end = core::pipeline_head(bytes);
-        EXPECT_EQ(end % core::copy_granule, 0U) << bytes;
-        EXPECT_LE(end, std::min(bytes / 4, core::longest_pipeline_head)) << bytes;
-        EXPECT_GT(end + core::copy_granule, std::min(bytes / 4, core::longest_pipeline_head)) << bytes;
+        const std::uint64_t head = core::pipeline_head(bytes);
+        EXPECT_EQ(head % core::copy_granule, 0U) << bytes;
+        EXPECT_LE(head, std::min(bytes / 4, core::longest_pipeline_head)) << bytes;
+        EXPECT_GT(head + core::copy_granule, std::min(bytes / 4, core::longest_pipeline_head)) << bytes;
     }
 }
 
