@@ -116,7 +116,7 @@ TEST_P(InRankOrder, Allreduce) {
 
 std::vector<Shape> shapes(bool any_order, bool alike = false) {
     std::vector<Shape> all;
-    for (const std::size_t count : {0, 1, 33, 1000, 5002}) {
+    for (const std::size_t count : {0, 1, 33, 1000, 5002, 5003}) {
         // The last one of each has more channels than a segment has parts for.
         for (const auto &pair : {std::pair{3, std::uint64_t{1024}}, std::pair{5, std::uint64_t{256}}}) {
             const int channels = pair.first;
