@@ -40,10 +40,11 @@ void run_staged(HostEngine &engine, baton_operation operation, baton_type type, 
 /// A message under way.
 class RunningMessage {
 public:
-    RunningMessage(const CommView &view, const HostReach &reach, const MessageCall &call, bool has_no_sends)
+    RunningMessage(const CommView &view, const HostReach &reach, const MessageCall &call, std::uint64_t &moves,
+                   bool has_no_sends)
         : message_(call.message),
           algorithm_(call.plan.algorithm),
-          engine_(view, reach, message_.arrival, message_.peer, message_.number, has_no_sends) {}
+          engine_(view, reach, message_.arrival, message_.peer, message_.number, moves, has_no_sends) {}
 
     /// Goes as far as it can now; true when the message is done or has failed.
     bool advance() {
@@ -85,7 +86,8 @@ HostExecutor::HostExecutor(const CommView &view, HostReach reach, const Route &r
       route_(route),
       throw_if_broken_(std::move(throw_if_broken)),
       sent_(static_cast<std::size_t>(view.size)),
-      received_(static_cast<std::size_t>(view.size)) {}
+      received_(static_cast<std::size_t>(view.size)),
+      moves_(static_cast<std::size_t>(view.size)) {}
 
 HostExecutor::~HostExecutor() { order_.drain(); }
 
@@ -137,7 +139,10 @@ void HostExecutor::run_messages(std::vector<MessageCall> &calls) {
     running.reserve(calls.size());
     const bool has_no_sends =
         std::none_of(calls.begin(), calls.end(), [](const MessageCall &call) { return call.message.is_send; });
-    for (const MessageCall &call : calls) running.push_back(&messages.emplace_back(view_, reach_, call, has_no_sends));
+    for (const MessageCall &call : calls) {
+        std::uint64_t &moves = moves_[static_cast<std::size_t>(call.message.peer)];
+        running.push_back(&messages.emplace_back(view_, reach_, call, moves, has_no_sends));
+    }
     std::uint32_t polls = 0;
     while (!running.empty()) {
         std::erase_if(running, [&](RunningMessage *message) {

@@ -52,6 +52,7 @@ private:
     // counts too: kernels need them in device memory.
     std::vector<std::uint64_t> sent_;
     std::vector<std::uint64_t> received_;
+    std::vector<std::uint64_t> moves_;  // of HostMessageEngine, by peer
 };
 
 }  // namespace baton::core

@@ -70,7 +70,8 @@ protected:
             message.number = number;
             message.peer = 1 - rank;
             message.is_send = rank == sender;
-            engine.emplace(test.views_[rank], test.reach_, message.arrival, message.peer, number, !sends_too);
+            engine.emplace(test.views_[rank], test.reach_, message.arrival, message.peer, number, test.moves_[rank],
+                           !sends_too);
         }
         bool advance() {
             return message.is_send ? send_pull(*engine, message, progress) : recv_pull(*engine, message, progress);
@@ -87,6 +88,7 @@ protected:
     CommView views_[2];
     Control controls_[2]{};
     std::vector<Line> arenas_[2];
+    std::uint64_t moves_[2] = {};
     HostReach reach_;
 };
 
@@ -210,6 +212,81 @@ TEST_F(SharedPull, NobodyHelpsWhereThatIsNotAskedFor) {
         EXPECT_EQ(send.buffer, recv.buffer);
         EXPECT_TRUE(send.advance());
     }
+}
+
+/// A rank's other messages, and who waits for this one, are not kept waiting until all of it is copied.
+TEST_F(SharedPull, ALongMessageIsCopiedInTurns) {
+    constexpr std::size_t length = 40 * 262144 - 5;
+    for (const bool helped : {true, false}) {
+        const std::uint64_t number = helped ? 1 : 2;
+        Side send(*this, sender, number, length), recv(*this, receiver, number, length, !helped);
+        EXPECT_FALSE(send.advance());
+        for (const std::uint64_t pieces : {16, 32}) {
+            EXPECT_FALSE(recv.advance());
+            EXPECT_EQ(recv.progress.pieces, pieces);
+            EXPECT_EQ(recv.engine->pieces, helped ? pieces : pieces / 16);
+            EXPECT_EQ(views_[sender].own().outbox(receiver, send.message.slot())->taken[0].value,
+                      step_value(number, pieces));
+        }
+        EXPECT_TRUE(recv.advance());
+        EXPECT_EQ(send.buffer, recv.buffer);
+        EXPECT_TRUE(send.advance());
+        EXPECT_EQ(send.engine->pieces, 0);
+    }
+}
+
+TEST_F(SharedPull, ASenderHelpsInTurns) {
+    constexpr std::size_t length = 40 * 262144;
+    Side send(*this, sender, 1, length), recv(*this, receiver, 1, length);
+    EXPECT_FALSE(send.advance());
+    recv.engine->before_a_piece = [&] {
+        if (recv.engine->pieces != 1) return;
+        for (const int pieces : {16, 32, 39, 39}) {
+            EXPECT_FALSE(send.advance());
+            EXPECT_EQ(send.engine->pieces, pieces);
+        }
+    };
+    EXPECT_TRUE(recv.advance());
+    EXPECT_EQ(send.buffer, recv.buffer);
+    EXPECT_TRUE(send.advance());
+}
+
+/// Clocks begin anew: a wait has its timeout from the last sign of the peer on.
+class SlowPull : public SharedPull {
+protected:
+    /// More than one look at the clock, fewer than the two after which a wait has lasted too long.
+    static constexpr int patience = 300;
+
+    SlowPull() { views_[sender].timeout_ns = 0; }
+    static bool keeps_waiting(Side &send, int polls) {
+        for (int poll = 0; poll < polls; ++poll) EXPECT_FALSE(send.advance());
+        return !send.engine->failed();
+    }
+};
+
+TEST_F(SlowPull, ASenderSeesThatItsReceiverCopies) {
+    constexpr std::size_t length = 40 * 262144;
+    Side send(*this, sender, 1, length), recv(*this, receiver, 1, length, true);
+    EXPECT_TRUE(keeps_waiting(send, patience));
+    for (int turn = 0; turn < 2; ++turn) {
+        EXPECT_FALSE(recv.advance());
+        EXPECT_TRUE(keeps_waiting(send, patience)) << turn;
+    }
+    EXPECT_FALSE(keeps_waiting(send, 2 * patience)) << "without an end";
+}
+
+TEST_F(SlowPull, MessagesWaitForTheirTurnWhileOthersOfTheirPeerGetOn) {
+    constexpr std::size_t length = 4096;
+    Side first(*this, sender, 1, length), second(*this, sender, 2, length);
+    Side queued(*this, sender, 1 + message_slots, length);  // for the first one's slot
+    EXPECT_FALSE(first.advance());
+    EXPECT_TRUE(keeps_waiting(second, 1));
+    EXPECT_TRUE(keeps_waiting(queued, patience));
+    Side recv(*this, receiver, 2, length);
+    EXPECT_TRUE(recv.advance());
+    EXPECT_TRUE(second.advance());
+    EXPECT_TRUE(keeps_waiting(queued, patience));
+    EXPECT_FALSE(keeps_waiting(queued, 2 * patience)) << "the first one has no receiver";
 }
 
 TEST(SharedPieces, AreTheMessageInOrder) {

@@ -40,6 +40,7 @@ public:
 
     CommView view;
     Control control{};
+    std::uint64_t moves = 0;  // of HostMessageEngine
 
 private:
     struct Free {
@@ -127,7 +128,8 @@ TEST(SingleCopies, FailAsTheSystemSaysWhy) {
         for (const bool message : {false, true}) {
             Ranks ranks(2);
             if (message) {
-                HostMessageEngine(ranks.view, reach, Arrival{}, 1, 1, false).copy_from(bytes, remote, sizeof(word));
+                HostMessageEngine(ranks.view, reach, Arrival{}, 1, 1, ranks.moves, false)
+                    .copy_from(bytes, remote, sizeof(word));
             } else {
                 HostEngine(ranks.view, reach, HostScratch(2)).copy_from(bytes, remote, sizeof(word));
             }
@@ -157,7 +159,7 @@ TEST(Waits, OfAMessageHaveTheTimeoutEach) {
     Ranks ranks(2);
     Arrival arrival;
     arrival.signature = Signature::make(BATON_SEND, BATON_INT8, BATON_SUM, 1);
-    const auto engine = std::make_unique<HostMessageEngine>(ranks.view, HostReach{}, arrival, 1, 1, false);
+    const auto engine = std::make_unique<HostMessageEngine>(ranks.view, HostReach{}, arrival, 1, 1, ranks.moves, false);
     std::uint64_t word = 0;
     ranks.view.timeout_ns = 1'000'000'000;
     for (int poll = 0; poll < 256; ++poll) EXPECT_FALSE(engine->wait_word(&word, 1, WaitFor::taken));
@@ -180,7 +182,8 @@ TEST(Waits, OfAMessageBecomeLong) {
     Arrival arrival;
     arrival.signature = Signature::make(BATON_SEND, BATON_INT8, BATON_SUM, 1);
     for (const int waits : {1, 256}) {
-        const auto engine = std::make_unique<HostMessageEngine>(ranks.view, HostReach{}, arrival, 1, 1, false);
+        const auto engine =
+            std::make_unique<HostMessageEngine>(ranks.view, HostReach{}, arrival, 1, 1, ranks.moves, false);
         const auto is_long = [&] { return engine->waits_long(static_cast<std::size_t>(waits)); };
         const std::uint64_t word = 0;
         EXPECT_FALSE(is_long());

@@ -18,10 +18,18 @@ class HostMessageEngine {
 public:
     using Remote = HostRemote;
 
+    /// `moves`: how often a message with this peer has been seen to get on, which all of the thread's count. A wait's
+    /// clock begins anew then: the peer is there, and this message may have to wait for its turn.
     /// `has_no_sends`: the thread has nothing but recvs to progress.
     HostMessageEngine(const CommView &view, const HostReach &reach, const Arrival &mine, int peer, std::uint64_t number,
-                      bool has_no_sends)
-        : view_(view), reach_(reach), mine_(mine), number_(number), peer_(peer), has_no_sends_(has_no_sends) {
+                      std::uint64_t &moves, bool has_no_sends)
+        : view_(view),
+          reach_(reach),
+          mine_(mine),
+          number_(number),
+          moves_(moves),
+          peer_(peer),
+          has_no_sends_(has_no_sends) {
         failed_ = !may_begin(view_);
     }
 
@@ -44,7 +52,15 @@ public:
     }
     bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for) {
         if (failed_) return false;
-        return load_acquire(word) >= value || not_yet(wait_for, value);
+        return load_acquire(word) >= value ? came(wait_for, value) : not_yet(wait_for, value);
+    }
+    /// The same, where each change of another word shows that the peer is there.
+    bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for, const std::uint64_t *moving) {
+        if (const std::uint64_t now = load_relaxed(moving); now != moved_to_) {
+            moved_to_ = now;
+            ++moves_;
+        }
+        return wait_word(word, value, wait_for);
     }
     /// A slot is handed back so: with release, for its payloads are plain memory (memory_model.md).
     void post_word(std::uint64_t *word, std::uint64_t value) {
@@ -64,10 +80,10 @@ public:
         if (!(theirs.signature == mine_.signature)) return report(BATON_ERR_MISMATCH, theirs.signature);
         // The one that it names: a receiver its recv buffer, a sender that is read from its send buffer.
         const BufferRef &named = theirs.recv.names_a_buffer() ? theirs.recv : theirs.send;
-        if (buffer == nullptr) return true;
+        if (buffer == nullptr) return came(wait_for, number_);
         *buffer = reach_.resolve(view_, peer_, named);
         const bool gone = named.is_in_region() && buffer->address == nullptr;
-        return !gone || report(BATON_ERR_INTERNAL, theirs.signature);
+        return gone ? report(BATON_ERR_INTERNAL, theirs.signature) : came(wait_for, number_);
     }
 
     /// The recv buffer of a reply that may never come, if it is of the same signature: a receiver that has compared the
@@ -108,8 +124,9 @@ public:
     bool take(std::byte *destination, int slot, std::uint64_t /*place*/, std::uint64_t bytes, std::uint64_t epoch) {
         if (failed_) return false;
         auto no_wait = [] { return false; };
-        return take_packets(destination, packets_in(view_.own(), peer_, slot), bytes, epoch, no_wait) ||
-               not_yet(WaitFor::data, epoch);
+        return take_packets(destination, packets_in(view_.own(), peer_, slot), bytes, epoch, no_wait)
+                   ? came(WaitFor::data, epoch)
+                   : not_yet(WaitFor::data, epoch);
     }
     void put_lines(int buffer, std::uint64_t place, const std::byte *source, std::uint64_t bytes, std::uint64_t epoch) {
         if (!failed_) core::put_lines(view_.arena(peer_).eager_lines(rank(), buffer) + place, source, bytes, epoch);
@@ -119,9 +136,10 @@ public:
         auto no_wait = [] { return false; };
         const std::uint64_t done = lines_taken_ * DataLine::payload;
         const DataLine *const lines = view_.own().eager_lines(peer_, buffer) + place + lines_taken_;
-        const auto came = [&](std::uint64_t, std::uint64_t, std::uint64_t) { ++lines_taken_; };
-        return core::take_lines(destination + done, lines, bytes - done, epoch, came, no_wait) ||
-               not_yet(WaitFor::data, epoch);
+        const auto count = [&](std::uint64_t, std::uint64_t, std::uint64_t) { ++lines_taken_; };
+        return core::take_lines(destination + done, lines, bytes - done, epoch, count, no_wait)
+                   ? came(WaitFor::data, epoch)
+                   : not_yet(WaitFor::data, epoch);
     }
     /// One channel is the last.
     bool last_channel(std::uint64_t * /*channels_done*/) const { return !failed_; }
@@ -137,10 +155,21 @@ private:
 
     /// A wait that has not been satisfied: false, and the message fails when this very wait has lasted too long.
     bool not_yet(WaitFor wait_for, std::uint64_t value) {
-        if (!wait_ || wait_->wait_for != wait_for || wait_->value != value)
-            wait_.emplace(Wait{wait_for, value, Spin(view_, at(wait_for))});
+        if (!is_under_way(wait_for, value) || wait_->moves != moves_)
+            wait_.emplace(Wait{wait_for, value, moves_, Spin(view_, at(wait_for))});
         if (!wait_->spin.keep_waiting()) failed_ = true;
         return false;
+    }
+    /// A wait that has been satisfied: true, and a move if it was not so at once. What is asked again is none.
+    bool came(WaitFor wait_for, std::uint64_t value) {
+        if (is_under_way(wait_for, value)) {
+            wait_.reset();
+            ++moves_;
+        }
+        return true;
+    }
+    bool is_under_way(WaitFor wait_for, std::uint64_t value) const {
+        return wait_ && wait_->wait_for == wait_for && wait_->value == value;
     }
     OperationPoint at(WaitFor wait_for) const { return {peer_, channel(), number_, wait_for, mine_.signature}; }
 
@@ -156,6 +185,8 @@ private:
     const HostReach &reach_;
     const Arrival &mine_;
     std::uint64_t number_;
+    std::uint64_t &moves_;
+    std::uint64_t moved_to_ = 0;
     int peer_;
     const bool has_no_sends_;
     bool failed_ = false;
@@ -163,6 +194,7 @@ private:
     struct Wait {
         WaitFor wait_for;
         std::uint64_t value;
+        std::uint64_t moves;
         Spin spin;
     };
     std::optional<Wait> wait_;  // the last one that was not satisfied
