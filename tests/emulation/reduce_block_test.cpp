@@ -18,21 +18,58 @@ namespace {
 
 constexpr unsigned threads = 64;
 
+/// Where the result lies, and the sources, behind addresses of 16 bytes.
+struct Offsets {
+    std::size_t result = 0;
+    std::size_t sources = 0;
+    std::size_t last_source = 0;
+};
+
 /// Into memory of its own, then over the last source.
 template <class T, bool may_be_long = false>
-void expect_reduced(baton_type type, baton_op op, int ranks, std::size_t count, std::uint64_t seed) {
-    test::Buffers inputs = test::all_patterns(seed + count, ranks, count * sizeof(T));
+void expect_reduced(baton_type type, baton_op op, int ranks, std::size_t count, std::uint64_t seed,
+                    const Offsets &offsets = {}) {
+    constexpr std::size_t guard = 32;
+    const std::size_t bytes = count * sizeof(T);
+    const test::Buffers inputs = test::all_patterns(seed + count, ranks, bytes);
     const std::vector<std::byte> expected = test::expected_reduction(inputs, count, type, op);
-    std::vector<std::byte> apart(count * sizeof(T), std::byte{0xEE});
+    test::Buffers memory(inputs.size() + 1, std::vector<std::byte>(guard + bytes + guard, std::byte{0xEE}));
+    const std::size_t result_at = guard + offsets.result;
     std::vector<const T *> sources;
-    for (const auto &input : inputs) sources.push_back(reinterpret_cast<const T *>(input.data()));
-    for (std::vector<std::byte> *const result : {&apart, &inputs.back()}) {
-        T *const destinations[1] = {reinterpret_cast<T *>(result->data())};
+    for (std::size_t s = 0; s < inputs.size(); ++s) {
+        const bool is_last = s + 1 == inputs.size();
+        std::byte *const at = memory[s].data() + guard + (is_last ? offsets.last_source : offsets.sources);
+        std::copy(inputs[s].begin(), inputs[s].end(), at);
+        sources.push_back(reinterpret_cast<const T *>(at));
+    }
+    const auto reduce_to = [&](std::byte *to, std::vector<std::byte> &whole, const char *where) {
+        T *const destinations[1] = {reinterpret_cast<T *>(to)};
+        std::vector<std::byte> wanted = whole;
+        std::copy(expected.begin(), expected.end(), wanted.begin() + (to - whole.data()));
         run_grid(1, threads, seed,
                  [&] { core::reduce_block<T, may_be_long>(destinations, 1, sources.data(), ranks, count, op); });
-        ASSERT_TRUE(test::equal_bytes(expected, *result))
-            << fmt::format("{} {} of {} ranks, {}{}", count, baton_type_name(type), ranks, baton_op_name(op),
-                           result == &apart ? "" : ", in place");
+        ASSERT_TRUE(test::equal_bytes(wanted, whole))
+            << fmt::format("{} {} of {} ranks, {}{}, offsets {} {} {}", count, baton_type_name(type), ranks,
+                           baton_op_name(op), where, offsets.result, offsets.sources, offsets.last_source);
+    };
+    reduce_to(memory.back().data() + result_at, memory.back(), "");
+    std::vector<std::byte> &last = memory[inputs.size() - 1];
+    reduce_to(last.data() + guard + offsets.last_source, last, ", in place");
+}
+
+/// Blocks of a buffer that do not begin where the result does, buffers of ranks that lie differently, and elements at
+/// odd addresses.
+template <class T>
+void expect_reduced_anywhere(baton_type type, std::uint64_t seed) {
+    constexpr std::size_t round = 16 * threads;  // elements
+    for (const int ranks : {2, 3, 4}) {
+        for (const Offsets &offsets : {Offsets{sizeof(T), 0, 0}, Offsets{0, sizeof(T), sizeof(T)},
+                                       Offsets{8, 8, sizeof(T)}, Offsets{0, 0, 1}, Offsets{1, 0, 0}}) {
+            for (const std::size_t count : {std::size_t{1}, round - 1, round, 2 * round + 5})
+                expect_reduced<T>(type, BATON_SUM, ranks, count, seed, offsets);
+            expect_reduced<T>(type, BATON_MAX, ranks, round + 1, seed, offsets);
+            if (testing::Test::HasFailure()) return;
+        }
     }
 }
 
@@ -62,6 +99,14 @@ TEST(ReduceBlock, GivesTheSameOfLongParts) {
     const std::uint64_t seed = drawn_seed();
     for (const std::size_t words : {core::long_words - 1, core::long_words, core::long_words + 3 * threads + 5})
         expect_reduced<float, true>(BATON_FLOAT32, BATON_SUM, 4, words * 4 + 1, seed);
+}
+
+TEST(ReduceBlock, GivesTheSameAtAnyAddress) {
+    const std::uint64_t seed = drawn_seed();
+    expect_reduced_anywhere<double>(BATON_FLOAT64, seed);
+    expect_reduced_anywhere<float>(BATON_FLOAT32, seed);
+    expect_reduced_anywhere<core::BFloat16>(BATON_BFLOAT16, seed);
+    expect_reduced_anywhere<std::int8_t>(BATON_INT8, seed);
 }
 
 TEST(ReduceBlock, GivesTheSameInEveryRound) {
