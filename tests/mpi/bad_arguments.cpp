@@ -332,7 +332,8 @@ TEST_F(BadArguments, TooManySegmentsInsideAGroup) {
     config.segment_bytes = 4096;
     const Communicator staged(MPI_COMM_WORLD, &config);
     constexpr std::size_t bytes = std::size_t{1} << 36;  // of a broadcast
-    constexpr std::size_t message = std::size_t{1} << 39;  // the thread sanitizer leaves no room for twice that
+    // The thread sanitizer leaves no room for twice that.
+    constexpr std::size_t message = std::size_t{1} << 39;
     void *const memory =
         mmap(nullptr, message, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ASSERT_NE(memory, MAP_FAILED);
