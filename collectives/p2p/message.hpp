@@ -32,7 +32,7 @@ struct Message {
 struct MessageProgress {
     bool begun = false;
     std::uint64_t pieces = 0;  // done by this rank
-    bool none_left = false;    // of the pieces that two ranks copy; only once is one asked for in vain
+    bool none_left = false;    // of the pieces that two ranks copy; one is asked for in vain once at most
 };
 
 /// True once the slot of a message that is to be sent is free, and its buffer of lines or staging: all that may have

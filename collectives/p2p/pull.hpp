@@ -48,7 +48,7 @@ private:
 /// What a rank copies before its other messages have their turn: 4 MiB, about half a millisecond.
 inline constexpr std::uint64_t pieces_a_turn = 16;
 
-/// Claims pieces for copy(piece), as many as a turn has. True if it has found none left.
+/// Claims pieces for copy(piece), as many as a turn has. True if none is left.
 template <class Engine, class Copy>
 BATON_HD bool copy_claimed(Engine &engine, const Message &message, MessageProgress &progress, std::uint64_t *claimed,
                            const Copy &copy) {
@@ -60,7 +60,7 @@ BATON_HD bool copy_claimed(Engine &engine, const Message &message, MessageProgre
         copy(pieces[piece]);
         ++progress.pieces;
     }
-    return false;
+    return load_relaxed(claimed) - first >= pieces.count();
 }
 
 /// The pieces of a turn at once, for a receiver that nobody helps. True if they were the last.
@@ -123,6 +123,7 @@ BATON_HD bool recv_pull(Engine &engine, const Message &message, MessageProgress 
         std::uint64_t *const counted = &out->taken[0].value;
         progress.none_left = helped ? copy_claimed(engine, message, progress, counted, copy)
                                     : copy_alone(engine, message, progress, counted, copy);
+        engine.gets_on();
         if (!progress.none_left) return false;
     }
     if (progress.pieces < count && !engine.wait_word(&in->done[0].value, step_value(message.number, 1), WaitFor::data))

@@ -91,7 +91,8 @@ struct alignas(128) MessageOutbox {
     SemaphoreWord consumed;              // receiver -> sender: message k has left the slot (value k)
     SemaphoreWord taken[message_lanes];  // receiver -> sender: pieces that a channel has taken out of its part of the
                                          // staging (step_value(k, pieces)); on the host the first one counts the
-                                         // pieces of a pull that either side has claimed, from step_value(k, 0) on
+                                         // pieces of a pull that either side has claimed, or a receiver alone has
+                                         // copied, from step_value(k, 0) on
 };
 
 /// Where the parts of an arena lie. An arena is one allocation per rank that all ranks of the communicator have mapped:

@@ -71,6 +71,9 @@ public:
         deadline_ = check_deadline(view_, point_, deadline_);
         return deadline_ != 0;
     }
+    /// The peer has been seen to get on: the deadline is set anew. How long the thread has polled stays as it is, so it
+    /// goes on looking at the abort words, and sleeping.
+    BATON_HD void begin_anew() { deadline_ = 0; }
 
 private:
 #if defined(__CUDA_ARCH__)

@@ -257,10 +257,12 @@ protected:
     /// More than one look at the clock, fewer than the two after which a wait has lasted too long.
     static constexpr int patience = 300;
 
-    SlowPull() { views_[sender].timeout_ns = 0; }
-    static bool keeps_waiting(Side &send, int polls) {
-        for (int poll = 0; poll < polls; ++poll) EXPECT_FALSE(send.advance());
-        return !send.engine->failed();
+    SlowPull() {
+        for (CommView &view : views_) view.timeout_ns = 0;
+    }
+    static bool keeps_waiting(Side &side, int polls) {
+        for (int poll = 0; poll < polls; ++poll) EXPECT_FALSE(side.advance());
+        return !side.engine->failed();
     }
 };
 
@@ -273,6 +275,52 @@ TEST_F(SlowPull, ASenderSeesThatItsReceiverCopies) {
         EXPECT_TRUE(keeps_waiting(send, patience)) << turn;
     }
     EXPECT_FALSE(keeps_waiting(send, 2 * patience)) << "without an end";
+}
+
+TEST_F(SlowPull, AReceiverThatCopiesKeepsWaitingForTheSameSendersNextMessage) {
+    constexpr std::size_t length = 40 * 262144;
+    for (const bool helped : {true, false}) {
+        const std::uint64_t number = helped ? 1 : 3;
+        Side send(*this, sender, number, length), recv(*this, receiver, number, length, !helped);
+        Side next(*this, receiver, number + 1, length);
+        EXPECT_FALSE(send.advance());
+        EXPECT_TRUE(keeps_waiting(next, patience));
+        for (int turn = 0; turn < 2; ++turn) {
+            EXPECT_FALSE(recv.advance());
+            EXPECT_TRUE(keeps_waiting(next, patience)) << helped << " " << turn;
+        }
+        EXPECT_TRUE(recv.advance());
+    }
+}
+
+TEST_F(SharedPull, ASenderWhoseReceiverCopiesSleepsAllTheSame) {
+    Side send(*this, sender, 1, 40 * 262144), recv(*this, receiver, 1, 40 * 262144, true);
+    for (int turn = 0; turn < 2; ++turn) {
+        for (int poll = 0; poll < 1 << 20; ++poll) EXPECT_FALSE(send.advance());
+        EXPECT_FALSE(recv.advance());
+    }
+    EXPECT_FALSE(send.advance());
+    EXPECT_TRUE(send.engine->waits_long(1));
+}
+
+TEST_F(SharedPull, AnAbortIsSeenWhileOtherMessagesGetOn) {
+    Side queued(*this, sender, 1 + message_slots, 4096);
+    give_up(views_[receiver], BATON_ERR_SYSTEM, OperationPoint{});
+    for (int poll = 0; poll < 300 && !queued.engine->failed(); ++poll) {
+        ++moves_[sender];
+        EXPECT_FALSE(queued.advance());
+    }
+    EXPECT_TRUE(queued.engine->failed());
+}
+
+TEST_F(SharedPull, ASecondTurnIsNotBegunForACommunicatorThatIsBroken) {
+    Side send(*this, sender, 1, 40 * 262144), recv(*this, receiver, 1, 40 * 262144, true);
+    EXPECT_FALSE(send.advance());
+    EXPECT_FALSE(recv.advance());
+    give_up(views_[receiver], BATON_ERR_SYSTEM, OperationPoint{});
+    EXPECT_FALSE(recv.advance());
+    EXPECT_TRUE(recv.engine->failed());
+    EXPECT_EQ(recv.engine->pieces, 1);
 }
 
 TEST_F(SlowPull, MessagesWaitForTheirTurnWhileOthersOfTheirPeerGetOn) {

@@ -19,7 +19,7 @@ public:
     using Remote = HostRemote;
 
     /// `moves`: how often a message with this peer has been seen to get on, which all of the thread's count. A wait's
-    /// clock begins anew then: the peer is there, and this message may have to wait for its turn.
+    /// clock begins anew then: this message may have to wait for its turn, here or there.
     /// `has_no_sends`: the thread has nothing but recvs to progress.
     HostMessageEngine(const CommView &view, const HostReach &reach, const Arrival &mine, int peer, std::uint64_t number,
                       std::uint64_t &moves, bool has_no_sends)
@@ -54,14 +54,16 @@ public:
         if (failed_) return false;
         return load_acquire(word) >= value ? came(wait_for, value) : not_yet(wait_for, value);
     }
-    /// The same, where each change of another word shows that the peer is there.
+    /// The same, where each change of another word shows that the message gets on.
     bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for, const std::uint64_t *moving) {
         if (const std::uint64_t now = load_relaxed(moving); now != moved_to_) {
             moved_to_ = now;
-            ++moves_;
+            gets_on();
         }
         return wait_word(word, value, wait_for);
     }
+    /// The message does, by what this rank has done itself.
+    void gets_on() { ++moves_; }
     /// A slot is handed back so: with release, for its payloads are plain memory (memory_model.md).
     void post_word(std::uint64_t *word, std::uint64_t value) {
         if (!failed_) store_release(word, value);
@@ -155,8 +157,12 @@ private:
 
     /// A wait that has not been satisfied: false, and the message fails when this very wait has lasted too long.
     bool not_yet(WaitFor wait_for, std::uint64_t value) {
-        if (!is_under_way(wait_for, value) || wait_->moves != moves_)
+        if (!is_under_way(wait_for, value)) {
             wait_.emplace(Wait{wait_for, value, moves_, Spin(view_, at(wait_for))});
+        } else if (wait_->moves != moves_) {
+            wait_->moves = moves_;
+            wait_->spin.begin_anew();
+        }
         if (!wait_->spin.keep_waiting()) failed_ = true;
         return false;
     }
@@ -164,7 +170,7 @@ private:
     bool came(WaitFor wait_for, std::uint64_t value) {
         if (is_under_way(wait_for, value)) {
             wait_.reset();
-            ++moves_;
+            gets_on();
         }
         return true;
     }
