@@ -23,7 +23,8 @@ public:
     BATON_HD int ranks() const { return ranks_; }
     /// What a rank combines, in the send buffers.
     BATON_HD Range part_of(int rank) const {
-        return all_ ? split(bytes_, 16, ranks_, rank) : Range{static_cast<std::uint64_t>(rank) * bytes_, bytes_};
+        return all_ ? split(bytes_, copy_granule, ranks_, rank)
+                    : Range{static_cast<std::uint64_t>(rank) * bytes_, bytes_};
     }
     /// Where its result comes to in its recv buffer.
     BATON_HD std::uint64_t result_of(int rank) const { return all_ ? part_of(rank).begin : 0; }

@@ -18,7 +18,7 @@ template <class T, class Engine>
 BATON_HD void allreduce_pull(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
     const auto part_of = [&](int rank) {
-        const Range owned = split(args.bytes, 16, engine.size(), rank);
+        const Range owned = split(args.bytes, copy_granule, engine.size(), rank);
         const Range part = engine.share(owned.bytes, copy_granule);
         return Range{owned.begin + part.begin, part.bytes};
     };

@@ -19,7 +19,7 @@ template <class T, class Engine>
 BATON_HD void allreduce_staged(Engine &engine, const CollectiveArgs &args) {
     constexpr int inputs = 1, result = 0;  // slots
     const int rank = engine.rank();
-    const auto owned_by = [&](int of) { return split(args.bytes, 16, engine.size(), of); };
+    const auto owned_by = [&](int of) { return split(args.bytes, copy_granule, engine.size(), of); };
     StagedSteps at(engine, owned_by(0).bytes, engine.size());
     if (!engine.begin(args.arrival)) return;
     if (!at.is_early() && !at.await_arrivals(engine)) return;

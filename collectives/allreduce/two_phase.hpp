@@ -19,7 +19,7 @@ namespace baton::core {
 template <class T, class Engine>
 BATON_HD void allreduce_two_phase(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
-    const Range owned = split(args.bytes, 16, engine.size(), engine.rank());
+    const Range owned = split(args.bytes, copy_granule, engine.size(), engine.rank());
     const Range part = engine.share(owned.bytes, copy_granule);
     const std::uint64_t place = owned.begin + part.begin;
     reduce_inputs<T>(engine, args, place, args.recv + place, part.bytes);

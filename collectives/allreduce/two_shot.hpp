@@ -17,7 +17,7 @@ namespace baton::core {
 template <class T, class Engine>
 BATON_HD void allreduce_two_shot(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
-    const Range owned = split(args.bytes, 16, engine.size(), engine.rank());
+    const Range owned = split(args.bytes, copy_granule, engine.size(), engine.rank());
     const Range part = engine.share(owned.bytes, 16);
     const std::uint64_t place = owned.begin + part.begin;
     const auto *const sources = inputs_of_all(engine, args, place);

@@ -16,7 +16,7 @@ namespace baton::core {
 template <class T, class Engine>
 BATON_HD void reduce_scatter_pull(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
-    const Range part = engine.share(args.bytes, 16);
+    const Range part = engine.share(args.bytes, copy_granule);
     const std::uint64_t place = static_cast<std::uint64_t>(engine.rank()) * args.bytes + part.begin;
     reduce_inputs<T>(engine, args, place, args.recv + part.begin, part.bytes);
     engine.signal_all(1);

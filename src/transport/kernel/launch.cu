@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(block_threads)
 __global__ void __launch_bounds__(block_threads)
     copy_kernel(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
     wait_for_kernel_before();
-    const Range part = split(bytes, 16, static_cast<int>(gridDim.x), static_cast<int>(blockIdx.x));
+    const Range part = split(bytes, copy_granule, static_cast<int>(gridDim.x), static_cast<int>(blockIdx.x));
     copy_block(destination + part.begin, source + part.begin, part.bytes);
 }
 
