@@ -32,6 +32,12 @@ constexpr int complete_phase = 1;
 
 cudaStream_t as_stream(void *stream) { return static_cast<cudaStream_t>(stream); }
 
+/// Who has asked for copy engines gets them.
+Copies copies_for(const Capabilities &capabilities) {
+    const bool unasked = capabilities.transport == BATON_TRANSPORT_AUTO && !capabilities.copy_engine_limit;
+    return unasked ? Copies::where_fast : Copies::where_possible;
+}
+
 class GpuExecutor final : public Executor {
 public:
     GpuExecutor(const CommView &view, int device, const Capabilities &capabilities, const PeerMemory &peers,
@@ -129,7 +135,7 @@ GpuExecutor::GpuExecutor(const CommView &view, int device, const Capabilities &c
       device_(device),
       route_(make_route(capabilities.links, view.rank, view.size)),
       has_line_rings_(has_line_rings(capabilities)),
-      addresses_(view, peers, rendezvous, std::move(throw_if_broken)),
+      addresses_(view, peers, rendezvous, copies_for(capabilities), std::move(throw_if_broken)),
       idle_words_(idle_words),
       messages_(view, capabilities.channels, addresses_, cuda_->lane),
       pushes_(view, cuda_->lane) {

@@ -50,7 +50,10 @@ bool PeerAddresses::learn(const Plan &plan, const CollectiveArgs &args, bool cap
         }
         if (peer == view_.rank || args.bytes == 0) continue;
         PeerBuffers &buffers = peers[static_cast<std::size_t>(peer)];
-        if (!find(peer, theirs.send, &buffers.send) || !find(peer, theirs.recv, &buffers.recv)) return false;
+        // Nothing is copied into what it sends.
+        if (!find(peer, theirs.send, Copies::where_possible, &buffers.send) ||
+            !find(peer, theirs.recv, copies_, &buffers.recv))
+            return false;
     }
     return true;
 }
@@ -69,16 +72,16 @@ std::byte *PeerAddresses::destination_of(const Message &send, bool worth_waiting
     if (!worth_waiting || !rendezvous_->await_post(send.peer, number, address_patience, entry)) return nullptr;
     const Arrival theirs = Arrival::from_words(entry.data());
     std::byte *address = nullptr;
-    const bool found = theirs.signature == send.arrival.signature && find(send.peer, theirs.recv, &address);
+    const bool found = theirs.signature == send.arrival.signature && find(send.peer, theirs.recv, copies_, &address);
     return found ? address : nullptr;
 }
 
-/// False if the peer's buffer is not mapped here, or not for copies. A buffer that peers need not reach is not named:
-/// null, and true.
-bool PeerAddresses::find(int peer, const BufferRef &buffer, std::byte **address) const {
+/// False if the peer's buffer is not mapped here, or not for such copies. A buffer that peers need not reach is not
+/// named: null, and true.
+bool PeerAddresses::find(int peer, const BufferRef &buffer, Copies which, std::byte **address) const {
     if (!buffer.is_in_region()) return true;
     auto *base = static_cast<std::byte *>(
-        peers_.address_for_copies(peer, static_cast<std::uint32_t>(buffer.slot()), buffer.generation));
+        peers_.address_for_copies(peer, static_cast<std::uint32_t>(buffer.slot()), buffer.generation, which));
     if (base == nullptr) return false;
     *address = base + buffer.offset();
     return true;

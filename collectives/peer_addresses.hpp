@@ -23,10 +23,14 @@ struct PeerBuffers {
 class PeerAddresses {
 public:
     /// `rendezvous` may be null (one rank); its waits end when the communicator breaks, and `throw_if_broken` throws by
-    /// what.
-    PeerAddresses(const CommView &view, const PeerMemory &peers, Rendezvous *rendezvous,
+    /// what. `copies`: where copy engines are to be used.
+    PeerAddresses(const CommView &view, const PeerMemory &peers, Rendezvous *rendezvous, Copies copies,
                   std::function<void()> throw_if_broken)
-        : view_(view), peers_(peers), rendezvous_(rendezvous), throw_if_broken_(std::move(throw_if_broken)) {}
+        : view_(view),
+          peers_(peers),
+          rendezvous_(rendezvous),
+          copies_(copies),
+          throw_if_broken_(std::move(throw_if_broken)) {}
 
     /// Of a collective call, which all ranks issue with the same plan. False: not known; throws in zero-SM mode, where
     /// nothing can take over: what has broken the communicator, or TIMEOUT, or MISMATCH.
@@ -42,11 +46,12 @@ public:
     std::byte *destination_of(const Message &send, bool worth_waiting);
 
 private:
-    bool find(int peer, const BufferRef &buffer, std::byte **address) const;
+    bool find(int peer, const BufferRef &buffer, Copies which, std::byte **address) const;
 
     const CommView &view_;
     const PeerMemory &peers_;
     Rendezvous *const rendezvous_;
+    const Copies copies_;
     const std::function<void()> throw_if_broken_;
 };
 

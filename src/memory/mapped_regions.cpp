@@ -7,6 +7,18 @@
 #include "util/log.hpp"
 
 namespace baton::core {
+namespace {
+
+/// Two GPUs' copy engines that write to each other's cudaMalloc memory take up to 1.45 times as long where its size is
+/// no multiple of 64 KiB, supposedly because the driver maps it in smaller pages then; kernels take no longer
+/// (docs/experiments.md). Small allocations lie in blocks of 2 MiB, which are mapped whole.
+bool slows_copy_engines(const RegionPost &post) {
+    constexpr std::uint64_t block = 2 << 20;
+    constexpr std::uint64_t large_page = 64 << 10;
+    return post.kind == HandleKind::cuda_ipc && post.size > block && post.size % large_page != 0;
+}
+
+}  // namespace
 
 MappedRegions::MappedRegions(MemoryDomain &domain, int rank, int size)
     : domain_(domain),
@@ -112,11 +124,13 @@ void *MappedRegions::address(int owner, std::uint32_t slot, std::uint64_t genera
     return mapping == nullptr ? nullptr : mapping->address;
 }
 
-void *MappedRegions::address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation) const {
+void *MappedRegions::address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation, Copies which) const {
     const std::lock_guard lock(mutex_);
     const Mapping *const mapping = find(owner, slot, generation);
-    const bool by_kernels_alone = mapping != nullptr && owner != rank_ && mapping->post.kind == HandleKind::pool_fd;
-    return mapping == nullptr || by_kernels_alone ? nullptr : mapping->address;
+    if (mapping == nullptr) return nullptr;
+    const bool by_kernels_alone = owner != rank_ && mapping->post.kind == HandleKind::pool_fd;
+    const bool better_by_kernels = which == Copies::where_fast && owner != rank_ && slows_copy_engines(mapping->post);
+    return by_kernels_alone || better_by_kernels ? nullptr : mapping->address;
 }
 
 const MappedRegions::Mapping *MappedRegions::find(int owner, std::uint32_t slot, std::uint64_t generation) const {

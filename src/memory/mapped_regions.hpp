@@ -43,7 +43,7 @@ public:
     bool has_left_for_reclaim() const { return left_for_reclaim_.load(std::memory_order_relaxed); }
 
     void *address(int owner, std::uint32_t slot, std::uint64_t generation) const;
-    void *address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation) const;
+    void *address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation, Copies which) const;
     const RegionEntry *table() const { return table_; }
     std::size_t table_bytes() const { return table_entries_ * sizeof(RegionEntry); }
 

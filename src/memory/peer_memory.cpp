@@ -95,8 +95,8 @@ void *PeerMemory::address(int owner, std::uint32_t slot, std::uint64_t generatio
     return impl_->mapped->address(owner, slot, generation);
 }
 
-void *PeerMemory::address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation) const {
-    return impl_->mapped->address_for_copies(owner, slot, generation);
+void *PeerMemory::address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation, Copies which) const {
+    return impl_->mapped->address_for_copies(owner, slot, generation, which);
 }
 
 const RegionEntry *PeerMemory::table() const { return impl_->mapped->table(); }

@@ -59,8 +59,9 @@ public:
 
     /// Where this process sees a peer's region (own regions: the owner's address); nullptr if the generation is gone.
     void *address(int owner, std::uint32_t slot, std::uint64_t generation) const;
-    /// The same for copies that the host enqueues; nullptr also for what only kernels may be given (PoolMappings).
-    void *address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation) const;
+    /// The same for copies that the host enqueues; nullptr also for what only kernels may be given (PoolMappings), or
+    /// should.
+    void *address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation, Copies which) const;
 
     /// [size][region_slots] entries in host memory that the domain's kernels can read. Kernels keep copies
     /// (sync/region_lookup.hpp).

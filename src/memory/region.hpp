@@ -29,6 +29,12 @@ enum class HandleKind : std::uint32_t {
     memfd,         // file descriptor of host memory, sent beside the post
 };
 
+/// Which copies into a peer's region the host enqueues.
+enum class Copies {
+    where_possible,
+    where_fast  // not where they would be slow in both directions at once
+};
+
 /// What an owner tells its peers about a region. Plain data: lies on the board.
 struct RegionPost {
     HandleKind kind = HandleKind::none;

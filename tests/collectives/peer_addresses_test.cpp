@@ -35,7 +35,7 @@ Failure zero_sm_failure(std::uint64_t timeout_ns,
         CommView view;
         view.size = 2;
         view.timeout_ns = timeout_ns;
-        PeerAddresses addresses(view, peers, &rendezvous, [&] {
+        PeerAddresses addresses(view, peers, &rendezvous, Copies::where_possible, [&] {
             if (load_relaxed(&control.abort) != 0) fail(BATON_ERR_ABORTED, "rank 1 called baton_comm_abort()");
         });
         try {
@@ -104,7 +104,7 @@ struct Named {
     PeerMemory peers;
     Rendezvous rendezvous;
     CommView view;
-    PeerAddresses addresses{view, peers, &rendezvous, [] {}};
+    PeerAddresses addresses{view, peers, &rendezvous, Copies::where_possible, [] {}};
     Arrival arrival;
     std::byte *memory = nullptr;
     std::vector<std::byte *> memories;  // by rank

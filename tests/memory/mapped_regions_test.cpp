@@ -40,10 +40,33 @@ TEST(MappedRegions, OnlyKernelsAreGivenMemoryOfPeersPools) {
 
     EXPECT_EQ(regions.address(1, 3, 1), memory);
     EXPECT_EQ(regions.table()[region_slots + 3].address, reinterpret_cast<std::uintptr_t>(memory));
-    EXPECT_EQ(regions.address_for_copies(1, 3, 1), nullptr);
-    EXPECT_EQ(regions.address_for_copies(1, 4, 1), memory + 8);
-    EXPECT_EQ(regions.address_for_copies(1, 4, 2), nullptr);
-    EXPECT_EQ(regions.address_for_copies(0, 5, 1), memory);
+    EXPECT_EQ(regions.address_for_copies(1, 3, 1, Copies::where_possible), nullptr);
+    EXPECT_EQ(regions.address_for_copies(1, 4, 1, Copies::where_possible), memory + 8);
+    EXPECT_EQ(regions.address_for_copies(1, 4, 2, Copies::where_possible), nullptr);
+    EXPECT_EQ(regions.address_for_copies(0, 5, 1, Copies::where_possible), memory);
+}
+
+TEST(MappedRegions, CopyEnginesAreGivenWhatTheyAreFastWith) {
+    AnyKind domain;
+    char memory[16] = {};
+    MappedRegions regions(domain, 0, 2);
+    const auto post = [&](HandleKind kind, std::uint32_t slot, std::uint64_t size) {
+        RegionPost made = post_of(kind, slot, memory);
+        made.size = size;
+        return made;
+    };
+    constexpr std::uint64_t odd_size = (256 << 20) + 4096;
+    regions.map(1, post(HandleKind::cuda_ipc, 3, odd_size), -1);
+    regions.map(1, post(HandleKind::cuda_ipc, 4, (256 << 20) + 65536), -1);
+    regions.map(1, post(HandleKind::vmm_fd, 5, odd_size), -1);
+    regions.map(1, post(HandleKind::cuda_ipc, 6, 4096), -1);
+    regions.set_own(post(HandleKind::cuda_ipc, 7, odd_size));
+
+    EXPECT_EQ(regions.address_for_copies(1, 3, 1, Copies::where_fast), nullptr);
+    EXPECT_EQ(regions.address_for_copies(1, 3, 1, Copies::where_possible), memory);
+    for (const std::uint32_t slot : {4, 5, 6})
+        EXPECT_EQ(regions.address_for_copies(1, slot, 1, Copies::where_fast), memory);
+    EXPECT_EQ(regions.address_for_copies(0, 7, 1, Copies::where_fast), memory);
 }
 
 TEST(MappedRegions, AreUnmappedWithoutMemory) {

@@ -21,6 +21,20 @@ TEST_F(GpuMemory, FreedAndAllocatedAgain) {
     RecordProperty("same_address", static_cast<int>(same));
 }
 
+/// Where a peer's allocation slows copy engines a kernel takes over, on some ranks alone (memory/mapped_regions.cpp).
+TEST_F(GpuMemory, OfASizeThatSlowsCopyEnginesOnOneRank) {
+    const std::size_t count = n() * 250001;
+    const std::size_t even = (room(count) + 65535) / 65536 * 65536;
+    for (int odd = 0; odd < size() && !HasFailure(); ++odd) {
+        void *memory = nullptr;
+        ASSERT_CUDA(cudaMalloc(&memory, even + (rank() == odd ? 8 : 0)));
+        const std::string what = "odd on rank " + std::to_string(odd);
+        expect_usable(memory, count, static_cast<std::uint64_t>(odd), what);
+        expect_moved(memory, count, static_cast<std::uint64_t>(odd), what);
+        ASSERT_CUDA(cudaFree(memory));
+    }
+}
+
 /// Regions of freed memory must not pile up.
 TEST_F(GpuMemory, RegionsOfFreedMemoryAreGivenUp) {
     for (std::uint64_t i = 0; i < 300; ++i) {

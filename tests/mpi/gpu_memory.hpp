@@ -34,6 +34,35 @@ protected:
         EXPECT_TRUE(same_bytes(Bytes(first, first + static_cast<std::ptrdiff_t>(bytes)), block, BATON_FLOAT32))
             << what << ", in place";
     }
+    /// A broadcast, a message to the next rank and an alltoall, checked; the memory as above, `count` a multiple of n.
+    void expect_moved(void *memory, std::size_t count, std::uint64_t seed, const std::string &what) {
+        const std::size_t bytes = count * 4, block = count / n();
+        std::byte *input = static_cast<std::byte *>(memory), *output = input + bytes;
+        const auto input_of = [&](int of) { return make_input(BATON_FLOAT32, BATON_SUM, seed, of, count); };
+        const int root = static_cast<int>(seed) % size(), next = (rank() + 1) % size();
+        const int before = (rank() + size() - 1) % size();
+        const auto expect_output = [&](const Bytes &expected, const char *operation) {
+            ASSERT_CUDA(cudaStreamSynchronize(stream_));
+            Bytes seen(bytes);
+            copy_memory(seen.data(), output, bytes, true);
+            EXPECT_TRUE(same_bytes(expected, seen)) << what << ", " << operation;
+        };
+        copy_memory(input, input_of(rank()).data(), bytes, true);
+        ASSERT_OK(
+            baton_broadcast(rank() == root ? input : output, output, count, BATON_FLOAT32, root, comm(), stream_));
+        expect_output(input_of(root), "broadcast");
+        ASSERT_OK(baton_sendrecv(input, count, next, output, count, before, BATON_FLOAT32, comm(), stream_));
+        expect_output(input_of(before), "sendrecv");
+        ASSERT_OK(baton_alltoall(input, output, block, BATON_FLOAT32, comm(), stream_));
+        Bytes turned;
+        for (int from = 0; from < size(); ++from) {
+            const Bytes theirs = input_of(from);
+            const auto begin =
+                theirs.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rank()) * block * 4);
+            turned.insert(turned.end(), begin, begin + static_cast<std::ptrdiff_t>(block * 4));
+        }
+        expect_output(turned, "alltoall");
+    }
     std::size_t room(std::size_t count) const { return count * 4 * (n() + 1); }
 };
 
