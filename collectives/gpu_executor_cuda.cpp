@@ -38,6 +38,13 @@ Copies copies_for(const Capabilities &capabilities) {
     return unasked ? Copies::where_fast : Copies::where_possible;
 }
 
+/// Whether the inputs of a rank's block, as far as it knows, begin where the result does not, modulo 16. The kernels
+/// for these and for others do the same for the peers.
+bool is_unaligned(const CollectiveArgs &args, int rank) {
+    const auto input = reinterpret_cast<std::uintptr_t>(args.send) + static_cast<std::uintptr_t>(rank) * args.bytes;
+    return !is_whole_words(args.bytes) || !is_whole_words(input ^ reinterpret_cast<std::uintptr_t>(args.recv));
+}
+
 class GpuExecutor final : public Executor {
 public:
     GpuExecutor(const CommView &view, int device, const Capabilities &capabilities, const PeerMemory &peers,
@@ -181,7 +188,10 @@ GpuExecutor::~GpuExecutor() {
 
 void GpuExecutor::run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args,
                              cudaStream_t stream) {
-    const KernelChoice choice = kernel_for(request.operation, plan.algorithm, request.type);
+    const bool combines_unaligned = request.operation == BATON_REDUCE_SCATTER && plan.algorithm == Algorithm::pull &&
+                                    is_unaligned(args, view_.rank);
+    const KernelChoice choice = combines_unaligned ? reduce_scatter_unaligned_kernel(request.type)
+                                                   : kernel_for(request.operation, plan.algorithm, request.type);
     if (choice.kernel == nullptr) {
         fail(BATON_ERR_INTERNAL, "{}: no kernel runs the algorithm {}", baton_operation_name(request.operation),
              algorithm_name(plan.algorithm));

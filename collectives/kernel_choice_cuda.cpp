@@ -36,6 +36,8 @@ std::vector<const void *> all_kernels() {
                 kernels.push_back(kernel_for(entry.operation, way.algorithm, static_cast<baton_type>(type)).kernel);
         }
     }
+    for (int type = 0; type < BATON_TYPE_COUNT; ++type)
+        kernels.push_back(reduce_scatter_unaligned_kernel(static_cast<baton_type>(type)).kernel);
     // One that no file of kernels compiles.
     if (std::count(kernels.begin(), kernels.end(), nullptr) != 0)
         fail(BATON_ERR_INTERNAL, "a way of ways.hpp has no kernel");

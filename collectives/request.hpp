@@ -18,6 +18,9 @@ constexpr bool is_collective(baton_operation operation) {
            operation == BATON_BROADCAST;
 }
 
+/// Blocks of so many bytes all begin where the first one does, modulo 16.
+constexpr bool is_whole_words(std::uint64_t bytes) { return bytes % 16 == 0; }
+
 /// A checked call of a collective, a message or a one-sided transfer: what selection and the executors work on. Buffers
 /// are this rank's; in_place has been resolved to pointers.
 struct Request {

@@ -159,6 +159,8 @@ private:
                 reason = Reason::reach;
             } else if (row->mover == Mover::copy_engine && copy_engine_allowed() && relays_unasked()) {
                 reason = Reason::relays_unmeasured;
+            } else if (row->mover == Mover::copy_engine && copy_engine_allowed() && combines_unaligned()) {
+                reason = Reason::whole_words_only;
             }
         }
         if (!take_first([](const TuningRow &) { return true; }, reason))
@@ -199,7 +201,8 @@ private:
 
     bool possible(const TuningRow &row) const {
         if ((row.mover == Mover::host) == capabilities_.on_gpu) return false;
-        if (row.mover == Mover::copy_engine && (!copy_engine_allowed() || relays_unasked())) return false;
+        if (row.mover == Mover::copy_engine && (!copy_engine_allowed() || relays_unasked() || combines_unaligned()))
+            return false;
         const Way *way = way_of(row);
         if (way != nullptr && !serves(*way, capabilities_.size)) return false;
         if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) return false;
@@ -239,6 +242,13 @@ private:
         return request_.operation == BATON_BROADCAST && worth_relaying(request_.bytes, capabilities_.size) &&
                capabilities_.transport == BATON_TRANSPORT_AUTO && !capabilities_.copy_engine_limit &&
                (table == nullptr || table->built_in);
+    }
+
+    /// A reduce_scatter of blocks that the kernel beside copy engines would add element by element, slowly: `pull` has
+    /// a kernel for these. Whatever a table says: sizes between its own are not measured (baton_tune doubles them).
+    bool combines_unaligned() const {
+        return request_.operation == BATON_REDUCE_SCATTER && !is_whole_words(request_.bytes) &&
+               capabilities_.transport == BATON_TRANSPORT_AUTO;
     }
 
     void take(const TuningRow &row, Reason reason) {

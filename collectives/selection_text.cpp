@@ -57,6 +57,8 @@ std::string reason_text(const Plan &plan, const Request &request, const Capabili
             return row_text(request, capabilities, "which is not possible here");
         case Reason::relays_unmeasured:
             return row_text(request, capabilities, "whose relays have not been measured");
+        case Reason::whole_words_only:
+            return row_text(request, capabilities, "for blocks that are multiples of 16 bytes");
         case Reason::reach:
             return capabilities.reach_reason;
         case Reason::staging:

@@ -197,6 +197,23 @@ TEST(Selection, TheCopyEngineLimitWinsOverTheTable) {
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 29, asked).channels, 32) << "the channels are those of the table's row";
 }
 
+/// A kernel beside copy engines adds other blocks slowly.
+TEST(Selection, CopyEnginesPushBlocksOfWholeWordsToBeCombined) {
+    Capabilities capabilities = gpu(2);
+    capabilities.tuning[0].operations[BATON_REDUCE_SCATTER] = {
+        {.up_to_bytes = 8 << 20, .algorithm = Algorithm::pull, .mover = Mover::kernel},
+        {.algorithm = Algorithm::push, .mover = Mover::copy_engine}};
+    constexpr std::uint64_t bytes = 16 << 20;
+    EXPECT_EQ(plan_for(BATON_REDUCE_SCATTER, bytes, capabilities).mover, Mover::copy_engine);
+    const Plan plan = plan_for(BATON_REDUCE_SCATTER, bytes + 8, capabilities);
+    EXPECT_EQ(plan.mover, Mover::kernel);
+    EXPECT_EQ(plan.algorithm, Algorithm::pull);
+    EXPECT_THAT(text_for(BATON_REDUCE_SCATTER, bytes + 8, capabilities),
+                HasSubstr("for blocks that are multiples of 16 bytes"));
+    capabilities.transport = BATON_TRANSPORT_COPY_ENGINE;
+    EXPECT_EQ(plan_for(BATON_REDUCE_SCATTER, bytes + 8, capabilities).mover, Mover::copy_engine);
+}
+
 /// They would be counted among the calls that the hosts meet in, on some ranks only.
 TEST(Selection, ZeroSmReducesAndBroadcastsByKernels) {
     Capabilities zero_sm = gpu(8);

@@ -6,9 +6,10 @@
 #include "gpu_support.cuh"
 #include "transport/element/dispatch.hpp"
 #include "transport/host/move.hpp"
-#include "transport/kernel/reduce_block.cuh"
+#include "transport/kernel/reduce_unaligned.cuh"
 
-/// The device's copy_block(), and its reduce_block() against the host's, which the host tests compare with references.
+/// The device's copy_block(), and its reduce_block() and reduce_unaligned() against the host's, which the host tests
+/// compare with references.
 namespace baton::test {
 namespace {
 
@@ -20,9 +21,17 @@ __global__ void copy_kernel(void *destination, const void *source, std::size_t b
 }
 
 template <class T>
+using ReduceKernel = void (*)(T *const *destinations, int destination_count, const T *const *sources, int source_count,
+                              std::size_t count, int op);
+template <class T>
 __global__ void reduce_kernel(T *const *destinations, int destination_count, const T *const *sources, int source_count,
                               std::size_t count, int op) {
     core::on_device::reduce_block<T, true>(destinations, destination_count, sources, source_count, count, op);
+}
+template <class T>
+__global__ void unaligned_kernel(T *const *destinations, int destination_count, const T *const *sources,
+                                 int source_count, std::size_t count, int op) {
+    core::on_device::reduce_unaligned<T>(destinations, destination_count, sources, source_count, count, op);
 }
 
 class MoveGpu : public OnGpu {
@@ -60,6 +69,13 @@ protected:
 
     template <class T>
     void check_reduce(int op, int sources, int destinations, std::size_t count, Placement placement, bool in_place) {
+        for (const ReduceKernel<T> kernel : {&reduce_kernel<T>, &unaligned_kernel<T>})
+            check_kernel<T>(kernel, op, sources, destinations, count, placement, in_place);
+    }
+
+    template <class T>
+    void check_kernel(ReduceKernel<T> kernel, int op, int sources, int destinations, std::size_t count,
+                      Placement placement, bool in_place) {
         std::mt19937_64 random(count + 1);
         const Layout layout(sources + destinations, count * sizeof(T), placement);
         Bytes memory(layout.size(), 0xA5);
@@ -79,13 +95,13 @@ protected:
             device_to.push_back(arena_->data() + at);
         }
         core::on_host::reduce_block<T>(host_to.data(), destinations, host_from.data(), sources, count, op);
-        reduce_kernel<T><<<1, threads>>>(reinterpret_cast<T *const *>(destinations_->set(device_to)), destinations,
-                                         reinterpret_cast<const T *const *>(sources_->set(device_from)), sources, count,
-                                         op);
-        finish_kernel("reduce_kernel");
+        const bool unaligned = kernel == &unaligned_kernel<T>;
+        kernel<<<1, threads>>>(reinterpret_cast<T *const *>(destinations_->set(device_to)), destinations,
+                               reinterpret_cast<const T *const *>(sources_->set(device_from)), sources, count, op);
+        finish_kernel(unaligned ? "unaligned_kernel" : "reduce_kernel");
         EXPECT_TRUE(arena_equals(memory))
-            << "op " << op << ", " << sources << " sources, " << destinations << " destinations, " << count
-            << " elements, " << describe(placement) << ", in place " << in_place;
+            << (unaligned ? "unaligned, " : "") << "op " << op << ", " << sources << " sources, " << destinations
+            << " destinations, " << count << " elements, " << describe(placement) << ", in place " << in_place;
     }
 
     template <class T>
@@ -101,6 +117,11 @@ protected:
             }
         }
         check_reduce<T>(BATON_SUM, 4, 1, core::on_device::long_words * 16 / sizeof(T) + 3, {0, 0}, false);
+        for (const int sources : {2, 3, 4, 5, 8, 9}) {
+            // Each buffer begins somewhere else, modulo 16.
+            check_reduce<T>(BATON_SUM, sources, 1, 40009 / sizeof(T), {0, sizeof(T)}, false);
+            check_reduce<T>(BATON_MIN, sources, 1, 40009 / sizeof(T), {3 * sizeof(T), sizeof(T)}, true);
+        }
         for (std::size_t offset = 1; offset <= 16; ++offset) {
             check_reduce<T>(BATON_SUM, 4, 2, 333, {offset, 0}, true);
             check_reduce<T>(BATON_SUM, 5, 2, 333, {offset, 1}, false);

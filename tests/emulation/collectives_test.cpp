@@ -16,6 +16,7 @@
 #include "emulation/node.hpp"
 #include "support/seed.hpp"
 #include "transport/kernel/grid.cuh"
+#include "transport/kernel/unaligned_engine.cuh"
 
 namespace baton::emulation {
 namespace {
@@ -40,6 +41,15 @@ void collective_kernel(const CommView &view, const core::RoutedArgs &args) {
     core::EngineFor<operation, algorithm> engine(view, shared, static_cast<int>(blockIdx.x),
                                                  static_cast<int>(gridDim.x));
     core::run_algorithm<operation, algorithm, T>(engine, args);
+}
+
+/// collectives/reduce_scatter_kernels.cu has the same.
+template <class T>
+void unaligned_kernel(const CommView &view, const core::RoutedArgs &args) {
+    core::wait_for_kernel_before();
+    __shared__ core::KernelShared shared;
+    core::UnalignedEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    core::run_algorithm<BATON_REDUCE_SCATTER, Algorithm::pull, T>(engine, args);
 }
 
 struct Kernel {
@@ -72,6 +82,13 @@ std::vector<Kernel> all_kernels() {
     add_kernels<BATON_ALLREDUCE, float>(kernels, BATON_FLOAT32);
     add_kernels<BATON_REDUCE_SCATTER, core::BFloat16>(kernels, BATON_BFLOAT16);
     add_kernels<BATON_ALLREDUCE, core::BFloat16>(kernels, BATON_BFLOAT16);
+    const std::vector<Kernel> by_words = kernels;
+    for (const Kernel &kernel : by_words) {
+        if (kernel.operation != BATON_REDUCE_SCATTER || kernel.way.algorithm != Algorithm::pull) continue;
+        kernels.push_back(kernel);
+        kernels.back().run =
+            kernel.type == BATON_FLOAT32 ? &unaligned_kernel<float> : &unaligned_kernel<core::BFloat16>;
+    }
     return kernels;
 }
 

@@ -42,6 +42,9 @@ inline int __all_sync(unsigned /*mask*/, int vote) {
 /// What needs a whole warp is done behind a barrier of it (cuda/transport/kernel/ptx.cuh): threads that have parted
 /// show there.
 inline unsigned __activemask() { return 0xFFFFFFFF; }
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+    return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) >> shift % 32);
+}
 [[noreturn]] inline void __trap() { std::abort(); }
 inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 

@@ -1,4 +1,4 @@
-// Reductions by one block: whole rounds of its words, the last round, and the elements beside them.
+// Copies and reductions by one block: whole rounds of its words, the last round, and the elements beside them.
 #include "emulation/cuda.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,11 @@
 #include "emulation/block.hpp"
 #include "support/seed.hpp"
 #include "transport/element/reduce.hpp"
-#include "transport/kernel/reduce_block.cuh"
+#include "transport/kernel/reduce_unaligned.cuh"
+
+#if defined(BATON_ASAN)
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace baton::emulation {
 namespace {
@@ -28,7 +32,7 @@ struct Offsets {
 /// Into memory of its own, then over the last source.
 template <class T, bool may_be_long = false>
 void expect_reduced(baton_type type, baton_op op, int ranks, std::size_t count, std::uint64_t seed,
-                    const Offsets &offsets = {}) {
+                    const Offsets &offsets = {}, bool unaligned = false) {
     constexpr std::size_t guard = 32;
     const std::size_t bytes = count * sizeof(T);
     const test::Buffers inputs = test::all_patterns(seed + count, ranks, bytes);
@@ -46,8 +50,10 @@ void expect_reduced(baton_type type, baton_op op, int ranks, std::size_t count, 
         T *const destinations[1] = {reinterpret_cast<T *>(to)};
         std::vector<std::byte> wanted = whole;
         std::copy(expected.begin(), expected.end(), wanted.begin() + (to - whole.data()));
-        run_grid(1, threads, seed,
-                 [&] { core::reduce_block<T, may_be_long>(destinations, 1, sources.data(), ranks, count, op); });
+        run_grid(1, threads, seed, [&] {
+            unaligned ? core::reduce_unaligned<T>(destinations, 1, sources.data(), ranks, count, op)
+                      : core::reduce_block<T, may_be_long>(destinations, 1, sources.data(), ranks, count, op);
+        });
         ASSERT_TRUE(test::equal_bytes(wanted, whole))
             << fmt::format("{} {} of {} ranks, {}{}, offsets {} {} {}", count, baton_type_name(type), ranks,
                            baton_op_name(op), where, offsets.result, offsets.sources, offsets.last_source);
@@ -62,12 +68,16 @@ void expect_reduced(baton_type type, baton_op op, int ranks, std::size_t count, 
 template <class T>
 void expect_reduced_anywhere(baton_type type, std::uint64_t seed) {
     constexpr std::size_t round = 16 * threads;  // elements
-    for (const int ranks : {2, 3, 4}) {
+    for (const int ranks : {2, 3, 4, 5, 6, 7, 8, 9}) {
         for (const Offsets &offsets : {Offsets{sizeof(T), 0, 0}, Offsets{0, sizeof(T), sizeof(T)},
                                        Offsets{8, 8, sizeof(T)}, Offsets{0, 0, 1}, Offsets{1, 0, 0}}) {
-            for (const std::size_t count : {std::size_t{1}, round - 1, round, 2 * round + 5})
-                expect_reduced<T>(type, BATON_SUM, ranks, count, seed, offsets);
-            expect_reduced<T>(type, BATON_MAX, ranks, round + 1, seed, offsets);
+            for (const bool unaligned : {false, true}) {
+                for (const std::size_t count : {std::size_t{1}, round - 1, round, 2 * round + 5})
+                    expect_reduced<T>(type, BATON_SUM, ranks, count, seed, offsets, unaligned);
+                expect_reduced<T>(type, BATON_MAX, ranks, round + 1, seed, offsets, unaligned);
+                if (core::op_defined(type, BATON_AVG))
+                    expect_reduced<T>(type, BATON_AVG, ranks, round + 1, seed, offsets, unaligned);
+            }
             if (testing::Test::HasFailure()) return;
         }
     }
@@ -92,6 +102,45 @@ std::uint64_t drawn_seed() {
     const std::uint64_t seed = test::draw_seed();
     std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
     return seed;
+}
+
+/// Loads of these bytes, from a multiple of 8 on, end a process that AddressSanitizer looks after.
+void forbid([[maybe_unused]] const std::byte *at, [[maybe_unused]] std::size_t bytes) {
+#if defined(BATON_ASAN)
+    ASAN_POISON_MEMORY_REGION(at, bytes);
+#endif
+}
+void allow([[maybe_unused]] const std::byte *at, [[maybe_unused]] std::size_t bytes) {
+#if defined(BATON_ASAN)
+    ASAN_UNPOISON_MEMORY_REGION(at, bytes);
+#endif
+}
+
+TEST(CopyBlock, MovesEveryByteAndNoOtherAtAnyAddress) {
+    const std::uint64_t seed = drawn_seed();
+    constexpr std::size_t guard = 32;
+    constexpr std::size_t round = 16 * 8 * threads;
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{47}, std::size_t{48}, std::size_t{49},
+                                    round - 1, round + 32, round + 33, 3 * round + 500}) {
+        const std::vector<std::byte> patterns = test::all_patterns(seed + bytes, 1, 16 + bytes)[0];
+        for (std::size_t from = 0; from < 16; ++from) {
+            // What lies before and behind the source may be another rank's at the moment: AddressSanitizer sees loads.
+            std::vector<std::byte> source(patterns.begin(),
+                                          patterns.begin() + static_cast<std::ptrdiff_t>(from + bytes));
+            forbid(source.data(), from / 8 * 8);
+            for (const std::size_t to : {std::size_t{0}, std::size_t{1}, std::size_t{8}, std::size_t{15}}) {
+                std::vector<std::byte> memory(guard + bytes + guard, std::byte{0xEE});
+                std::vector<std::byte> wanted = memory;
+                const auto begin = patterns.begin() + static_cast<std::ptrdiff_t>(from);
+                std::copy(begin, begin + static_cast<std::ptrdiff_t>(bytes),
+                          wanted.begin() + static_cast<std::ptrdiff_t>(guard / 2 + to));
+                run_grid(1, threads, seed,
+                         [&] { core::copy_block(memory.data() + guard / 2 + to, source.data() + from, bytes); });
+                ASSERT_TRUE(test::equal_bytes(wanted, memory)) << fmt::format("{} bytes, {} to {}", bytes, from, to);
+            }
+            allow(source.data(), from / 8 * 8);
+        }
+    }
 }
 
 /// From long_words on there are other rounds, of 16 words a thread.

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transport/kernel/word.cuh"
+#include "transport/kernel/shifted_words.cuh"
 
 /// Copying by one block. All threads of a one-dimensional block call with the same arguments; nobody waits inside, so
 /// the caller puts its barriers around. The results of one thread's stores are published by the caller's release.
@@ -21,12 +21,24 @@ struct AlignedPart {
     std::size_t body;   // the units in them
 };
 
-__device__ inline AlignedPart aligned_part(const void *pointer, std::size_t count, std::size_t unit,
-                                           std::size_t word = 16) {
-    std::size_t head = (word - address_of(pointer) % word) % word / unit;
+__device__ inline AlignedPart aligned_part(const void *pointer, std::size_t count, std::size_t unit) {
+    std::size_t head = (16 - address_of(pointer) % 16) % 16 / unit;
     if (head > count) head = count;
-    const std::size_t words = (count - head) / (word / unit);
-    return {head, words, words * (word / unit)};
+    const std::size_t words = (count - head) / (16 / unit);
+    return {head, words, words * (16 / unit)};
+}
+
+/// That of a destination whose sources lie differently (ShiftedWords): without its first and its last word, for which
+/// words would be loaded that begin before a source or end behind it, and from a line of 128 bytes of `lined` on, so
+/// that a warp touches no more lines there than it must: of the destination or a source, as a rule the peer's.
+__device__ inline AlignedPart inner_part(const void *destination, std::size_t count, std::size_t unit,
+                                         const void *lined) {
+    constexpr std::size_t words_of_line = 8;
+    const AlignedPart all = aligned_part(destination, count, unit);
+    const std::size_t left_out = words_of_line - (address_of(lined) + all.head * unit) / 16 % words_of_line;
+    if (all.words <= left_out + 1) return {count, 0, 0};
+    const std::size_t words = all.words - left_out - 1;
+    return {all.head + left_out * (16 / unit), words, words * (16 / unit)};
 }
 
 /// Bits in which the pointers differ from `reference`, so that "co-aligned to w" is (difference & (w - 1)) == 0.
@@ -39,10 +51,10 @@ __device__ inline std::uintptr_t address_difference(const Pointer *pointers, int
 
 /// Up to `unroll` words from word `base` on, a block's width apart: all loads are under way before the first store.
 /// `whole`: none of them lies behind `words`.
-template <class Word, int unroll, bool whole>
-__device__ inline void copy_round(Word *to, const Word *from, std::size_t base, std::size_t words) {
+template <int unroll, bool whole>
+__device__ inline void copy_round(uint4 *to, const uint4 *from, std::size_t base, std::size_t words) {
     const std::size_t stride = blockDim.x;
-    Word held[unroll];
+    uint4 held[unroll];
 #pragma unroll
     for (int k = 0; k < unroll; ++k) {
         if (whole || base + k * stride < words) held[k] = load_word(from + base + k * stride);
@@ -54,20 +66,19 @@ __device__ inline void copy_round(Word *to, const Word *from, std::size_t base, 
 }
 
 /// Words [0, words) from source + offset to destination + offset (in bytes).
-template <class Word>
 __device__ inline void copy_words(void *destination, const void *source, std::size_t offset, std::size_t words) {
     constexpr int unroll = 8;
-    auto *const to = reinterpret_cast<Word *>(static_cast<char *>(destination) + offset);
-    const auto *const from = reinterpret_cast<const Word *>(static_cast<const char *>(source) + offset);
+    auto *const to = reinterpret_cast<uint4 *>(static_cast<char *>(destination) + offset);
+    const auto *const from = reinterpret_cast<const uint4 *>(static_cast<const char *>(source) + offset);
     const std::size_t stride = blockDim.x;
     std::size_t base = threadIdx.x;
     for (; base + (unroll - 1) * stride < words; base += unroll * stride) {
-        copy_round<Word, unroll, true>(to, from, base, words);
+        copy_round<unroll, true>(to, from, base, words);
     }
-    if (base < words) copy_round<Word, unroll, false>(to, from, base, words);
+    if (base < words) copy_round<unroll, false>(to, from, base, words);
 }
 
-/// The bytes before and after the words that copy_words() moves.
+/// The bytes before and after the words.
 __device__ inline void copy_edges(void *destination, const void *source, const AlignedPart &aligned,
                                   std::size_t bytes) {
     for (std::size_t i = threadIdx.x; i < bytes - aligned.body; i += blockDim.x) {
@@ -77,30 +88,36 @@ __device__ inline void copy_edges(void *destination, const void *source, const A
     }
 }
 
-/// Where source and destination do not agree modulo 16. Not inlined: rare, and five loops of code.
-__device__ __noinline__ inline void copy_narrow(void *destination, const void *source, std::size_t bytes,
-                                                std::uintptr_t difference) {
-    const std::size_t width = difference % 8 == 0 ? 8 : difference % 4 == 0 ? 4 : difference % 2 == 0 ? 2 : 1;
-    const AlignedPart aligned = aligned_part(source, bytes, 1, width);
-    copy_edges(destination, source, aligned, bytes);
-    if (width == 8) {
-        copy_words<std::uint64_t>(destination, source, aligned.head, aligned.words);
-    } else if (width == 4) {
-        copy_words<std::uint32_t>(destination, source, aligned.head, aligned.words);
-    } else if (width == 2) {
-        copy_words<std::uint16_t>(destination, source, aligned.head, aligned.words);
-    } else {
-        copy_words<std::uint8_t>(destination, source, aligned.head, aligned.words);
+template <int unroll, bool whole>
+__device__ inline void copy_shifted_round(uint4 *to, const char *from, const WarpRounds<unroll> &rounds) {
+    ShiftedWords<unroll> held;
+    held.template load<whole>(from, rounds);
+#pragma unroll
+    for (int k = 0; k < unroll; ++k) {
+        const uint4 word = held.word(k);
+        if (whole || rounds.has(k)) store_word(to + rounds.place(k), word);
     }
+}
+
+/// Where source and destination do not agree modulo 16. Not inlined: rare, and loops of its own.
+__device__ __noinline__ inline void copy_shifted(void *destination, const void *source, std::size_t bytes) {
+    constexpr int unroll = 8;
+    const AlignedPart aligned = inner_part(destination, bytes, 1, destination);
+    auto *const to = reinterpret_cast<uint4 *>(static_cast<char *>(destination) + aligned.head);
+    const char *const from = static_cast<const char *>(source) + aligned.head;
+    WarpRounds<unroll> rounds(aligned.words);
+    for (; rounds.is_whole(); rounds.advance()) copy_shifted_round<unroll, true>(to, from, rounds);
+    if (rounds.has_any()) copy_shifted_round<unroll, false>(to, from, rounds);
+    copy_edges(destination, source, aligned, bytes);
 }
 
 /// Copies `bytes`. Source and destination do not overlap, unless they are equal.
 __device__ inline void copy_block(void *destination, const void *source, std::size_t bytes) {
     if (bytes == 0) return;
     const std::uintptr_t difference = address_of(destination) ^ address_of(source);
-    if (difference % 16 != 0) return copy_narrow(destination, source, bytes, difference);
+    if (difference % 16 != 0) return copy_shifted(destination, source, bytes);
     const AlignedPart aligned = aligned_part(source, bytes, 1);
-    copy_words<uint4>(destination, source, aligned.head, aligned.words);
+    copy_words(destination, source, aligned.head, aligned.words);
     copy_edges(destination, source, aligned, bytes);
 }
 

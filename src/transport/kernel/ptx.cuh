@@ -66,6 +66,14 @@ __device__ inline void store_word(std::uint8_t *at, std::uint8_t word) {
     asm volatile("st.global.u8 [%0], %1;" ::"l"(at), "r"(static_cast<std::uint32_t>(word)) : "memory");
 }
 
+/// What the next thread of the warp gives, the first one's in the last thread. All of the warp call it together.
+__device__ inline uint4 word_of_next_thread(const uint4 &given) {
+    const unsigned all = 0xFFFFFFFF;
+    const int next = static_cast<int>(threadIdx.x + 1) % 32;
+    return {__shfl_sync(all, given.x, next), __shfl_sync(all, given.y, next), __shfl_sync(all, given.z, next),
+            __shfl_sync(all, given.w, next)};
+}
+
 // Does nothing if not `when`: a load gives zero then.
 __device__ inline std::uint32_t load_when(const std::uint32_t *at, bool when) {
     std::uint32_t word;

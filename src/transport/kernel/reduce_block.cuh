@@ -208,6 +208,8 @@ __device__ inline void reduce_block(T *const *destinations, int destination_coun
     };
     if (source_count == 2) {
         reduce_words_ahead(words_of.template operator()<2, 4>());
+    } else if (source_count == 3) {
+        reduce_words(words_of.template operator()<3, 2>());
     } else if (may_be_long && source_count == 4 && aligned.words >= long_words) {
         reduce_words(words_of.template operator()<4, 4>());
     } else if (source_count == 4) {

@@ -20,6 +20,16 @@ void store_word(Word *at, Word word) {
     *at = word;
 }
 
+inline uint4 word_of_next_thread(const uint4 &given) {
+    constexpr unsigned warp = 32;
+    static thread_local uint4 words[1024];  // a block is a thread of the host
+    words[threadIdx.x] = given;
+    emulation::barrier(emulation::Gather::warp, true);
+    const uint4 next = words[threadIdx.x / warp * warp + (threadIdx.x + 1) % warp];
+    emulation::barrier(emulation::Gather::warp, true);
+    return next;
+}
+
 inline std::uint32_t load_when(const std::uint32_t *at, bool when) { return when ? *at : 0; }
 inline std::uint32_t load_when(const std::uint8_t *at, bool when) { return when ? *at : 0U; }
 template <class Word>
