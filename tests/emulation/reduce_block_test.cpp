@@ -29,6 +29,18 @@ struct Offsets {
     std::size_t last_source = 0;
 };
 
+/// Loads of these bytes, from a multiple of 8 on, end a process that AddressSanitizer looks after.
+void forbid([[maybe_unused]] const std::byte *at, [[maybe_unused]] std::size_t bytes) {
+#if defined(BATON_ASAN)
+    ASAN_POISON_MEMORY_REGION(at, bytes);
+#endif
+}
+void allow([[maybe_unused]] const std::byte *at, [[maybe_unused]] std::size_t bytes) {
+#if defined(BATON_ASAN)
+    ASAN_UNPOISON_MEMORY_REGION(at, bytes);
+#endif
+}
+
 /// Into memory of its own, then over the last source.
 template <class T, bool may_be_long = false>
 void expect_reduced(baton_type type, baton_op op, int ranks, std::size_t count, std::uint64_t seed,
@@ -37,13 +49,20 @@ void expect_reduced(baton_type type, baton_op op, int ranks, std::size_t count, 
     const std::size_t bytes = count * sizeof(T);
     const test::Buffers inputs = test::all_patterns(seed + count, ranks, bytes);
     const std::vector<std::byte> expected = test::expected_reduction(inputs, count, type, op);
-    test::Buffers memory(inputs.size() + 1, std::vector<std::byte>(guard + bytes + guard, std::byte{0xEE}));
+    // What lies before and behind a source may be another rank's at the moment: AddressSanitizer sees loads.
+    test::Buffers memory;
+    for (std::size_t s = 0; s < inputs.size(); ++s) {
+        const std::size_t offset = s + 1 == inputs.size() ? offsets.last_source : offsets.sources;
+        memory.emplace_back(guard + offset + bytes, std::byte{0xEE});
+    }
+    memory.emplace_back(guard + offsets.result + bytes + guard, std::byte{0xEE});
     const std::size_t result_at = guard + offsets.result;
     std::vector<const T *> sources;
     for (std::size_t s = 0; s < inputs.size(); ++s) {
         const bool is_last = s + 1 == inputs.size();
         std::byte *const at = memory[s].data() + guard + (is_last ? offsets.last_source : offsets.sources);
         std::copy(inputs[s].begin(), inputs[s].end(), at);
+        if (!is_last) forbid(memory[s].data(), static_cast<std::size_t>(at - memory[s].data()) / 8 * 8);
         sources.push_back(reinterpret_cast<const T *>(at));
     }
     const auto reduce_to = [&](std::byte *to, std::vector<std::byte> &whole, const char *where) {
@@ -104,18 +123,6 @@ std::uint64_t drawn_seed() {
     return seed;
 }
 
-/// Loads of these bytes, from a multiple of 8 on, end a process that AddressSanitizer looks after.
-void forbid([[maybe_unused]] const std::byte *at, [[maybe_unused]] std::size_t bytes) {
-#if defined(BATON_ASAN)
-    ASAN_POISON_MEMORY_REGION(at, bytes);
-#endif
-}
-void allow([[maybe_unused]] const std::byte *at, [[maybe_unused]] std::size_t bytes) {
-#if defined(BATON_ASAN)
-    ASAN_UNPOISON_MEMORY_REGION(at, bytes);
-#endif
-}
-
 TEST(CopyBlock, MovesEveryByteAndNoOtherAtAnyAddress) {
     const std::uint64_t seed = drawn_seed();
     constexpr std::size_t guard = 32;
@@ -124,7 +131,6 @@ TEST(CopyBlock, MovesEveryByteAndNoOtherAtAnyAddress) {
                                     round - 1, round + 32, round + 33, 3 * round + 500}) {
         const std::vector<std::byte> patterns = test::all_patterns(seed + bytes, 1, 16 + bytes)[0];
         for (std::size_t from = 0; from < 16; ++from) {
-            // What lies before and behind the source may be another rank's at the moment: AddressSanitizer sees loads.
             std::vector<std::byte> source(patterns.begin(),
                                           patterns.begin() + static_cast<std::ptrdiff_t>(from + bytes));
             forbid(source.data(), from / 8 * 8);
