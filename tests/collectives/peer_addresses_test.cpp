@@ -8,6 +8,7 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "collectives/p2p/message.hpp"
+#include "memory/fake_domain.hpp"
 #include "memory/memory_domain.hpp"
 #include "util/failure.hpp"
 
@@ -133,6 +134,59 @@ TEST(PeerAddresses, OfACollectiveAreWhereThePeersSay) {
         EXPECT_EQ(buffers[peer].send, rank.memories[peer] + send_at);
         EXPECT_EQ(buffers[peer].recv, rank.memories[peer] + recv_at);
     });
+}
+
+/// Exports what it is told to, as cudaMalloc memory; nobody looks there.
+class LikeCudaMalloc final : public testing::FakeDomain {
+public:
+    LikeCudaMalloc() : FakeDomain(true) {}
+    void *import_region(int, const RegionPost &post, int) override { return reinterpret_cast<void *>(post.base); }
+    void unimport_region(const RegionPost &, void *) override {}
+};
+
+/// Copy engines write into what a peer receives in, and only read what it sends.
+TEST(PeerAddresses, OfMemoryThatSlowsCopyEnginesAreKnownWhereNothingIsReceivedThere) {
+    const auto ends = ThreadBootstrap::make(2);
+    const auto be = [&](Bootstrap &bootstrap) {
+        LikeCudaMalloc domain;
+        PeerMemory peers(bootstrap, domain, {});
+        Rendezvous rendezvous(bootstrap);
+        CommView view;
+        view.rank = bootstrap.rank();
+        view.size = 2;
+        view.timeout_ns = hour_ns;
+        const auto reference_into = [&](std::uint64_t base, std::uint64_t size) {
+            Export exported;
+            exported.post.kind = HandleKind::cuda_ipc;
+            exported.post.base = base;
+            exported.post.size = size;
+            const PublishedRegion region = peers.publish(std::move(exported), std::chrono::seconds(30));
+            return BufferRef::in_region(region.slot, region.generation, 0);
+        };
+        const BufferRef even = reference_into(std::uint64_t{1} << 30, 64 << 20);
+        const BufferRef odd = reference_into(std::uint64_t{2} << 30, (64 << 20) + 8);
+        for (const Copies copies : {Copies::where_possible, Copies::where_fast}) {
+            PeerAddresses addresses(view, peers, &rendezvous, copies, [] {});
+            for (const bool receives_in_odd : {false, true}) {
+                CollectiveArgs args;
+                args.bytes = 16;
+                args.arrival.signature = Signature::make(BATON_ALLGATHER, BATON_INT8, 0, 16);
+                args.arrival.send = odd;
+                args.arrival.recv = receives_in_odd ? odd : even;
+                std::vector<PeerBuffers> buffers;
+                // As in zero-SM mode, so that no rank gives up waiting.
+                EXPECT_EQ(addresses.learn({.stream_words = true}, args, false, buffers),
+                          copies == Copies::where_possible || !receives_in_odd);
+            }
+        }
+        bootstrap.barrier();
+        peers.leave();
+        peers.unmap_peers();
+        bootstrap.barrier();
+    };
+    std::thread rank_1([&] { be(*ends[1]); });
+    be(*ends[0]);
+    rank_1.join();
 }
 
 /// Rank 0 sends. A recv of something else, or into memory that is gone, is the kernels' to find.
