@@ -39,7 +39,7 @@ enum class Reason {
     instead_of_row,       // what that row says is not possible here
     reach,                // likewise, because of Capabilities::reach_reason
     relays_unmeasured,    // what that row says was measured without the relays that it would take here
-    whole_words_only,     // what that row says was measured with blocks of whole words only
+    whole_words_only,     // what that row says is for blocks of whole words
     staging,              // instead of what it says, because of Capabilities::single_copies_share_cpus
     packet_limit,         // by the setting
     copy_engine_limit,    // by the setting

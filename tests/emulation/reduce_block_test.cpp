@@ -51,20 +51,16 @@ void expect_reduced(baton_type type, baton_op op, int ranks, std::size_t count, 
     const std::vector<std::byte> expected = test::expected_reduction(inputs, count, type, op);
     // What lies before and behind a source may be another rank's at the moment: AddressSanitizer sees loads.
     test::Buffers memory;
-    for (std::size_t s = 0; s < inputs.size(); ++s) {
-        const std::size_t offset = s + 1 == inputs.size() ? offsets.last_source : offsets.sources;
-        memory.emplace_back(guard + offset + bytes, std::byte{0xEE});
-    }
-    memory.emplace_back(guard + offsets.result + bytes + guard, std::byte{0xEE});
-    const std::size_t result_at = guard + offsets.result;
     std::vector<const T *> sources;
     for (std::size_t s = 0; s < inputs.size(); ++s) {
         const bool is_last = s + 1 == inputs.size();
-        std::byte *const at = memory[s].data() + guard + (is_last ? offsets.last_source : offsets.sources);
-        std::copy(inputs[s].begin(), inputs[s].end(), at);
-        if (!is_last) forbid(memory[s].data(), static_cast<std::size_t>(at - memory[s].data()) / 8 * 8);
-        sources.push_back(reinterpret_cast<const T *>(at));
+        const std::size_t begin = guard + (is_last ? offsets.last_source : offsets.sources);
+        std::byte *const whole = memory.emplace_back(begin + bytes, std::byte{0xEE}).data();
+        std::copy(inputs[s].begin(), inputs[s].end(), whole + begin);
+        if (!is_last) forbid(whole, begin / 8 * 8);
+        sources.push_back(reinterpret_cast<const T *>(whole + begin));
     }
+    memory.emplace_back(guard + offsets.result + bytes + guard, std::byte{0xEE});
     const auto reduce_to = [&](std::byte *to, std::vector<std::byte> &whole, const char *where) {
         T *const destinations[1] = {reinterpret_cast<T *>(to)};
         std::vector<std::byte> wanted = whole;
@@ -77,7 +73,7 @@ void expect_reduced(baton_type type, baton_op op, int ranks, std::size_t count, 
             << fmt::format("{} {} of {} ranks, {}{}, offsets {} {} {}", count, baton_type_name(type), ranks,
                            baton_op_name(op), where, offsets.result, offsets.sources, offsets.last_source);
     };
-    reduce_to(memory.back().data() + result_at, memory.back(), "");
+    reduce_to(memory.back().data() + guard + offsets.result, memory.back(), "");
     std::vector<std::byte> &last = memory[inputs.size() - 1];
     reduce_to(last.data() + guard + offsets.last_source, last, ", in place");
 }

@@ -115,4 +115,12 @@ private:
     std::map<std::uint64_t, Memory> pretended_;
 };
 
+/// Maps regions of every kind, where their owners have them.
+class AnyKind final : public FakeDomain {
+public:
+    AnyKind() : FakeDomain(true) {}
+    void *import_region(int, const RegionPost &post, int) override { return reinterpret_cast<void *>(post.base); }
+    void unimport_region(const RegionPost &, void *) override { ++unimported; }
+};
+
 }  // namespace baton::core::testing

@@ -12,14 +12,6 @@
 namespace baton::core::testing {
 namespace {
 
-/// Maps regions of every kind, where their owners have them.
-class AnyKind final : public FakeDomain {
-public:
-    AnyKind() : FakeDomain(true) {}
-    void *import_region(int, const RegionPost &post, int) override { return reinterpret_cast<void *>(post.base); }
-    void unimport_region(const RegionPost &, void *) override { ++unimported; }
-};
-
 RegionPost post_of(HandleKind kind, std::uint32_t slot, const void *memory) {
     RegionPost post;
     post.kind = kind;
