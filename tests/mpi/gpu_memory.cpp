@@ -23,7 +23,7 @@ TEST_F(GpuMemory, FreedAndAllocatedAgain) {
 
 /// Where a peer's allocation slows copy engines a kernel takes over, on some ranks alone (memory/mapped_regions.cpp).
 TEST_F(GpuMemory, OfASizeThatSlowsCopyEnginesOnOneRank) {
-    const std::size_t count = n() * 250001;
+    const std::size_t count = n() * 250004;
     const std::size_t even = (room(count) + 65535) / 65536 * 65536;
     for (int odd = 0; odd < size() && !HasFailure(); ++odd) {
         void *memory = nullptr;

@@ -34,18 +34,20 @@ protected:
         EXPECT_TRUE(same_bytes(Bytes(first, first + static_cast<std::ptrdiff_t>(bytes)), block, BATON_FLOAT32))
             << what << ", in place";
     }
-    /// A broadcast, a message to the next rank and an alltoall, checked; the memory as above, `count` a multiple of n.
+    /// A broadcast from the rank behind rank `seed`, a message to the next rank, an alltoall and reductions that copy
+    /// engines may push, checked; the memory as above, `count` a multiple of 4 n.
     void expect_moved(void *memory, std::size_t count, std::uint64_t seed, const std::string &what) {
         const std::size_t bytes = count * 4, block = count / n();
         std::byte *input = static_cast<std::byte *>(memory), *output = input + bytes;
         const auto input_of = [&](int of) { return make_input(BATON_FLOAT32, BATON_SUM, seed, of, count); };
-        const int root = static_cast<int>(seed) % size(), next = (rank() + 1) % size();
+        const int root = (static_cast<int>(seed) + 1) % size(), next = (rank() + 1) % size();
         const int before = (rank() + size() - 1) % size();
         const auto expect_output = [&](const Bytes &expected, const char *operation) {
             ASSERT_CUDA(cudaStreamSynchronize(stream_));
             Bytes seen(bytes);
             copy_memory(seen.data(), output, bytes, true);
-            EXPECT_TRUE(same_bytes(expected, seen)) << what << ", " << operation;
+            EXPECT_TRUE(same_bytes(expected, std::span(seen).first(expected.size()))) << what << ", " << operation;
+            EXPECT_CUDA(cudaMemsetAsync(output, 0, bytes, stream_));
         };
         copy_memory(input, input_of(rank()).data(), bytes, true);
         ASSERT_OK(
@@ -62,6 +64,12 @@ protected:
             turned.insert(turned.end(), begin, begin + static_cast<std::ptrdiff_t>(block * 4));
         }
         expect_output(turned, "alltoall");
+        const Bytes sums = reduce_inputs(BATON_FLOAT32, BATON_SUM, seed, size(), count);
+        ASSERT_OK(baton_allreduce(input, output, count, BATON_FLOAT32, BATON_SUM, comm(), stream_));
+        expect_output(sums, "allreduce");
+        ASSERT_OK(baton_reduce_scatter(input, output, block, BATON_FLOAT32, BATON_SUM, comm(), stream_));
+        const auto mine = sums.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rank()) * block * 4);
+        expect_output(Bytes(mine, mine + static_cast<std::ptrdiff_t>(block * 4)), "reduce_scatter");
     }
     std::size_t room(std::size_t count) const { return count * 4 * (n() + 1); }
 };
