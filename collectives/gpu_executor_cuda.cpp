@@ -38,11 +38,11 @@ Copies copies_for(const Capabilities &capabilities) {
     return unasked ? Copies::where_fast : Copies::where_possible;
 }
 
-/// Whether the inputs of a rank's block, as far as it knows, begin where the result does not, modulo 16. The kernels
-/// for these and for others do the same for the peers.
+/// Whether this rank's own input of its block begins where the result does not, modulo 16; the peers' are supposed to
+/// lie likewise. The kernels for these and for others do the same for the peers.
 bool is_unaligned(const CollectiveArgs &args, int rank) {
     const auto input = reinterpret_cast<std::uintptr_t>(args.send) + static_cast<std::uintptr_t>(rank) * args.bytes;
-    return !is_whole_words(args.bytes) || !is_whole_words(input ^ reinterpret_cast<std::uintptr_t>(args.recv));
+    return !is_whole_words(input ^ reinterpret_cast<std::uintptr_t>(args.recv));
 }
 
 class GpuExecutor final : public Executor {

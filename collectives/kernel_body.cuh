@@ -16,13 +16,13 @@ using ArgsOf = std::conditional_t<is_routed(algorithm), RoutedArgs, CollectiveAr
 /// multiprocessor (gpu_share.cpp): with three, and 80 registers a thread, reductions of packets would keep some of
 /// their values in local memory. Of halves four fit, which are as fast with 64 registers as with 80
 /// (docs/experiments.md).
-template <baton_operation operation, Algorithm algorithm, class T>
+template <baton_operation operation, Algorithm algorithm, class T, class Engine = EngineFor<operation, algorithm>>
 __global__ void __launch_bounds__(block_threads, resident_blocks(algorithm))
     collective_kernel(const __grid_constant__ CommView view, const __grid_constant__ ArgsOf<algorithm> args) {
-    static_assert(block_threads > 32, "the last warp does not take packets");
+    static_assert(block_threads > warp_threads, "the last warp does not take packets");
     wait_for_kernel_before();
     __shared__ KernelShared shared;
-    EngineFor<operation, algorithm> engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    Engine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     run_algorithm<operation, algorithm, T>(engine, args);
 }
 

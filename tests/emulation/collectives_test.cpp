@@ -34,23 +34,17 @@ constexpr std::size_t run_bytes = core::LineRun<core::lines_at_once>::all_lines 
 constexpr std::size_t recv_area = 2 << 20, memory_bytes = 4 << 20;
 
 /// collectives/kernel_body.cuh has the same for a GPU.
-template <baton_operation operation, Algorithm algorithm, class T>
+template <baton_operation operation, Algorithm algorithm, class T, class Engine = core::EngineFor<operation, algorithm>>
 void collective_kernel(const CommView &view, const core::RoutedArgs &args) {
     core::wait_for_kernel_before();
     __shared__ core::KernelShared shared;
-    core::EngineFor<operation, algorithm> engine(view, shared, static_cast<int>(blockIdx.x),
-                                                 static_cast<int>(gridDim.x));
+    Engine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     core::run_algorithm<operation, algorithm, T>(engine, args);
 }
 
-/// collectives/reduce_scatter_kernels.cu has the same.
+/// That of reduce_scatter_unaligned_kernel().
 template <class T>
-void unaligned_kernel(const CommView &view, const core::RoutedArgs &args) {
-    core::wait_for_kernel_before();
-    __shared__ core::KernelShared shared;
-    core::UnalignedEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
-    core::run_algorithm<BATON_REDUCE_SCATTER, Algorithm::pull, T>(engine, args);
-}
+constexpr auto unaligned_kernel = &collective_kernel<BATON_REDUCE_SCATTER, Algorithm::pull, T, core::UnalignedEngine>;
 
 struct Kernel {
     baton_operation operation;
@@ -86,8 +80,7 @@ std::vector<Kernel> all_kernels() {
     for (const Kernel &kernel : by_words) {
         if (kernel.operation != BATON_REDUCE_SCATTER || kernel.way.algorithm != Algorithm::pull) continue;
         kernels.push_back(kernel);
-        kernels.back().run =
-            kernel.type == BATON_FLOAT32 ? &unaligned_kernel<float> : &unaligned_kernel<core::BFloat16>;
+        kernels.back().run = kernel.type == BATON_FLOAT32 ? unaligned_kernel<float> : unaligned_kernel<core::BFloat16>;
     }
     return kernels;
 }

@@ -2,6 +2,7 @@
 
 #include "sync/wait.hpp"
 #include "transport/kernel/ptx.cuh"
+#include "transport/kernel/warp.cuh"
 #include "transport/transport.hpp"
 
 namespace baton::core {
@@ -73,7 +74,7 @@ protected:
     __device__ OperationPoint at(WaitFor wait_for, int peer) const { return {peer, channel_, epoch_, wait_for, mine_}; }
 
     /// The threads that take packets: the last warp may be verifying arrivals.
-    __device__ static unsigned takers() { return blockDim.x - 32; }
+    __device__ static unsigned takers() { return blockDim.x - warp_threads; }
 
     const CommView &view_;
     std::uint64_t abort_;  // as it was at the start

@@ -58,9 +58,9 @@ public:
     }
     /// By the last warp alone, while the others go on; finish() tells the result.
     __device__ void verify_arrivals() {
-        const int lane = static_cast<int>(threadIdx.x) - (static_cast<int>(blockDim.x) - 32);
+        const int lane = static_cast<int>(threadIdx.x) - static_cast<int>(takers());
         if (lane < 0 || failed_) return;
-        for (int peer = lane; peer < view_.size && !failed_; peer += 32) {
+        for (int peer = lane; peer < view_.size && !failed_; peer += warp_threads) {
             if (peer != view_.rank) meet(peer, false);
         }
     }

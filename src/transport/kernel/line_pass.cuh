@@ -30,9 +30,10 @@ __device__ inline bool pass_lines(const LinePass &pass, const LineRing &ring, st
     constexpr std::uint64_t run_bytes = Run::all_lines * DataLine::payload;
     const unsigned runs_of_ring = ring.lines / Run::all_lines;
     if (runs_of_ring == 0) __trap();
-    const unsigned most_warps = takers / 32 < SemaphoreWords::count ? takers / 32 : SemaphoreWords::count;
+    const unsigned most_warps =
+        takers / warp_threads < SemaphoreWords::count ? takers / warp_threads : SemaphoreWords::count;
     const unsigned warps = most_warps < runs_of_ring ? most_warps : runs_of_ring;
-    const unsigned warp = threadIdx.x / 32;
+    const unsigned warp = threadIdx.x / warp_threads;
     if (warp >= warps) return true;
     const unsigned places = runs_of_ring / warps;
     const unsigned places_told = places > 1 ? places / 2 : 1;
@@ -74,7 +75,7 @@ __device__ inline bool pass_lines(const LinePass &pass, const LineRing &ring, st
         if (keeps) store_run(pass.to + at, run, words[0], unaligned);
         ++step;
         // All threads' loads are over: poll_lines() has asked them what they have loaded.
-        if (takes && step % places_told == 0 && threadIdx.x % 32 == 0)
+        if (takes && step % places_told == 0 && threadIdx.x % warp_threads == 0)
             store_after_reads(ring.taken + warp, step_value(epoch, step));
         if (++place == places) {
             place = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sync/data_line.hpp"
+#include "transport/kernel/warp.cuh"
 #include "transport/kernel/word.cuh"
 
 /// What a warp does with lines that carry their own flag (sync/data_line.hpp): four of them with an instruction, a
@@ -17,7 +18,6 @@
 namespace baton::core {
 inline namespace on_device {
 
-inline constexpr unsigned full_mask = 0xFFFFFFFF;
 inline constexpr unsigned line_threads = 8;
 
 __device__ inline unsigned place_in_line() { return threadIdx.x % line_threads; }
@@ -64,8 +64,8 @@ __device__ inline bool is_unaligned(const void *at, std::uint64_t bytes) { retur
 template <class Unaligned>
 __device__ inline bool any_unaligned(int count, const Unaligned &unaligned) {
     bool found = false;
-    for (int first = 0; first < count; first += 32) {
-        const int index = first + static_cast<int>(threadIdx.x % 32);
+    for (int first = 0; first < count; first += warp_threads) {
+        const int index = first + static_cast<int>(threadIdx.x % warp_threads);
         found |= unaligned(index < count ? index : 0);
     }
     return __any_sync(full_mask, found);
@@ -75,12 +75,12 @@ __device__ inline bool any_unaligned(int count, const Unaligned &unaligned) {
 /// bytes. The part is what a channel's lines hold at most, so 32 bits will do.
 template <int lines>
 struct LineRun {
-    static constexpr unsigned lines_apart = 32 / line_threads;
+    static constexpr unsigned lines_apart = warp_threads / line_threads;
     static constexpr unsigned all_lines = lines * lines_apart;
     static constexpr int bytes_apart = lines_apart * DataLine::payload;
 
     __device__ LineRun(unsigned run, std::uint64_t bytes)
-        : line(run * all_lines + threadIdx.x % 32 / line_threads),
+        : line(run * all_lines + threadIdx.x % warp_threads / line_threads),
           at(line * static_cast<unsigned>(DataLine::payload) + place_in_line() * sizeof(LineWords)),
           bytes_left(static_cast<int>(bytes) - static_cast<int>(at)),
           whole((run + 1) * all_lines * DataLine::payload <= bytes) {}
@@ -217,7 +217,7 @@ template <int lines>
 class LineRuns {
 public:
     __device__ LineRuns(int parts, std::uint64_t most_bytes, unsigned threads)
-        : next_(threadIdx.x / 32), stride_(threads / 32) {
+        : next_(threadIdx.x / warp_threads), stride_(threads / warp_threads) {
         constexpr unsigned run_bytes = LineRun<lines>::all_lines * DataLine::payload;
         const unsigned runs = (static_cast<unsigned>(most_bytes) + run_bytes - 1) / run_bytes;
         all_ = runs * static_cast<unsigned>(parts);

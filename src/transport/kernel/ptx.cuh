@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "sync/arena.hpp"
+#include "transport/kernel/warp.cuh"
 
 /// What a thread of a kernel does in one instruction that C++ has no word for. The tests have a file of this name that
 /// does the same by threads of the host (tests/emulation).
@@ -68,10 +69,9 @@ __device__ inline void store_word(std::uint8_t *at, std::uint8_t word) {
 
 /// What the next thread of the warp gives, the first one's in the last thread. All of the warp call it together.
 __device__ inline uint4 word_of_next_thread(const uint4 &given) {
-    const unsigned all = 0xFFFFFFFF;
-    const int next = static_cast<int>(threadIdx.x + 1) % 32;
-    return {__shfl_sync(all, given.x, next), __shfl_sync(all, given.y, next), __shfl_sync(all, given.z, next),
-            __shfl_sync(all, given.w, next)};
+    const int next = static_cast<int>((threadIdx.x + 1) % warp_threads);
+    return {__shfl_sync(full_mask, given.x, next), __shfl_sync(full_mask, given.y, next),
+            __shfl_sync(full_mask, given.z, next), __shfl_sync(full_mask, given.w, next)};
 }
 
 // Does nothing if not `when`: a load gives zero then.

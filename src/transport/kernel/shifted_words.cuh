@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "transport/kernel/warp.cuh"
 #include "transport/kernel/word.cuh"
 
 /// Aligned words of a destination out of a source that lies differently, modulo 16. Loads are of aligned words there,
@@ -13,8 +14,6 @@
 /// is the first of its next. All threads of a block call with the same arguments, and the block has whole warps.
 namespace baton::core {
 inline namespace on_device {
-
-inline constexpr unsigned warp_threads = 32;
 
 /// Bytes `shift` to shift + 15 of two words, for a shift below 16.
 __device__ inline uint4 shifted_word(const uint4 &low, const uint4 &high, unsigned shift) {

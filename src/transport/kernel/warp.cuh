@@ -1,0 +1,11 @@
+#pragma once
+
+namespace baton::core {
+inline namespace on_device {
+
+inline constexpr unsigned warp_threads = 32;
+/// Names all threads of a warp to the instructions that they take part in together.
+inline constexpr unsigned full_mask = 0xFFFFFFFF;
+
+}  // namespace on_device
+}  // namespace baton::core
