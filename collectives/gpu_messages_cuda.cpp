@@ -41,8 +41,11 @@ std::optional<DirectSend> GpuMessages::take_direct_send(std::vector<MessageCall>
     };
     if (std::none_of(calls.begin(), calls.end(), may_be)) return std::nullopt;
     if (!addresses_.open_for_messages(is_capturing(stream))) return std::nullopt;
+    Traffic traffic = Traffic::alone;
     for (const MessageCall &call : calls) {
-        if (may_be(call) && !call.message.is_send) addresses_.tell_sender(call.message);
+        if (!may_be(call) || call.message.is_send) continue;
+        addresses_.tell_sender(call.message);
+        traffic = Traffic::beside_others;
     }
     if (launches_block()) return std::nullopt;
     std::optional<DirectSend> found;
@@ -52,7 +55,7 @@ std::optional<DirectSend> GpuMessages::take_direct_send(std::vector<MessageCall>
         const bool alone = std::count_if(calls.begin(), calls.end(), [&](const MessageCall &other) {
                                return other.message.is_send && other.message.peer == message.peer;
                            }) == 1;
-        std::byte *destination = addresses_.destination_of(message, !found && alone);
+        std::byte *destination = addresses_.destination_of(message, traffic, !found && alone);
         if (destination == nullptr) continue;
         found = leave_head(calls[index], destination);
         if (found->head_parts == 0) calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(index--));

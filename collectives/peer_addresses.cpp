@@ -40,6 +40,8 @@ bool PeerAddresses::learn(const Plan &plan, const CollectiveArgs &args, bool cap
              static_cast<double>(view_.timeout_ns) * 1e-9, number);
     }
     peers.assign(entries.size(), PeerBuffers{});
+    const bool broadcast_in_place = mine.signature.operation() == BATON_BROADCAST && args.send == args.recv;
+    const Traffic traffic = broadcast_in_place ? Traffic::alone : Traffic::beside_others;
     for (int peer = 0; peer < view_.size; ++peer) {
         const Arrival theirs = Arrival::from_words(entries[static_cast<std::size_t>(peer)].data());
         if (!(theirs.signature == mine.signature)) {
@@ -52,7 +54,7 @@ bool PeerAddresses::learn(const Plan &plan, const CollectiveArgs &args, bool cap
         PeerBuffers &buffers = peers[static_cast<std::size_t>(peer)];
         // Nothing is copied into what it sends.
         if (!find(peer, theirs.send, Copies::where_possible, &buffers.send) ||
-            !find(peer, theirs.recv, copies_, &buffers.recv))
+            !find(peer, theirs.recv, copies_in(traffic), &buffers.recv))
             return false;
     }
     return true;
@@ -66,13 +68,14 @@ bool PeerAddresses::open_for_messages(bool capturing) {
 
 void PeerAddresses::tell_sender(const Message &recv) { rendezvous_->post_to(recv.peer, entry_of(recv.arrival)); }
 
-std::byte *PeerAddresses::destination_of(const Message &send, bool worth_waiting) {
+std::byte *PeerAddresses::destination_of(const Message &send, Traffic traffic, bool worth_waiting) {
     const std::uint64_t number = rendezvous_->next_from(send.peer);
     Rendezvous::Entry entry;
     if (!worth_waiting || !rendezvous_->await_post(send.peer, number, address_patience, entry)) return nullptr;
     const Arrival theirs = Arrival::from_words(entry.data());
     std::byte *address = nullptr;
-    const bool found = theirs.signature == send.arrival.signature && find(send.peer, theirs.recv, copies_, &address);
+    const bool found =
+        theirs.signature == send.arrival.signature && find(send.peer, theirs.recv, copies_in(traffic), &address);
     return found ? address : nullptr;
 }
 

@@ -18,6 +18,12 @@ struct PeerBuffers {
     std::byte *recv = nullptr;
 };
 
+/// Whether other copies use this GPU's memory while copy engines read it: those of peers, or a kernel's own.
+enum class Traffic {
+    alone,
+    beside_others
+};
+
 /// What copy engines need when their work is enqueued, and kernels get with the arrivals: where the peers' buffers are,
 /// from the hosts' rendezvous. Where an address is not known, in time or at all, a kernel takes over. Not thread-safe.
 class PeerAddresses {
@@ -43,9 +49,12 @@ public:
     void tell_sender(const Message &recv);
     /// Of a send that a copy engine may carry: once for each. Null: not known. `worth_waiting`: for a receiver that is
     /// late.
-    std::byte *destination_of(const Message &send, bool worth_waiting);
+    std::byte *destination_of(const Message &send, Traffic traffic, bool worth_waiting);
 
 private:
+    Copies copies_in(Traffic traffic) const {
+        return traffic == Traffic::beside_others ? copies_ : Copies::where_possible;
+    }
     bool find(int peer, const BufferRef &buffer, Copies which, std::byte **address) const;
 
     const CommView &view_;

@@ -9,8 +9,8 @@
 namespace baton::core {
 namespace {
 
-/// Two GPUs' copy engines that write to each other's cudaMalloc memory take up to 1.45 times as long where its size is
-/// no multiple of 64 KiB, supposedly because the driver maps it in smaller pages then; kernels take no longer
+/// Copy engines that write to a peer's cudaMalloc memory whose size is no multiple of 64 KiB take up to 1.45 times as
+/// long beside other copies, supposedly because the driver maps it in smaller pages; kernels take no longer
 /// (docs/experiments.md). Small allocations lie in blocks of 2 MiB, which are mapped whole.
 bool slows_copy_engines(const RegionPost &post) {
     constexpr std::uint64_t block = 2 << 20;

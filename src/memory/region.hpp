@@ -32,7 +32,7 @@ enum class HandleKind : std::uint32_t {
 /// Which copies into a peer's region the host enqueues.
 enum class Copies {
     where_possible,
-    where_fast  // not where they would be slow in both directions at once
+    where_fast  // not where they would be slow beside other copies
 };
 
 /// What an owner tells its peers about a region. Plain data: lies on the board.
