@@ -1,5 +1,7 @@
 #include "collectives/peer_addresses.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "collectives/signature_text.hpp"
@@ -7,6 +9,9 @@
 
 namespace baton::core {
 namespace {
+
+/// Beside what a zero-SM call does: that it is captured. Of messages alone the bit says something else.
+constexpr std::uint64_t captured = Signature::receiving;
 
 // Where a kernel can take over, a late rank costs no more than this.
 constexpr std::chrono::nanoseconds address_patience = std::chrono::microseconds(200);
@@ -28,7 +33,8 @@ bool PeerAddresses::learn(const Plan &plan, const CollectiveArgs &args, bool cap
         return false;
     }
     if (!plan.stream_words && rendezvous_->closed()) return false;
-    const Arrival &mine = args.arrival;
+    Arrival mine = args.arrival;
+    if (capturing) mine.signature.what |= captured;
     const std::uint64_t number = rendezvous_->post(entry_of(mine));
     const auto patience = plan.stream_words ? std::chrono::nanoseconds(view_.timeout_ns) : address_patience;
     std::vector<Rendezvous::Entry> entries;
@@ -44,11 +50,10 @@ bool PeerAddresses::learn(const Plan &plan, const CollectiveArgs &args, bool cap
     const Traffic traffic = broadcast_in_place ? Traffic::alone : Traffic::beside_others;
     for (int peer = 0; peer < view_.size; ++peer) {
         const Arrival theirs = Arrival::from_words(entries[static_cast<std::size_t>(peer)].data());
-        if (!(theirs.signature == mine.signature)) {
-            if (!plan.stream_words) return false;  // the kernels compare too, and tell everybody
-            fail(BATON_ERR_MISMATCH, "ranks {} and {} disagree: rank {} called {}, rank {} called {} (zero-SM call {})",
-                 view_.rank, peer, view_.rank, signature_text(mine.signature), peer, signature_text(theirs.signature),
-                 number);
+        if (plan.stream_words) {
+            expect_alike(mine, peer, theirs, number);
+        } else if (!(theirs.signature == mine.signature)) {
+            return false;  // the kernels compare too, and tell everybody
         }
         if (peer == view_.rank || args.bytes == 0) continue;
         PeerBuffers &buffers = peers[static_cast<std::size_t>(peer)];
@@ -58,6 +63,20 @@ bool PeerAddresses::learn(const Plan &plan, const CollectiveArgs &args, bool cap
             return false;
     }
     return true;
+}
+
+/// The hosts' rendezvous pairs what is issued, the streams' words what is executed. Where one rank captures a call that
+/// another only executes, these part with the first replay, and copies would go to another call's buffers.
+void PeerAddresses::expect_alike(const Arrival &mine, int peer, const Arrival &theirs, std::uint64_t number) const {
+    const auto is_captured = [](const Arrival &arrival) { return (arrival.signature.what & captured) != 0; };
+    if (theirs.signature == mine.signature && is_captured(theirs) == is_captured(mine)) return;
+    const auto text = [&](Arrival arrival) {
+        const char *const verb = is_captured(arrival) ? "captured" : "called";
+        arrival.signature.what &= ~captured;
+        return fmt::format("{} {}", verb, signature_text(arrival.signature));
+    };
+    fail(BATON_ERR_MISMATCH, "ranks {} and {} disagree: rank {} {}, rank {} {} (zero-SM call {})", view_.rank, peer,
+         view_.rank, text(mine), peer, text(theirs), number);
 }
 
 bool PeerAddresses::open_for_messages(bool capturing) {

@@ -52,6 +52,7 @@ public:
     std::byte *destination_of(const Message &send, Traffic traffic, bool worth_waiting);
 
 private:
+    void expect_alike(const Arrival &mine, int peer, const Arrival &theirs, std::uint64_t number) const;
     Copies copies_in(Traffic traffic) const {
         return traffic == Traffic::beside_others ? copies_ : Copies::where_possible;
     }

@@ -139,6 +139,29 @@ TEST(PeerAddresses, OfACollectiveAreWhereThePeersSay) {
     });
 }
 
+/// A replay would meet the other's next call, whose addresses it does not have.
+TEST(PeerAddresses, AZeroSmCallThatOneRankCapturesIsAMismatch) {
+    with_two([](Bootstrap &, Named &rank) {
+        CollectiveArgs args;
+        args.arrival = rank.arrival;
+        args.arrival.signature = Signature::make(BATON_ALLGATHER, BATON_INT8, 0, 16);
+        std::vector<PeerBuffers> buffers;
+        EXPECT_TRUE(rank.addresses.learn({.stream_words = true}, args, true, buffers)) << "captured by both";
+        try {
+            rank.addresses.learn({.stream_words = true}, args, rank.view.rank == 1, buffers);
+            ADD_FAILURE() << "no failure";
+        } catch (const Failure &failure) {
+            EXPECT_EQ(failure.code(), BATON_ERR_MISMATCH);
+            const char *const expected =
+                rank.view.rank == 0 ? "ranks 0 and 1 disagree: rank 0 called allgather(count 16, int8), rank 1 "
+                                      "captured allgather(count 16, int8) (zero-SM call 2)"
+                                    : "ranks 1 and 0 disagree: rank 1 captured allgather(count 16, int8), rank 0 "
+                                      "called allgather(count 16, int8) (zero-SM call 2)";
+            EXPECT_STREQ(failure.what(), expected);
+        }
+    });
+}
+
 /// A rank with a region of cudaMalloc's that slows its peers' copy engines, and one that does not. Nobody looks at the
 /// memory.
 struct OddAndEven {

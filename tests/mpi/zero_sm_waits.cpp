@@ -99,6 +99,23 @@ TEST_F(ZeroSmWaits, AReplayThatARankLeavesOutIsATimeoutThatNamesIt) {
     go_on();
 }
 
+/// A graph's copies have the addresses of the calls that it was captured with: replays that meet others would write to
+/// the wrong buffers.
+TEST_F(ZeroSmWaits, ACallThatOneRankCapturesIsAMismatch) {
+    start(300);
+    if (is_absent()) {
+        EXPECT_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+    }
+    EXPECT_ERROR(BATON_ERR_MISMATCH,
+                 baton_allgather(send_->data(), recv_->data(), count, BATON_FLOAT32, *comm_, stream_));
+    if (is_absent()) {
+        cudaGraph_t graph = nullptr;
+        EXPECT_CUDA(cudaStreamEndCapture(stream_, &graph));
+        EXPECT_CUDA(cudaGraphDestroy(graph));
+    }
+    go_on();
+}
+
 TEST_F(ZeroSmWaits, AnAbortLetsTheStreamsGo) {
     start(30);
     std::unique_ptr<Gate> gate;
