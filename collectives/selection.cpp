@@ -1,6 +1,7 @@
 #include "collectives/selection.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include "collectives/broadcast/push.hpp"
@@ -157,10 +158,8 @@ private:
                 if (take_first(needs_no_reach, can ? Reason::staging : Reason::instead_of_row)) return;
             } else if (!capabilities_.reaches_buffers && (needs_reach(row->algorithm) || capabilities_.on_gpu)) {
                 reason = Reason::reach;
-            } else if (row->mover == Mover::copy_engine && copy_engine_allowed() && relays_unasked()) {
-                reason = Reason::relays_unmeasured;
-            } else if (row->mover == Mover::copy_engine && copy_engine_allowed() && combines_unaligned()) {
-                reason = Reason::whole_words_only;
+            } else if (row->mover == Mover::copy_engine && copy_engine_allowed()) {
+                reason = against_copy_engines().value_or(reason);
             }
         }
         if (!take_first([](const TuningRow &) { return true; }, reason))
@@ -201,8 +200,7 @@ private:
 
     bool possible(const TuningRow &row) const {
         if ((row.mover == Mover::host) == capabilities_.on_gpu) return false;
-        if (row.mover == Mover::copy_engine && (!copy_engine_allowed() || relays_unasked() || combines_unaligned()))
-            return false;
+        if (row.mover == Mover::copy_engine && (!copy_engine_allowed() || against_copy_engines())) return false;
         const Way *way = way_of(row);
         if (way != nullptr && !serves(*way, capabilities_.size)) return false;
         if (needs_reach(row.algorithm) && !capabilities_.reaches_buffers) return false;
@@ -234,6 +232,13 @@ private:
         const bool limited = capabilities_.transport == BATON_TRANSPORT_AUTO && capabilities_.copy_engine_limit &&
                              !reduces(request_.operation);
         return !limited || request_.bytes >= *capabilities_.copy_engine_limit;
+    }
+
+    /// Why copy engines, which may, do not run this call, whatever a row says.
+    std::optional<Reason> against_copy_engines() const {
+        if (relays_unasked()) return Reason::relays_unmeasured;
+        if (combines_unaligned()) return Reason::whole_words_only;
+        return std::nullopt;
     }
 
     /// A broadcast that copy engines would relay: the tables that are compiled in do not know what that costs.

@@ -46,6 +46,19 @@ private:
 /// operation's first copy to a peer is the kernel's on the caller's stream, and what a rank keeps is copied there too,
 /// behind it.
 ///
+///   | method       | caller's stream                        | stream of pushes                              |
+///   |--------------|----------------------------------------|-----------------------------------------------|
+///   | begin        | kernel: arrivals                       | follows it                                    |
+///   | copy         | kernel: the head of the first one      | collected until the next signal or wait       |
+///   | copy_own     | collected until a signal, or finish    |                                               |
+///   | signal_all   | kernels: own copies                    | the copies; behind them and the head, kernel  |
+///   | wait         | kernel                                 | the copies; follows the wait                  |
+///   | wait_all     | kernel, before what comes next there   |                                               |
+///   | credit_all   | kernel                                 |                                               |
+///   | wait_credits |                                        | kernel                                        |
+///   | reduce       | kernel                                 |                                               |
+///   | finish       | own copies; behind all pushes, kernel  |                                               |
+///
 /// Nothing is waited for on the host: methods that return bool return true, and failures show in Control. The peers'
 /// buffers have to be told beforehand (set_peer).
 class CopyEngine : public RemoteLists<std::byte *> {
@@ -98,10 +111,10 @@ public:
 private:
     void reduce_to(Remote destination, const Remote *sources, std::uint64_t count, int op);
     void sync(const SyncActions &actions, cudaStream_t stream);
-    void let_pushes_follow() { lane_.let_follow(lane_.pushes.get(), stream()); }
+    void let_pushes_follow() { lane_.let_follow(lane_.pushes.get(), stream_behind_waits()); }
     void launch_own_copies();
     void launch_wait();
-    cudaStream_t stream(); /* the caller's, for what comes behind all waits */
+    cudaStream_t stream_behind_waits(); /* the caller's; launches the wait that has not been launched yet */
 
     struct Copy {
         std::byte *destination;

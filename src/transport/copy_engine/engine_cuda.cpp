@@ -82,7 +82,7 @@ bool CopyEngine::wait_all(std::uint64_t step) {
 void CopyEngine::launch_wait() {
     if (wait_all_ != 0) sync({.wait = std::exchange(wait_all_, 0)}, stream_);
 }
-cudaStream_t CopyEngine::stream() {
+cudaStream_t CopyEngine::stream_behind_waits() {
     launch_wait();
     return stream_;
 }
@@ -91,7 +91,7 @@ void CopyEngine::copy(Remote destination, const std::byte *source, std::uint64_t
     const std::uint64_t head = head_launched_ || destination == source ? 0 : head_of(bytes);
     head_launched_ = true;
     if (head > 0) {
-        launch_copy(destination, source, head, copy_blocks, SyncDomain::remote, stream());
+        launch_copy(destination, source, head, copy_blocks, SyncDomain::remote, stream_behind_waits());
         head_to_wait_for_ = true;
     }
     batch_.add(destination + head, source + head, bytes - head);
@@ -104,7 +104,7 @@ void CopyEngine::copy_own(std::byte *destination, const std::byte *source, std::
 }
 void CopyEngine::launch_own_copies() {
     for (const Copy &copy : own_)
-        launch_copy(copy.destination, copy.source, copy.bytes, copy_blocks, SyncDomain::remote, stream());
+        launch_copy(copy.destination, copy.source, copy.bytes, copy_blocks, SyncDomain::remote, stream_behind_waits());
     own_.clear();
 }
 
@@ -117,11 +117,11 @@ void CopyEngine::signal_all(std::uint64_t step) {
 }
 bool CopyEngine::wait(int peer, std::uint64_t step) {
     batch_.flush(lane_.pushes.get());
-    sync({.wait = step, .wait_for = peer}, stream());
+    sync({.wait = step, .wait_for = peer}, stream_behind_waits());
     let_pushes_follow();
     return true;
 }
-void CopyEngine::credit_all(std::uint64_t step) { sync({.credit = step}, stream()); }
+void CopyEngine::credit_all(std::uint64_t step) { sync({.credit = step}, stream_behind_waits()); }
 bool CopyEngine::wait_credits(std::uint64_t step) {
     head_launched_ = true;  // no head any more: it would not wait for these
     sync({.wait_credits = step}, lane_.pushes.get());
@@ -133,9 +133,10 @@ void CopyEngine::reduce_to(Remote destination, const Remote *sources, std::uint6
     ReduceSources inputs;
     for (int rank = 0; rank < view_.size; ++rank) inputs.at[rank] = sources[rank];
     // With two blocks on each multiprocessor copy engines have to wait for memory (docs/experiments.md).
-    const std::uint64_t blocks = ceil_divide(count * baton_type_size(type_), reduce_tile);
-    launch_reduce(view_, destination, inputs, count, type_, static_cast<baton_op>(op),
-                  static_cast<int>(std::min(blocks, static_cast<std::uint64_t>(lane_.multiprocessors))), stream());
+    const auto most_blocks = static_cast<std::uint64_t>(lane_.multiprocessors);
+    const std::uint64_t blocks = std::min(ceil_divide(count * baton_type_size(type_), reduce_tile), most_blocks);
+    launch_reduce(view_, destination, inputs, count, type_, static_cast<baton_op>(op), static_cast<int>(blocks),
+                  stream_behind_waits());
 }
 
 bool CopyEngine::finish() {
