@@ -25,6 +25,7 @@ struct RankReport {
     std::int32_t multiprocessors = 0;
     char uuid[48] = {};
     char name[80] = {};
+    std::int32_t ranks_in_its_world = 0;  // worlds differ where ranks have been spawned
     ProcessorBits processors;
 };
 
@@ -88,6 +89,7 @@ std::string Setup::settle_devices() {
     mine.p2p_off = config_.p2p == BATON_P2P_OFF ? 1 : 0;
     const auto transport = static_cast<baton_transport>(config_.transport);
     meetings_.together([&] {
+        mine.ranks_in_its_world = bootstrap_.all_ranks();
         parts_.device = transport == BATON_TRANSPORT_HOST ? -1 : current_gpu();
         mine.has_gpu = parts_.device >= 0 ? 1 : 0;
         if (parts_.device < 0) return;
@@ -113,19 +115,23 @@ std::string Setup::settle_devices() {
         parts_.ranks_on_device = ranks_on_gpu(gpus_, parts_.identity.uuid);
         capabilities_.channels = channels_of(gpus_, config_.max_channels);
     } else {
+        int ranks = view_.size;
         std::vector<ProcessorBits> processors;
-        for (const RankReport &report : all) processors.push_back(report.processors);
-        share_processors(processors);
+        for (const RankReport &report : all) {
+            ranks = std::max(ranks, report.ranks_in_its_world);
+            processors.push_back(report.processors);
+        }
+        share_processors(ranks, processors);
     }
     const auto off = std::find_if(all.begin(), all.end(), [](const RankReport &report) { return report.p2p_off != 0; });
     return off == all.end() ? "" : fmt::format("p2p is off on rank {} (BATON_P2P)", off - all.begin());
 }
 
-void Setup::share_processors(const std::vector<ProcessorBits> &processors) {
+/// `ranks`: as far as is known, all that run here. Alike on all ranks: algorithms are chosen by it.
+void Setup::share_processors(int ranks, const std::vector<ProcessorBits> &processors) {
     parts_.ranks_on_device = view_.size;
     capabilities_.channels = 1;
-    if (!have_one_each(bootstrap_.all_ranks(), processors))
-        view_.polls_between_yields = polls_between_yields_oversubscribed;
+    if (!have_one_each(ranks, processors)) view_.polls_between_yields = polls_between_yields_oversubscribed;
 }
 
 void Setup::set_up_executor() {

@@ -31,7 +31,7 @@ private:
 
     // setup.cpp
     std::string settle_devices();
-    void share_processors(const std::vector<ProcessorBits> &processors);
+    void share_processors(int ranks, const std::vector<ProcessorBits> &processors);
     void set_up_executor();
     // setup_topology.cpp
     std::string settle_topology();

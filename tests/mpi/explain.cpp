@@ -4,6 +4,7 @@
 
 #include "support/fixture.hpp"
 #include "support/process_maps.hpp"
+#include "support/set_variable.hpp"
 
 namespace baton::test {
 namespace {
@@ -150,6 +151,21 @@ TEST_F(Explain, RefusesACountThatTheCallRefuses) {
             BATON_ERR_ARGUMENT,
             baton_explain(comm(), operation, count, BATON_INT8, BATON_SUM, nullptr, nullptr, text, sizeof(text)),
             "count", std::to_string(count));
+    }
+}
+
+/// Spawned ranks have an MPI_COMM_WORLD of their own, so ranks count differently who runs on the machine.
+TEST_F(Explain, IsAlikeOnAllRanksWhereTheirWorldsDiffer) {
+    const SetVariable ranks_here("OMPI_COMM_WORLD_LOCAL_SIZE", rank() == 0 ? "1" : "4096");
+    const Communicator fresh(MPI_COMM_WORLD);
+    for (const baton_operation operation :
+         {BATON_ALLGATHER, BATON_REDUCE_SCATTER, BATON_ALLREDUCE, BATON_ALLTOALL, BATON_BROADCAST}) {
+        char mine[1024] = "", of_rank_0[1024] = "";
+        EXPECT_OK(baton_explain(fresh.get(), operation, std::size_t{1} << 20, BATON_UINT8, BATON_SUM, nullptr, nullptr,
+                                mine, sizeof(mine)));
+        std::memcpy(of_rank_0, mine, sizeof(mine));
+        MPI_Bcast(of_rank_0, sizeof(of_rank_0), MPI_CHAR, 0, MPI_COMM_WORLD);
+        EXPECT_STREQ(mine, of_rank_0);
     }
 }
 
