@@ -148,6 +148,9 @@ private:
         if (parent < 0) {
             node.cpuset = mask(holder, "cpuset").to_list();
             node.numa_nodes = mask(holder, "nodeset").members();
+            pci_places_ += node.cpuset.size() + node.numa_nodes.size() * sizeof(node.numa_nodes[0]);
+            if (pci_places_ > max_pci_places)
+                file_.refuse(object, "cpusets and nodesets of PCI roots have more than {} bytes", max_pci_places);
         }
         const PciKind kind = node.kind = with_room(node.kind);
         const auto index = builder_.add_pci(std::move(node));
@@ -236,6 +239,7 @@ private:
     MachineBuilder builder_;
     HwlocObjects objects_;
     bool osdev_masks_ = false;  ///< version 3: OSDev types are bits
+    std::size_t pci_places_ = 0;
 };
 
 /// But for the gaps, which name files.

@@ -10,6 +10,7 @@ constexpr std::size_t max_gpus = 256;
 constexpr std::size_t max_nics = 256;
 constexpr std::size_t max_nvswitches = 256;
 constexpr std::size_t max_pci_nodes = 16384;
+constexpr std::size_t max_pci_places = 16 << 20;  ///< bytes that say near which CPUs and NUMA nodes PCI roots are
 constexpr int max_depth = 64;
 constexpr std::size_t max_pus = 8192;
 constexpr std::size_t max_numa_nodes = 256;  ///< and packages

@@ -202,6 +202,17 @@ TEST(HwlocXml, WithoutIoObjectsThereIsAGap) {
     EXPECT_NE(snapshot.gaps[0].find("file.xml: no PCI objects"), std::string::npos);
 }
 
+/// Each root has its own copy of these sets.
+TEST(HwlocXml, ManyRootsNearManyProcessorsAreRefused) {
+    std::string every_other = "0x55555555";
+    for (int words = 1; words < 256; ++words) every_other += ",0x55555555";
+    std::string text = fmt::format(
+        "<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"{0}\" nodeset=\"{0}\">\n", every_other);
+    for (int roots = 0; roots < 1024; ++roots) text += "<object type=\"Bridge\" bridge_type=\"0-1\"/>\n";
+    EXPECT_NE(why_not(text + "</object></topology>").find("PCI roots have more than 16777216 bytes"),
+              std::string::npos);
+}
+
 TEST(HwlocXml, RefusalsNameFileLineAndReason) {
     EXPECT_EQ(why_not("<system/>"), "file.xml: line 1: the root element is <system>; hwloc's is <topology>");
     EXPECT_EQ(why_not("<topology/>"), "file.xml: line 1: no <object> in <topology>");
