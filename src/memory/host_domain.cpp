@@ -108,6 +108,10 @@ UniqueFd create_memfd(std::uint64_t size) {
 /// rank that waits for its turn, and the mappings of one come at the cost of all.
 constexpr int ranks_that_map_all = 8;
 
+/// Nor those of larger memory: a GiB takes 0.13 to 0.5 s (2 cores), for which the owner waits, and the peer's service
+/// thread looks at nothing else.
+constexpr std::uint64_t mapped_at_once = 1 << 30;
+
 enum class Pages {
     all_at_once,
     as_they_are_used
@@ -229,7 +233,8 @@ public:
         }
         HostAllocations &all = host_allocations();
         auto node = unplaced(HostImport{.size = post.size});
-        void *const address = map_shared(fd.get(), post.size, pages_of_peers_);
+        const Pages pages = post.size <= mapped_at_once ? pages_of_peers_ : Pages::as_they_are_used;
+        void *const address = map_shared(fd.get(), post.size, pages);
         node.key() = reinterpret_cast<std::uintptr_t>(address);
         const std::lock_guard lock(all.mutex);
         all.imported.insert(std::move(node));

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -211,6 +212,22 @@ TEST(HostDomain, StaleInfoIsNotExported) {
     const PointerInfo info = domain->classify(memory);
     domain->release(memory);
     EXPECT_EQ(domain->export_region(info).post.kind, HandleKind::none);
+}
+
+/// However much a peer allocates: that takes no longer to map.
+TEST(HostDomain, PagesOfLargeMemoryOfAPeerAreMappedAsTheyAreUsed) {
+    const auto domain = make_host_domain(false);
+    RegionPost post;
+    post.kind = HandleKind::memfd;
+    post.size = std::uint64_t{2} << 30;
+    const int fd = ::memfd_create("sparse", MFD_CLOEXEC);
+    ASSERT_EQ(::ftruncate(fd, static_cast<off_t>(post.size)), 0);
+    void *const memory = domain->import_region(1, post, ::dup(fd));
+    struct stat status = {};
+    ASSERT_EQ(::fstat(fd, &status), 0);
+    EXPECT_EQ(status.st_blocks, 0) << "pages are there";
+    domain->unimport_region(post, memory);
+    ::close(fd);
 }
 
 TEST(HostDomain, ATruncatedOrMissingDescriptorIsRefused) {
