@@ -20,6 +20,39 @@ struct LineRing {
     unsigned lines = 0;                         // lines_of_run at least
 };
 
+/// The runs of a ring that each warp passes lines through: `places` of them, of which it says so many at a time that
+/// they are taken.
+struct RingShare {
+    unsigned warps;
+    unsigned places;
+    unsigned places_told;
+
+    __device__ RingShare(unsigned runs, unsigned takers) {
+        if (runs == 0) __trap();
+        const unsigned most_warps =
+            takers / warp_threads < SemaphoreWords::count ? takers / warp_threads : SemaphoreWords::count;
+        warps = most_warps < runs ? most_warps : runs;
+        places = runs / warps;
+        places_told = places > 1 ? places / 2 : 1;
+    }
+};
+
+/// Waits until the rank after has a place for run `step` of the warp's. `room`: the runs of the operation that it is
+/// known to have had places for. False if the wait has ended.
+template <class RoomSpin>
+__device__ inline bool wait_for_room(const std::uint64_t *taken_words, unsigned places, std::uint64_t epoch,
+                                     unsigned step, unsigned &room, const RoomSpin &room_spin) {
+    auto spin = room_spin();
+    for (;;) {
+        const std::uint64_t taken = load_before_writes(taken_words);
+        // What an operation before has left there says nothing of this one.
+        if (taken >> step_bits == epoch) room = step_of(taken) + places;
+        // Threads may have been told at different loads: a warp stores lines together or not at all.
+        if (__all_sync(full_mask, step < room)) return true;
+        if (__any_sync(full_mask, !spin())) return false;
+    }
+}
+
 /// See transport.hpp. Each warp passes every n-th run by itself, of n warps, through its own part of the ring: nothing
 /// makes it wait for another. What has been taken is told half a ring at a time: a word costs the link as much as a
 /// quarter of a line. False if a wait has ended, for the calling warp. data_spin(), room_spin(): for a wait each.
@@ -28,38 +61,24 @@ __device__ inline bool pass_lines(const LinePass &pass, const LineRing &ring, st
                                   const DataSpin &data_spin, const RoomSpin &room_spin) {
     using Run = LineRun<lines_of_run / LineRun<1>::all_lines>;
     constexpr std::uint64_t run_bytes = Run::all_lines * DataLine::payload;
-    const unsigned runs_of_ring = ring.lines / Run::all_lines;
-    if (runs_of_ring == 0) __trap();
-    const unsigned most_warps =
-        takers / warp_threads < SemaphoreWords::count ? takers / warp_threads : SemaphoreWords::count;
-    const unsigned warps = most_warps < runs_of_ring ? most_warps : runs_of_ring;
+    const RingShare share(ring.lines / Run::all_lines, takers);
     const unsigned warp = threadIdx.x / warp_threads;
-    if (warp >= warps) return true;
-    const unsigned places = runs_of_ring / warps;
-    const unsigned places_told = places > 1 ? places / 2 : 1;
+    if (warp >= share.warps) return true;
     const bool takes = ring.own != nullptr;
     const bool sends = ring.next != nullptr;
     const bool keeps = takes || pass.to != pass.from;
     const bool unaligned = is_unaligned(pass.to, pass.bytes) || (!takes && is_unaligned(pass.from, 0));
-    unsigned room = places;  // runs that the rank after has places for, all of the operation's
+    unsigned room = share.places;
     unsigned step = 0;
     unsigned place = 0;
     std::uint64_t flag = epoch;
-    for (std::uint64_t at = warp * run_bytes; at < pass.bytes; at += warps * run_bytes) {
-        if (sends && __any_sync(full_mask, step >= room)) {
-            auto spin = room_spin();
-            for (;;) {
-                const std::uint64_t taken = load_before_writes(ring.next_taken + warp);
-                // What an operation before has left there says nothing of this one.
-                if (taken >> step_bits == epoch) room = step_of(taken) + places;
-                // Threads may have been told at different loads: a warp stores lines together or not at all.
-                if (__all_sync(full_mask, step < room)) break;
-                if (__any_sync(full_mask, !spin())) return false;
-            }
-        }
+    for (std::uint64_t at = warp * run_bytes; at < pass.bytes; at += share.warps * run_bytes) {
+        if (sends && __any_sync(full_mask, step >= room) &&
+            !wait_for_room(ring.next_taken + warp, share.places, epoch, step, room, room_spin))
+            return false;
         const std::uint64_t left = pass.bytes - at;
         const Run run(0, left < run_bytes ? left : run_bytes);
-        const unsigned first = (warp * places + place) * Run::all_lines;
+        const unsigned first = (warp * share.places + place) * Run::all_lines;
         LineWords words[1][Run::all_lines / Run::lines_apart];
         if (takes) {
             const DataLine *const sources[1] = {ring.own + first};
@@ -75,9 +94,9 @@ __device__ inline bool pass_lines(const LinePass &pass, const LineRing &ring, st
         if (keeps) store_run(pass.to + at, run, words[0], unaligned);
         ++step;
         // All threads' loads are over: poll_lines() has asked them what they have loaded.
-        if (takes && step % places_told == 0 && threadIdx.x % warp_threads == 0)
+        if (takes && step % share.places_told == 0 && threadIdx.x % warp_threads == 0)
             store_after_reads(ring.taken + warp, step_value(epoch, step));
-        if (++place == places) {
+        if (++place == share.places) {
             place = 0;
             flag += epoch_of_round(0, 1);
         }
