@@ -46,6 +46,21 @@ bool are_one(const std::string &path, const std::string &other) {
            one.st_ino == two.st_ino;
 }
 
+/// Those of the file that is replaced; its group's only where the new one may have that group.
+void take_permissions_of(const std::string &path, int file) {
+    struct stat replaced {};
+    if (stat(path.c_str(), &replaced) != 0 || !S_ISREG(replaced.st_mode)) {
+        return;
+    }
+    constexpr auto as_it_is = static_cast<uid_t>(-1);
+    const bool of_group = fchown(file, as_it_is, replaced.st_gid) == 0;
+    // Who may not give it away has it.
+    [[maybe_unused]] const int given = fchown(file, replaced.st_uid, as_it_is);
+    if (fchmod(file, replaced.st_mode & (of_group ? 0777 : 0707)) != 0) {
+        cannot_write(path, errno);
+    }
+}
+
 bool put(std::FILE *file, const std::string &text) {
     return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
 }
@@ -104,6 +119,9 @@ void AtomicFile::draft(const std::string &text) {
         cannot_write(path_, errno);
     }
     drafted_ = regular;
+    if (regular) {
+        take_permissions_of(path_, fileno(file));
+    }
     // Before the name, the data: else a crash could leave an empty file under it.
     const bool written = put(file, text) && (!regular || fsync(fileno(file)) == 0);
     const int error = errno;

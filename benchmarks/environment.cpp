@@ -85,7 +85,7 @@ int run_benchmark(int argc, char **argv, const std::function<int(const World &)>
             MPI_Abort(MPI_COMM_WORLD, exit_code_of(error));
         }
         mine = with_output_written(all_destroyed ? mine : std::max(mine, 1));
-        MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        worst = worst_of_all_ranks(mine);
     }
     MPI_Finalize();
     return worst;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 namespace baton::bench {
@@ -47,7 +48,9 @@ std::vector<double> World::sum(std::vector<double> values) const { return reduce
 bool World::all(bool value) const { return reduce(value ? 1 : 0, MPI_INT, MPI_MIN) != 0; }
 
 void World::require_same_arguments(int argc, const char *const *argv) const {
-    std::string mine;
+    std::string mine = std::filesystem::path(argv[0]).filename().string();
+    const std::size_t length_of_name = mine.size() + 1;
+    mine.push_back('\0');
     for (int index = 1; index < argc; ++index) {
         mine.append(argv[index]).push_back('\0');
     }
@@ -58,8 +61,12 @@ void World::require_same_arguments(int argc, const char *const *argv) const {
         first = mine;
     }
     MPI_Bcast(first.data(), static_cast<int>(length), MPI_CHAR, 0, MPI_COMM_WORLD);
-    const int odd = reduce(mine == first ? size_ : rank_, MPI_INT, MPI_MIN);
-    if (odd < size_) {
+    const auto first_rank_where = [&](bool found) { return reduce(found ? rank_ : size_, MPI_INT, MPI_MIN); };
+    const bool same_program = mine.compare(0, length_of_name, first, 0, length_of_name) == 0;
+    if (const int odd = first_rank_where(!same_program); odd < size_) {
+        throw Refusal(fmt::format("rank {} runs another program than rank 0", odd), 2);
+    }
+    if (const int odd = first_rank_where(mine != first); odd < size_) {
         throw Refusal(fmt::format("rank {} has other arguments than rank 0", odd), 2);
     }
 }
@@ -92,6 +99,8 @@ std::vector<std::string> World::gather(const std::string &line) const {
     }
     return lines;
 }
+
+int worst_of_all_ranks(int exit_code) { return reduce(exit_code, MPI_INT, MPI_MAX); }
 
 void start_mpi(int &argc, char **&argv) {
     // Else a pipe of MPI's own would get the number of a closed stream, and what is printed.

@@ -47,8 +47,8 @@ public:
     std::vector<double> max(std::vector<double> values) const;
     std::vector<double> sum(std::vector<double> values) const;
     bool all(bool value) const;
-    /// Throws a Refusal where a rank was started with other arguments than rank 0: the ranks would not meet in the same
-    /// collective calls.
+    /// Throws a Refusal where a rank was started as another program, or with other arguments, than rank 0: the ranks
+    /// would not meet in the same collective calls.
     void require_same_arguments(int argc, const char *const *argv) const;
     /// Something of rank 0's that all ranks must know the outcome of: what it throws is a Refusal on all of them.
     void on_rank_0(const std::function<void()> &work) const;
@@ -63,6 +63,8 @@ private:
 
 /// MPI_Init. What is printed to a stream that was closed before does not get lost, it fails.
 void start_mpi(int &argc, char **&argv);
+/// The last thing before MPI_Finalize: what each rank ends with.
+int worst_of_all_ranks(int exit_code);
 /// Whether all that was printed so far could be written.
 bool output_is_written();
 /// The exit code, at the end: at least 2, with a message, where what was printed could not be written.

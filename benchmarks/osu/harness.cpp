@@ -114,9 +114,10 @@ int run_test(const Test &test, int argc, char **argv, const MakeRunner &make_run
             return 0;
         }
         if (world.rank() == 0) {
-            std::fprintf(stderr,
-                         "%s: nothing was measured: of %zu to %zu bytes (at most %zu by -M) no size holds an element\n",
-                         test.name, options->min_bytes, options->max_bytes, context.max_bytes);
+            const bool lowered = context.max_bytes < options->max_bytes;
+            const std::string limit = lowered ? fmt::format(" (at most {} by -M)", context.max_bytes) : "";
+            fmt::print(stderr, "{}: nothing was measured: of {} to {} bytes{} no size holds an element\n", test.name,
+                       options->min_bytes, options->max_bytes, limit);
         }
         return 1;
     });

@@ -67,6 +67,7 @@ int main(int argc, char **argv) {
         std::fprintf(stderr, "%s\n", error.what());
         MPI_Abort(MPI_COMM_WORLD, baton::bench::exit_code_of(error));
     }
+    result = baton::bench::worst_of_all_ranks(result);
     MPI_Finalize();
     return result;
 }

@@ -38,7 +38,7 @@ std::vector<std::string> report(const Measured &measured, const std::vector<core
                                     same ? "the same" : name_of(candidate)));
     }
     lines.push_back(changed == 0
-                        ? "# nothing changed; the rows:"
+                        ? "# every choice is the one in force; the rows:"
                         : fmt::format("# changed at {} of {} sizes, at most {:.2f} times as fast; the rows:", changed,
                                       chosen.size(), most));
     std::transform(rows.begin(), rows.end(), std::back_inserter(lines), row_line);

@@ -54,6 +54,18 @@ TEST_F(TuneFile, IsThereWhollyOrNotAtAll) {
     EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
+TEST_F(TuneFile, KeepsThePermissionsOfTheOneThatItReplaces) {
+    namespace fs = std::filesystem;
+    fs::create_directories(folder_);
+    const std::string path = folder_ + "/tuning.json";
+    AtomicFile(path).write("first");
+    for (const auto permissions : {fs::perms(0600), fs::perms(0664)}) {
+        fs::permissions(path, permissions);
+        AtomicFile(path).write("second");
+        EXPECT_EQ(fs::status(path).permissions(), permissions);
+    }
+}
+
 TEST_F(TuneFile, IsKnownByAllOfItsNames) {
     std::filesystem::create_directories(folder_ + "/below");
     const AtomicFile yet_to_be(folder_ + "/new.json");
