@@ -46,7 +46,8 @@ bool are_one(const std::string &path, const std::string &other) {
            one.st_ino == two.st_ino;
 }
 
-/// Those of the file that is replaced; its group's only where the new one may have that group.
+/// Those of the file that is replaced, its group's only where the new one may have that group; as far as the file
+/// system has any.
 void take_permissions_of(const std::string &path, int file) {
     struct stat replaced {};
     if (stat(path.c_str(), &replaced) != 0 || !S_ISREG(replaced.st_mode)) {
@@ -54,11 +55,9 @@ void take_permissions_of(const std::string &path, int file) {
     }
     constexpr auto as_it_is = static_cast<uid_t>(-1);
     const bool of_group = fchown(file, as_it_is, replaced.st_gid) == 0;
-    // Who may not give it away has it.
+    [[maybe_unused]] const int changed = fchmod(file, replaced.st_mode & (of_group ? 0777 : 0707));
+    // Last: who has given it away may not change it. Who may not give it away has it.
     [[maybe_unused]] const int given = fchown(file, replaced.st_uid, as_it_is);
-    if (fchmod(file, replaced.st_mode & (of_group ? 0777 : 0707)) != 0) {
-        cannot_write(path, errno);
-    }
 }
 
 bool put(std::FILE *file, const std::string &text) {

@@ -7,10 +7,11 @@ namespace baton::bench {
 /// Throws an Error with the exit code of wrong usage.
 [[noreturn]] void cannot_write(const std::string &path, const std::string &reason);
 
-/// A file that is there with all of its text, or as it was before. Made before the measurements, so that their result
-/// has somewhere to go: throws, as wrong usage, where the folder is not there or cannot be written to, and leaves
-/// nothing there before draft(). What is no regular file (a pipe) is written as it is, and so is what this process
-/// prints to, which by a redirection may be a regular file: the text comes after what was printed before.
+/// A file that is there with all of its text, or as it was before; with the permissions that it had, and its group and
+/// owner where we may. Made before the measurements, so that their result has somewhere to go: throws, as wrong usage,
+/// where the folder is not there or cannot be written to, and leaves nothing there before draft(). What is no regular
+/// file (a pipe) is written as it is, and so is what this process prints to, which by a redirection may be a regular
+/// file: the text comes after what was printed before.
 class AtomicFile {
 public:
     explicit AtomicFile(const std::string &path);

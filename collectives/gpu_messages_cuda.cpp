@@ -41,11 +41,9 @@ std::optional<DirectSend> GpuMessages::take_direct_send(std::vector<MessageCall>
     };
     if (std::none_of(calls.begin(), calls.end(), may_be)) return std::nullopt;
     if (!addresses_.open_for_messages(is_capturing(stream))) return std::nullopt;
-    Traffic traffic = Traffic::alone;
+    const Traffic traffic = calls.size() == 1 ? Traffic::alone : Traffic::beside_others;
     for (const MessageCall &call : calls) {
-        if (!may_be(call) || call.message.is_send) continue;
-        addresses_.tell_sender(call.message);
-        traffic = Traffic::beside_others;
+        if (may_be(call) && !call.message.is_send) addresses_.tell_sender(call.message);
     }
     if (launches_block()) return std::nullopt;
     std::optional<DirectSend> found;

@@ -10,7 +10,8 @@
 namespace baton::core {
 namespace {
 
-/// Beside what a zero-SM call does: that it is captured. Of messages alone the bit says something else.
+/// Beside what a zero-SM call does: that it is captured. Of messages, which are no such calls, the bit says something
+/// else (arrival.hpp).
 constexpr std::uint64_t captured = Signature::receiving;
 
 // Where a kernel can take over, a late rank costs no more than this.
@@ -46,8 +47,9 @@ bool PeerAddresses::learn(const Plan &plan, const CollectiveArgs &args, bool cap
              static_cast<double>(view_.timeout_ns) * 1e-9, number);
     }
     peers.assign(entries.size(), PeerBuffers{});
-    const bool broadcast_in_place = mine.signature.operation() == BATON_BROADCAST && args.send == args.recv;
-    const Traffic traffic = broadcast_in_place ? Traffic::alone : Traffic::beside_others;
+    // To several ranks a broadcast is relayed, out of memory that others write to.
+    const bool alone = mine.signature.operation() == BATON_BROADCAST && args.send == args.recv && view_.size == 2;
+    const Traffic traffic = alone ? Traffic::alone : Traffic::beside_others;
     for (int peer = 0; peer < view_.size; ++peer) {
         const Arrival theirs = Arrival::from_words(entries[static_cast<std::size_t>(peer)].data());
         if (plan.stream_words) {

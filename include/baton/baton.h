@@ -127,8 +127,8 @@ typedef enum baton_transport {
     BATON_TRANSPORT_COPY_ENGINE = 3, /* copy engines wherever the operation allows it, kernels for the rest */
     BATON_TRANSPORT_ZERO_SM = 4      /* no SM is used for allgather, alltoall, put and get: copy engines, ordered by
                                         stream memory operations. allgather and alltoall then block the host until all
-                                        ranks have issued them. What one rank captures all have to capture, and launch
-                                        in the same order: a graph keeps where the peers' buffers were */
+                                        ranks have issued them. Those that one rank captures all have to capture, and
+                                        launch in the same order: a graph keeps where the peers' buffers were */
 } baton_transport;
 
 /* Whether ranks may reach into each other's memory: GPUs into peer GPUs', processes into other processes'. */

@@ -131,7 +131,8 @@ struct RegionRegistry::Impl {
             region.published = true;
             region.reason.clear();
         } catch (const NotMapped &refused) {
-            if (peers.interruption()) throw;
+            // What has broken the communicator is why, or what the caller would hear from its next call.
+            if (const auto broken = peers.interruption()) throw Failure(*broken);
             region.reason = refused.what();
             region.code = refused.code();
         }

@@ -29,7 +29,8 @@ struct BufferRef {
 
 /// What a rank says it is doing. Two ranks that meet must say the same; both halves of a message sign as a send.
 struct Signature {
-    static constexpr std::uint64_t receiving = std::uint64_t{1} << 32;  // of a message; for its errors, not compared
+    // Of a message: for its errors, not compared. Of a zero-SM call, between the hosts: captured (peer_addresses.cpp).
+    static constexpr std::uint64_t receiving = std::uint64_t{1} << 32;
     std::uint64_t what = 0;   // operation | type << 8 | op << 16 | root << 24, and `receiving`
     std::uint64_t count = 0;  // elements
 

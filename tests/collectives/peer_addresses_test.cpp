@@ -204,7 +204,7 @@ TEST(PeerAddresses, OfMemoryThatSlowsCopyEnginesAreKnownWhereNothingIsReceivedTh
         for (const Copies copies : {Copies::where_possible, Copies::where_fast}) {
             PeerAddresses addresses = rank.addresses(copies);
             for (int call = 0; call < 8; ++call) {
-                const bool broadcast = call / 4 % 2 == 1, in_place = call / 2 % 2 == 1, receives_in_odd = call % 2 == 1;
+                const bool broadcast = call / 4 == 1, in_place = call / 2 % 2 == 1, receives_in_odd = call % 2 == 1;
                 std::byte buffer[2];
                 CollectiveArgs args;
                 args.bytes = 16;

@@ -214,7 +214,7 @@ TEST(HostDomain, StaleInfoIsNotExported) {
     EXPECT_EQ(domain->export_region(info).post.kind, HandleKind::none);
 }
 
-/// However much a peer allocates: that takes no longer to map.
+/// Above 1 GiB (mapped_at_once): however much a peer allocates, that takes no longer to map.
 TEST(HostDomain, PagesOfLargeMemoryOfAPeerAreMappedAsTheyAreUsed) {
     const auto domain = make_host_domain(false);
     RegionPost post;
