@@ -10,6 +10,7 @@
 #include "gpu.hpp"
 #include "names.hpp"
 #include "topology/discover.hpp"
+#include "topology/printable.hpp"
 #include "topology/summary.hpp"
 #include "util/environment.hpp"
 
@@ -88,7 +89,9 @@ RunInfo describe_run(const Communicator &communicator, const Peers &peers) {
     }
     add_peers(run, peers);
     for (const auto &[name, value] : run.environment) {
-        run.lines.push_back(fmt::format("set: {}={}", name, value.substr(0, value.find('\n'))));
+        const std::string first_line = value.substr(0, value.find('\n'));
+        run.lines.push_back(fmt::format("set: {}={}{}", name, topology::printable(first_line),
+                                        first_line.size() < value.size() ? " ..." : ""));
     }
     return run;
 }

@@ -52,19 +52,19 @@ int main(int argc, char **argv) {
     start.before.begin("MPI_Init");
     baton::bench::start_mpi(argc, argv);
     start.before.begin("options");
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     int result = 1;
     try {
         result = baton::bench::with_output_written(run(argc, argv, start));
     } catch (const baton::bench::Refusal &error) {
-        int rank = 0;
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         result = error.exit_code();
         if (rank == 0) {
             std::fprintf(stderr, "%s\n", error.what());
         }
     } catch (const std::exception &error) {
         std::fflush(stdout);
-        std::fprintf(stderr, "%s\n", error.what());
+        std::fprintf(stderr, "rank %d: %s\n", rank, error.what());
         MPI_Abort(MPI_COMM_WORLD, baton::bench::exit_code_of(error));
     }
     result = baton::bench::worst_of_all_ranks(result);

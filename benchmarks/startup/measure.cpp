@@ -1,5 +1,6 @@
 #include "startup/measure.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ double resident_bytes() {
 
 void require(baton_result result) {
     if (result != BATON_SUCCESS) {
-        throw Error(baton_last_error());
+        throw Error(fmt::format("{}: {}", baton_result_name(result), baton_last_error()));
     }
 }
 
