@@ -18,10 +18,10 @@ struct CollectiveArgs {
     // Copy engines may be among the ranks. Their signals do not wait for what their reductions read, so slots are
     // written again only after a credit. The same on all ranks.
     bool beside_copy_engines = false;
-    // Of a kernel that is one of several of an operation (push_inputs.hpp): another one has begun that before it, and
-    // copy engines and another one do what is left to do when all have given their credits.
-    bool begun = false;
-    bool copies_follow = false;
+    // Of a kernel that is one of several of an operation (push_inputs.hpp): one before it has begun that, and copy
+    // engines and one behind it do what is left to do when all have given their credits.
+    bool begun_before = false;
+    bool ended_behind = false;
 };
 
 }  // namespace baton::core

@@ -14,7 +14,7 @@
 ///   4. allreduce: copies of the result to all peers, which have said by credits that their pieces are combined.
 ///   5. And a kernel that signals all, waits for all, and ends.
 /// A rank whose peers have no room for what it would push begins with the third. One that does not know where their
-/// buffers are has a kernel only, which does all that (CollectiveArgs::copies_follow is false).
+/// buffers are has a kernel only, which does all that (CollectiveArgs::ended_behind is false).
 ///
 /// Each kernel waits only for what every rank enqueues before its own kernel of that step; for the signals of the end
 /// it waits only once all credits have come. So none hangs where another thread's cudaFree, which waits for kernels and
@@ -69,11 +69,11 @@ void enqueue_pushed(Queue &queue, const PushedInputs &inputs, CollectiveArgs arg
         args.arrival.pushes = queue.next_number();
         queue.begin(args.arrival);
         push_inputs(queue, inputs, args, peers, rank);
-        args.begun = true;
+        args.begun_before = true;
     }
-    args.copies_follow = inputs.all();
+    args.ended_behind = inputs.all();
     queue.combine(args);
-    if (args.begun) queue.after_pushes();
+    if (args.begun_before) queue.after_pushes();
     if (!inputs.all()) return;
     const Range part = inputs.part_of(rank);
     for (int step = 1; step < inputs.ranks(); ++step) {

@@ -103,7 +103,7 @@ BATON_HD Range own_share(const Engine &engine, const HeadAndPieces &pieces) {
 /// begin(), or joins what a kernel before this one has begun, behind which copy engines push; and await_all().
 template <class Engine>
 BATON_HD bool begin_or_join(Engine &engine, const CollectiveArgs &args) {
-    return (args.begun ? engine.attach(args.arrival) : engine.begin(args.arrival)) && engine.await_all();
+    return (args.begun_before ? engine.attach(args.arrival) : engine.begin(args.arrival)) && engine.await_all();
 }
 
 /// Combines this rank's part; each of the engines has its share of the head, and most have one of each piece.

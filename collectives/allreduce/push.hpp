@@ -22,7 +22,7 @@ BATON_HD void allreduce_push(Engine &engine, const CollectiveArgs &args) {
     const PushedInputs inputs(true, args.bytes, engine.size());
     if (!combine_pushed<T>(engine, args, inputs)) return;
     engine.credit_all(1);
-    if (!engine.wait_credits(1) || args.copies_follow) return;
+    if (!engine.wait_credits(1) || args.ended_behind) return;
     const Range owned = inputs.part_of(engine.rank());
     for (int at = 1; at < engine.size(); ++at) {
         std::byte *const to = engine.recv_of(engine.peer_at(at)) + owned.begin;

@@ -291,7 +291,7 @@ TEST_P(EmulatedPushes, ThatDoNotComeAreMissed) {
         args.arrival = {core::Signature::make(BATON_ALLREDUCE, BATON_FLOAT32, BATON_SUM, 4096),
                         node_.name(view.rank, args.send), node_.name(view.rank, args.recv)};
         args.arrival.pushes = view.rank == 1 ? 7 : 0;
-        args.begun = true;
+        args.begun_before = true;
         return args;
     };
     const auto run_on = [&](const CommView &view, const std::function<void()> &kernel) {

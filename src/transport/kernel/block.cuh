@@ -73,9 +73,6 @@ protected:
 
     __device__ OperationPoint at(WaitFor wait_for, int peer) const { return {peer, channel_, epoch_, wait_for, mine_}; }
 
-    /// The threads that take packets: the last warp may be verifying arrivals.
-    __device__ static unsigned takers() { return blockDim.x - warp_threads; }
-
     const CommView &view_;
     std::uint64_t abort_;  // as it was at the start
     std::uint64_t epoch_;  // from begin() on this operation's, before it the last one's

@@ -58,7 +58,7 @@ public:
     }
     /// By the last warp alone, while the others go on; finish() tells the result.
     __device__ void verify_arrivals() {
-        const int lane = static_cast<int>(threadIdx.x) - static_cast<int>(takers());
+        const int lane = static_cast<int>(threadIdx.x) - static_cast<int>(all_but_last_warp());
         if (lane < 0 || failed_) return;
         for (int peer = lane; peer < view_.size && !failed_; peer += warp_threads) {
             if (peer != view_.rank) meet(peer, false);

@@ -53,7 +53,7 @@ public:
         if (failed_) return;
         Spin spin(view_, at(WaitFor::data, any_peer));
         const auto lines_of = [&](int peer) { return view_.own().lines(epoch_, channel_, peer); };
-        if (!core::take_lines(parts, most_bytes, part_of, lines_of, epoch_, takers(), spin)) failed_ = true;
+        if (!core::take_lines(parts, most_bytes, part_of, lines_of, epoch_, all_but_last_warp(), spin)) failed_ = true;
     }
     __device__ void relay_lines(int from, std::byte *to, std::uint64_t bytes) {
         if (failed_) return;
@@ -65,7 +65,7 @@ public:
             return view_.arena(peer_at(step)).lines(epoch_, channel_, view_.rank);
         };
         if (!core::relay_lines(view_.own().lines(epoch_, channel_, from), to, bytes, view_.size - 2, destination,
-                               epoch_, takers(), spin)) {
+                               epoch_, all_but_last_warp(), spin)) {
             failed_ = true;
         }
     }
@@ -100,7 +100,7 @@ protected:
         // Who has not come may be another one than the neighbour, who waits for it, too.
         const auto data_spin = [&] { return Spin(view_, at(WaitFor::data, any_peer)); };
         const auto room_spin = [&] { return Spin(view_, at(WaitFor::credit, any_peer)); };
-        if (!core::pass_lines(pass, ring, epoch_, takers(), data_spin, room_spin)) failed_ = true;
+        if (!core::pass_lines(pass, ring, epoch_, all_but_last_warp(), data_spin, room_spin)) failed_ = true;
     }
 
 private:
@@ -116,8 +116,8 @@ private:
             return view_.arena(peer_at(index + 1)).lines(epoch_, channel_, view_.rank) + lines_for(behind);
         };
         Spin spin(view_, at(WaitFor::data, any_peer));
-        if (!reduce_lines<T>(destination, lines_of, own, view_.size, count, op, peers, destination_of, epoch_, takers(),
-                             spin)) {
+        if (!reduce_lines<T>(destination, lines_of, own, view_.size, count, op, peers, destination_of, epoch_,
+                             all_but_last_warp(), spin)) {
             failed_ = true;
         }
     }

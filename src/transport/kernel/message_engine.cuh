@@ -156,7 +156,7 @@ public:
         const Packet *const source = view_.own().eager_buffer(peer_, slot) + place;
         // The last warp is in check_line(), if there are warps to spare.
         const bool all = channel_ != 0 || blockDim.x <= 2 * warp_threads;
-        const unsigned takers = all ? blockDim.x : blockDim.x - warp_threads;
+        const unsigned takers = all ? blockDim.x : all_but_last_warp();
         Spin spin(view_, at(WaitFor::data));
         if (!failed_ && !take_packets(destination, source, bytes, epoch, takers, spin)) failed_ = true;
         return agree();
@@ -171,7 +171,7 @@ public:
     __device__ bool take_lines(std::byte *destination, int buffer, std::uint64_t place, std::uint64_t bytes,
                                std::uint64_t epoch) {
         // The last warp is in check_line(), and a warp that has parted can take no lines.
-        const unsigned takers = channel_ != 0 ? blockDim.x : blockDim.x - warp_threads;
+        const unsigned takers = channel_ != 0 ? blockDim.x : all_but_last_warp();
         const auto part = [&](int) { return LinePart{.peer = peer_, .bytes = bytes, .to = destination}; };
         const auto lines_of = [&](int peer) { return view_.own().eager_lines(peer, buffer) + place; };
         Spin spin(view_, at(WaitFor::data));

@@ -27,13 +27,14 @@ public:
         const bool taken = core::take_packets_from_each(
             view_.size - 1, [&](int part) { return view_.own().packets(epoch_, channel_, peer_at(part + 1)); },
             [&](int part) { return reinterpret_cast<char *>(destination + peer_at(part + 1) * stride); }, bytes, epoch_,
-            takers(), spin);
+            all_but_last_warp(), spin);
         if (!taken) failed_ = true;
     }
     __device__ void take_packets_from(int peer, std::byte *destination, std::uint64_t bytes) {
         if (failed_) return;
         Spin spin(view_, at(WaitFor::data, peer));
-        if (!take_packets(destination, view_.own().packets(epoch_, channel_, peer), bytes, epoch_, takers(), spin)) {
+        if (!take_packets(destination, view_.own().packets(epoch_, channel_, peer), bytes, epoch_, all_but_last_warp(),
+                          spin)) {
             failed_ = true;
         }
     }
@@ -45,7 +46,7 @@ public:
         };
         Spin spin(view_, at(WaitFor::data, any_peer));
         if (!reduce_packets<T>(reinterpret_cast<T *>(destination), packets_of, reinterpret_cast<const T *>(own),
-                               view_.size, count, op, epoch_, takers(), spin)) {
+                               view_.size, count, op, epoch_, all_but_last_warp(), spin)) {
             failed_ = true;
         }
     }
