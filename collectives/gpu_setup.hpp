@@ -19,7 +19,7 @@ std::uint64_t probe_peers(const CommView &view, int device, const std::function<
 /// Loads every kernel now. Otherwise its first launch does, which may wait for kernels that run, and so for peers.
 void preload_kernels();
 
-/// Pinned host memory that kernels reach, zeroed.
+/// Pinned host memory that kernels reach, zeroed, made on the thread's device; released from any thread.
 Control *allocate_control();
 void release_control(Control *control);
 

@@ -13,8 +13,19 @@
 #include "cuda/handles.hpp"
 #include "transport/kernel/launch.hpp"
 #include "util/gpu_uuid.hpp"
+#include "util/log.hpp"
 
 namespace baton::core {
+namespace {
+
+/// With its device: who releases it may be a thread that never chose one, for which CUDA would make a context on
+/// device 0.
+struct PinnedControl {
+    Control control;
+    int device;
+};
+
+}  // namespace
 
 std::uint64_t probe_peers(const CommView &view, int device, const std::function<void()> &barrier) {
     constexpr std::uint64_t value = 0x4261746F6E000000;
@@ -62,16 +73,25 @@ void preload_kernels() {
 
 Control *allocate_control() {
     const RelaxedCaptureGuard relaxed;
+    int device = 0;
+    check_cuda(cudaGetDevice(&device), "cudaGetDevice");
     void *memory = nullptr;
-    check_cuda(cudaHostAlloc(&memory, sizeof(Control), cudaHostAllocPortable | cudaHostAllocMapped),
+    check_cuda(cudaHostAlloc(&memory, sizeof(PinnedControl), cudaHostAllocPortable | cudaHostAllocMapped),
                "allocating pinned memory");
-    std::memset(memory, 0, sizeof(Control));
-    return static_cast<Control *>(memory);
+    std::memset(memory, 0, sizeof(PinnedControl));
+    auto *const pinned = static_cast<PinnedControl *>(memory);
+    pinned->device = device;
+    return &pinned->control;
 }
 
 void release_control(Control *control) {
-    const RelaxedCaptureGuard relaxed;
-    cudaFreeHost(control);
+    auto *const pinned = reinterpret_cast<PinnedControl *>(control);  // its first member
+    try {
+        const OnDevice here(pinned->device);
+        check_cuda(cudaFreeHost(pinned), "cudaFreeHost");
+    } catch (const std::exception &failure) {
+        log(LogLevel::warn, -1, "pinned memory was not freed: {}", failure.what());
+    }
 }
 
 DeviceIdentity device_identity(int device) {

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "collectives/gpu_setup.hpp"
+#include "memory/reclaimer.hpp"
 
 namespace baton::core {
 
@@ -24,9 +25,9 @@ void Windows::give_memory(Window &window) {
     try {
         meetings_.together(
             [&] { issuer_.run_local([&] { allocation = parts_.registry->allocate_published(window.bytes); }); });
-        const std::vector<PublishedRegion> all = bootstrap_.allgather(allocation.published);
+        window.places = bootstrap_.allgather(allocation.published);
         meetings_.together([&] {
-            window.pointers = parts_.addresses_of(all, allocation.pointer);
+            window.pointers = parts_.addresses_of(window.places, allocation.pointer);
             for (const std::byte *address : window.pointers) parts_.domain->hand_out(address);
             clear_signals(window.index);
         });
@@ -96,16 +97,33 @@ void Windows::meet_to_destroy(const Window &window) {
     }
 }
 
+/// On GPUs unmapping waits for kernels. Where some may run, those of graphs included, the peers' memory stays mapped
+/// until they cannot, and so does not come back before.
+void Windows::unmap_peers(const Window &window) {
+    const auto unmap = [&] {
+        for (int rank = 0; rank < parts_.view.size; ++rank)
+            parts_.peers->unmap(rank, window.places[static_cast<std::size_t>(rank)]);
+    };
+    parts_.capabilities.on_gpu ? Reclaimer::of_process().if_idle(unmap) : unmap();
+}
+
 void Windows::destroy(const std::shared_ptr<Window> &window) {
     std::exception_ptr broken_here;
-    try {
-        meet_to_destroy(*window);
-    } catch (const std::exception &failure) {
-        broken_here = std::current_exception();
-        breakage_.break_with(as_failure(failure));
-    }
+    const auto breaks_if_it_fails = [&](const auto &step) {
+        try {
+            step();
+        } catch (const std::exception &failure) {
+            broken_here = std::current_exception();
+            breakage_.break_with(as_failure(failure));
+        }
+    };
+    breaks_if_it_fails([&] { meet_to_destroy(*window); });
     // Its number is free again even if its memory cannot be freed: the next window has to get the same on all ranks.
     windows_[static_cast<std::size_t>(window->index)].reset();
+    for (const std::byte *address : window->pointers) parts_.domain->take_back(address);
+    // Importers close before owners free: else the memory would come back some time later, and could be missing in the
+    // next call.
+    if (!breakage_.broken()) breaks_if_it_fails([&] { meetings_.together([&] { unmap_peers(*window); }); });
     // A peer that has not come here may still load and store there, so of a broken communicator the registry frees it.
     if (!breakage_.broken())
         parts_.registry->release_published(window->pointers[static_cast<std::size_t>(parts_.view.rank)]);

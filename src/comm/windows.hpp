@@ -11,6 +11,7 @@
 #include "comm/issuer.hpp"
 #include "comm/meetings.hpp"
 #include "comm/parts.hpp"
+#include "memory/region.hpp"
 
 namespace baton::core {
 
@@ -18,7 +19,8 @@ namespace baton::core {
 struct Window {
     int index = 0;  // the same on all ranks
     std::uint64_t bytes = 0;
-    std::vector<std::byte *> pointers;  // by rank; this rank's own among them
+    std::vector<std::byte *> pointers;    // by rank; this rank's own among them
+    std::vector<PublishedRegion> places;  // likewise
 };
 
 /// The windows of a communicator. The caller has its turn.
@@ -39,6 +41,7 @@ private:
     void clear_signals(int index);
     std::string described(std::uint64_t index) const;
     void meet_to_destroy(const Window &window);
+    void unmap_peers(const Window &window);
 
     CommParts &parts_;
     Bootstrap &bootstrap_;

@@ -258,12 +258,8 @@ public:
         return false;
     }
 
-    void hand_out(const void *address) override {
-        HostAllocations &all = host_allocations();
-        const std::lock_guard lock(all.mutex);
-        const auto found = all.imported.find(reinterpret_cast<std::uintptr_t>(address));
-        if (found != all.imported.end()) found->second.handed_out = true;
-    }
+    void hand_out(const void *address) override { set_handed_out(address, true); }
+    void take_back(const void *address) override { set_handed_out(address, false); }
 
     void *allocate_shared_with_kernels(std::size_t bytes) override { return allocate(bytes); }
     void release_shared_with_kernels(void *memory) override { release(memory); }
@@ -275,6 +271,13 @@ private:
         const auto found = all.by_base.find(post.base);
         if (found != all.by_base.end()) ++found->second.importers;
         return reinterpret_cast<void *>(post.base);
+    }
+
+    static void set_handed_out(const void *address, bool handed_out) {
+        HostAllocations &all = host_allocations();
+        const std::lock_guard lock(all.mutex);
+        const auto found = all.imported.find(reinterpret_cast<std::uintptr_t>(address));
+        if (found != all.imported.end()) found->second.handed_out = handed_out;
     }
 
     /// Before it is unmapped: the address may be given to another thread right after.

@@ -109,6 +109,17 @@ void MappedRegions::reclaim(const RetiredGeneration &retired_generation) noexcep
     for (const auto &[slot, mapping] : gone) unmap(mapping);
 }
 
+void MappedRegions::unmap_region(int owner, const PublishedRegion &region) noexcept {
+    Mappings gone;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found = current_.find(key(owner, region.slot));
+        if (owner == rank_ || found == current_.end() || found->second.post.generation != region.generation) return;
+        gone.insert(current_.extract(found));
+    }
+    unmap(gone.begin()->second);
+}
+
 void MappedRegions::unmap(const Mapping &mapping) noexcept {
     if (mapping.owner == rank_) return;
     try {

@@ -39,6 +39,9 @@ public:
     /// Unmaps what map() has replaced, and what retired_generation(owner, slot) covers. Takes no memory, which may be
     /// short because of what is to be unmapped. REQUIRES: no kernel or copy uses a retired region.
     void reclaim(const RetiredGeneration &retired_generation) noexcept;
+    /// Unmaps one region of a peer's now, which its owner need not have retired; nothing where it is not mapped. Takes
+    /// no memory. REQUIRES: no kernel or copy uses it.
+    void unmap_region(int owner, const PublishedRegion &region) noexcept;
     /// Whether give_back_pages() has left it something since. Cheap.
     bool has_left_for_reclaim() const { return left_for_reclaim_.load(std::memory_order_relaxed); }
 

@@ -64,6 +64,8 @@ public:
     /// (windows). Other imports are not the user's: a pointer into one is to memory that the user has freed, and in
     /// whose place it was mapped, so classify() says `invalid`, where the domain can tell.
     virtual void hand_out(const void * /*imported*/) {}
+    /// No longer: the window is gone, while its memory may stay mapped. Before it is unmapped.
+    virtual void take_back(const void * /*imported*/) {}
 
     /// Zeroed host memory that this domain's kernels can read at the same address (pinned, for a GPU), and its release.
     virtual void *allocate_shared_with_kernels(std::size_t bytes) = 0;

@@ -85,6 +85,10 @@ void PeerMemory::reclaim() noexcept {
     impl_->reclaimed.store(retirements, std::memory_order_relaxed);
 }
 
+void PeerMemory::unmap(int owner, const PublishedRegion &region) noexcept {
+    impl_->mapped->unmap_region(owner, region);
+}
+
 void PeerMemory::stop() { impl_->stop(); }
 
 void PeerMemory::unmap_peers() {

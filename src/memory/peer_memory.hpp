@@ -50,6 +50,10 @@ public:
     /// Unmaps peers' retired regions. REQUIRES: no operation of any communicator of this process in flight (Reclaimer).
     void reclaim() noexcept;
 
+    /// Unmaps a peer's region before its owner frees the memory: then that is back at once. REQUIRES what reclaim()
+    /// does where unmapping may wait for kernels; no rank is in an operation that uses the region, or will start one.
+    void unmap(int owner, const PublishedRegion &region) noexcept;
+
     /// Ends the service thread: no callback runs after this, and peers' posts are not answered any more. Local.
     void stop();
 

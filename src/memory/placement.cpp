@@ -35,6 +35,36 @@ CpuSet empty_cpu_set() {
     return set;
 }
 
+/// Gives ranks a processor each, as long as that goes: who comes later may send others to another one of theirs.
+class Seating {
+public:
+    explicit Seating(const std::vector<ProcessorBits> &allowed) : allowed_(allowed) { holders_.fill(nobody); }
+
+    /// False if no way of seating all who have come has one for this rank.
+    bool seat(int rank) {
+        ProcessorBits tried;
+        return seat(rank, tried);
+    }
+
+private:
+    static constexpr int nobody = -1;
+    bool seat(int rank, ProcessorBits &tried) {
+        const ProcessorBits &allowed = allowed_[static_cast<std::size_t>(rank)];
+        for (std::size_t processor = 0; processor < allowed.size(); ++processor) {
+            if (!allowed[processor] || tried[processor]) continue;
+            tried.set(processor);
+            int &holder = holders_[processor];
+            if (holder != nobody && !seat(holder, tried)) continue;
+            holder = rank;
+            return true;
+        }
+        return false;
+    }
+
+    const std::vector<ProcessorBits> &allowed_;
+    std::array<int, ProcessorBits().size()> holders_;  // by processor
+};
+
 }  // namespace
 
 std::vector<int> processors_near(const std::vector<int> &near, const std::vector<int> &allowed) {
@@ -60,11 +90,13 @@ ProcessorBits bits_of(const std::vector<int> &processors) {
 }
 
 bool have_one_each(int ranks, const std::vector<ProcessorBits> &some) {
+    Seating seating(some);
     ProcessorBits all;
     bool shared = false;
-    for (const ProcessorBits &rank : some) {
-        shared = shared || (all & rank).any() || rank.none();
-        all |= rank;
+    for (std::size_t rank = 0; rank < some.size(); ++rank) {
+        if (!seating.seat(static_cast<int>(rank))) return false;
+        shared = shared || (all & some[rank]).any();
+        all |= some[rank];
     }
     return !shared || all.count() >= static_cast<std::size_t>(ranks);
 }

@@ -24,12 +24,18 @@ void Reclaimer::Membership::leave() {
     of_ = nullptr;
 }
 
-void Reclaimer::unmap_if_idle() {
+void Reclaimer::if_idle(const std::function<void()> &unmap) {
     const std::unique_lock nothing_issued(issuing_, std::try_to_lock);
     if (!nothing_issued) return;
     const std::lock_guard lock(mutex_);
     if (!std::all_of(members_.begin(), members_.end(), [](const auto &one) { return one.second.idle(); })) return;
-    for (const auto &[number, member] : members_) member.unmap();
+    unmap();
+}
+
+void Reclaimer::unmap_if_idle() {
+    if_idle([this] {
+        for (const auto &[number, member] : members_) member.unmap();
+    });
 }
 
 void Reclaimer::forget(const PointerInfo &freed) {

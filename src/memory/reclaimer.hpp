@@ -55,8 +55,10 @@ public:
     /// Held while a call issues operations.
     [[nodiscard]] std::shared_lock<std::shared_mutex> issue() { return std::shared_lock(issuing_); }
 
-    /// Lets all members unmap, unless one of them runs or issues something: then another time. Never waits for that.
+    /// Runs `unmap` unless a member runs or issues something: then it has to be another time. Never waits for that.
     /// REQUIRES: the caller does not hold issue().
+    void if_idle(const std::function<void()> &unmap);
+    /// The same for what all members have to unmap.
     void unmap_if_idle();
 
     /// Tells all members of memory that one has freed: the others may have used it, and their peers hold its pages.

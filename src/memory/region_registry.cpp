@@ -17,6 +17,9 @@ std::uint64_t address_of(const void *pointer) { return reinterpret_cast<std::uin
 
 constexpr const char *spans_chunks = "it spans several mappings of reserved address space, which are exported singly";
 
+/// Whether a handle can be had of an allocation. Where not, asking for one has no effect but to learn the reason.
+bool has_handle(const PointerInfo &info) { return info.base != 0 && (info.legacy_ipc || info.posix_fd); }
+
 bool leaves_allocation(const PointerInfo &info, const void *pointer, std::size_t bytes) {
     return bytes > info.base + info.size - address_of(pointer);
 }
@@ -48,6 +51,14 @@ struct RegionRegistry::Impl {
           freed(std::move(the_freed)) {
         leaving.reserve(region_slots);  // giving memory up needs none
         dropped.reserve(region_slots);
+    }
+
+    /// Of a range that has no region whatever is tried, why. Nothing is kept of it: a program may have any number of
+    /// such buffers, each of them new.
+    std::optional<Location> never_direct(const PointerInfo &info, const void *pointer, std::size_t bytes) const {
+        if (!has_handle(info)) return Location{.reason = domain.export_region(info).reason};
+        if (leaves_allocation(info, pointer, bytes)) return Location{.reason = spans_chunks};
+        return std::nullopt;
     }
 
     // All of these REQUIRE the mutex.
@@ -292,8 +303,7 @@ RegionRegistry::~RegionRegistry() {
 }
 
 RegionRegistry::Location RegionRegistry::locate(const PointerInfo &info, const void *pointer, std::size_t bytes) {
-    if (info.base == 0) return {.reason = impl_->domain.export_region(info).reason};
-    if (leaves_allocation(info, pointer, bytes)) return {.reason = spans_chunks};
+    if (auto never = impl_->never_direct(info, pointer, bytes)) return *std::move(never);
     const std::lock_guard lock(impl_->mutex);
     try {
         return Impl::locate(impl_->region_of(info, RegionSlots::callers), info.base, pointer);
@@ -306,10 +316,7 @@ RegionRegistry::Location RegionRegistry::locate(const PointerInfo &info, const v
 RegionRegistry::Location RegionRegistry::peek(const PointerInfo &info, const void *pointer, std::size_t bytes,
                                               bool *known) const {
     *known = true;
-    // Memory that no handle can be had of: asking for one has no effect but to learn the reason.
-    if (info.base == 0 || (!info.legacy_ipc && !info.posix_fd))
-        return {.reason = impl_->domain.export_region(info).reason};
-    if (leaves_allocation(info, pointer, bytes)) return {.reason = spans_chunks};
+    if (auto never = impl_->never_direct(info, pointer, bytes)) return *std::move(never);
     const std::lock_guard lock(impl_->mutex);
     const auto found = impl_->find_current(info);
     if (found != impl_->regions.end()) return Impl::locate(found->second, info.base, pointer);
@@ -321,13 +328,13 @@ RegionRegistry::Location RegionRegistry::peek(const PointerInfo &info, const voi
 void RegionRegistry::add(const void *pointer, std::size_t bytes) {
     const PointerInfo info = impl_->domain.classify(pointer);
     if (info.kind == PointerInfo::Kind::invalid) fail(BATON_ERR_ARGUMENT, "pointer {} is not mapped memory", pointer);
-    if (info.base == 0) throw Failure(BATON_ERR_UNSUPPORTED, impl_->domain.export_region(info).reason);
-    if (leaves_allocation(info, pointer, bytes)) {
+    if (info.base != 0 && leaves_allocation(info, pointer, bytes)) {
         const std::uint64_t usable = usable_bytes(impl_->domain, info, pointer, bytes);
         if (bytes <= usable) throw Failure(BATON_ERR_UNSUPPORTED, spans_chunks);
         fail(BATON_ERR_ARGUMENT, "[{}, +{}) leaves its allocation, which has {} bytes from there", pointer, bytes,
              usable);
     }
+    if (!has_handle(info)) throw Failure(BATON_ERR_UNSUPPORTED, impl_->domain.export_region(info).reason);
     const std::lock_guard lock(impl_->mutex);
     impl_->publish_again_if_refused(info);
     Impl::Region &region = impl_->region_of(info, RegionSlots::callers);
@@ -339,7 +346,7 @@ void RegionRegistry::remove(const void *pointer) {
     const std::lock_guard lock(impl_->mutex);
     const auto found = impl_->containing(address_of(pointer));
     if (found == impl_->regions.end() || found->second.registered == 0) {
-        fail(BATON_ERR_ARGUMENT, "pointer {} is not registered", pointer);
+        fail(BATON_ERR_ARGUMENT, "pointer {} is not registered by baton_register", pointer);
     }
     // The region stays: calls in flight may name it, and the next one may use it again.
     --found->second.registered;

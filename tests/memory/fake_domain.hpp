@@ -37,10 +37,12 @@ public:
     std::atomic<int> imported{0};
     std::atomic<int> unimported{0};
     std::atomic<int> exported{0};
+    mutable std::atomic<int> classified{0};
 
     bool on_gpu() const override { return false; }
 
     PointerInfo classify(const void *pointer) const override {
+        ++classified;
         const auto address = reinterpret_cast<std::uintptr_t>(pointer);
         const std::lock_guard lock(mutex_);
         const auto above = pretended_.upper_bound(address);

@@ -165,6 +165,8 @@ void import_sees_the_same_memory(int ranks, bool oversubscribed = false) {
     peer->hand_out(seen);
     EXPECT_EQ(peer->classify(seen + 100).kind, Kind::host);
     EXPECT_EQ(peer->classify(seen + 100).base, 0U) << "not to be exported by the peer";
+    peer->take_back(seen);
+    EXPECT_EQ(peer->classify(seen + 100).kind, Kind::invalid) << "not the user's any more";
     owner->release(memory);  // the importer's mapping stays
     EXPECT_STREQ(seen + 100, "written by the owner");
     peer->unimport_region(exported.post, seen);

@@ -131,6 +131,27 @@ TEST(MappedRegions, PagesThatCouldNotBeGivenBackAreTriedAgain) {
     EXPECT_EQ(domain.unimported, 1);
 }
 
+TEST(MappedRegions, OneRegionOfAPeerIsUnmappedByItself) {
+    AnyKind domain;
+    char memory[16] = {};
+    MappedRegions regions(domain, 0, 2);
+    regions.map(1, post_of(HandleKind::vmm_fd, 3, memory), -1);
+    regions.map(1, post_of(HandleKind::vmm_fd, 4, memory + 8), -1);
+    regions.set_own(post_of(HandleKind::vmm_fd, 3, memory));
+    regions.unmap_region(0, {3, 1});
+    regions.unmap_region(1, {3, 2});
+    regions.unmap_region(1, {5, 1});
+    EXPECT_EQ(domain.unimported, 0) << "the rank's own, another generation's, and none";
+    EXPECT_EQ(regions.address(0, 3, 1), memory);
+    test::allocations_left = 0;  // for want of which it goes
+    regions.unmap_region(1, {3, 1});
+    regions.unmap_region(1, {3, 1});
+    test::allocations_left = -1;
+    EXPECT_EQ(domain.unimported, 1);
+    EXPECT_EQ(regions.address(1, 3, 1), nullptr);
+    EXPECT_EQ(regions.address(1, 4, 1), memory + 8);
+}
+
 TEST(MappedRegions, TheEndUnmapsWhatIsThereAndWhatWasReplacedButNothingOfTheRanksOwn) {
     AnyKind domain;
     char memory[8] = {};

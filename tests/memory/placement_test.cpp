@@ -36,6 +36,19 @@ TEST(Placement, RanksMayHaveAProcessorEach) {
     EXPECT_EQ(bits_of({3, 1024 + 4, 8191}).count(), 3u);
 }
 
+TEST(Placement, RanksHaveAProcessorEachIfThereIsOneWayToSeatThem) {
+    const ProcessorBits zero = bits_of({0}), zero_or_one = bits_of({0, 1}), one_or_two = bits_of({1, 2});
+    EXPECT_FALSE(have_one_each(3, {zero, zero, one_or_two})) << "two on one, however many others are left";
+    EXPECT_TRUE(have_one_each(3, {zero_or_one, zero, one_or_two})) << "the first has to make room";
+    EXPECT_TRUE(have_one_each(3, {zero_or_one, one_or_two, zero})) << "and so does the second";
+    EXPECT_FALSE(have_one_each(3, {zero_or_one, zero_or_one, zero_or_one}));
+    EXPECT_FALSE(have_one_each(3, {zero_or_one, zero_or_one, ProcessorBits()}));
+    ProcessorBits all;
+    for (std::size_t processor = 0; processor < 64; ++processor) all.set(processor);
+    EXPECT_TRUE(have_one_each(64, std::vector<ProcessorBits>(64, all)));
+    EXPECT_FALSE(have_one_each(65, std::vector<ProcessorBits>(65, all)));
+}
+
 TEST(Placement, KnowsWhereTheThreadRuns) {
     const Set allowed = allowed_processors();
     ASSERT_FALSE(allowed.empty());

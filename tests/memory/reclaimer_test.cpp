@@ -95,6 +95,24 @@ TEST(Reclaimer, NothingIsIssuedWhileItUnmaps) {
     EXPECT_TRUE(issued);
 }
 
+TEST(Reclaimer, OneUnmapsByItselfOnceAllAreIdle) {
+    Reclaimer reclaimer;
+    bool idle = false;
+    int unmapped = 0;
+    const auto member = reclaimer.join({[&] { return idle; }, [] { ADD_FAILURE() << "not asked"; }, forget_nothing});
+    const auto unmap = [&] { ++unmapped; };
+    reclaimer.if_idle(unmap);
+    EXPECT_EQ(unmapped, 0);
+    idle = true;
+    {
+        const auto issuing = reclaimer.issue();
+        std::thread([&] { reclaimer.if_idle(unmap); }).join();
+        EXPECT_EQ(unmapped, 0);
+    }
+    reclaimer.if_idle(unmap);
+    EXPECT_EQ(unmapped, 1);
+}
+
 TEST(Reclaimer, AllAreToldOfMemoryThatOneHasFreed) {
     Reclaimer reclaimer;
     std::vector<std::uint64_t> told;

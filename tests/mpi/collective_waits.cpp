@@ -1,6 +1,9 @@
 // Creating and destroying windows and destroying communicators are collective: a rank that never comes, gives up or
 // makes another call ends the others' waits, with the reason, and everything goes on.
+#include <thread>
+
 #include "support/broken.hpp"
+#include "support/process_maps.hpp"
 
 namespace baton::test {
 namespace {
@@ -119,6 +122,35 @@ TEST_F(CollectiveWaits, CreatingAWindowWhileOneAborts) {
     EXPECT_LT(clock.seconds(), never / 2);
 }
 
+/// The abort, by another thread, finds each rank before the call, between its meetings, or behind it.
+TEST_F(CollectiveWaits, DestroyingAWindowWhileOneAborts) {
+    const std::size_t before = mapped_host_memory();
+    const Clock clock;
+    for (int round = 0; round < 20; ++round) {
+        baton_comm_t comm = create(never);
+        baton_window_t window = nullptr;
+        void *base = nullptr;
+        ASSERT_OK(baton_window_create(comm, 100000, &window, &base));
+        barrier();
+        std::thread aborts;
+        if (is_odd_one())
+            aborts = std::thread([&] {
+                std::this_thread::sleep_for(std::chrono::microseconds(20 * round));
+                EXPECT_OK(baton_comm_abort(comm));
+            });
+        const baton_result result = baton_window_destroy(window);
+        if (result != BATON_SUCCESS) {
+            EXPECT_STREQ("BATON_ERR_ABORTED", baton_result_name(result)) << baton_last_error();
+        }
+        if (aborts.joinable()) aborts.join();
+        EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_window_destroy(window), "window");
+        barrier();
+        EXPECT_OK(baton_comm_destroy(comm));
+    }
+    EXPECT_LT(clock.seconds(), never / 2);
+    EXPECT_EQ(mapped_host_memory(), before);
+}
+
 /// All ranks learn it, and nothing is broken by it.
 TEST_F(CollectiveWaits, OneRanksWrongArgumentsAreAllRanksError) {
     const Clock clock;
@@ -210,6 +242,27 @@ TEST_F(CollectiveWaits, AWindowStaysMappedWhereItIsUsed) {
     }
     barrier();
     EXPECT_OK(baton_comm_destroy(broken));
+}
+
+/// It stays until the communicator goes, but who has destroyed it may not name it any more.
+TEST_F(CollectiveWaits, ABrokenCommunicatorsWindowIsNoBufferOnceItIsDestroyed) {
+    baton_config config = default_config();
+    config.transport = BATON_TRANSPORT_HOST;
+    config.timeout_seconds = never;
+    const Communicator broken(MPI_COMM_WORLD, &config), other(MPI_COMM_WORLD, &config);
+    baton_window_t window = nullptr, target = nullptr;
+    void *base = nullptr, *pointer = nullptr;
+    ASSERT_OK(baton_window_create(broken, 1000, &window, &base));
+    ASSERT_OK(baton_window_create(other, 1000, &target, &base));
+    ASSERT_OK(baton_window_pointer(window, (world_rank() + 1) % world_size(), &pointer));
+    EXPECT_OK(baton_put(pointer, 1000, world_rank(), 0, target, nullptr));
+    barrier();
+    EXPECT_OK(baton_comm_abort(broken));
+    EXPECT_OK(baton_put(pointer, 1000, world_rank(), 0, target, nullptr)) << "the window lives";
+    EXPECT_OK(baton_window_destroy(window));
+    EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_put(pointer, 1000, world_rank(), 0, target, nullptr), "source");
+    barrier();
+    EXPECT_OK(baton_window_destroy(target));
 }
 
 }  // namespace

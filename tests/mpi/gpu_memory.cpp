@@ -1,4 +1,8 @@
 // Device memory freed and allocated again, managed, of more than 4 GiB; and host memory where it does not belong.
+#include <cuda.h>
+
+#include <thread>
+
 #include "gpu_memory.hpp"
 
 namespace baton::test {
@@ -77,6 +81,78 @@ TEST_F(GpuMemory, FreedMemoryComesBackBesideAnotherCommunicator) {
         ASSERT_CUDA(cudaFree(memory));
         expect_works(other, i);
     }
+}
+
+/// By all, before they are freed: the memory is back when the call returns.
+TEST_F(GpuMemory, OfAWindowIsUnmappedOnceItIsDestroyed) {
+    if (info_of(comm()).peer_access == 0) GTEST_SKIP() << "windows are host memory";
+    baton_window_t window = nullptr;
+    void *base = nullptr;
+    ASSERT_OK(baton_window_create(comm(), std::size_t{64} << 20, &window, &base));
+    const auto type_of = [](const void *pointer) {
+        cudaPointerAttributes attributes{};
+        EXPECT_CUDA(cudaPointerGetAttributes(&attributes, pointer));
+        return attributes.type;
+    };
+    std::vector<void *> pointers(static_cast<std::size_t>(size()));
+    for (int peer = 0; peer < size(); ++peer) {
+        void *&pointer = pointers[static_cast<std::size_t>(peer)];
+        ASSERT_OK(baton_window_pointer(window, peer, &pointer));
+        EXPECT_EQ(cudaMemoryTypeDevice, type_of(pointer)) << "of rank " << peer;
+    }
+    ASSERT_OK(baton_window_destroy(window));
+    for (int peer = 0; peer < size(); ++peer)
+        EXPECT_EQ(cudaMemoryTypeUnregistered, type_of(pointers[static_cast<std::size_t>(peer)])) << "of rank " << peer;
+    expect_works(comm());
+}
+
+/// What graphs may still use stays mapped where it is, and the window goes all the same.
+TEST_F(GpuMemory, OfAWindowThatGraphsHaveUsedComesBackWithThem) {
+    baton_window_t window = nullptr;
+    void *base = nullptr;
+    ASSERT_OK(baton_window_create(comm(), 4000, &window, &base));
+    {
+        const Graph graph(stream_, cudaStreamCaptureModeThreadLocal, [&] {
+            EXPECT_OK(baton_allreduce(BATON_IN_PLACE, base, 1000, BATON_INT32, BATON_SUM, comm(), stream_));
+        });
+        graph.launch(stream_);
+        ASSERT_CUDA(cudaStreamSynchronize(stream_));
+        EXPECT_OK(baton_window_destroy(window));
+        expect_works(comm());
+    }
+    expect_works(comm());
+}
+
+bool has_context(int device) {
+    void *function = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    EXPECT_CUDA(
+        cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &function, 12000, cudaEnableDefault, &found));
+    unsigned int flags = 0;
+    int active = 0;
+    const auto state = reinterpret_cast<decltype(&cuDevicePrimaryCtxGetState)>(function);
+    EXPECT_EQ(CUDA_SUCCESS, state(device, &flags, &active));
+    return active != 0;
+}
+
+/// By a thread that has chosen no device, for which CUDA would take device 0: a context there costs hundreds of MiB.
+TEST_F(GpuMemory, IsGivenBackWithoutAContextOnAnotherDevice) {
+    int devices = 0, provided = 0;
+    ASSERT_CUDA(cudaGetDeviceCount(&devices));
+    MPI_Query_thread(&provided);
+    if (any_rank(devices < 2)) GTEST_SKIP() << "one device";
+    if (provided < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "this MPI has no MPI_THREAD_SERIALIZED";
+    std::vector<bool> before, after;
+    const auto look = [&](std::vector<bool> &contexts) {
+        for (int device = 0; device < devices; ++device) contexts.push_back(has_context(device));
+    };
+    look(before);
+    baton_comm_t given = nullptr;
+    ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, nullptr, &given));
+    std::thread([&] { EXPECT_OK(baton_comm_destroy(given)); }).join();
+    look(after);
+    EXPECT_EQ(before, after) << "on device " << environment().device;
+    expect_works(comm());
 }
 
 TEST_F(GpuMemory, Managed) {

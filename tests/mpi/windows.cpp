@@ -1,9 +1,13 @@
 // One-sided calls: put, get, signal, wait_signal and mapped pointers, ordered by signals or by barriers.
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
+#include <sstream>
 #include <thread>
 
 #include "support/fixture.hpp"
+#include "support/process_maps.hpp"
 
 namespace baton::test {
 namespace {
@@ -288,6 +292,61 @@ TEST(WindowsOnTheHost, AreDestroyedBehindWhatUsesThem) {
         EXPECT_OK(baton_host_stream_destroy(stream));
     }
     if (sender.joinable()) sender.join();
+}
+
+/// Device and inode of the memory there, as in the kernel's lists of what processes have mapped.
+std::string file_of(const void *address) {
+    const auto there = reinterpret_cast<std::uintptr_t>(address);
+    for (const Mapping &mapping : process_maps("/memfd:baton")) {
+        if (there < mapping.begin || there >= mapping.end) continue;
+        std::string range, access, offset, device, inode;
+        std::istringstream(mapping.line) >> range >> access >> offset >> device >> inode;
+        return " " + device + " " + inode + " ";
+    }
+    ADD_FAILURE() << "no memory of Baton's is at " << address;
+    return "nowhere";
+}
+
+/// A rank that still had it mapped would keep the memory, which the next window may need.
+TEST(WindowsOnTheHost, AreUnmappedByAllRanksWhenTheyAreGone) {
+    baton_config config = default_config();
+    config.transport = BATON_TRANSPORT_HOST;
+    const Communicator comm(MPI_COMM_WORLD, &config);
+    const int mine = ::getpid();
+    std::vector<int> processes(static_cast<std::size_t>(world_size()));
+    ASSERT_EQ(MPI_Allgather(&mine, 1, MPI_INT, processes.data(), 1, MPI_INT, MPI_COMM_WORLD), MPI_SUCCESS);
+    for (int round = 0; round < 5; ++round) {
+        baton_window_t window = nullptr;
+        void *base = nullptr;
+        ASSERT_OK(baton_window_create(comm, 100000, &window, &base));
+        const std::string file = file_of(base);
+        const auto mapped = [&](int process) { return process_maps(file, std::to_string(process)).size(); };
+        for (const int process : processes) EXPECT_EQ(mapped(process), 1U) << "process " << process;
+        barrier();
+        EXPECT_OK(baton_window_destroy(window));
+        for (const int process : processes) EXPECT_EQ(mapped(process), 0U) << "process " << process;
+    }
+}
+
+/// Nobody may name what is no memory any more, or not the window's.
+TEST(WindowsOnTheHost, PointersIntoThemAreNoneOnceTheyAreGone) {
+    baton_config config = default_config();
+    config.transport = BATON_TRANSPORT_HOST;
+    const Communicator comm(MPI_COMM_WORLD, &config);
+    baton_window_t window = nullptr, other = nullptr;
+    void *base = nullptr;
+    std::vector<void *> pointers(static_cast<std::size_t>(world_size()));
+    ASSERT_OK(baton_window_create(comm, 1000, &window, &base));
+    ASSERT_OK(baton_window_create(comm, 1000, &other, &base));
+    for (int peer = 0; peer < world_size(); ++peer) {
+        void *&pointer = pointers[static_cast<std::size_t>(peer)];
+        ASSERT_OK(baton_window_pointer(window, peer, &pointer));
+        EXPECT_OK(baton_put(pointer, 1000, world_rank(), 0, other, nullptr));
+    }
+    EXPECT_OK(baton_window_destroy(window));
+    for (const void *pointer : pointers)
+        EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_put(pointer, 1000, world_rank(), 0, other, nullptr), "source");
+    EXPECT_OK(baton_window_destroy(other));
 }
 
 TEST_F(Windows, LeftToTheCommunicator) {

@@ -8,16 +8,16 @@
 
 namespace baton::test {
 
-/// A mapping of this process's memory, and its line as the kernel shows it.
+/// A mapping of a process's memory, and its line as the kernel shows it.
 struct Mapping {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
     std::string line;
 };
 
-/// Those whose line holds `text`.
-inline std::vector<Mapping> process_maps(const std::string &text = "") {
-    std::ifstream maps("/proc/self/maps");
+/// Those whose line holds `text`, of this process or the one with that number.
+inline std::vector<Mapping> process_maps(const std::string &text = "", const std::string &process = "self") {
+    std::ifstream maps("/proc/" + process + "/maps");
     std::vector<Mapping> found;
     for (Mapping mapping; std::getline(maps, mapping.line);) {
         if (mapping.line.find(text) == std::string::npos) continue;

@@ -6,7 +6,8 @@
 
 namespace baton::core {
 
-/// The idle words as a GPU's streams reach them: registers their memory with CUDA.
+/// The idle words as a GPU's streams reach them: registers their memory with CUDA. Made and destroyed with its device
+/// current.
 class StreamWords {
 public:
     explicit StreamWords(const IdleWords &words);

@@ -6,6 +6,7 @@
 
 #include "cuda/check.hpp"
 #include "cuda/driver.hpp"
+#include "util/log.hpp"
 
 namespace baton::core {
 
@@ -19,7 +20,13 @@ StreamWords::StreamWords(const IdleWords &words) : words_(words) {
     on_device_ = static_cast<std::byte *>(address);
 }
 
-StreamWords::~StreamWords() { cudaHostUnregister(words_.memory()); }
+StreamWords::~StreamWords() {
+    const cudaError_t result = cudaHostUnregister(words_.memory());
+    if (result == cudaSuccess) return;
+    cudaGetLastError();
+    log(LogLevel::warn, -1, "cudaHostUnregister of {}: {}", static_cast<const void *>(words_.memory()),
+        cudaGetErrorString(result));
+}
 
 void StreamWords::enqueue_phase(int phase, cudaStream_t stream) const {
     std::vector<CUstreamBatchMemOpParams> batch;
