@@ -39,6 +39,9 @@ public:
 
     virtual void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) = 0;
 
+    /// True while the stream records a graph: what is enqueued does not run yet.
+    virtual bool captures(void *stream) = 0;
+
     /// All of them progress together.
     virtual void messages(std::vector<MessageCall> calls, void *stream) = 0;
 

@@ -53,7 +53,12 @@ public:
 
     void require_stream(void *stream) override {
         const DeviceGuard device(device_);
+        require_callers_default(as_stream(stream), device);
         GpuOrder::require_stream(as_stream(stream));
+    }
+    bool captures(void *stream) override {
+        const DeviceGuard device(device_);
+        return is_capturing(as_stream(stream));
     }
     void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) override;
     void messages(std::vector<MessageCall> calls, void *stream) override;
@@ -74,11 +79,21 @@ public:
 
 private:
     /// Whether a failure leaves something behind: `at_once` enqueues one thing or nothing, and tells the peers nothing
-    /// else.
+    /// else. In a capture nothing runs, and peers learn nothing of what goes `in_steps`, but `beside_hosts_words`.
     enum class Enqueues {
         at_once,
-        in_steps
+        in_steps,
+        beside_hosts_words
     };
+
+    /// A default stream is each context's own: calls on the device's would not be in order with the caller's.
+    static void require_callers_default(cudaStream_t stream, const DeviceGuard &device) {
+        const bool is_default = stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+        if (!is_default || !device.caller_has_context_of_its_own()) return;
+        fail(BATON_ERR_UNSUPPORTED,
+             "stream is a default stream, of a CUDA context that the program has made (cuCtxCreate), where Baton uses "
+             "the device's primary one: give the call a stream that the program has created");
+    }
 
     /// Device, capture mode and issue order around the enqueueing of one operation.
     template <class F>
@@ -86,15 +101,16 @@ private:
         const DeviceGuard device(device_);
         // What one launch or copy takes is allowed beside any capture.
         std::optional<RelaxedCaptureGuard> relaxed;
-        if (how == Enqueues::in_steps) relaxed.emplace();
+        if (how != Enqueues::at_once) relaxed.emplace();
+        require_callers_default(as_stream(stream), device);
         const GpuOrder::Into into = cuda_->order.before(as_stream(stream));
-        bool left_something = how == Enqueues::in_steps;
+        bool left_something = how != Enqueues::at_once;
         try {
             enqueue(as_stream(stream));
             left_something = true;
             cuda_->order.after(as_stream(stream), into);
         } catch (const std::exception &failure) {
-            if (!left_something) throw;
+            if (!left_something || (into == GpuOrder::Into::graph && how != Enqueues::beside_hosts_words)) throw;
             record_end(as_stream(stream), into);
             throw PartlyEnqueued(as_failure(failure));
         }
@@ -208,7 +224,7 @@ void GpuExecutor::collective(const Request &request, const Plan &plan, const Col
     }
     CollectiveArgs shared = args;
     shared.beside_copy_engines = true;
-    ordered(stream, Enqueues::in_steps, [&](cudaStream_t on) {
+    ordered(stream, plan.stream_words ? Enqueues::beside_hosts_words : Enqueues::in_steps, [&](cudaStream_t on) {
         if (!run_copy_engine(request, plan, shared, on)) run_kernel(request, plan, shared, on);
     });
 }

@@ -3,7 +3,6 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -12,7 +11,7 @@
 namespace baton::core {
 
 /// Keeps the operations of a communicator in issue order across streams, eager and captured. An event is
-/// recorded after every eager operation, and an operation on another stream than the last waits for it first. Once
+/// recorded after every eager operation, and an operation on another stream than the last waits for it first. While
 /// there are graphs, every eager operation does: launches come without notice.
 ///
 /// In a capture, the first operation waits for that event as it stands when the graph is launched, and the event is
@@ -61,15 +60,15 @@ private:
         done
     };
 
-    /// A capture with operations of this communicator. Whether it has ended is not known.
+    /// A capture with operations of this communicator, which may have ended.
     struct Capture {
-        Tail last;                         // the last operation's
-        cudaGraphNode_t record = nullptr;  // of last_, behind it
+        Tail last;                         // the last operation's; before there is one, that of the wait
+        cudaGraphNode_t record = nullptr;  // of last_, behind the last operation
+        std::weak_ptr<const int> alive;    // as long as the graph, and so the capture, or what was made of it
     };
-    /// More than are under way at once; those before are forgotten.
-    static constexpr std::size_t captures_kept = 64;
 
-    void count_while_it_lives(cudaGraph_t graph);
+    std::weak_ptr<const int> count_while_it_lives(cudaGraph_t graph);
+    bool has_graphs() const { return graphs_->load(std::memory_order_acquire) != 0; }
     void before_captured(cudaStream_t stream, const Tail &tail);
     void after_captured(Tail tail);
     void record_mark() noexcept;
@@ -81,8 +80,9 @@ private:
     Stream marker_ = make_stream();
     Mark mark_state_ = Mark::done;
     unsigned long long stream_ = 0;  // of the last eager operation: cudaStreamGetId, unlike the handle never reused
-    std::deque<Capture> captures_;   // ids are never used again
-    bool captured_ = false;          // ever
+    std::vector<Capture> captures_;  // ids are never used again
+    // Launches may have recorded last_, behind operations of no stream that before() knows.
+    bool captured_ = false;
     // Graphs under capture, captured, or made of those, which may outlive this. CUDA counts down, from any thread, when
     // a graph and all that was instantiated from it are gone and have run.
     using Graphs = std::shared_ptr<std::atomic<int>>;

@@ -67,8 +67,11 @@ GpuOrder::Into GpuOrder::before(cudaStream_t stream) {
     unsigned long long id = 0;
     check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
     if (id != stream_) require_current_device(stream);
+    // Once all graphs are gone this operation waits for their last launch, and those behind it need not any more.
+    const bool may_follow_a_launch = captured_;
+    captured_ = captured_ && has_graphs();
     // The handle of per-thread streams is one for all threads.
-    if (captured_ || id != stream_ || stream == cudaStreamPerThread) {
+    if (may_follow_a_launch || id != stream_ || stream == cudaStreamPerThread) {
         check_cuda(cudaStreamWaitEvent(stream, last_.get(), cudaEventWaitDefault),
                    "ordering a stream after the last operation");
     }
@@ -82,18 +85,23 @@ GpuOrder::Capture *GpuOrder::find(unsigned long long capture) {
     return found == captures_.end() ? nullptr : &*found;
 }
 
-void GpuOrder::count_while_it_lives(cudaGraph_t graph) {
-    auto counted = std::make_unique<Graphs>(graphs_);
+std::weak_ptr<const int> GpuOrder::count_while_it_lives(cudaGraph_t graph) {
+    struct Counted {
+        Graphs graphs;
+        std::shared_ptr<const int> alive = std::make_shared<int>();
+    };
+    auto counted = std::make_unique<Counted>(Counted{graphs_});
+    const std::weak_ptr<const int> alive = counted->alive;
     const auto count_down = [](void *of_graph) {
-        const std::unique_ptr<Graphs> gone(static_cast<Graphs *>(of_graph));
-        (*gone)->fetch_sub(1, std::memory_order_release);
+        const std::unique_ptr<Counted> gone(static_cast<Counted *>(of_graph));
+        gone->graphs->fetch_sub(1, std::memory_order_release);
     };
     cudaUserObject_t object = nullptr;
     check_cuda(cudaUserObjectCreate(&object, counted.get(), count_down, 1, cudaUserObjectNoDestructorSync),
                "making a graph's user object");
-    counted.release()->get()->fetch_add(1, std::memory_order_relaxed);
+    counted.release()->graphs->fetch_add(1, std::memory_order_relaxed);
     const cudaError_t error = cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove);
-    if (error == cudaSuccess) return;
+    if (error == cudaSuccess) return alive;
     cudaUserObjectRelease(object, 1);
     fail_cuda(error, "giving a graph its user object");
 }
@@ -101,9 +109,13 @@ void GpuOrder::count_while_it_lives(cudaGraph_t graph) {
 void GpuOrder::before_captured(cudaStream_t stream, const Tail &tail) {
     const Capture *capture = find(tail.capture);
     if (capture == nullptr) {
-        count_while_it_lives(tail.graph);
+        Capture begun;
+        begun.alive = count_while_it_lives(tail.graph);
         check_cuda(cudaStreamWaitEvent(stream, last_.get(), cudaEventWaitExternal),
                    "ordering a graph after the last operation");
+        begun.last = tail_of(stream);
+        std::erase_if(captures_, [](const Capture &old) { return old.alive.expired(); });
+        captures_.push_back(std::move(begun));
         return;
     }
     std::vector<cudaGraphNode_t> missing;
@@ -126,13 +138,11 @@ void GpuOrder::after(cudaStream_t stream, Into into) {
 
 void GpuOrder::after_captured(Tail tail) {
     Capture *capture = find(tail.capture);
-    if (capture == nullptr) {
-        cudaGraphNode_t record = nullptr;
-        check_cuda(cudaGraphAddEventRecordNode(&record, tail.graph, tail.nodes.data(), tail.nodes.size(), last_.get()),
+    if (capture == nullptr) fail(BATON_ERR_CUDA, "the capture of the stream has ended while a call was captured");
+    if (capture->record == nullptr) {
+        check_cuda(cudaGraphAddEventRecordNode(&capture->record, tail.graph, tail.nodes.data(), tail.nodes.size(),
+                                               last_.get()),
                    "recording the order event in a graph");
-        if (captures_.size() == captures_kept) captures_.pop_front();
-        capture = &captures_.emplace_back();
-        capture->record = record;
     } else {
         const Edges old(capture->last.nodes, capture->record);
         const Edges now(tail.nodes, capture->record);
@@ -144,7 +154,7 @@ void GpuOrder::after_captured(Tail tail) {
     capture->last = std::move(tail);
 }
 
-bool GpuOrder::idle() const { return graphs_->load(std::memory_order_acquire) == 0 && has_happened(last_.get()); }
+bool GpuOrder::idle() const { return !has_graphs() && has_happened(last_.get()); }
 
 void GpuOrder::drain() const { check_cuda(cudaEventSynchronize(last_.get()), "waiting for the last operation"); }
 

@@ -11,6 +11,7 @@
 #include "sync/wait.hpp"
 #include "transport/host/engine.hpp"
 #include "transport/host/message_engine.hpp"
+#include "util/ieee_arithmetic.hpp"
 
 namespace baton::core {
 namespace {
@@ -116,6 +117,7 @@ void HostExecutor::submit(void *stream, Work work) {
 
 void HostExecutor::collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) {
     submit(stream, [this, operation = request.operation, type = request.type, algorithm = plan.algorithm, args] {
+        const IeeeArithmetic arithmetic;
         HostEngine engine(view_, reach_, scratch_);
         if (algorithm == Algorithm::staged) return run_staged(engine, operation, type, {args, route_});
         run_collective<Mover::host>(engine, operation, algorithm, type, {args, route_});

@@ -21,6 +21,7 @@ public:
     ~HostExecutor() override;
 
     void require_stream(void *) override {}
+    bool captures(void *) override { return false; }
     void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) override;
     void messages(std::vector<MessageCall> calls, void *stream) override;
     void transfer(std::byte *destination, const std::byte *source, std::uint64_t bytes, const Plan &plan,

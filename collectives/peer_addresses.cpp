@@ -14,7 +14,7 @@ namespace {
 /// else (arrival.hpp).
 constexpr std::uint64_t captured = Signature::receiving;
 
-// Where a kernel can take over, a late rank costs no more than this.
+// Where a kernel can take over, late ranks cost a call no more than this.
 constexpr std::chrono::nanoseconds address_patience = std::chrono::microseconds(200);
 
 Rendezvous::Entry entry_of(const Arrival &arrival) {
@@ -84,6 +84,7 @@ void PeerAddresses::expect_alike(const Arrival &mine, int peer, const Arrival &t
 bool PeerAddresses::open_for_messages(bool capturing) {
     if (rendezvous_ == nullptr) return false;
     if (capturing) rendezvous_->close();
+    patient_until_ = std::chrono::steady_clock::now() + address_patience;
     return !rendezvous_->closed();
 }
 
@@ -92,7 +93,7 @@ void PeerAddresses::tell_sender(const Message &recv) { rendezvous_->post_to(recv
 std::byte *PeerAddresses::destination_of(const Message &send, Traffic traffic, bool worth_waiting) {
     const std::uint64_t number = rendezvous_->next_from(send.peer);
     Rendezvous::Entry entry;
-    if (!worth_waiting || !rendezvous_->await_post(send.peer, number, address_patience, entry)) return nullptr;
+    if (!worth_waiting || !rendezvous_->await_post(send.peer, number, patient_until_, entry)) return nullptr;
     const Arrival theirs = Arrival::from_words(entry.data());
     std::byte *address = nullptr;
     const bool found =

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <vector>
 
@@ -42,8 +43,8 @@ public:
     /// nothing can take over: what has broken the communicator, or TIMEOUT, or MISMATCH.
     bool learn(const Plan &plan, const CollectiveArgs &args, bool capturing, std::vector<PeerBuffers> &peers);
 
-    /// Before the others of a launch's messages; `capturing`: the stream records a graph. False: no address will be
-    /// known.
+    /// Before the others of a launch's messages, which all together are waited for as long as one; `capturing`: the
+    /// stream records a graph. False: no address will be known.
     bool open_for_messages(bool capturing);
     /// Of a recv that a copy engine may carry.
     void tell_sender(const Message &recv);
@@ -63,6 +64,7 @@ private:
     Rendezvous *const rendezvous_;
     const Copies copies_;
     const std::function<void()> throw_if_broken_;
+    std::chrono::steady_clock::time_point patient_until_;  // of the sends since open_for_messages()
 };
 
 }  // namespace baton::core

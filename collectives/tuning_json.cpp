@@ -86,7 +86,8 @@ TuningTable table_from(const JsonField &field, const std::string &origin) {
     return table;
 }
 
-std::string quoted(const std::string &text) { return json(text).dump(); }
+/// A GPU's name may be any bytes.
+std::string quoted(const std::string &text) { return json(text).dump(-1, ' ', false, json::error_handler_t::replace); }
 
 std::string format_row(const TuningRow &row) {
     std::string text;

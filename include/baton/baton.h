@@ -7,8 +7,11 @@
  * Conventions that hold for every call:
  *  - Counts are in elements of `type`, never in bytes, except where a parameter is named `bytes` or `offset`.
  *  - Calls are ordered by `stream`: they return after enqueueing, and the result may be used by later work of that
- *    stream. For a communicator on GPUs `stream` is a cudaStream_t (NULL is the legacy default stream). For one on the
- *    host it is a baton_host_stream_t, or NULL: then the call is complete when it returns.
+ *    stream. For a communicator on GPUs `stream` is a cudaStream_t (NULL is the legacy default stream; of a thread
+ *    whose context the program has made, cuCtxCreate, default streams are BATON_ERR_UNSUPPORTED). For one on the host
+ *    it is a baton_host_stream_t, or NULL: then the call is complete when it returns.
+ *  - CUDA graphs may hold calls, but not in the body of a conditional node: CUDA does not instantiate such a graph. A
+ *    graph whose capture held a call that has failed is to be dropped.
  *  - Calls on one communicator run in issue order, on every rank in the same order. Calls on different streams are
  *    ordered by Baton; calls on different communicators are not ordered. What is enqueued on a host stream behind a
  *    recv runs after it, even a send that the recv's sender waits for: put the two into one group. Several threads may
@@ -26,6 +29,8 @@
  *    BATON_ERR_MISMATCH, _TIMEOUT, _PEER_DEAD and _ABORTED break the communicator: every later call that moves data,
  *    meets other ranks, allocates or registers returns the same code at once, and baton_comm_destroy() is the only
  *    useful call left. Sizes that differ in baton_window_create() break nothing, though they are BATON_ERR_MISMATCH.
+ *    The other codes, _SYSTEM, _CUDA, _MPI, _MEMORY and _INTERNAL, break it where data had begun to move;
+ *    baton_comm_check() says whether they have.
  *  - Buffers belong to the caller. They must stay allocated until the stream has passed the call. Any alignment will
  *    do. On GPUs they are device memory of the communicator's own device, or managed memory, which goes through a
  *    copy; host memory is BATON_ERR_ARGUMENT there, and so is a stream of another device. With a count of 0 any
@@ -75,7 +80,7 @@ typedef enum baton_result {
     BATON_ERR_MISMATCH = 3,    /* the ranks called different operations, or the same one with different arguments */
     BATON_ERR_TIMEOUT = 4,     /* a rank did not come within the communicator's timeout */
     BATON_ERR_PEER_DEAD = 5,   /* a rank's process has ended */
-    BATON_ERR_ABORTED = 6,     /* a rank called baton_comm_abort() */
+    BATON_ERR_ABORTED = 6,     /* a rank called baton_comm_abort(), or baton_group_drop() of calls on it */
     BATON_ERR_SYSTEM = 7,      /* the operating system refused something */
     BATON_ERR_CUDA = 8,        /* CUDA refused something */
     BATON_ERR_MPI = 9,         /* MPI refused something */
@@ -105,10 +110,12 @@ typedef enum baton_type {
  * Reductions take the ranks in the order 0, 1, ..., n-1 for every element. fp16, bf16 and fp8 are accumulated in fp32
  * and rounded once (to nearest even; fp8 saturates to the largest finite value). Integers wrap. MIN and MAX keep the
  * earlier rank's element where neither is less (so a NaN stays if rank 0 has it, and is passed over elsewhere). For
- * fp16, bf16 and fp8 these two also go through fp32: NaNs in the result are the canonical one, and an fp8 infinity has
- * become the largest finite value.
- * AVG is the sum divided by the number of ranks, for floating-point types only. The result is the same bits on every
- * rank, in every run, with every algorithm and transport.
+ * fp16, bf16 and fp8 these two also go through fp32, and an fp8 infinity has become the largest finite value.
+ * AVG is the sum divided by the number of ranks, for floating-point types only.
+ * A NaN in the result of SUM, PROD and AVG, and of MIN and MAX of fp16, bf16 and fp8, is the canonical one: its sign is
+ * clear, and all other bits are set. Of fp32 and fp64 MIN and MAX give the bits of the element that they keep.
+ * The result is the same bits on every rank, in every run, with every algorithm and transport, and on the host in
+ * every floating-point mode of the calling thread (rounding, subnormal numbers as zeros).
  */
 typedef enum baton_op {
     BATON_SUM = 0,
@@ -148,7 +155,8 @@ typedef enum baton_lines {
  * A communicator's settings. Initialise with baton_config_init(), then set what matters. A field left as
  * baton_config_init() made it takes the value of its environment variable, else the default. All ranks must end up
  * with the same values (except p2p, tuning and topology, whose comments say what happens); baton_comm_create() returns
- * BATON_ERR_MISMATCH naming the field and the ranks otherwise.
+ * BATON_ERR_MISMATCH naming the field and the ranks otherwise. What is compared is what was given, by field, variable
+ * or default, before Baton lowers it.
  */
 typedef struct baton_config {
     size_t struct_size;       /* set by baton_config_init(): as much as the program knows of it */
@@ -226,6 +234,10 @@ typedef enum baton_operation {
 
 BATON_API int baton_version(void); /* major * 10000 + minor * 100 + patch */
 
+/* Which sources this library was built from: 16 hexadecimal digits, a hash of them. All ranks of a communicator run the
+ * same, or baton_comm_create() says BATON_ERR_MISMATCH. */
+BATON_API const char *baton_build_id(void);
+
 /* The constant's name, e.g. "BATON_ERR_ARGUMENT"; never NULL. */
 BATON_API const char *baton_result_name(baton_result result);
 
@@ -257,7 +269,10 @@ BATON_API baton_result baton_config_init_sized(baton_config *config, size_t size
 
 /*
  * Creates a communicator over the ranks of `mpi_comm` (any intra-communicator; it is duplicated and may be freed
- * afterwards). Collective over `mpi_comm`: waits for all ranks, for the timeout or 60 s, whichever is longer; then
+ * afterwards). The duplicate has copies of its attributes: their copy callbacks run, in MPI_Comm_idup, and one that
+ * fails on all ranks is BATON_ERR_MPI; one that fails on one rank leaves the others to the timeout. While it is being
+ * duplicated its errors return (MPI_ERRORS_RETURN), whatever its error handler; that is there again afterwards.
+ * Collective over `mpi_comm`: waits for all ranks, for the timeout or 60 s, whichever is longer; then
  * BATON_ERR_TIMEOUT names the missing ones, and the next attempt needs another `mpi_comm` (docs/errors.md). The ranks
  * must lie on one host, at most 64: otherwise BATON_ERR_UNSUPPORTED, naming the hosts. `config` may be NULL. What fails
  * on one rank, a NULL `comm` too, fails on all; only MPI_COMM_NULL is refused without the others. Needs
@@ -281,7 +296,8 @@ BATON_API baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *
 BATON_API baton_result baton_comm_destroy(baton_comm_t comm);
 
 /* Breaks the communicator on all ranks: waiting kernels and calls end, every later call returns BATON_ERR_ABORTED.
- * Local; may be called from any thread at any time. */
+ * Local; may be called from any thread at any time, but not from a signal handler: it takes locks, which the thread
+ * that the signal has interrupted may hold. A handler that wants it wakes a thread that calls it. */
 BATON_API baton_result baton_comm_abort(baton_comm_t comm);
 
 /* BATON_SUCCESS while the communicator works, else what broke it, with the message in baton_last_error(). Local, and at
@@ -308,7 +324,8 @@ BATON_API baton_result baton_host_stream_destroy(baton_host_stream_t stream); /*
  * not reach each other's memory, baton_info.peer_access 0: nothing is registered then). Calls may use the `bytes` asked
  * for, not what they are rounded up to. The memory is zeroed; for 0 bytes the pointer is NULL. BATON_ERR_MEMORY where
  * there is none, or where 1024 allocations of this rank are registered already. Where a peer could not map it, it is
- * usable all the same, through a copy; baton_explain() says so, and baton_register() tries again. baton_free takes what
+ * usable all the same, through a copy; baton_explain() says so, and baton_register() tries again. The registration from
+ * birth is not counted among those that baton_deregister takes back, and ends with baton_free. baton_free takes what
  * baton_malloc of `comm` gave, or NULL: a window's memory is not among it. Peers let go of it by themselves on the
  * host, within a fraction of a second, on GPUs in one of their next calls that finds all communicators of its process
  * idle; until then the device's memory is not free. Where calls of another communicator have used it, its peers learn
@@ -414,7 +431,8 @@ BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int
                                       int source, baton_type type, baton_comm_t comm, baton_stream_t stream);
 
 /*
- * Calls between begin and end on this thread are collected; end checks and enqueues them. All sends and recvs of a
+ * Calls between begin and end on this thread that take a stream are collected; end checks and enqueues them. All other
+ * calls run at once, before what was collected. All sends and recvs of a
  * group, per communicator and stream, progress together, in any order and of any size; sends to one rank (or recvs from
  * it) on two streams of a communicator are BATON_ERR_ARGUMENT, since they would not keep their order. Those of another
  * communicator or stream follow when these have been enqueued, and on the host, where a call without a stream is
@@ -428,10 +446,16 @@ BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int
  * system refuses something later, the rest of that communicator's calls is left out, which breaks it if some have been
  * enqueued, and so are all calls of a communicator that has broken since they were collected; the other communicators'
  * calls are enqueued, and the first failure is returned. Either way the group is over.
+ *
+ * baton_group_drop instead ends this thread's group, all that are nested, and enqueues nothing: for a program that
+ * cannot reach the end, whose buffers are gone, say. It breaks the communicators that calls were collected on, as
+ * baton_comm_abort() does, since other ranks may be waiting for them: BATON_ERR_ABORTED. Others work on.
+ * BATON_ERR_ARGUMENT where no group is open.
  */
 #define BATON_GROUP_LIMIT 256
 BATON_API baton_result baton_group_begin(void);
 BATON_API baton_result baton_group_end(void);
+BATON_API baton_result baton_group_drop(void);
 
 /* ---------------------------------------------------------------- windows: one-sided ------------------------------ */
 
@@ -443,10 +467,12 @@ BATON_API baton_result baton_group_end(void);
  * arguments.
  */
 BATON_API baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base);
-/* Collective; waits for the work enqueued on the window's communicator. On GPUs it gives memory back, so calls on other
- * communicators come before it on all ranks or on none, as before baton_comm_destroy(). On a broken communicator it
- * waits for no other rank; on that, and on one that breaks while it waits, the window's memory stays until
- * baton_comm_destroy(), as others may still use it. */
+/* Collective; waits for the work enqueued on the window's communicator. Its memory is free again when it returns (on
+ * GPUs unless there are graphs, or other communicators are at work; what calls of others have used as with baton_free),
+ * and pointers into it are none any more. On GPUs it gives memory back, so calls on other communicators, and kernels of
+ * other libraries that wait for other ranks, come before it on all ranks or on none, as before baton_comm_destroy(). On
+ * a broken communicator it waits for no other rank; on that, and on one that breaks while it waits, the window's memory
+ * stays until baton_comm_destroy(), as others may still use it. */
 BATON_API baton_result baton_window_destroy(baton_window_t window);
 
 /* The address at which this process sees `peer`'s memory of the window: plain loads and stores (or kernels) reach it.

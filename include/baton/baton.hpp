@@ -92,6 +92,15 @@ concept RecvBuffer = SendBuffer<B> && Writable<B>;
 template <class R, class S>
 concept RecvBufferFor = RecvBuffer<R> && SendBuffer<S> && std::same_as<Element<R>, std::remove_cv_t<Element<S>>>;
 
+/// Windows take any elements that are no more than their bytes.
+template <class B>
+concept PutBuffer = Contiguous<B> && std::is_trivially_copyable_v<Element<B>>;
+template <class B>
+concept GetBuffer = PutBuffer<B> && Writable<B>;
+/// So does Memory, which comes as aligned as baton_malloc() gives it.
+template <class T>
+concept MemoryElement = std::is_trivially_copyable_v<T> && alignof(T) <= 256;
+
 /// A host stream; converts to the baton_stream_t of calls. Destruction waits for what is queued, by an exception too:
 /// the queued calls' buffers may go next. So a stream should be declared before its communicators: these go first then,
 /// and what is queued does not wait for ranks that wait for this one.
@@ -108,19 +117,25 @@ public:
     }
 
     void synchronize() const { check(baton_host_stream_synchronize(stream_)); }
-    operator baton_stream_t() const noexcept { return stream_; }
+    /// Throws where it was moved from: NULL would be another stream.
+    operator baton_stream_t() const {
+        if (stream_ == nullptr) throw Error(BATON_ERR_ARGUMENT, "HostStream: it was moved from");
+        return stream_;
+    }
 
 private:
     baton_host_stream_t stream_ = nullptr;
 };
 
-/// Collects the calls of its scope. end() issues them; a Group that is destroyed without end(), by an exception, issues
-/// what was collected as well, since the other ranks may be waiting for it, and swallows errors.
+/// Collects the calls of its scope. end() issues them. An exception that destroys it drops them, since their buffers
+/// may be gone, and aborts their communicators, since the other ranks may be waiting for them (baton_group_drop(): an
+/// outer Group is over as well). One that is destroyed without end() otherwise, by a return, issues what was collected
+/// and swallows errors: buffers are declared before their Group, so that they are still there.
 class Group {
 public:
     Group() { check(baton_group_begin()); }
     ~Group() {
-        if (open_) baton_group_end();
+        if (open_) std::uncaught_exceptions() > exceptions_ ? baton_group_drop() : baton_group_end();
     }
     Group(const Group &) = delete;
     Group &operator=(const Group &) = delete;
@@ -132,6 +147,7 @@ public:
 
 private:
     bool open_ = true;
+    int exceptions_ = std::uncaught_exceptions(); /* on their way when this was made */
 };
 
 /// Owns a baton_comm_t. Creation and destruction are collective, but an exception that destroys it aborts first: the
@@ -306,8 +322,8 @@ private:
 
 /// Memory of the communicator's kind, registered from birth, for `count` elements. Must go before its communicator. An
 /// exception that destroys it leaves the memory to the communicator, which frees it at its end: calls on it may be in
-/// flight, and never end if this rank's next ones do not come.
-template <class T>
+/// flight, and never end if this rank's next ones do not come. Nothing is constructed: the memory is zeroed.
+template <MemoryElement T>
 class Memory {
 public:
     Memory(const Communicator &comm, std::size_t count) : comm_(comm.get()), count_(count) {
@@ -410,12 +426,12 @@ public:
     }
 
     /// `offset` is in bytes of the target's window memory.
-    template <Contiguous B>
+    template <PutBuffer B>
     void put(B &&source, int target, std::size_t offset, baton_stream_t stream = nullptr) const {
         const std::span from(source);
         check(baton_put(from.data(), from.size_bytes(), target, offset, window_, stream));
     }
-    template <Writable B>
+    template <GetBuffer B>
     void get(B &&destination, int target, std::size_t offset, baton_stream_t stream = nullptr) const {
         const std::span to(destination);
         check(baton_get(to.data(), to.size_bytes(), target, offset, window_, stream));

@@ -147,13 +147,17 @@ baton_result baton_group_end(void) {
     return guarded("baton_group_end", [] { Group::of_this_thread().end(); });
 }
 
+baton_result baton_group_drop(void) {
+    return guarded("baton_group_drop", [] { Group::of_this_thread().drop(); });
+}
+
 baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type, baton_op op,
                            const void *sendbuf, const void *recvbuf, char *text, size_t size) {
     return guarded("baton_explain", [&] {
         if (text == nullptr) fail(BATON_ERR_ARGUMENT, "text is NULL");
         if (size == 0) fail(BATON_ERR_ARGUMENT, "size is 0");
         const std::shared_ptr<Communicator> found = find_comm(comm);
-        const auto turn = found->turn();
+        const auto turn = found->turn_unless_destroyed();
         if (operation < BATON_ALLGATHER || operation >= BATON_OPERATION_COUNT) {
             fail(BATON_ERR_ARGUMENT, "operation is {}, which is no baton_operation", static_cast<int>(operation));
         }

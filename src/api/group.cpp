@@ -9,6 +9,11 @@
 #include <utility>
 
 namespace baton::core {
+namespace {
+
+constexpr const char no_group[] = "no group is open on this thread";
+
+}  // namespace
 
 Group &Group::of_this_thread() {
     thread_local Group group;
@@ -65,7 +70,7 @@ void Group::add_call(Check check, const std::shared_ptr<Communicator> &comm, Cal
 }
 
 void Group::end() {
-    if (depth_ == 0) fail(BATON_ERR_ARGUMENT, "no group is open on this thread");
+    if (depth_ == 0) fail(BATON_ERR_ARGUMENT, no_group);
     if (--depth_ > 0) return;
     const Collected collected = std::exchange(collected_, {});
     for (const Messages &one : collected.messages) {
@@ -79,6 +84,19 @@ void Group::end() {
             {one.on.comm, [&one](const Turn &turn) { turn.issuer().run_messages(one.requests, one.on.stream.get()); }});
     steps.insert(steps.end(), collected.calls.begin(), collected.calls.end());
     issue(steps);
+}
+
+void Group::drop() {
+    if (depth_ == 0) fail(BATON_ERR_ARGUMENT, no_group);
+    depth_ = 0;
+    const Collected dropped = std::exchange(collected_, {});
+    const auto abort = [](Communicator &comm) {
+        comm.give_up_after(failure_of(BATON_ERR_ABORTED,
+                                      "rank {} dropped a group with calls on this communicator (baton_group_drop)",
+                                      comm.rank()));
+    };
+    for (const Messages &one : dropped.messages) abort(*one.on.comm);
+    for (const Step &call : dropped.calls) abort(*call.comm);
 }
 
 /// Types, counts and ranks are what they were; handles and memory may not be.

@@ -63,6 +63,9 @@ public:
     /// some have been issued: its peers have all of theirs. The other communicators' steps are issued, for the same
     /// reason; the first failure is thrown then.
     void end();
+    /// Leaves all levels, issues nothing, and breaks the communicators of what was collected: their other ranks may
+    /// wait for it.
+    void drop();
 
     /// Throws BATON_ERR_ARGUMENT, and collects none of them, past BATON_GROUP_LIMIT messages of one communicator, and
     /// where the group has one of the same direction and peer on another stream.

@@ -52,6 +52,28 @@ std::string describe_hosts(const std::vector<std::string> &identity_of_rank) {
     return fmt::format("{}", fmt::join(hosts, " and "));
 }
 
+/// While it lives, MPI returns what fails on the user's communicator, whose error handler ends the job as a rule. MPI
+/// asks for the handler when it finds the failure, so it covers requests that are tested meanwhile, and no others.
+class ErrorsReturn {
+public:
+    explicit ErrorsReturn(MPI_Comm comm) : comm_(comm) {
+        check_mpi(MPI_Comm_get_errhandler(comm_, &before_), "MPI_Comm_get_errhandler");
+        const int set = MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+        if (set != MPI_SUCCESS) MPI_Errhandler_free(&before_);
+        check_mpi(set, "MPI_Comm_set_errhandler");
+    }
+    ~ErrorsReturn() {
+        MPI_Comm_set_errhandler(comm_, before_);
+        MPI_Errhandler_free(&before_);
+    }
+    ErrorsReturn(const ErrorsReturn &) = delete;
+    ErrorsReturn &operator=(const ErrorsReturn &) = delete;
+
+private:
+    const MPI_Comm comm_;
+    MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
 }  // namespace
 
 /// What a rank says of itself in a roll.
@@ -93,6 +115,7 @@ int MpiBootstrap::all_ranks() const {
 }
 
 void MpiBootstrap::connect() {
+    const ErrorsReturn errors_return(users_);
     // Twice: a rank that comes when the others have given up hears of them in the first, and of nobody in the second.
     // So no rank waits in duplicate() for one that will not come, after which Open MPI 4 makes no communicator any
     // more on the ranks that waited.

@@ -4,6 +4,7 @@
 
 #include "comm/config.hpp"
 #include "comm/links_of.hpp"
+#include "comm/same_build.hpp"
 #include "comm/setup.hpp"
 #include "util/fixed_text.hpp"
 #include "util/log.hpp"
@@ -45,6 +46,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
             if (wrong_settings) std::rethrow_exception(wrong_settings);
             prepare();
         });
+        require_same_build(*bootstrap_, baton_build_id());
         require_equal(*bootstrap_, config);
         create(config);
     } catch (const Agreed &) {

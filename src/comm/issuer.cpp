@@ -9,12 +9,14 @@ namespace baton::core {
 namespace {
 
 /// Runs what a call still has to do on this rank behind its operation. The peers have been told of that by then, so a
-/// failure leaves the call half done.
+/// failure leaves the call half done. Not in a capture, which such a failure has ended, or leaves to be dropped: there
+/// nothing has run.
 template <class Rest>
-void follow(const Rest &rest) {
+void follow(bool captured, const Rest &rest) {
     try {
         rest();
     } catch (const std::exception &failure) {
+        if (captured) throw;
         throw PartlyEnqueued(as_failure(failure));
     }
 }
@@ -136,10 +138,11 @@ void Issuer::issue(const Request &request, void *stream) {
     args.op = request.op;
     args.root = request.root;
     use_scratch(call, args, use, stream);
+    if (args.recv == request.recv) return parts_.executor->collective(request, call.plan, args, stream);
+    // In zero-SM mode the hosts have met, in a capture too.
+    const bool captured = parts_.executor->captures(stream) && !call.plan.stream_words;
     parts_.executor->collective(request, call.plan, args, stream);
-    follow([&] {
-        if (args.recv != request.recv) parts_.executor->local_copy(request.recv, args.recv, call.recv_bytes(), stream);
-    });
+    follow(captured, [&] { parts_.executor->local_copy(request.recv, args.recv, call.recv_bytes(), stream); });
 }
 
 void Issuer::issue_messages(std::span<const Request> requests, void *stream) {
@@ -169,8 +172,9 @@ void Issuer::issue_messages(std::span<const Request> requests, void *stream) {
             copies.push_back({request.recv, made.recv, request.bytes});
         calls.push_back(std::move(call));
     }
+    const bool captured = !copies.empty() && parts_.executor->captures(stream);
     parts_.executor->messages(std::move(calls), stream);
-    follow([&] {
+    follow(captured, [&] {
         for (const CopyOut &copy : copies)
             parts_.executor->local_copy(copy.destination, copy.source, copy.bytes, stream);
     });

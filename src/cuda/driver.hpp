@@ -14,6 +14,7 @@ namespace baton::core {
     FUNCTION(primary_ctx_retain, cuDevicePrimaryCtxRetain)                          \
     FUNCTION(primary_ctx_get_state, cuDevicePrimaryCtxGetState)                     \
     FUNCTION(ctx_get_current, cuCtxGetCurrent)                                      \
+    FUNCTION(ctx_get_device, cuCtxGetDevice)                                        \
     FUNCTION(ctx_push_current, cuCtxPushCurrent)                                    \
     FUNCTION(ctx_pop_current, cuCtxPopCurrent)                                      \
     FUNCTION(pointer_get_attributes, cuPointerGetAttributes)                        \

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 namespace baton::core {
@@ -14,8 +15,12 @@ public:
     DeviceGuard(const DeviceGuard &) = delete;
     DeviceGuard &operator=(const DeviceGuard &) = delete;
 
+    /// Whether the thread was in a context that is no device's primary one (cuCtxCreate).
+    bool caller_has_context_of_its_own() const;
+
 private:
     bool pushed_ = false;
+    CUcontext before_ = nullptr;  // where pushed_
 };
 
 /// Lets the calling thread make calls that stream capture in global mode (in any thread) forbids, such as cudaMalloc:

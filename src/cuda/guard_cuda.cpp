@@ -31,10 +31,23 @@ DeviceGuard::DeviceGuard(int device) {
         context = primary_context(device);
         last_device = device;
     }
-    CUcontext current = nullptr;
-    if (driver().ctx_get_current(&current) == CUDA_SUCCESS && current == context) return;
+    if (driver().ctx_get_current(&before_) == CUDA_SUCCESS && before_ == context) return;
     check_driver(driver().ctx_push_current(context), "cuCtxPushCurrent for device {}", device);
     pushed_ = true;
+}
+
+bool DeviceGuard::caller_has_context_of_its_own() const {
+    if (!pushed_ || before_ == nullptr) return false;
+    CUdevice device = 0;
+    check_driver(driver().ctx_push_current(before_), "cuCtxPushCurrent");
+    const CUresult found = driver().ctx_get_device(&device);
+    CUcontext popped = nullptr;
+    driver().ctx_pop_current(&popped);
+    check_driver(found, "cuCtxGetDevice");
+    unsigned int flags = 0;
+    int has_primary = 0;
+    check_driver(driver().primary_ctx_get_state(device, &flags, &has_primary), "cuDevicePrimaryCtxGetState");
+    return has_primary == 0 || before_ != primary_context(device);
 }
 
 DeviceGuard::~DeviceGuard() {

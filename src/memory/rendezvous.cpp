@@ -67,8 +67,9 @@ void Rendezvous::post_to(int peer, const Entry &entry) {
     write(pair_slot(rank_, peer, number), number, entry);
 }
 
-bool Rendezvous::await_post(int peer, std::uint64_t number, std::chrono::nanoseconds patience, Entry &entry) const {
-    return read(pair_slot(peer, rank_, number), number, std::chrono::steady_clock::now() + patience, entry);
+bool Rendezvous::await_post(int peer, std::uint64_t number, std::chrono::steady_clock::time_point until,
+                            Entry &entry) const {
+    return read(pair_slot(peer, rank_, number), number, until, entry);
 }
 
 void Rendezvous::close() { shared(slice(rank_)->closed).store(1, std::memory_order_release); }

@@ -46,8 +46,8 @@ public:
     void post_to(int peer, const Entry &entry);
     /// The number of the next post of `peer` for this rank. Each call counts.
     std::uint64_t next_from(int peer) { return ++looked_for_[static_cast<std::size_t>(peer)]; }
-    /// Waits for it until `patience` is over. False if it has not come, or has been written over.
-    bool await_post(int peer, std::uint64_t number, std::chrono::nanoseconds patience, Entry &entry) const;
+    /// Looks for it until then, once at least. False if it has not come, or has been written over.
+    bool await_post(int peer, std::uint64_t number, std::chrono::steady_clock::time_point until, Entry &entry) const;
 
     /// A rank that captures calls posts nothing for their replays, so numbers would drift apart: once any rank has
     /// captured, nobody relies on collect() or await_post() any more. Set by that rank before its call returns, read by

@@ -1,10 +1,13 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "collectives/gpu_order.hpp"
 #include "cuda/check.hpp"
@@ -137,6 +140,63 @@ TEST_F(GpuOrderTest, LaunchesOfGraphsCountWhereTheyCameBeforeTheMark) {
     EXPECT_FALSE(order_->mark_is_done());
     captured.release();
     EXPECT_TRUE(is_done_soon());
+}
+
+/// That it has been launched is all there is to know of a graph that is gone.
+TEST_F(GpuOrderTest, AnOperationComesBehindTheLastLaunchOfGraphsThatAreGone) {
+    HeldOperation eager, captured;
+    std::optional<Captured> graph(std::in_place, captured, *order_);
+    graph->launch();
+    graph.reset();
+    for (int call = 0; call < 2; ++call) eager.enqueue_ordered(*order_);
+    eager.release();
+    EXPECT_EQ(cudaStreamQuery(eager.stream()), cudaErrorNotReady);
+    captured.release();
+    EXPECT_EQ(cudaStreamSynchronize(eager.stream()), cudaSuccess);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!order_->idle() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    EXPECT_TRUE(order_->idle());
+    eager.enqueue_ordered(*order_);
+    EXPECT_EQ(cudaStreamSynchronize(eager.stream()), cudaSuccess);
+    EXPECT_TRUE(order_->idle());
+}
+
+/// What the stream's capture makes its next node depend on: one node, or none in an empty capture.
+cudaGraphNode_t last_node(cudaStream_t stream) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaGraphNode_t *nodes = nullptr;
+    const cudaGraphEdgeData *edges = nullptr;
+    std::size_t count = 0;
+    check_cuda(cudaStreamGetCaptureInfo(stream, &status, nullptr, nullptr, &nodes, &edges, &count),
+               "cudaStreamGetCaptureInfo");
+    return count == 1 ? nodes[0] : nullptr;
+}
+
+/// While a capture is under way others may begin and end, in any number, and their graphs live on.
+TEST_F(GpuOrderTest, ACaptureKeepsItsOrderBesideManyOthers) {
+    HeldOperation first, second, of_others;
+    const Event fork = make_event(), join = make_event();
+    check_cuda(cudaStreamBeginCapture(first.stream(), cudaStreamCaptureModeRelaxed), "beginning a capture");
+    check_cuda(cudaEventRecord(fork.get(), first.stream()), "forking a capture");
+    check_cuda(cudaStreamWaitEvent(second.stream(), fork.get(), 0), "forking a capture");
+    first.enqueue_ordered(*order_);
+    const cudaGraphNode_t before = last_node(first.stream());
+    std::vector<std::unique_ptr<Captured>> others;
+    for (int other = 0; other < 100; ++other) others.push_back(std::make_unique<Captured>(of_others, *order_));
+    second.enqueue_ordered(*order_);
+    const cudaGraphNode_t behind = last_node(second.stream());
+    check_cuda(cudaEventRecord(join.get(), second.stream()), "joining a capture");
+    check_cuda(cudaStreamWaitEvent(first.stream(), join.get(), 0), "joining a capture");
+    cudaGraph_t graph = nullptr;
+    check_cuda(cudaStreamEndCapture(first.stream(), &graph), "ending a capture");
+    ASSERT_NE(before, nullptr);
+    ASSERT_NE(behind, nullptr);
+    cudaGraphNode_t dependencies[8] = {};
+    cudaGraphEdgeData data[8] = {};
+    std::size_t count = std::size(dependencies);
+    check_cuda(cudaGraphNodeGetDependencies(behind, dependencies, data, &count), "cudaGraphNodeGetDependencies");
+    EXPECT_NE(std::find(dependencies, dependencies + count, before), dependencies + count);
+    check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
 }
 
 }  // namespace

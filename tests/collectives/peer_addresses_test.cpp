@@ -241,6 +241,23 @@ TEST(PeerAddresses, OfASendIntoMemoryThatSlowsCopyEnginesAreKnownWhereItGoesAlon
     });
 }
 
+/// A call that waited for each of them would hold up its host, and what it has to receive.
+TEST(PeerAddresses, OfManySendsWhoseReceiversAreLateAreWaitedForOnce) {
+    with_two([](Bootstrap &, Named &rank) {
+        Message message;
+        message.peer = 1 - rank.view.rank;
+        message.arrival = rank.arrival;
+        const auto begin = std::chrono::steady_clock::now();
+        ASSERT_TRUE(rank.addresses.open_for_messages(false));
+        for (int send = 0; send < 2000; ++send) {
+            ASSERT_EQ(rank.addresses.destination_of(message, Traffic::alone, true), nullptr);
+        }
+        const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+        EXPECT_GE(waited.count(), 200e-6);
+        EXPECT_LT(waited.count(), 0.4) << "2000 of 200 us";
+    });
+}
+
 /// Rank 0 sends. A recv of something else, or into memory that is gone, is the kernels' to find.
 TEST(PeerAddresses, OfASendAreWhereTheRecvSays) {
     with_two([](Bootstrap &bootstrap, Named &rank) {

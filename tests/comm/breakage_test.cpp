@@ -20,6 +20,7 @@ using Caller = Breakage::Caller;
 class FakeExecutor final : public Executor {
 public:
     void require_stream(void *) override {}
+    bool captures(void *) override { return false; }
     void collective(const Request &, const Plan &, const CollectiveArgs &, void *) override {}
     void messages(std::vector<MessageCall>, void *) override {}
     void transfer(std::byte *, const std::byte *, std::uint64_t, const Plan &, void *) override {}

@@ -103,5 +103,41 @@ TEST(ReduceBlock, MinAndMaxKeepTheEarlierRank) {
     }
 }
 
+/// What the elements, one of each rank, are reduced to: its bits.
+template <class T, class Bits>
+Bits reduced(int op, const std::vector<Bits> &elements) {
+    std::vector<T> values(elements.size());
+    std::vector<const T *> from;
+    for (std::size_t i = 0; i < elements.size(); ++i) from.push_back(&(values[i] = std::bit_cast<T>(elements[i])));
+    T result{};
+    T *to[] = {&result};
+    core::reduce_block<T>(to, 1, from.data(), static_cast<int>(from.size()), 1, op);
+    return std::bit_cast<Bits>(result);
+}
+
+/// As baton.h says them: the sign clear, all other bits set.
+TEST(ReduceBlock, NaNsAreCanonical) {
+    constexpr std::uint32_t nan = 0xFFC12345, infinity = 0x7F800000, one = 0x3F800000;
+    for (const int op : {BATON_SUM, BATON_PROD, BATON_AVG}) {
+        EXPECT_EQ((reduced<float, std::uint32_t>(op, {nan})), 0x7FFFFFFFU);
+        EXPECT_EQ((reduced<float, std::uint32_t>(op, {nan, one})), 0x7FFFFFFFU);
+        EXPECT_EQ((reduced<float, std::uint32_t>(op, {one, nan, nan})), 0x7FFFFFFFU);
+        EXPECT_EQ((reduced<double, std::uint64_t>(op, {0x3FF0000000000000U, 0xFFF8000000000001U})),
+                  0x7FFFFFFFFFFFFFFFU);
+    }
+    EXPECT_EQ((reduced<float, std::uint32_t>(BATON_SUM, {infinity, infinity | 0x80000000U})), 0x7FFFFFFFU);
+    EXPECT_EQ((reduced<float, std::uint32_t>(BATON_PROD, {infinity, 0})), 0x7FFFFFFFU);
+    for (const int op : {BATON_SUM, BATON_PROD, BATON_MIN, BATON_MAX, BATON_AVG}) {
+        EXPECT_EQ((reduced<core::Float16, std::uint16_t>(op, {0xFE01, 0x3C00})), 0x7FFF);
+        EXPECT_EQ((reduced<core::BFloat16, std::uint16_t>(op, {0xFFC1, 0x3F80})), 0x7FFF);
+        EXPECT_EQ((reduced<core::Float8E4M3, std::uint8_t>(op, {0xFF, 0x38})), 0x7F);
+        EXPECT_EQ((reduced<core::Float8E5M2, std::uint8_t>(op, {0xFD, 0x3C})), 0x7F);
+    }
+    for (const int op : {BATON_MIN, BATON_MAX}) {
+        EXPECT_EQ((reduced<float, std::uint32_t>(op, {nan, one})), nan) << "the element's own";
+        EXPECT_EQ((reduced<double, std::uint64_t>(op, {0xFFF8000000000001U, 0})), 0xFFF8000000000001U);
+    }
+}
+
 }  // namespace
 }  // namespace baton::test

@@ -10,6 +10,7 @@ namespace baton::core::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
 using Entry = Rendezvous::Entry;
 
 /// Differs by rank, peer, and number.
@@ -59,7 +60,7 @@ TEST(Rendezvous, AWaitEndsWhenItIsToldTo) {
             EXPECT_EQ(asked, 3);
             asked = 0;
             Entry got{};
-            EXPECT_FALSE(rendezvous.await_post(1, rendezvous.next_from(1), 10h, got));
+            EXPECT_FALSE(rendezvous.await_post(1, rendezvous.next_from(1), Clock::now() + 10h, got));
             EXPECT_EQ(asked, 3);
         }
         bootstrap.barrier();
@@ -80,7 +81,7 @@ TEST(Rendezvous, PairsMeetByTheirOwnCount) {
                 Entry got{};
                 const std::uint64_t number = rendezvous.next_from(peer);
                 EXPECT_EQ(number, round);
-                ASSERT_TRUE(rendezvous.await_post(peer, number, 60s, got));
+                ASSERT_TRUE(rendezvous.await_post(peer, number, Clock::now() + 60s, got));
                 EXPECT_EQ(got, entry(peer, me, round));
             }
         }
@@ -99,10 +100,10 @@ TEST(Rendezvous, WhatHasBeenWrittenOverIsNotWaitedFor) {
         bootstrap.barrier();
         if (bootstrap.rank() == 1) {
             Entry got{};
-            EXPECT_FALSE(rendezvous.await_post(0, rendezvous.next_from(0), 60s, got));
-            EXPECT_TRUE(rendezvous.await_post(0, rendezvous.next_from(0), 0s, got));
+            EXPECT_FALSE(rendezvous.await_post(0, rendezvous.next_from(0), Clock::now() + 60s, got));
+            EXPECT_TRUE(rendezvous.await_post(0, rendezvous.next_from(0), Clock::now() + 0s, got));
             EXPECT_EQ(got, entry(0, 1, 2));
-            EXPECT_FALSE(rendezvous.await_post(0, Rendezvous::pair_entries + 2, 1ms, got));
+            EXPECT_FALSE(rendezvous.await_post(0, Rendezvous::pair_entries + 2, Clock::now() + 1ms, got));
         }
         bootstrap.barrier();
     });

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <limits>
+#include <string_view>
 
 #include "support/fixture.hpp"
 
@@ -256,6 +257,33 @@ TEST_F(BadArguments, RangesThatRunIntoAnAllocation) {
     stream_->synchronize();
     for (void *allocation : allocations) EXPECT_OK(baton_free(comm(), allocation));
     munmap(before, page);
+}
+
+/// Found when data has begun to move, if anything finds it: all ranks learn the code, and that the communicator is
+/// broken.
+TEST_F(BadArguments, AHoleInTheMiddleOfABuffer) {
+    if (on_gpu() || size() < 2) GTEST_SKIP() << "nobody copies it";
+    const Communicator fresh;
+    if (info_of(fresh).single_copy == 0) GTEST_SKIP() << "the sender itself would meet it, and end";
+    constexpr std::size_t bytes = 1 << 20, page = 4096;
+    void *const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    char plan[1000];
+    ASSERT_OK(baton_explain(fresh, BATON_SEND, bytes, BATON_INT8, BATON_SUM, memory, memory, plan, sizeof(plan)));
+    if (std::string_view(plan).substr(0, 4) != "pull") GTEST_SKIP() << "the sender itself would meet it: " << plan;
+    if (rank() < 2) {
+        if (rank() == 0) {
+            EXPECT_EQ(munmap(static_cast<std::byte *>(memory) + bytes / 2, page), 0);
+        }
+        const baton_result result = rank() == 0 ? baton_send(memory, bytes, BATON_INT8, 1, fresh, nullptr)
+                                                : baton_recv(memory, bytes, BATON_INT8, 0, fresh, nullptr);
+        EXPECT_STREQ(baton_result_name(result), "BATON_ERR_SYSTEM") << baton_last_error();
+    } else {
+        EXPECT_ERROR(BATON_ERR_SYSTEM, baton_barrier(fresh, nullptr));
+    }
+    EXPECT_ERROR(BATON_ERR_SYSTEM, baton_comm_check(fresh));
+    EXPECT_ERROR(BATON_ERR_SYSTEM, baton_barrier(fresh, nullptr));
+    munmap(memory, bytes);
 }
 
 TEST_F(BadArguments, MemoryOfTheWrongKind) {

@@ -41,6 +41,40 @@ TEST(Communicators, TheMpiCommunicatorMayBeFreed) {
     expect_collectives(*comm, 2);
 }
 
+int refuse_copy(MPI_Comm, int, void *, void *, void *, int *) { return MPI_ERR_OTHER; }
+
+int errors_handled = 0;
+void count_error(MPI_Comm *, int *, ...) { ++errors_handled; }
+
+/// MPI ends the job of a program that has not set another error handler, which is none of Baton's business.
+TEST(Communicators, WhatMpiRefusesEndsTheCreationOnly) {
+    const MpiComm users = MpiComm::duplicate(MPI_COMM_WORLD);
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(refuse_copy, MPI_COMM_NULL_DELETE_FN, &key, nullptr);
+    MPI_Comm_set_attr(users, key, nullptr);
+    baton_comm_t comm = nullptr;
+    EXPECT_ERROR(BATON_ERR_MPI, baton_comm_create(users, nullptr, &comm), "MPI_Comm_idup");
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Comm_get_errhandler(users, &handler);
+    EXPECT_EQ(handler, MPI_ERRORS_ARE_FATAL) << "it is there again";
+    MPI_Errhandler_free(&handler);
+
+    MPI_Comm_create_errhandler(count_error, &handler);
+    MPI_Comm_set_errhandler(users, handler);
+    MPI_Errhandler_free(&handler);
+    EXPECT_ERROR(BATON_ERR_MPI, baton_comm_create(users, nullptr, &comm), "MPI_Comm_idup");
+    EXPECT_EQ(errors_handled, 0);
+    MPI_Comm_call_errhandler(users, MPI_ERR_OTHER);
+    EXPECT_EQ(errors_handled, 1);
+
+    MPI_Comm_delete_attr(users, key);
+    MPI_Comm_free_keyval(&key);
+    Communicator after(users);
+    MPI_Comm_call_errhandler(users, MPI_ERR_OTHER);
+    EXPECT_EQ(errors_handled, 2);
+    expect_collectives(after, 3);
+}
+
 TEST(Communicators, OfOneRank) {
     Communicator self(MPI_COMM_SELF);
     EXPECT_EQ(self.rank(), 0);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <functional>
 #include <numeric>
 
 #include "support/fixture.hpp"
@@ -172,6 +173,31 @@ static_assert(RecvBuffer<std::span<int>> && !RecvBuffer<std::span<const int>> &&
 static_assert(RecvBufferFor<std::vector<int> &, std::span<const int>>);
 static_assert(!RecvBufferFor<std::vector<unsigned> &, std::span<const int>>);
 
+// Windows and Memory take what is no more than its bytes.
+template <class B>
+concept CanBePut = requires(const Window &window, B &buffer) {
+    window.put(buffer, 0, 0);
+};
+template <class B>
+concept CanBeGot = requires(const Window &window, B &buffer) {
+    window.get(buffer, 0, 0);
+};
+struct Pair {
+    int first;
+    double second;
+};
+struct alignas(512) FarApart {
+    int value;
+};
+static_assert(CanBePut<std::vector<Pair>> && CanBePut<const std::vector<Pair>> && CanBeGot<std::vector<Pair>>);
+static_assert(!CanBePut<std::vector<std::string>> && !CanBePut<std::span<std::unique_ptr<int>>>);
+static_assert(!CanBeGot<std::vector<std::string>> && !CanBeGot<const std::vector<Pair>>);
+template <class T>
+concept CanBeAllocated = requires {
+    typename ::baton::Memory<T>;
+};
+static_assert(CanBeAllocated<Pair> && !CanBeAllocated<std::string> && !CanBeAllocated<FarApart>);
+
 template <class T>
 concept HasType = requires {
     ::baton::type_of<T>::value;
@@ -294,6 +320,64 @@ TEST(CppApi, AnExceptionLeavesMemoryThatIsInUse) {
     EXPECT_EQ(got, std::vector<int>(count, comm.rank() + 1));
 }
 
+/// What was collected has the address of memory that may be gone: nothing is written there, and who waits for it hears
+/// of it. Here the memory is still there, to be looked at.
+TEST(CppApi, AnExceptionThatDestroysAGroupDropsItsCalls) {
+    const ::baton::Communicator outer(MPI_COMM_WORLD);
+    constexpr std::size_t count = 20000;
+    Values<int> sent(outer, std::vector<int>(count, 42)), got(outer, std::vector<int>(count, 7));
+    baton_config config = default_config();
+    config.timeout_seconds = 20;
+    const ::baton::Communicator comm(MPI_COMM_WORLD, &config);
+    const int drops = comm.size() - 1;
+    try {
+        if (comm.rank() == drops) {
+            const Group group;
+            const Group nested;
+            for (int peer = 0; peer < comm.size(); ++peer) comm.recv(got.span(), peer);
+            throw std::runtime_error("of the application");
+        }
+        comm.send(sent.view(), drops);
+        for (;;) comm.check_state();  // on GPUs the call has returned before the others learn of it
+    } catch (const Error &error) {
+        EXPECT_EQ(error.code(), BATON_ERR_ABORTED) << error.what();
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("baton_group_drop"));
+    } catch (const std::runtime_error &error) {
+        EXPECT_STREQ(error.what(), "of the application");
+    }
+    EXPECT_EQ(baton_group_end(), BATON_ERR_ARGUMENT) << "a group is open still";
+    EXPECT_EQ(baton_comm_check(comm.get()), BATON_ERR_ABORTED);
+    outer.barrier();
+    EXPECT_EQ(got.values(), std::vector<int>(count, 7));
+}
+
+/// Not by an exception, though one is on its way that the group has nothing to do with.
+TEST(CppApi, AGroupThatIsLeftIsIssued) {
+    const ::baton::Communicator comm(MPI_COMM_WORLD);
+    Values<int> sent(comm, {comm.rank() + 1}), got(comm, {0, 0});
+    Stream stream(comm.get(), Stream::Kind::own);
+    const int next = (comm.rank() + 1) % comm.size();
+    const int previous = (comm.rank() + comm.size() - 1) % comm.size();
+    const auto exchange = [&](std::size_t place) {
+        const Group group;
+        comm.send(sent.view(), next, stream.get());
+        comm.recv(got.span().subspan(place, 1), previous, stream.get());
+    };
+    struct AtTheEnd {
+        ~AtTheEnd() { call(); }
+        std::function<void()> call;
+    };
+    exchange(0);
+    try {
+        const AtTheEnd at_the_end{[&] { exchange(1); }};
+        throw std::runtime_error("of the application");
+    } catch (const std::runtime_error &) {
+    }
+    stream.synchronize();
+    comm.check_state();
+    EXPECT_EQ(got.values(), std::vector<int>(2, previous + 1));
+}
+
 TEST(CppApi, AGroupEndsOnce) {
     const ::baton::Communicator comm(MPI_COMM_WORLD);
     ::baton::Group outer;
@@ -326,6 +410,20 @@ TEST(CppApi, WhatWasMovedFromIsEmpty) {
     window = std::move(moved);
     EXPECT_EQ(window.base(), base);
     EXPECT_EQ(moved.base(), nullptr);
+}
+
+/// Its calls would be on the NULL stream, and their order another one.
+TEST(CppApi, AHostStreamThatWasMovedFromIsNoStream) {
+    const ::baton::Communicator comm = on_the_host();
+    HostStream first;
+    const HostStream second(std::move(first));
+    EXPECT_NE(static_cast<baton_stream_t>(second), nullptr);
+    EXPECT_THROW(static_cast<void>(static_cast<baton_stream_t>(first)), Error);
+    std::vector<int> some(1);
+    EXPECT_THROW(comm.allreduce(some, BATON_SUM, first), Error);
+    EXPECT_THROW(first.synchronize(), Error);
+    comm.allreduce(some, BATON_SUM, second);
+    second.synchronize();
 }
 
 TEST(CppApi, ACommunicatorTakesItsRankAndSizeAlong) {

@@ -1,4 +1,5 @@
 // CUDA graphs: captured once, replayed many times with new data, mixed with eager calls, on two streams.
+#include <atomic>
 #include <thread>
 
 #include "collective_case.hpp"
@@ -358,6 +359,47 @@ TEST_P(RefusedCapture, LeavesTheCommunicatorGood) {
                                BATON_FLOAT32));
         if (HasFailure()) return;
     }
+}
+
+/// A capture may end in the middle of a call, for what another thread does. The output is copied behind the operation.
+TEST_P(CudaGraphs, ACaptureThatEndsAtAnyTimeLeavesTheCommunicatorGood) {
+    Buffer input(comm(), bytes());
+    void *output = nullptr;
+    ASSERT_CUDA(cudaMallocManaged(&output, bytes()));
+    input.upload(make_input(BATON_FLOAT32, BATON_SUM, 1, rank(), GetParam()));
+    const auto allreduce = [&] {
+        return baton_allreduce(input.data(), output, GetParam(), BATON_FLOAT32, BATON_SUM, comm(), stream_);
+    };
+    EXPECT_OK(allreduce());
+    int refused = 0;
+    for (unsigned round = 0; round < 300; ++round) {
+        std::atomic<bool> capturing = false;
+        ASSERT_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal));
+        std::thread other([&, round] {
+            while (!capturing) std::this_thread::yield();
+            for (volatile unsigned wait = 0; wait < round * 5;) wait = wait + 1;
+            void *memory = nullptr;
+            if (cudaMalloc(&memory, 1) == cudaSuccess) cudaFree(memory);
+            cudaGetLastError();
+        });
+        capturing = true;
+        const baton_result result = allreduce();
+        other.join();
+        cudaGraph_t graph = nullptr;
+        cudaStreamEndCapture(stream_, &graph);
+        if (graph != nullptr) cudaGraphDestroy(graph);
+        cudaGetLastError();
+        if (result != BATON_SUCCESS) ++refused;
+        EXPECT_TRUE(result == BATON_SUCCESS || result == BATON_ERR_CUDA) << baton_last_error();
+        ASSERT_OK(baton_comm_check(comm())) << "round " << round;
+    }
+    EXPECT_OK(allreduce());
+    ASSERT_CUDA(cudaStreamSynchronize(stream_));
+    const auto *const result = static_cast<const std::byte *>(output);
+    EXPECT_TRUE(same_bytes(reduce_inputs(BATON_FLOAT32, BATON_SUM, 1, size(), GetParam()),
+                           Bytes(result, result + bytes()), BATON_FLOAT32));
+    EXPECT_CUDA(cudaFree(output));
+    RecordProperty("refused", refused);
 }
 
 INSTANTIATE_TEST_SUITE_P(AfterACapturedCall, RefusedCapture,

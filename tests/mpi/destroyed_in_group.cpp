@@ -1,5 +1,5 @@
-// Objects that are destroyed, and buffers that are freed, while a group holds calls on them.
-#include "support/fixture.hpp"
+// Objects that are destroyed, and buffers that are freed, while a group holds calls on them; groups that are dropped.
+#include "support/broken.hpp"
 
 namespace baton::test {
 namespace {
@@ -149,6 +149,54 @@ TEST_F(DestroyedInGroup, Buffer) {
     refuse("baton_send", [&](void *memory) { return baton_send(memory, count, BATON_INT32, rank(), comm(), nullptr); });
     refuse("baton_put", [&](void *memory) { return baton_put(memory, count * 4, rank(), 0, window, nullptr); });
     ASSERT_OK(baton_window_destroy(window));
+}
+
+/// All of its levels end and nothing starts. Only communicators with calls in it are broken, on all ranks.
+TEST_F(DestroyedInGroup, TheGroupItself) {
+    EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_group_drop(), "baton_group_drop", "no group is open");
+    const FragileComm messages(60), collectives(60), windows(60);
+    baton_window_t window = nullptr;
+    void *base = nullptr;
+    ASSERT_OK(baton_window_create(windows, count * 4, &window, &base));
+    const int drops = size() - 1;
+    if (rank() == drops) {
+        ASSERT_OK(baton_group_begin());
+        EXPECT_ERROR(BATON_ERR_ARGUMENT, sendrecv(comm(), size(), nullptr), "dest");  // is no part of it
+        ASSERT_OK(baton_group_begin());
+        EXPECT_OK(sendrecv(messages, rank(), nullptr));
+        EXPECT_OK(allreduce(collectives, nullptr));
+        EXPECT_OK(put(window, nullptr));
+        EXPECT_OK(baton_group_drop());
+        EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_group_end(), "no group is open");
+        EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_group_drop(), "no group is open");
+    }
+    for (const baton_comm_t broken : {baton_comm_t{messages}, baton_comm_t{collectives}, baton_comm_t{windows}}) {
+        const Breakage breakage = await_breakage(broken, BATON_SUCCESS, nullptr);
+        EXPECT_STREQ(baton_result_name(breakage.code), "BATON_ERR_ABORTED");
+        EXPECT_NE(breakage.message.find("rank " + std::to_string(drops) + " dropped a group"), std::string::npos)
+            << breakage.message;
+        EXPECT_NE(breakage.message.find("baton_group_drop"), std::string::npos) << breakage.message;
+    }
+    EXPECT_TRUE(same_bytes(before_, recv_->download())) << "a part of the group has run";
+}
+
+/// It had nothing that another rank could wait for.
+TEST_F(DestroyedInGroup, AnEmptyGroupIsDropped) {
+    ASSERT_OK(baton_group_begin());
+    EXPECT_OK(baton_group_drop());
+    EXPECT_OK(baton_comm_check(comm()));
+    EXPECT_OK(allreduce(comm(), nullptr)) << "it is made at once";
+}
+
+/// It may be dropped when a communicator of its calls is gone.
+TEST_F(DestroyedInGroup, ThenTheGroupToo) {
+    Communicator other;
+    ASSERT_OK(baton_group_begin());
+    ASSERT_OK(sendrecv(other, rank(), nullptr));
+    ASSERT_OK(allreduce(other, nullptr));
+    other.destroy();
+    EXPECT_OK(baton_group_drop());
+    EXPECT_TRUE(same_bytes(before_, recv_->download()));
 }
 
 /// A call that was refused is no part of the group; an object that is destroyed without being used is none either.

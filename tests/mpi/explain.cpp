@@ -141,6 +141,29 @@ TEST_F(Explain, StartsNothing) {
     expect_works(comm());
 }
 
+/// What a call would have done is worth knowing then above all.
+TEST_F(Explain, WorksOnABrokenCommunicator) {
+    baton_comm_t broken = nullptr;
+    ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, nullptr, &broken));
+    Buffer buffer(broken, 4000);
+    const auto explained = [&] {
+        char text[4096] = "";
+        EXPECT_OK(baton_explain(broken, BATON_ALLREDUCE, 1000, BATON_FLOAT32, BATON_SUM, buffer.data(), buffer.data(),
+                                text, sizeof(text)));
+        return std::string(text);
+    };
+    const std::string before = explained();
+    ASSERT_OK(baton_comm_abort(broken));
+    EXPECT_ERROR(BATON_ERR_ABORTED, baton_comm_check(broken));
+    EXPECT_EQ(explained(), before);
+    EXPECT_OK(baton_comm_destroy(broken));
+    char text[100];
+    EXPECT_ERROR(
+        BATON_ERR_ARGUMENT,
+        baton_explain(broken, BATON_ALLREDUCE, 1, BATON_FLOAT32, BATON_SUM, nullptr, nullptr, text, sizeof(text)),
+        "comm");
+}
+
 /// One block fits into the address space, all ranks' blocks together do not.
 TEST_F(Explain, RefusesACountThatTheCallRefuses) {
     if (size() < 2) GTEST_SKIP() << "one block is all of them";
@@ -286,6 +309,22 @@ TEST_F(Explain, RegisterIsCounted) {
     EXPECT_OK(baton_deregister(comm(), buffer.data()));
     EXPECT_OK(baton_deregister(comm(), buffer.data()));
     EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_deregister(comm(), buffer.data()));
+}
+
+/// It has a registration that nobody asked for, which only baton_free ends.
+TEST_F(Explain, TheRegistrationFromBirthIsNotCounted) {
+    void *memory = nullptr;
+    ASSERT_OK(baton_malloc(comm(), 10000, &memory));
+    const std::size_t regions = info_of(comm()).regions;
+    EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_deregister(comm(), memory), "baton_deregister", "not registered");
+    const baton_result first = baton_register(comm(), memory, 10000);
+    if (first != BATON_ERR_UNSUPPORTED) {
+        EXPECT_OK(first);
+        EXPECT_OK(baton_deregister(comm(), memory));
+        EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_deregister(comm(), memory), "not registered");
+    }
+    EXPECT_EQ(info_of(comm()).regions, regions);
+    EXPECT_OK(baton_free(comm(), memory));
 }
 
 }  // namespace

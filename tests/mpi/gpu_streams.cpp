@@ -1,4 +1,6 @@
 // Streams as CUDA has them, beyond those that a program makes for itself: streams.cpp has what holds on hosts too.
+#include <cuda.h>
+
 #include <thread>
 
 #include "gpu_fixture.hpp"
@@ -53,6 +55,39 @@ TEST_F(GpuStreams, OfAnotherDeviceAreRefused) {
     EXPECT_OK(baton_barrier(comm(), stream_));
     EXPECT_OK(baton_group_end());
     EXPECT_CUDA(cudaStreamDestroy(foreign));
+    expect_works(comm());
+}
+
+/// A function of the driver as of CUDA 11.0, without linking it.
+template <class Function>
+Function *driver_function(const char *name) {
+    void *found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    EXPECT_CUDA(cudaGetDriverEntryPointByVersion(name, &found, 11000, cudaEnableDefault, &result));
+    EXPECT_NE(found, nullptr) << name;
+    return reinterpret_cast<Function *>(found);
+}
+
+/// Each context has default streams of its own, and Baton's calls are on the primary one's.
+TEST_F(GpuStreams, DefaultsOfAContextThatTheProgramHasMadeAreRefused) {
+    const auto create = driver_function<CUresult(CUcontext *, unsigned int, CUdevice)>("cuCtxCreate");
+    const auto destroy = driver_function<CUresult(CUcontext)>("cuCtxDestroy");
+    Buffer buffer(comm(), 4000);
+    const auto allreduce = [&](cudaStream_t stream) {
+        return baton_allreduce(BATON_IN_PLACE, buffer.data(), 1000, BATON_FLOAT32, BATON_SUM, comm(), stream);
+    };
+    CUcontext own = nullptr;
+    ASSERT_EQ(create(&own, 0, environment().device), CUDA_SUCCESS);
+    for (cudaStream_t stream : {cudaStream_t(nullptr), cudaStreamLegacy, cudaStreamPerThread})
+        EXPECT_ERROR(BATON_ERR_UNSUPPORTED, allreduce(stream), "stream is a default stream, of a CUDA context");
+    EXPECT_OK(baton_group_begin());
+    EXPECT_ERROR(BATON_ERR_UNSUPPORTED, allreduce(nullptr));  // not at the end
+    EXPECT_OK(baton_group_end());
+    EXPECT_OK(allreduce(stream_));
+    EXPECT_EQ(destroy(own), CUDA_SUCCESS);
+    ASSERT_CUDA(cudaSetDevice(environment().device));
+    EXPECT_OK(allreduce(nullptr));
+    ASSERT_CUDA(cudaDeviceSynchronize());
     expect_works(comm());
 }
 

@@ -1,5 +1,13 @@
 // Streams: calls of one stream run in order, calls of several streams on one communicator run in issue order, and NULL
-// waits for what was issued before.
+// waits for what was issued before. What their threads calculate does not depend on who made them, or calls.
+#include <cfenv>
+#include <cstring>
+#include <limits>
+#include <optional>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #include "collective_case.hpp"
 
 namespace baton::test {
@@ -146,6 +154,90 @@ TEST_F(Streams, AGroupOnTwoStreams) {
     other.synchronize();
     EXPECT_TRUE(same_bytes(input(1, previous), from_previous.download(), BATON_INT32));
     EXPECT_TRUE(same_bytes(input(2, next), from_next.download(), BATON_INT32));
+}
+
+/// A thread's floating-point mode, as programs set it; threads that it makes inherit it.
+class FloatMode {
+public:
+    enum Kind {
+        as_default,
+        upward,
+        no_subnormals  ///< as start-up code of -ffast-math sets it
+    };
+    explicit FloatMode(Kind kind) {
+        std::fegetenv(&before_);
+        if (kind == upward) {
+            EXPECT_EQ(std::fesetround(FE_UPWARD), 0);
+        }
+#if defined(__x86_64__)
+        if (kind == no_subnormals) _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+    }
+    ~FloatMode() { std::fesetenv(&before_); }
+    FloatMode(const FloatMode &) = delete;
+    FloatMode &operator=(const FloatMode &) = delete;
+
+private:
+    std::fenv_t before_;
+};
+
+/// Elements whose reductions round, and such that have subnormal ones.
+template <class T>
+Bytes round_and_subnormal(int rank, std::size_t count) {
+    std::vector<T> values(count);
+    for (std::size_t i = 0; i < count; ++i)
+        values[i] = i % 2 == 0 ? T(1) / static_cast<T>(3 + static_cast<int>(i % 7) + rank)
+                               : std::numeric_limits<T>::min() / static_cast<T>(2 + static_cast<int>(i % 5));
+    Bytes bytes(count * sizeof(T));
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return bytes;
+}
+
+Bytes round_and_subnormal(baton_type type, int rank, std::size_t count) {
+    if (type == BATON_FLOAT64) return round_and_subnormal<double>(rank, count);
+    const Bytes floats = round_and_subnormal<float>(rank, count);
+    if (type == BATON_FLOAT32) return floats;
+    Bytes bytes(count * 2);  // bfloat16
+    for (std::size_t i = 0; i < count; ++i) std::copy_n(&floats[4 * i + 2], 2, &bytes[2 * i]);
+    return bytes;
+}
+
+/// All ranks get the same bits, the reference's, though one or all of them call in another mode, with a stream or
+/// without.
+TEST_F(Streams, CalculateAlikeInAnyFloatMode) {
+    if (on_gpu()) GTEST_SKIP() << "a GPU has no mode";
+    for (const FloatMode::Kind kind : {FloatMode::as_default, FloatMode::upward, FloatMode::no_subnormals})
+        for (const bool all : {false, true}) {
+            const FloatMode::Kind mine = all || rank() == size() - 1 ? kind : FloatMode::as_default;
+            std::optional<Stream> own;
+            {
+                const FloatMode mode(mine);
+                own.emplace(comm(), Stream::Kind::own);
+            }
+            for (const baton_type type : {BATON_FLOAT32, BATON_FLOAT64, BATON_BFLOAT16})
+                for (const baton_op op : {BATON_SUM, BATON_PROD, BATON_AVG})
+                    for (const std::size_t count : {std::size_t{6}, std::size_t{2003}, std::size_t{60013}}) {
+                        std::vector<Bytes> inputs;
+                        for (int of = 0; of < size(); ++of) inputs.push_back(round_and_subnormal(type, of, count));
+                        const Bytes expected =
+                            reduce(type, op, std::vector<std::span<const std::byte>>(inputs.begin(), inputs.end()));
+                        Buffer send(comm(), expected.size()), recv(comm(), expected.size());
+                        send.upload(inputs[static_cast<std::size_t>(rank())]);
+                        for (const bool queued : {false, true}) {
+                            const baton_stream_t stream = queued ? own->get() : nullptr;
+                            recv.upload(Bytes(expected.size()));
+                            {
+                                const FloatMode mode(mine);
+                                ASSERT_OK(baton_allreduce(send.data(), recv.data(), count, type, op, comm(), stream));
+                            }
+                            own->synchronize();
+                            EXPECT_TRUE(same_bytes(expected, recv.download(), type))
+                                << baton_type_name(type) << ' ' << baton_op_name(op) << ' ' << count << ", mode "
+                                << kind << (all ? " of all" : " of one") << (queued ? ", queued" : "");
+                        }
+                        if (any_rank(HasFailure())) return;
+                    }
+        }
 }
 
 }  // namespace
