@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <system_error>
 
 #include "world.hpp"
@@ -22,6 +23,20 @@ namespace fs = std::filesystem;
     bench::cannot_write(path, std::generic_category().message(error));
 }
 
+/// weakly_canonical() takes a link to what is not there yet for the file itself.
+fs::path end_of_links(fs::path name, std::error_code &error) {
+    constexpr int most = 40;  // the kernel's
+    std::error_code none;
+    for (int links = 0; !error && fs::is_symlink(fs::symlink_status(name, none)); ++links) {
+        if (links == most) {
+            error = std::make_error_code(std::errc::too_many_symbolic_link_levels);
+        } else {
+            name = name.parent_path() / fs::read_symlink(name, error);
+        }
+    }
+    return name;
+}
+
 /// One name for a file that there may be none of yet. Pipes may have no other than the one given.
 std::string one_name(const std::string &path) {
     std::error_code error;
@@ -29,6 +44,9 @@ std::string one_name(const std::string &path) {
         return path;
     }
     fs::path name = fs::absolute(path, error);
+    if (!error) {
+        name = end_of_links(name, error);
+    }
     if (!error) {
         name = fs::weakly_canonical(name, error);
     }
@@ -83,9 +101,12 @@ AtomicFile::AtomicFile(const std::string &path) : path_(one_name(path)) {
     }
     const fs::path folder = fs::path(path_).parent_path();
     if (!fs::is_directory(folder, error)) {
-        cannot_write(path, fmt::format("there is no folder {}", fs::path(path).parent_path().string()));
+        const bool is_typed = !fs::is_symlink(fs::symlink_status(path, error));
+        cannot_write(path,
+                     fmt::format("there is no folder {}", (is_typed ? fs::path(path).parent_path() : folder).string()));
     }
-    draft_ = fmt::format("{}.{}", path_, getpid());
+    // Without the file's own name, which may be as long as names can be.
+    draft_ = (folder / fmt::format(".baton.{}.{:x}", getpid(), std::hash<std::string>{}(path_))).string();
     // Tried, because no mode says what a file system allows; and gone at once, because the measurements that come next
     // may be interrupted. What is there already is left from a process of the same number that was.
     unlink(draft_.c_str());

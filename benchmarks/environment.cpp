@@ -10,12 +10,6 @@
 
 namespace baton::bench {
 
-void check(baton_result result) {
-    if (result != BATON_SUCCESS) {
-        throw Error(fmt::format("{}: {}", baton_result_name(result), baton_last_error()));
-    }
-}
-
 namespace {
 
 bool all_destroyed = true;  // all communicators, in order

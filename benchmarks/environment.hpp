@@ -9,13 +9,11 @@
 #include <vector>
 
 #include "baton/baton.h"
+#include "check.hpp"
 #include "devices.hpp"
 #include "util/environment.hpp"
 
 namespace baton::bench {
-
-/// Throws Error with the code's name and Baton's message, which names the call, unless it worked.
-void check(baton_result result);
 
 /// baton_config's transport for host memory. Unset where BATON_TRANSPORT says something else: that is Baton's to
 /// refuse, and should not pass unnoticed.

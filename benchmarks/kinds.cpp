@@ -55,4 +55,8 @@ std::size_t count_for(Kind kind, baton_type type, std::size_t bytes, int ranks) 
 
 double bus_factor(Kind kind, int ranks) { return traits(kind).sent(ranks); }
 
+Traffic traffic_of(Kind kind, int ranks) {
+    return kind == Kind::broadcast && ranks == 2 ? Traffic::pairs : traits(kind).traffic;
+}
+
 }  // namespace baton::bench

@@ -76,5 +76,7 @@ std::size_t table_bytes(const Shape &shape, int ranks);
 std::size_t count_for(Kind kind, baton_type type, std::size_t bytes, int ranks);
 /// What algbw is multiplied by: the part of the data that must cross a rank's link, as nccl-tests defines it.
 double bus_factor(Kind kind, int ranks);
+/// Between two ranks a broadcast goes one way.
+Traffic traffic_of(Kind kind, int ranks);
 
 }  // namespace baton::bench

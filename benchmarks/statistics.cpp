@@ -7,7 +7,7 @@
 namespace baton::bench {
 
 double percentile(std::vector<double> values, double percent) {
-    const double rank = std::ceil(percent / 100 * static_cast<double>(values.size()));
+    const double rank = std::ceil(percent * static_cast<double>(values.size()) / 100);
     const std::size_t index = std::clamp<std::size_t>(static_cast<std::size_t>(rank), 1, values.size()) - 1;
     std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(index), values.end());
     return values[index];

@@ -22,8 +22,8 @@ std::string mpi_version() {
 
 Versions versions_on(const topology::Snapshot &machine) {
     Versions versions;
-    versions.baton =
-        fmt::format("{}.{}.{}", baton_version() / 10000, baton_version() / 100 % 100, baton_version() % 100);
+    versions.baton = fmt::format("{}.{}.{} ({})", baton_version() / 10000, baton_version() / 100 % 100,
+                                 baton_version() % 100, baton_build_id());
     versions.cuda = gpu::versions();
     versions.driver = machine.driver.known() ? machine.driver.value : "";
     versions.mpi = mpi_version();

@@ -116,19 +116,27 @@ void describe(Limits &limits, bool on_gpu, bool graph) {
                         limits.latency() * 1e6));
         limits.how.push_back("limit of bandwidth: memcpy into the others' shared pages, " + copies_text(limits));
     }
-    limits.how.emplace_back("wire = (limit of latency + bytes that a rank must send / limit of bandwidth) / time");
+    limits.how.emplace_back(
+        "wire = (limit of latency + bytes that a rank must send / limit of bandwidth) / time; the limit of all_pairs "
+        "is "
+        "the larger of all_pairs and ring");
 }
 
 }  // namespace
 
 double Limits::bandwidth(Traffic traffic, double bytes) const {
+    const double own = measured(traffic, bytes);
+    return traffic == Traffic::all_pairs ? std::max(own, measured(Traffic::ring, bytes)) : own;
+}
+
+double Limits::measured(Traffic traffic, double bytes) const {
     const auto found = copies.find(traffic);
     if (found == copies.end() || found->second.empty()) {
         return 0;
     }
-    for (const Copies &measured : found->second) {
-        if (static_cast<double>(measured.bytes) >= bytes) {
-            return measured.bandwidth;
+    for (const Copies &one : found->second) {
+        if (static_cast<double>(one.bytes) >= bytes) {
+            return one.bandwidth;
         }
     }
     return found->second.back().bandwidth;

@@ -24,10 +24,14 @@ struct Limits {
     std::vector<std::string> how;  // lines for people, with the figures
 
     double latency() const { return launch + flight; }
-    /// Of the smallest copies measured that are not smaller than `bytes`, or of the largest.
+    /// Of the smallest copies measured that are not smaller than `bytes`, or of the largest. To all ranks a rank can
+    /// send as fast as to one, even where the copies that were measured do not: the larger of all_pairs and ring.
     double bandwidth(Traffic traffic, double bytes) const;
     /// The least time of a call for which the busiest rank must send `bytes`; 0 where that is not known.
     double seconds(Traffic traffic, double bytes) const;
+
+private:
+    double measured(Traffic traffic, double bytes) const;
 };
 
 const char *traffic_name(Traffic traffic);

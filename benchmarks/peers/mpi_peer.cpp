@@ -144,7 +144,7 @@ public:
         : communicator_(communicator),
           on_gpu_(communicator.on_gpu() && mpi_takes_device_memory()),
           largest_(largest),
-          verifier_(communicator, on_gpu_ ? MemorySpace::gpu : MemorySpace::host),
+          verifier_(communicator, MpiPeer::memory_space()),
           send_(allocate(std::min(bytes.send, largest))),
           recv_(allocate(std::min(bytes.recv, largest))) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
@@ -166,6 +166,7 @@ public:
     MpiPeer &operator=(const MpiPeer &) = delete;
 
     PeerKind kind() const override { return PeerKind::mpi; }
+    MemorySpace memory_space() const override { return on_gpu_ ? MemorySpace::gpu : MemorySpace::host; }
     const Verifier &verifier() const override { return verifier_; }
     Buffers buffers() const override { return {send_, recv_, nullptr}; }
     bool root_receives() const override { return false; }

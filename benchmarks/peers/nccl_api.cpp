@@ -52,6 +52,7 @@ Functions find_functions(const Symbols &symbols) {
     symbols.required(found.get_error_string, "ncclGetErrorString");
     symbols.required(found.comm_init_rank, "ncclCommInitRank");
     symbols.required(found.comm_destroy, "ncclCommDestroy");
+    symbols.required(found.comm_abort, "ncclCommAbort");
     symbols.required(found.all_gather, "ncclAllGather");
     symbols.required(found.reduce_scatter, "ncclReduceScatter");
     symbols.required(found.all_reduce, "ncclAllReduce");

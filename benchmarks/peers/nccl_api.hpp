@@ -71,6 +71,7 @@ struct Functions {
     const char *(*get_error_string)(Result result) = nullptr;
     Result (*comm_init_rank)(Comm *comm, int ranks, UniqueId id, int rank) = nullptr;
     Result (*comm_destroy)(Comm comm) = nullptr;
+    Result (*comm_abort)(Comm comm) = nullptr;
     Result (*all_gather)(const void *send, void *recv, std::size_t count, int type, Comm comm, Stream stream) = nullptr;
     Result (*reduce_scatter)(const void *send, void *recv, std::size_t count, int type, int op, Comm comm,
                              Stream stream) = nullptr;

@@ -25,47 +25,26 @@ public:
 
     ~NcclPeer() override {
         // With an exception under way the process is about to end, and other ranks may not come.
-        if (std::uncaught_exceptions() > 0) {
-            return;
-        }
-        for (Memory *memory : {&send_, &recv_}) {
-            if (memory->window != nullptr) {
-                nccl_.window_deregister(comm_, memory->window);
-            }
-            if (memory->handle != nullptr) {
-                nccl_.comm_deregister(comm_, memory->handle);
-            }
-            if (memory->allocated != nullptr) {
-                nccl_.mem_free(memory->allocated);
-            }
-        }
-        if (comm_ != nullptr) {
-            nccl_.comm_destroy(comm_);
+        if (std::uncaught_exceptions() == 0) {
+            close(nccl_.comm_destroy);
         }
     }
     NcclPeer(const NcclPeer &) = delete;
     NcclPeer &operator=(const NcclPeer &) = delete;
 
-    /// In steps that all ranks either take or do not, so that nobody waits in the next one for a rank that failed.
+    /// Throws Error on all ranks, and then holds nothing, if any of them cannot.
     void open(const BufferBytes &bytes) {
-        nccl::UniqueId id{};
-        together(communicator_.world(), [&] {
-            if (communicator_.rank() == 0) {
-                api_->check(nccl_.get_unique_id(&id), "ncclGetUniqueId");
-            }
-        });
-        MPI_Bcast(&id, sizeof(id), MPI_BYTE, 0, MPI_COMM_WORLD);
-        together(communicator_.world(), [&] { connect(id); });
-        together(communicator_.world(), [&] {
-            allocate(send_, bytes.send);
-            allocate(recv_, bytes.recv);
-        });
-        for (Memory *memory : {&send_, &recv_}) {
-            together(communicator_.world(), [&] { make_known(*memory); });
+        try {
+            take_steps(bytes);
+        } catch (const Error &) {
+            // ncclCommDestroy waits for all ranks of this host.
+            close(communicator_.world().all(comm_ != nullptr) ? nccl_.comm_destroy : nccl_.comm_abort);
+            throw;
         }
     }
 
     PeerKind kind() const override { return mode_; }
+    MemorySpace memory_space() const override { return communicator_.memory_space(); }
     const Verifier &verifier() const override { return verifier_; }
     Buffers buffers() const override { return {send_.data(), recv_.data(), nullptr}; }
 
@@ -89,16 +68,57 @@ private:
         std::byte *data() const { return plain != nullptr ? plain->at(0) : static_cast<std::byte *>(allocated); }
     };
 
+    /// `end`: what the communicator is given to.
+    void close(nccl::Result (*end)(nccl::Comm comm)) {
+        for (Memory *memory : {&send_, &recv_}) {
+            if (memory->window != nullptr) {
+                nccl_.window_deregister(comm_, memory->window);
+            }
+            if (memory->handle != nullptr) {
+                nccl_.comm_deregister(comm_, memory->handle);
+            }
+            if (memory->allocated != nullptr) {
+                nccl_.mem_free(memory->allocated);
+            }
+            *memory = {};
+        }
+        if (comm_ != nullptr) {
+            end(comm_);
+            comm_ = nullptr;
+        }
+    }
+
+    /// All ranks either take a step or do not, so that nobody waits in the next one for a rank that failed.
+    void take_steps(const BufferBytes &bytes) {
+        nccl::UniqueId id{};
+        together(communicator_.world(), [&] {
+            if (communicator_.rank() == 0) {
+                api_->check(nccl_.get_unique_id(&id), "ncclGetUniqueId");
+            }
+        });
+        MPI_Bcast(&id, sizeof(id), MPI_BYTE, 0, MPI_COMM_WORLD);
+        together(communicator_.world(), [&] { connect(id); });
+        together(communicator_.world(), [&] {
+            allocate(send_, bytes.send);
+            allocate(recv_, bytes.recv);
+        });
+        for (Memory *memory : {&send_, &recv_}) {
+            together(communicator_.world(), [&] { make_known(*memory); });
+        }
+    }
+
     void connect(const nccl::UniqueId &id) {
+        nccl::Comm comm = nullptr;
         if (mode_ == PeerKind::nccl_zero_cta) {
             nccl::Config config;
             config.cta_policy = nccl::cta_policy_zero;
-            api_->check(nccl_.comm_init_rank_config(&comm_, communicator_.size(), id, communicator_.rank(), &config),
+            api_->check(nccl_.comm_init_rank_config(&comm, communicator_.size(), id, communicator_.rank(), &config),
                         "ncclCommInitRankConfig");
         } else {
-            api_->check(nccl_.comm_init_rank(&comm_, communicator_.size(), id, communicator_.rank()),
+            api_->check(nccl_.comm_init_rank(&comm, communicator_.size(), id, communicator_.rank()),
                         "ncclCommInitRank");
         }
+        comm_ = comm;
     }
 
     void allocate(Memory &memory, std::size_t bytes) {

@@ -28,6 +28,8 @@ public:
     virtual PeerKind kind() const = 0;
     /// Why it has no result for such calls, the same on all ranks; empty if it has.
     virtual std::string refusal(const Shape &shape, bool captured) const = 0;
+    /// Where its buffers lie.
+    virtual MemorySpace memory_space() const = 0;
     /// One for its kind of memory.
     virtual const Verifier &verifier() const = 0;
 

@@ -54,7 +54,8 @@ Peers make_peers(const PeerOptions &options, const Communicator &communicator, c
     for (const PeerKind kind : options.kinds) {
         if (kind == PeerKind::mpi) {
             peers.present.push_back(make_mpi_peer(communicator, bytes, options.mpi_max));
-            peers.mpi_memory = communicator.on_gpu() && mpi_takes_device_memory() ? "device memory" : "host memory";
+            const bool on_gpu = peers.present.back()->memory_space() == MemorySpace::gpu;
+            peers.mpi_memory = on_gpu ? "device memory" : "host memory";
             continue;
         }
         try {

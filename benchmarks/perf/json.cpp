@@ -1,6 +1,7 @@
 #include "perf/json.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace baton::bench::perf {
 
@@ -8,12 +9,43 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+std::string on_one_line(const Json &json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // the command line need not be UTF-8
+}
+
+void append(std::string &text, const Json &json, const std::string &indent) {
+    const bool numbers = std::all_of(json.begin(), json.end(), [](const Json &one) { return one.is_number(); });
+    if (!json.is_structured() || json.empty() || (json.is_array() && numbers)) {
+        text += on_one_line(json);
+        return;
+    }
+    const std::string deeper = indent + "  ";
+    text += json.is_object() ? "{" : "[";
+    const char *separator = "";
+    for (const auto &[key, value] : json.items()) {
+        text += separator + ("\n" + deeper) + (json.is_object() ? on_one_line(key) + ": " : "");
+        append(text, value, deeper);
+        separator = ",";
+    }
+    text += "\n" + indent + (json.is_object() ? "}" : "]");
+}
+
+/// To the nanosecond, which is more than clocks tell.
+std::vector<double> microseconds(const std::vector<double> &seconds) {
+    std::vector<double> values;
+    for (const double one : seconds) {
+        values.push_back(std::round(one * 1e9) / 1e3);
+    }
+    return values;
+}
+
 void add_timing(Json &json, const Timing &timing) {
     json["calls_per_round"] = timing.calls;
     json["median_us"] = timing.median * 1e6;
     json["p99_us"] = timing.p99 * 1e6;
     json["min_us"] = *std::min_element(timing.times.begin(), timing.times.end()) * 1e6;
     json["max_us"] = *std::max_element(timing.times.begin(), timing.times.end()) * 1e6;
+    json["rounds_us"] = microseconds(timing.times);
     if (timing.host > 0) {
         json["host_us"] = timing.host * 1e6;
     }
@@ -33,6 +65,12 @@ Json peer_json(PeerKind kind, const Timing &timing) {
 
 }  // namespace
 
+std::string text_of(const Json &json) {
+    std::string text;
+    append(text, json, "");
+    return text + "\n";
+}
+
 Json to_json(const RunInfo &run, const Options &options, const baton_info &info, const Peers &peers) {
     Json json;
     json["baton_perf"] = run.versions.baton;
@@ -43,6 +81,7 @@ Json to_json(const RunInfo &run, const Options &options, const baton_info &info,
     json["versions"] = bench::to_json(run.versions);
     json["gpus"] = run.gpus;
     json["ranks"] = info.size;
+    json["processors_of_a_rank"] = run.processors_of_a_rank;
     json["on_gpu"] = info.on_gpu != 0;
     json["rounds"] = options.rounds;
     json["most_calls_per_round"] = {{"eager", options.iterations}, {"graph", options.graph_iterations}};
@@ -81,7 +120,7 @@ Json to_json(const Limits &limits) {
     return json;
 }
 
-Json to_json(const TableKey &key, bool comparison) {
+Json to_json(const TableKey &key, bool comparison, int ranks) {
     Json json;
     json["operation"] = kind_name(key.kind);
     json["mode"] = mode_name(key.mode);
@@ -90,7 +129,7 @@ Json to_json(const TableKey &key, bool comparison) {
     if (comparison) {
         json["type"] = baton_type_name(key.types.front());
         json["redop"] = has_reduction(key.kind) ? baton_op_name(key.ops.front()) : "none";
-        json["traffic"] = traffic_name(traits(key.kind).traffic);
+        json["traffic"] = traffic_name(traffic_of(key.kind, ranks));
     }
     json["rows"] = Json::array();
     return json;

@@ -68,18 +68,19 @@ void warm_up(std::vector<Entry> &entries, const Bench &bench, Mode mode) {
     }
 }
 
-void compare(Row &row, const Bench &bench, const Limits &limits) {
+}  // namespace
+
+void compare(Row &row, const Limits &limits, int ranks) {
     std::vector<PeerTime> times;
     for (const Timing &peer : row.peers) {
-        times.push_back(peer.absent.empty() && peer.wrong == 0 ? PeerTime(peer.median) : std::nullopt);
+        const bool counts = peer.absent.empty() && peer.wrong == 0 && !peer.other_memory;
+        times.push_back(counts ? PeerTime(peer.median) : std::nullopt);
     }
     row.best = best_of(times);
     row.ratio = row.best ? *times[*row.best] / row.own.median : 0;
-    const double sent = static_cast<double>(row.bytes) * bus_factor(row.shape.kind, bench.communicator.size());
-    row.limit = limits.seconds(traits(row.shape.kind).traffic, sent);
+    const double sent = static_cast<double>(row.bytes) * bus_factor(row.shape.kind, ranks);
+    row.limit = limits.seconds(traffic_of(row.shape.kind, ranks), sent);
 }
-
-}  // namespace
 
 Row measure(const Bench &bench, const Shape &shape, Mode mode, const Limits &limits, BatonLibrary &baton) {
     Row row;
@@ -103,10 +104,12 @@ Row measure(const Bench &bench, const Shape &shape, Mode mode, const Limits &lim
             entry.side->check_single_calls();
         }
         *entry.timing = entry.side->finish();
+        entry.timing->other_memory =
+            entry.peer != nullptr && entry.peer->memory_space() != bench.communicator.memory_space();
     }
     row.algorithm_bandwidth = static_cast<double>(row.bytes) / row.own.median;
     row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(shape.kind, bench.communicator.size());
-    compare(row, bench, limits);
+    compare(row, limits, bench.communicator.size());
     return row;
 }
 

@@ -16,6 +16,7 @@ namespace baton::bench::perf {
 /// How one side of a row, Baton or a peer, did in its rounds.
 struct Timing {
     std::string absent;         // a peer's reason for having no figures; empty if it has
+    bool other_memory = false;  // a peer's: it is on host memory and Baton on GPUs, which is no contest
     int calls = 0;              // a round
     std::vector<double> times;  // seconds a call of each round, the largest of the ranks
     double median = 0;          // seconds
@@ -33,7 +34,7 @@ struct Row {
     std::string explanation;  // of rank 0
     // Of a comparison:
     std::vector<Timing> peers;        // in the peers' order
-    std::optional<std::size_t> best;  // the fastest of the peers with a right result
+    std::optional<std::size_t> best;  // the fastest of the peers with a right result on Baton's kind of memory
     double ratio = 0;                 // its time / Baton's; 0 where there is none
     double limit = 0;                 // seconds; 0: not known
 };
@@ -45,6 +46,9 @@ struct Bench {
     const Verifier &verifier;
     const std::vector<std::unique_ptr<Peer>> &peers;
 };
+
+/// Holds Baton's time, and the peers', against each other and against what the machine allows.
+void compare(Row &row, const Limits &limits, int ranks);
 
 /// Times and verifies one shape by Baton and, in a comparison, by the peers in alternation. Collective; the row is
 /// complete on rank 0, and `wrong` on all ranks.

@@ -104,7 +104,8 @@ void declare_timing(CLI::App &app, Options &options) {
                    "Calls timed together in a round, at most (with --against 500, in graphs 100)")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
-    app.add_option("--warmup", options.warmup, "Untimed calls before the first round")
+    app.add_option("--warmup", options.warmup,
+                   "Untimed calls before the first round (0: as many timed ones as --iters says, whatever they take)")
         ->check(CLI::Range(0, 1000000))
         ->capture_default_str();
     app.add_option("--rounds", options.rounds, "Rounds; the time is their median (with --against 7)")
@@ -129,13 +130,11 @@ void declare_ways(CLI::App &app, Options &options, Texts &texts) {
 }
 
 void declare_comparison(CLI::App &app, Options &options, Texts &texts) {
-    CLI::Option *const against =
-        app.add_option("--against", texts.against,
-                       "Comma list of libraries to measure in alternation with Baton: nccl (all its modes), "
-                       "nccl_default, nccl_registered, nccl_symmetric, nccl_zero_cta, mpi");
+    app.add_option("--against", texts.against,
+                   "Comma list of libraries to measure in alternation with Baton: nccl (all its modes), nccl_default, "
+                   "nccl_registered, nccl_symmetric, nccl_zero_cta, mpi");
     app.add_option("--nccl-library", options.nccl_library,
-                   "The NCCL to load (default $BATON_NCCL_LIBRARY, then libnccl.so.2)")
-        ->needs(against);
+                   "The NCCL to load (default $BATON_NCCL_LIBRARY, then libnccl.so.2)");
     app.add_option("--mpi-max", texts.mpi_max, "Largest size for MPI (default 64M on GPUs, --max on the host)");
 }
 
@@ -197,6 +196,18 @@ void check_in_place(const Options &options) {
     }
 }
 
+/// Nor was an option of a peer that takes no part.
+void check_peers(const Options &options) {
+    const auto is_mpi = [](PeerKind kind) { return kind == PeerKind::mpi; };
+    const std::vector<PeerKind> &peers = options.against;
+    if (options.mpi_max != 0 && std::none_of(peers.begin(), peers.end(), is_mpi)) {
+        throw CLI::ValidationError("--mpi-max", "is for --against mpi");
+    }
+    if (!options.nccl_library.empty() && std::all_of(peers.begin(), peers.end(), is_mpi)) {
+        throw CLI::ValidationError("--nccl-library", "is for --against nccl");
+    }
+}
+
 void interpret(const CLI::App &app, Options &options, const Texts &texts) {
     options.operations = parse_kinds(texts.operations);
     options.types = parse_types(texts.types);
@@ -227,10 +238,10 @@ void interpret(const CLI::App &app, Options &options, const Texts &texts) {
         options.against = parse_peers(texts.against);
         adapt_to_comparison(app, options);
     }
-    if (options.mpi_max != 0 &&
-        std::find(options.against.begin(), options.against.end(), PeerKind::mpi) == options.against.end()) {
-        throw CLI::ValidationError("--mpi-max", "is for --against mpi");
+    if (app.count("--budget") > 0 && options.budget > 0 && options.warmup == 0) {
+        throw CLI::ValidationError("--budget", "needs --warmup, whose calls tell how many fit");
     }
+    check_peers(options);
 }
 
 }  // namespace

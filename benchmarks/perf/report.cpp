@@ -62,7 +62,7 @@ void Report::begin_table(TableKey key, const std::string &not_registered) {
     for (const std::string &head : comparison ? comparison_heads(peers_) : plain_heads()) {
         line(head);
     }
-    json_["tables"].push_back(to_json(key, comparison));
+    json_["tables"].push_back(to_json(key, comparison, communicator_.size()));
     if (!not_registered.empty()) {
         json_["tables"].back()["not_registered"] = not_registered;
     }
@@ -123,7 +123,7 @@ void Report::end_table() {
     }
     if (!options_.against.empty()) {
         const double mean = geometric_mean(ratios_);
-        note(ratios_.empty() ? "no ratio: no peer takes part in this, or none has a right result"
+        note(ratios_.empty() ? "no ratio: no peer takes part in this, or none has a right result on such memory"
                              : fmt::format("ratio: geometric mean {:.2f}, smallest {:.2f}, over {} size{}", mean,
                                            *std::min_element(ratios_.begin(), ratios_.end()), ratios_.size(),
                                            ratios_.size() == 1 ? "" : "s"));
@@ -166,8 +166,8 @@ void Report::finish() {
     json_["wrong"] = wrong_;
     json_["peers_wrong"] = peers_wrong_;
     communicator_.world().on_rank_0([&] {
-        if (file_) {  // the command line need not be UTF-8
-            file_->write(json_.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+        if (file_) {
+            file_->write(text_of(json_));
         }
     });
 }

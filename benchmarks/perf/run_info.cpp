@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -28,6 +29,12 @@ std::map<std::string, std::string> variables_of_libraries() {
         }
     }
     return variables;
+}
+
+/// 0 where more are in the machine than the set has places for.
+int processors_of_this_rank() {
+    cpu_set_t processors;
+    return sched_getaffinity(0, sizeof(processors), &processors) == 0 ? CPU_COUNT(&processors) : 0;
 }
 
 void add_ranks(RunInfo &run, const Communicator &communicator) {
@@ -72,6 +79,7 @@ RunInfo describe_run(const Communicator &communicator, const Peers &peers) {
     }
     RunInfo run;
     const std::vector<std::string> gpus = communicator.world().gather(mine);
+    run.processors_of_a_rank = static_cast<int>(communicator.world().min(processors_of_this_rank()));
     if (communicator.rank() != 0) {
         return run;
     }
@@ -84,6 +92,10 @@ RunInfo describe_run(const Communicator &communicator, const Peers &peers) {
 
     run.lines.push_back(fmt::format("Baton {}; {}; {}", run.versions.baton, run.versions.cuda, run.versions.mpi));
     add_ranks(run, communicator);
+    if (run.processors_of_a_rank > 0) {
+        run.lines.push_back(fmt::format("each rank may run on {} processor{}", run.processors_of_a_rank,
+                                        run.processors_of_a_rank == 1 ? "" : "s"));
+    }
     for (const std::string &line : split(topology::summarize(machine), '\n')) {
         run.lines.push_back(line);
     }

@@ -14,7 +14,7 @@ class Side {
 public:
     Side(const Communicator &communicator, const Shape &shape, Mode mode, const Verifier &verifier, Library &library);
 
-    /// Untimed calls; seconds of one of them, the slowest rank's.
+    /// Untimed calls; seconds of one of them on the slowest rank, in the fastest of a few batches.
     double warm_up(int calls);
     /// What a call costs the host; at most `calls` at a time.
     void measure_host_cost(int calls);

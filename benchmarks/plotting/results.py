@@ -6,6 +6,7 @@ import math
 import pathlib
 
 LARGEST_FILE = 64 << 20  # characters; what never ends (/dev/zero) must not take all memory
+LARGE = 64 << 20  # bytes, from which on links decide and no launches
 
 
 class Problem(Exception):
@@ -56,8 +57,9 @@ class Table:
         parts = [self.operation, self.type] + ([self.redop] if self.redop != "none" else []) + [self.mode]
         return "-".join(parts + (["inplace"] if self.in_place else []) + ([self.memory] if self.memory != "malloc" else []))
 
-    def ratios(self):
-        return [row.ratio for row in self.rows if row.ratio]
+    def ratios(self, smallest=0):
+        """Those of the rows from `smallest` bytes on."""
+        return [row.ratio for row in self.rows if row.ratio and row.bytes >= smallest]
 
 
 @dataclasses.dataclass
@@ -100,7 +102,7 @@ def using(path):
     """Around what works on the values of a file: those that it cannot work on are the file's fault."""
     try:
         yield
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise Problem(f"{path} is not a results file of baton_perf: {type(error).__name__}: {error}") from error
 
 
@@ -116,9 +118,10 @@ def writing(path):
 def load(path):
     try:
         data = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:  # too many digits, or brackets, are no JSONDecodeError
         raise Problem(f"{path} is not JSON: {error}") from error
     with using(path):
+        json.dumps(data, ensure_ascii=False).encode()  # half a character could not be written
         return _run(path, data)
 
 
@@ -157,13 +160,21 @@ def _positive(raw, key):
     return number
 
 
+def _bytes(raw, key):
+    """A barrier has none."""
+    number = float(raw[key])
+    if not (math.isfinite(number) and number >= 0):
+        raise ValueError(f"{key} is no number of bytes: {number}")
+    return number
+
+
 def _row(raw):
     times = {"baton": _positive(raw, "median_us")}
     for peer in raw.get("peers", []):
         if "absent" not in peer and peer["wrong"] == 0:
             times[peer["name"]] = _positive(peer, "median_us")
     limit, host, ratio = (_positive(raw, key) if key in raw else None for key in ("limit_us", "host_us", "ratio"))
-    return Row(int(raw["bytes"]), float(raw["sent_bytes"]), times, _positive(raw, "p99_us"), limit, host,
+    return Row(int(_bytes(raw, "bytes")), _bytes(raw, "sent_bytes"), times, _positive(raw, "p99_us"), limit, host,
                raw.get("best"), ratio, int(raw["wrong"]))
 
 

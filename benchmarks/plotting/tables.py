@@ -69,13 +69,13 @@ def _preamble(run):
     gpus = sorted({gpu.split(",")[0] for gpu in data.get("gpus", [])})
     where = f"{results.ranks_text(run.ranks)} on {', '.join(gpus) or 'host memory'}"
     more = "; ".join(text for text in (data["versions"].get("cuda"), data["versions"].get("mpi")) if text)
-    settings = "".join(f"{name}={shlex.quote(value)} " for name, value in data.get("environment", {}).items())
+    settings = "".join(f"{name}={shlex.quote(_first_line(value))} " for name, value in data.get("environment", {}).items())
     lines = [f"**{where}**, {data['date']}: {versions}; {more}.", "",
-             "```", f"{settings}mpirun -np {run.ranks} {data['command']}", "```", ""]
+             "```", f"{settings}mpirun -np {run.ranks} {_first_line(data['command'])}", "```", ""]
     for mode, limits in data.get("limits", {}).items():
         lines += [f"- {mode}: {text}" for text in limits["how"]]
-    if not run.on_gpu:
-        lines += [f"- {line}" for line in data["run"] if line.startswith("CPU:")]
+    shown = ("each rank may run on",) if run.on_gpu else ("each rank may run on", "CPU:")
+    lines += [f"- {line}" for line in data["run"] if line.startswith(shown)]
     if not data["checked"]:
         lines.append("- **Not verified** (--no-check): nobody has looked at the results")
     for peer in data.get("peers", []):
@@ -91,17 +91,19 @@ def _summary(run):
     rows = [(table, table.ratios(), run.host_in_launches(table)) for table in run.tables if table.ratios()]
     if not rows:
         return ""
-    heads = ["operation", "ratio: geometric mean", "smallest", "sizes below 1", "wire at the largest size"]
+    with_large = any(table.ratios(results.LARGE) for table, _, _ in rows)
+    heads = ["operation", "ratio: geometric mean"]
+    heads += [f"from {results.size_text(results.LARGE)} on"] if with_large else []
+    heads += ["smallest", "sizes below 1", "wire at the largest size"]
     with_host = any(launches for _, _, launches in rows)
     heads += ["host / bare launch: median, most"] if with_host else []
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     for table, ratios, launches in rows:
-        mean = math.exp(sum(math.log(ratio) for ratio in ratios) / len(ratios))
         below = [f"{results.size_text(row.bytes)} ({row.ratio:.2f}, {row.best})"
                  for row in table.rows if row.ratio and row.ratio < 1]
         last = table.rows[-1]
-        cells = [table.title(run.ranks), f"{mean:.2f}", f"{min(ratios):.2f}", ", ".join(below) or "none",
-                 _number(last.wire(last.times["baton"]))]
+        cells = [table.title(run.ranks), _mean(ratios)] + ([_mean(table.ratios(results.LARGE))] if with_large else [])
+        cells += [f"{min(ratios):.2f}", ", ".join(below) or "none", _number(last.wire(last.times["baton"]))]
         if with_host:
             cells.append(f"{statistics.median(launches):.2f}, {max(launches):.2f}" if launches else "")
         lines.append("| " + " | ".join(cells) + " |")
@@ -125,6 +127,17 @@ def _table(run, table, page):
         cells += [_number(row.host)] if "host us" in heads else []
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _mean(ratios):
+    """The geometric one."""
+    return _number(math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None)
+
+
+def _first_line(text):
+    """What follows could end the block of code that it is shown in."""
+    first, *more = text.splitlines() or [""]
+    return f"{first} ..." if more else first
 
 
 def _number(value):

@@ -29,12 +29,6 @@ double resident_bytes() {
     return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-void require(baton_result result) {
-    if (result != BATON_SUCCESS) {
-        throw Error(fmt::format("{}: {}", baton_result_name(result), baton_last_error()));
-    }
-}
-
 /// What an allreduce adds up, and where the sums go.
 struct Buffers {
     explicit Buffers(bool on_gpu) : host(on_gpu ? 0 : 2 * count, contribution) {
@@ -109,23 +103,23 @@ void create_and_call(const World &world, const Options &options, Start &start) {
 
     const double before = resident_bytes();
     baton_config config;
-    require(baton_config_init(&config));
+    check(baton_config_init(&config));
     if (!on_gpu) {
         config.transport = host_transport();
     }
     baton_comm_t comm = nullptr;
     core::Phases calls;
     calls.begin("create");
-    require(baton_comm_create(MPI_COMM_WORLD, &config, &comm));
+    check(baton_comm_create(MPI_COMM_WORLD, &config, &comm));
     calls.end();
     start.creation = core::find_comm(comm)->creation();
     start.info.struct_size = sizeof(start.info);
-    require(baton_comm_info(comm, &start.info));
+    check(baton_comm_info(comm, &start.info));
     {
         start.after.begin("buffers");
         Buffers buffers(on_gpu);
         start.after.begin("first call");
-        require(baton_allreduce(buffers.send(), buffers.recv(), count, BATON_INT32, BATON_SUM, comm, buffers.stream));
+        check(baton_allreduce(buffers.send(), buffers.recv(), count, BATON_INT32, BATON_SUM, comm, buffers.stream));
         buffers.wait();
         start.after.end();
         start.age = process_age();
@@ -134,7 +128,7 @@ void create_and_call(const World &world, const Options &options, Start &start) {
     start.call_seconds = calls.seconds() + start.after.all().back().seconds;
     start.resident_growth = resident_bytes() - before;
     start.hwloc_loads = topology::hwloc_loads();
-    require(baton_comm_destroy(comm));
+    check(baton_comm_destroy(comm));
 }
 
 }  // namespace baton::bench::startup

@@ -4,11 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "kinds.hpp"
 #include "limits/limits.hpp"
 #include "perf/json.hpp"
 #include "perf/lines.hpp"
 #include "perf/sweep.hpp"
+#include "statistics.hpp"
 
 namespace baton::bench::perf {
 namespace {
@@ -42,6 +45,16 @@ TEST(Comparison, CallsFitTheRound) {
     EXPECT_EQ(calls_of_peer(0.02, 0.004, 20), 20);
     EXPECT_EQ(calls_of_peer(0.02, 0.008, 20), 10);
     EXPECT_EQ(calls_of_peer(0.02, 0.0001, 20), 20);
+}
+
+TEST(Statistics, APercentileIsTheNearestRank) {
+    for (const int size : {1, 7, 100, 1000}) {
+        std::vector<double> values(static_cast<std::size_t>(size));
+        std::iota(values.begin(), values.end(), 1);
+        for (int percent = 1; percent <= 100; ++percent) {
+            EXPECT_EQ(percentile(values, percent), (percent * size + 99) / 100) << percent << " of " << size;
+        }
+    }
 }
 
 TEST(Comparison, GeometricMean) {
@@ -82,6 +95,15 @@ TEST(Comparison, ALimitIsLatencyAndTheBytesAtTheBandwidthOfTheirSize) {
     EXPECT_DOUBLE_EQ(limits.seconds(Traffic::ring, 1e6), 4e-6 + 1e-3);
     EXPECT_DOUBLE_EQ(limits.seconds(Traffic::none, 0), 4e-6);
     EXPECT_EQ(limits.seconds(Traffic::pairs, 800), 0) << "nobody measured it";
+}
+
+TEST(Comparison, ToAllRanksARankSendsAsFastAsToOne) {
+    Limits limits;
+    limits.copies[Traffic::ring] = {{1000, 4e9}, {100000, 1e9}};
+    limits.copies[Traffic::all_pairs] = {{1000, 3e9}, {100000, 2e9}};
+    EXPECT_EQ(limits.bandwidth(Traffic::all_pairs, 1000), 4e9);
+    EXPECT_EQ(limits.bandwidth(Traffic::all_pairs, 100000), 2e9);
+    EXPECT_EQ(limits.bandwidth(Traffic::ring, 100000), 1e9);
 }
 
 Options comparison() {
@@ -144,12 +166,46 @@ Row row() {
     return row;
 }
 
+TEST(Comparison, TheRatioIsOfOneKindOfMemory) {
+    Row mixed = row();
+    mixed.peers[1] = mixed.own;
+    mixed.peers[1].median = 2e-6;
+    mixed.peers[1].other_memory = true;
+    compare(mixed, {}, 2);
+    EXPECT_EQ(mixed.best, 0U);
+    EXPECT_DOUBLE_EQ(mixed.ratio, 1.6);
+    mixed.peers[0].wrong = 1;
+    compare(mixed, {}, 2);
+    EXPECT_EQ(mixed.best, std::nullopt);
+    EXPECT_EQ(mixed.ratio, 0);
+    EXPECT_THAT(comparison_line(mixed, "", true), HasSubstr("2.00")) << "its column stays";
+    mixed.peers[1].other_memory = false;
+    compare(mixed, {}, 2);
+    EXPECT_EQ(mixed.best, 1U);
+}
+
+TEST(Comparison, BetweenTwoRanksABroadcastGoesOneWay) {
+    Limits limits;
+    limits.copies[Traffic::all_pairs] = {{1000, 1e9}};
+    limits.copies[Traffic::pairs] = {{1000, 2e9}};
+    Row broadcast = row();
+    broadcast.shape.kind = Kind::broadcast;
+    broadcast.bytes = 1000;
+    compare(broadcast, limits, 2);
+    EXPECT_DOUBLE_EQ(broadcast.limit, 500e-9);
+    compare(broadcast, limits, 3);
+    EXPECT_DOUBLE_EQ(broadcast.limit, 1e-6);
+}
+
 TEST(Json, ARowHasWhatThePicturesAndTablesNeed) {
     const auto json = to_json(row(), {PeerKind::nccl, PeerKind::mpi}, 8);
     EXPECT_EQ(json.at("bytes"), 1024);
     EXPECT_EQ(json.at("redop"), "sum");
     EXPECT_THAT(json.at("median_us").get<double>(), DoubleNear(5, 1e-9));
     EXPECT_THAT(json.at("min_us").get<double>(), DoubleNear(4, 1e-9));
+    EXPECT_EQ(json.at("rounds_us"), (std::vector<double>{4, 5, 6}))
+        << "all of them, for who asks whether a ratio is chance";
+    EXPECT_EQ(json.at("peers")[0].at("rounds_us").size(), 3U);
     EXPECT_THAT(json.at("host_us").get<double>(), DoubleNear(2, 1e-9));
     EXPECT_DOUBLE_EQ(json.at("sent_bytes").get<double>(), 1024 * 14.0 / 8);
     EXPECT_THAT(json.at("wire").get<double>(), DoubleNear(0.8, 1e-9));
@@ -171,6 +227,17 @@ TEST(Json, ARowWithoutAComparisonHasNone) {
     for (const char *key : {"peers", "ratio", "best", "wire", "limit_us"}) {
         EXPECT_FALSE(json.contains(key)) << key;
     }
+}
+
+TEST(Json, IsIndentedButForListsOfNumbers) {
+    nlohmann::ordered_json json;
+    json["rounds_us"] = {4.5, 5};
+    json["tables"] = {{{"name", "a \"b\" \xff"}}, nlohmann::ordered_json::array()};
+    json["nothing"] = nlohmann::ordered_json::object();
+    const std::string text = text_of(json);
+    EXPECT_EQ(text,
+              "{\n  \"rounds_us\": [4.5,5],\n  \"tables\": [\n    {\n      \"name\": \"a \\\"b\\\" \xEF\xBF\xBD\"\n    "
+              "},\n    []\n  ],\n  \"nothing\": {}\n}\n");
 }
 
 TEST(Lines, HeadsAndCellsLineUp) {

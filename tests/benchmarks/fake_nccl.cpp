@@ -1,10 +1,11 @@
 // Answers like libnccl.so.2, on host memory and over MPI, so that the calls to NCCL are made for real on machines
 // without a GPU. Written from NCCL's published prototypes, not from Baton's declarations, so that a wrong one shows as
 // a wrong result. Environment, read at every call:
-//   FAKE_NCCL_VERSION    what ncclGetVersion says (default 22809)
-//   FAKE_NCCL_NO_WINDOW  ncclCommWindowRegister makes no window, as where NCCL has no symmetric memory
-//   FAKE_NCCL_DAMAGE     the last byte of every result is wrong
-//   FAKE_NCCL_REFUSE     the rank whose ncclCommInitRank fails, after the others' has succeeded
+//   FAKE_NCCL_VERSION        what ncclGetVersion says (default 22809)
+//   FAKE_NCCL_NO_WINDOW      ncclCommWindowRegister makes no window, as where NCCL has no symmetric memory
+//   FAKE_NCCL_DAMAGE         the last byte of every result is wrong
+//   FAKE_NCCL_REFUSE         the rank whose ncclCommInitRank fails, after the others' has succeeded
+//   FAKE_NCCL_REFUSE_WINDOW  the rank whose ncclCommWindowRegister fails
 #include <mpi.h>
 
 #include <climits>
@@ -52,6 +53,7 @@ namespace {
 constexpr unsigned char id_byte = 0xA7;
 
 int depth = 0;
+int held = 0;  // communicators and allocations
 std::vector<MPI_Request> requests;
 
 int setting(const char *name, int otherwise) {
@@ -88,6 +90,14 @@ ncclResult_t finish(void *result, size_t bytes) {
     return ncclSuccess;
 }
 
+/// Without the other ranks: their MPI communicator stays.
+void forget(ncclComm_t comm) {
+    const bool clean = comm->registrations == 0;
+    delete comm;
+    --held;
+    if (!clean) std::abort();  // NCCL would only leak; a test should see it
+}
+
 /// Right ids, and every rank's result, come from the same communicator.
 ncclResult_t connect(ncclComm_t *comm, int ranks, const ncclUniqueId &id, int rank, bool zero_cta) {
     int mine = -1;
@@ -101,7 +111,13 @@ ncclResult_t connect(ncclComm_t *comm, int ranks, const ncclUniqueId &id, int ra
     if (!valid) return ncclInvalidArgument;
     *comm = new ncclComm{MPI_COMM_NULL, zero_cta, 0};
     MPI_Comm_dup(MPI_COMM_WORLD, &(*comm)->mpi);
-    return setting("FAKE_NCCL_REFUSE", -1) == rank ? ncclInvalidUsage : ncclSuccess;
+    ++held;
+    if (setting("FAKE_NCCL_REFUSE", -1) == rank) {
+        forget(*comm);
+        *comm = nullptr;
+        return ncclInvalidUsage;
+    }
+    return ncclSuccess;
 }
 
 }  // namespace
@@ -135,20 +151,29 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int nranks, ncclUniqueId c
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
-    const bool clean = comm->registrations == 0;
+    MPI_Barrier(comm->mpi);  // waits for all ranks
     MPI_Comm_free(&comm->mpi);
-    delete comm;
-    if (!clean) std::abort();  // NCCL would only leak; a test should see it
+    forget(comm);
     return ncclSuccess;
 }
 
+ncclResult_t ncclCommAbort(ncclComm_t comm) {
+    forget(comm);
+    return ncclSuccess;
+}
+
+/// Not NCCL's: what nobody has given back yet.
+int fakeNcclHeld() { return held; }
+
 ncclResult_t ncclMemAlloc(void **ptr, size_t size) {
     *ptr = std::aligned_alloc(4096, (size + 4095) / 4096 * 4096);
+    held += *ptr != nullptr ? 1 : 0;
     return *ptr != nullptr ? ncclSuccess : ncclInvalidArgument;
 }
 
 ncclResult_t ncclMemFree(void *ptr) {
     std::free(ptr);
+    --held;
     return ncclSuccess;
 }
 
@@ -167,6 +192,9 @@ ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void *buff, size_t size, nc
     if (winFlags != 1 || size % 4096 != 0 || reinterpret_cast<std::uintptr_t>(buff) % 4096 != 0)
         return ncclInvalidArgument;
     MPI_Barrier(comm->mpi);
+    int rank = -1;
+    MPI_Comm_rank(comm->mpi, &rank);
+    if (setting("FAKE_NCCL_REFUSE_WINDOW", -1) == rank) return ncclInvalidUsage;
     if (setting("FAKE_NCCL_NO_WINDOW", 0) != 0) return ncclSuccess;
     ++comm->registrations;
     *win = static_cast<ncclWindow_t>(buff);

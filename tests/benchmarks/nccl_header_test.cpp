@@ -31,6 +31,7 @@ EXPECT_SAME(get_unique_id, ncclGetUniqueId);
 EXPECT_SAME(get_error_string, ncclGetErrorString);
 EXPECT_SAME(comm_init_rank, ncclCommInitRank);
 EXPECT_SAME(comm_destroy, ncclCommDestroy);
+EXPECT_SAME(comm_abort, ncclCommAbort);
 EXPECT_SAME(all_gather, ncclAllGather);
 EXPECT_SAME(reduce_scatter, ncclReduceScatter);
 EXPECT_SAME(all_reduce, ncclAllReduce);

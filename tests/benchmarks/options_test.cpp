@@ -60,6 +60,9 @@ TEST(PerfOptions, WhatWouldBePassedOverIsRefused) {
         {{"--min", "", "--max", "1K"}, "--min: the value is empty"},
         {{"--mpi-max", "4K"}, "--mpi-max: is for --against mpi"},
         {{"--against", "nccl", "--mpi-max", "4K"}, "--mpi-max: is for --against mpi"},
+        {{"--nccl-library", "x.so"}, "--nccl-library: is for --against nccl"},
+        {{"--against", "mpi", "--nccl-library", "x.so"}, "--nccl-library: is for --against nccl"},
+        {{"--warmup", "0", "--budget", "0.1"}, "--budget: needs --warmup, whose calls tell how many fit"},
         {{"--json", "-"}, "/dev/stdout is the standard output"},
         {{"--op", "put,get", "--inplace", "yes"}, "--inplace: put is never in place"}};
     for (const auto &[arguments, message] : cases) {
@@ -69,6 +72,9 @@ TEST(PerfOptions, WhatWouldBePassedOverIsRefused) {
         EXPECT_THAT(parsed.errors, HasSubstr(message));
     }
     EXPECT_TRUE(parse({"--against", "mpi", "--mpi-max", "4K", "--json", "x.json"}).options);
+    EXPECT_TRUE(parse({"--against", "mpi,nccl_symmetric", "--nccl-library", "x.so"}).options);
+    EXPECT_TRUE(parse({"--warmup", "0", "--budget", "0"}).options);
+    EXPECT_TRUE(parse({"--warmup", "0", "--against", "mpi"}).options);
     EXPECT_TRUE(parse({"--op", "put,allreduce", "--inplace", "yes"}).options);
     EXPECT_TRUE(parse({"--op", "put", "--inplace", "both"}).options);
 }

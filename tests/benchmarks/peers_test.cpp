@@ -1,5 +1,6 @@
 // Baton's peers in benchmarks: what they are asked to do is what they are compared by. MPI is the real one; NCCL is the
 // stand-in beside this file, since the real one needs GPUs.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,6 +16,12 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::size_t count = 1237;
+
+/// Communicators and allocations of the stand-in that have not been given back.
+int held_by_nccl() {
+    void *library = dlopen(BATON_FAKE_NCCL, RTLD_NOW | RTLD_LOCAL);
+    return reinterpret_cast<int (*)()>(dlsym(library, "fakeNcclHeld"))();
+}
 
 class Peers : public testing::Test {
 protected:
@@ -159,6 +166,20 @@ TEST_F(Peers, SymmetricMemoryThatIsNotThereIsAReason) {
             EXPECT_THAT(error.what(), HasSubstr("no symmetric window"));
         }
     }
+}
+
+TEST_F(Peers, AModeThatIsRefusedHoldsNothing) {
+    const std::string last = std::to_string(world_.size() - 1);
+    for (const char *refusal : {"FAKE_NCCL_REFUSE", "FAKE_NCCL_REFUSE_WINDOW"}) {
+        const test::SetVariable refuse(refusal, last);
+        EXPECT_THROW(nccl(PeerKind::nccl_symmetric), Error);
+        EXPECT_EQ(held_by_nccl(), 0) << refusal;
+    }
+    const test::SetVariable none("FAKE_NCCL_NO_WINDOW", "1");
+    EXPECT_THROW(nccl(PeerKind::nccl_zero_cta), Error);
+    EXPECT_EQ(held_by_nccl(), 0);
+    nccl(PeerKind::nccl_registered);
+    EXPECT_EQ(held_by_nccl(), 0);
 }
 
 TEST_F(Peers, AbsentOnTheHostWithTheReason) {

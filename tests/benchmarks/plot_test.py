@@ -89,6 +89,30 @@ class Tables(Folder):
         text = plot("--markdown", self.write("apart.json", json.dumps(data))).stdout
         self.assertIn("\nBATON_P2P=off BATON_TUNING='/a folder/x' mpirun -np 2 baton_perf --against nccl\n", text)
 
+    def test_a_setting_of_several_lines_stays_in_its_block(self):
+        data = synthetic()
+        data["environment"] = {"BATON_NOTE": "first\n```\nand more"}
+        text = plot("--markdown", self.write("lines.json", json.dumps(data))).stdout
+        self.assertIn("\nBATON_NOTE='first ...' mpirun -np 2 baton_perf --against nccl\n```\n", text)
+        self.assertNotIn("and more", text)
+
+    def test_large_sizes_have_a_mean_of_their_own(self):
+        self.assertNotIn("from 64 MiB on", plot("--markdown", self.results).stdout)
+        data = synthetic()
+        data["tables"][0]["rows"] += [row(64 << 20, 10.0, 20.0, 30.0), row(1 << 30, 20.0, 10.0, 30.0)]
+        data["tables"].append({**synthetic()["tables"][0], "operation": "reduce_scatter"})
+        text = plot("--markdown", self.write("large.json", json.dumps(data))).stdout
+        self.assertIn("| ratio: geometric mean | from 64 MiB on | smallest |", text)
+        self.assertIn("| allreduce, 2 ranks, float32 sum, eager | 1.15 | 1.00 | 0.50 |", text)
+        self.assertIn("| reduce_scatter, 2 ranks, float32 sum, eager | 1.26 |  | 0.50 |", text)
+
+    def test_where_ranks_may_run(self):
+        data = synthetic()
+        data["run"] = ["each rank may run on 7 processors", "CPU: a test"]
+        text = plot("--markdown", self.write("free.json", json.dumps(data))).stdout
+        self.assertIn("\n- each rank may run on 7 processors\n", text)
+        self.assertNotIn("CPU: a test", text)
+
     def test_a_page_is_rewritten_between_its_markers_only(self):
         page = self.write("page.md", "before\n<!-- results: two.json -->\nold\n<!-- end of results -->\nafter\n")
         self.assertEqual(plot("--check", page).returncode, 1)
@@ -194,6 +218,20 @@ class Tables(Folder):
             wrong = synthetic()
             change(wrong)
             self.expect_refused(plot("--markdown", self.write("bad.json", json.dumps(wrong))), "bad.json", "not a results file")
+        page = self.write("page.md", "<!-- results: bad.json -->\n<!-- end of results -->\n")
+        for text in ("[" * 100000, json.dumps({**synthetic(), "ranks": math.inf}),
+                     json.dumps(synthetic()).replace(": 1024,", f": {'1' * 5000},"),
+                     json.dumps(synthetic()).replace('"wrong": 0', '"wrong": Infinity'),
+                     json.dumps({**synthetic(), "date": "\ud800"})):
+            bad = self.write("bad.json", text)
+            for run in (plot("--markdown", bad), plot("--check", page), plot("--write", page)):
+                self.expect_refused(run, "bad.json is not")
+                self.assertEqual(run.stderr.count("\n"), 1)
+        for key, value in (("sent_bytes", math.nan), ("sent_bytes", -1), ("bytes", -1)):
+            wrong = synthetic()
+            wrong["tables"][0]["rows"][0][key] = value
+            run = plot("--markdown", self.write("bad.json", json.dumps(wrong)))
+            self.expect_refused(run, "bad.json", f"{key} is no number of bytes")
         (self.folder / "bad.json").write_bytes(b"\xff\xfe\x00")
         self.expect_refused(plot("--markdown", self.folder / "bad.json"), "bad.json")
 

@@ -37,11 +37,15 @@ TEST_F(TuneFile, IsThereWhollyOrNotAtAll) {
     EXPECT_THROW(AtomicFile{path}, Error) << "no folder";
     EXPECT_FALSE(std::filesystem::exists(folder_));
     std::filesystem::create_directories(folder_ + "/config");
-    std::ofstream(path + "." + std::to_string(getpid())) << "of a process that was killed";
+    std::string draft;
+    {
+        AtomicFile drafted(path);
+        drafted.draft("not published");
+        draft = std::filesystem::directory_iterator(folder_ + "/config")->path().string();
+    }
+    std::ofstream(draft) << "of a process that was killed";
     AtomicFile file(path);
     EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/config")) << "what is killed now leaves nothing behind";
-    { AtomicFile(path).draft("not published"); }
-    EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/config"));
     file.write("first");
     { const AtomicFile unwritten(path); }
     EXPECT_EQ(text(path), "first");
@@ -52,6 +56,37 @@ TEST_F(TuneFile, IsThereWhollyOrNotAtAll) {
     EXPECT_THROW(AtomicFile(folder_ + "/config"), Error);
     AtomicFile("/dev/null").write("no draft beside it, and still no regular file");
     EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST_F(TuneFile, IsWrittenWhereALinkLeadsThoughNothingIsThere) {
+    namespace fs = std::filesystem;
+    fs::create_directories(folder_ + "/config");
+    const std::string link = folder_ + "/link.json", there = folder_ + "/config/tuning.json";
+    fs::create_symlink("next.json", link);
+    fs::create_symlink("config/tuning.json", folder_ + "/next.json");
+    EXPECT_TRUE(AtomicFile(link).is(there));
+    AtomicFile(link).write("by the link");
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_TRUE(fs::is_symlink(folder_ + "/next.json"));
+    EXPECT_EQ(text(there), "by the link");
+    fs::create_symlink("nowhere/x.json", folder_ + "/lost.json");
+    EXPECT_THAT([&] { AtomicFile(folder_ + "/lost.json"); },
+                testing::ThrowsMessage<Error>(testing::HasSubstr("there is no folder " + folder_ + "/nowhere")));
+    fs::create_symlink("loop.json", folder_ + "/loop.json");
+    EXPECT_THROW(AtomicFile(folder_ + "/loop.json"), Error);
+}
+
+TEST_F(TuneFile, HasAnyNameThatAFileMayHave) {
+    std::filesystem::create_directories(folder_);
+    const std::string longest = folder_ + "/" + std::string(255, 'x'), other = folder_ + "/other.json";
+    AtomicFile first(longest), second(other);
+    first.draft("first");
+    second.draft("second");
+    first.publish();
+    second.publish();
+    EXPECT_EQ(text(longest), "first");
+    EXPECT_EQ(text(other), "second");
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 2);
 }
 
 TEST_F(TuneFile, KeepsThePermissionsOfTheOneThatItReplaces) {
