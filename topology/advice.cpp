@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "topology/components.hpp"
 #include "topology/links.hpp"
@@ -26,7 +25,7 @@ int assumed_mbps(LinkKind kind, int links) {
     switch (kind) {
         case LinkKind::SELF:
         case LinkKind::SAME_DEVICE:
-            return std::numeric_limits<int>::max();
+            return same_gpu_mbps;
         case LinkKind::NVLINK:
         case LinkKind::NVSWITCH:
         case LinkKind::C2C:
@@ -130,7 +129,7 @@ Ring make_ring(const RankPairs &pairs, const std::vector<RankPair> &both) {
     else if (ring.exact)
         ring.why = ring.rank_order ? "no ring has a better worst edge" : "the ring with the best worst edge";
     else
-        ring.why = fmt::format("more than {} ranks: best neighbour first, not proven best", exact_ring_limit);
+        ring.why = fmt::format("more than {} ranks: not proven best", exact_ring_limit);
     return ring;
 }
 

@@ -14,7 +14,7 @@ bool refused(const Known<P2pStatus> &status) {
 Pair nvlink_pair(LinkKind kind, int links, const PairEvidence &evidence, std::string why) {
     Pair pair;
     pair.kind = {kind, evidence.link_source};
-    pair.links = links;
+    pair.links = evidence.links_are_sums ? 0 : links;
     if (links > 0 && evidence.link_mbps > 0)
         pair.nominal_mbps = {links * evidence.link_mbps, evidence.link_mbps_source};
     pair.hops = {kind == LinkKind::NVSWITCH ? 1 : 0, evidence.link_source};

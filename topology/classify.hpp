@@ -15,16 +15,21 @@ namespace baton::topology {
 /// is the signalling rate (26562 for NVLink 4), of which 25000 carry data.
 int nominal_link_mbps(int nvlink_version);
 
+/// The same of GA10x boards (A40, RTX A6000, GeForce RTX 3090), whose NVLink 3 is slower than the A100's: 14.0625 GB/s,
+/// as NVML tells it.
+constexpr int ga10x_link_mbps = 14'062;
+
 /// `peer_gpu`: which GPU of the machine has the link's remote address, or -1.
 FarEnd classify_far_end(const NvmlLink &link, int peer_gpu);
 
 /// What the snapshot holds that can decide the kind of a pair.
 struct PairEvidence {
-    bool same_gpu = false;     ///< one and the same entry
-    bool same_device = false;  ///< two entries with one PCI address
-    int direct_links = 0;      ///< active, to each other
-    int switch_links = 0;      ///< active, to switches: the smaller of both GPUs' numbers
-    int link_mbps = 0;         ///< nominal, one link, the slower of both GPUs; 0 unknown
+    bool same_gpu = false;        ///< one and the same entry
+    bool same_device = false;     ///< two entries with one PCI address
+    int direct_links = 0;         ///< active, to each other
+    int switch_links = 0;         ///< active, to switches: the smaller of both GPUs' numbers
+    int link_mbps = 0;            ///< nominal, one link, the slower of both GPUs; 0 unknown
+    bool links_are_sums = false;  ///< each stands for links that nobody counts, and link_mbps for all of them
     bool switch_hidden = false;
     Source link_source = Source::nvml;  ///< who told of the links
     Source link_mbps_source = Source::none;

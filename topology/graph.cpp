@@ -30,12 +30,21 @@ Known<int> slowest_link(const Gpu &gpu) {
     Known<int> slowest;
     for (const NvLink &link : gpu.nvlinks) {
         if (!link.active) continue;
-        const Known<int> speed{link_mbps(link),
-                               nominal_link_mbps(link.version) > 0 ? Source::table : gpu.nvlink_source};
+        const int nominal = nominal_link_mbps(link.version), mbps = link_mbps(link);
+        const bool by_table = nominal > 0 && (mbps == nominal || mbps == ga10x_link_mbps);
+        const Known<int> speed{mbps, by_table ? Source::table : gpu.nvlink_source};
         if (speed.value == 0) return {};
         if (!slowest.known() || speed.value < slowest.value) slowest = speed;
     }
     return slowest;
+}
+
+/// Of what counts as links from the GPU to its peer.
+bool has_sums(const Gpu &gpu, std::size_t peer, bool direct) {
+    return std::any_of(gpu.nvlinks.begin(), gpu.nvlinks.end(), [&](const NvLink &link) {
+        const bool counts = direct ? link.active && link.peer_gpu == static_cast<int>(peer) : to_switch(link);
+        return counts && is_sum_of_links(gpu, link);
+    });
 }
 
 /// The C2C links lead to the GPUs' own processors: between GPUs of different NUMA nodes lies the link of processors.
@@ -53,6 +62,8 @@ PairEvidence evidence_of(const Snapshot &snapshot, std::size_t from, std::size_t
     evidence.same_device = a.pci.known() && b.pci.known() && a.pci.value == b.pci.value;
     evidence.direct_links = std::min(count_links_to(a, to), count_links_to(b, from));
     evidence.switch_links = std::min(count_switch_links(a), count_switch_links(b));
+    const bool direct = evidence.direct_links > 0;
+    evidence.links_are_sums = has_sums(a, to, direct) || has_sums(b, from, direct);
     const auto hidden = [](const NvLink &link) { return link.active && link.far_end == FarEnd::hidden_switch; };
     evidence.switch_hidden = std::any_of(a.nvlinks.begin(), a.nvlinks.end(), hidden);
     evidence.link_source = a.nvlink_source != Source::none ? a.nvlink_source : said.nvlink.source;
@@ -95,7 +106,8 @@ void state(const PairFacts &said, const PairEvidence &evidence, Pair &pair) {
     if (said.links.known() && has_nvlinks(pair.kind.value)) {
         pair.links = said.links.value;
         pair.nominal_mbps = {};
-        if (evidence.link_mbps > 0) pair.nominal_mbps = {pair.links * evidence.link_mbps, evidence.link_mbps_source};
+        if (evidence.link_mbps > 0 && !evidence.links_are_sums)
+            pair.nominal_mbps = {pair.links * evidence.link_mbps, evidence.link_mbps_source};
     }
     if (said.mbps.known()) pair.nominal_mbps = said.mbps;
 }
@@ -129,8 +141,14 @@ NicPath make_nic_path(const Snapshot &snapshot, int node, const Known<int> &numa
 }  // namespace
 
 int link_mbps(const NvLink &link) {
-    const int nominal = nominal_link_mbps(link.version);
-    return nominal > 0 ? nominal : link.reported_mbps;
+    const int nominal = nominal_link_mbps(link.version), reported = link.reported_mbps;
+    // What is reported is otherwise the signalling rate, a little more than nominal, or the same rounded.
+    const bool clearly_less = reported > 0 && reported < nominal * 4 / 5;
+    return nominal > 0 && !clearly_less ? nominal : reported;
+}
+
+bool is_sum_of_links(const Gpu &gpu, const NvLink &link) {
+    return link.version == 0 && (gpu.nvlink_source == Source::hwloc_xml || gpu.nvlink_source == Source::hwloc);
 }
 
 Graph make_graph(const Snapshot &snapshot) {
@@ -149,6 +167,33 @@ Graph make_graph(const Snapshot &snapshot) {
                                                  : make_nic_path(snapshot, snapshot.nics[from].pci_node,
                                                                  snapshot.nics[from].numa_node, snapshot.nics[to]));
     return graph;
+}
+
+const char *meaning_of(LinkKind kind) {
+    switch (kind) {
+        case LinkKind::SELF:
+            return "itself";
+        case LinkKind::SAME_DEVICE:
+            return "slices of one GPU";
+        case LinkKind::NVLINK:
+        case LinkKind::NVSWITCH:
+            return "NVLinks";
+        case LinkKind::C2C:
+            return "NVLink-C2C";
+        case LinkKind::PIX:
+            return "at most one PCIe switch";
+        case LinkKind::PXB:
+            return "several PCIe switches, without a PCIe host bridge";
+        case LinkKind::PHB:
+            return "PCIe and one PCIe host bridge, usually the CPU";
+        case LinkKind::NODE:
+            return "PCIe and the link between PCIe host bridges of one NUMA node";
+        case LinkKind::SYS:
+            return "PCIe and the link between NUMA nodes";
+        case LinkKind::NONE:
+            return "not known";
+    }
+    return "not known";
 }
 
 std::string gbps_text(int mbps) {

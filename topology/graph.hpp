@@ -48,8 +48,16 @@ struct Graph {
 /// Pure: the same snapshot gives the same graph, on every rank.
 Graph make_graph(const Snapshot &snapshot);
 
-/// One direction of one link: nominal where its generation is known, else as reported; 0 unknown.
+/// One direction of one link: nominal where its generation is known, and nobody reports clearly less (as of GA10x, or
+/// of a link that has trained to less); else as reported; 0 unknown.
 int link_mbps(const NvLink &link);
+
+/// Whether this one stands for all links between two devices, which nobody counts: so hwloc's matrix tells them, and
+/// the bandwidth is no multiple of what a link of a known generation has.
+bool is_sum_of_links(const Gpu &gpu, const NvLink &link);
+
+/// What the kinds mean, in a few words: "PCIe and the link between NUMA nodes".
+const char *meaning_of(LinkKind kind);
 
 /// "450", "12.5": GB/s of so many MB/s.
 std::string gbps_text(int mbps);

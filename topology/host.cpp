@@ -9,6 +9,7 @@
 #include <fstream>
 #include <memory>
 
+#include "topology/hwloc_pci.hpp"
 #include "topology/index_set.hpp"
 #include "topology/pci_ids.hpp"
 #include "topology/readers.hpp"
@@ -41,7 +42,20 @@ std::string first_line(const std::string &path) {
     return line;
 }
 
-std::string device_folder(const PciAddress &address) { return "/sys/bus/pci/devices/" + to_string(address); }
+std::string device_folder(const std::string &sysfs, const PciAddress &address) {
+    return sysfs + "/bus/pci/devices/" + to_string(address);
+}
+
+std::optional<int> fastest_link_mbps(const std::string &sysfs, const PciAddress &address) {
+    const std::string folder = device_folder(sysfs, address), lanes = first_line(folder + "/max_link_width");
+    return pcie_link_mbps(first_line(folder + "/max_link_speed"), std::atoi(lanes.c_str()));
+}
+
+/// The PCI class with the programming interface: 0x068000. 0 where there is no such device.
+std::uint32_t whole_class(const std::string &sysfs, const PciAddress &address) {
+    const std::string text = first_line(device_folder(sysfs, address) + "/class");
+    return static_cast<std::uint32_t>(std::strtoul(text.c_str(), nullptr, 16));
+}
 
 }  // namespace
 
@@ -71,9 +85,7 @@ Snapshot read_hwloc() {
     try {
         Snapshot machine = read_hwloc_xml(text, "hwloc", Source::hwloc);
         if (!hwloc_topology_is_thissystem(raw)) return machine;
-        for (PciNode &node : machine.pci)
-            if (const auto most = node.address ? sysfs_max_link_mbps(*node.address) : std::nullopt)
-                node.mbps = {*most, Source::sysfs};
+        read_link_speeds(machine);
         return machine;
     } catch (const core::Failure &failure) {
         nothing.gaps.push_back(fmt::format("what hwloc says of this machine cannot be read: {}", failure.what()));
@@ -86,20 +98,41 @@ std::vector<int> sysfs_node_processors(int node) {
     return set ? set->members() : std::vector<int>();
 }
 
-std::optional<int> sysfs_numa_node(const PciAddress &address) {
-    std::ifstream file(device_folder(address) + "/numa_node");
+std::optional<int> sysfs_numa_node(const PciAddress &address, const std::string &sysfs) {
+    std::ifstream file(device_folder(sysfs, address) + "/numa_node");
     int node = -1;
     if (!(file >> node) || node < 0) return std::nullopt;
     return node;
 }
 
-std::optional<int> sysfs_max_link_mbps(const PciAddress &address) {
-    const std::string lanes = first_line(device_folder(address) + "/max_link_width");
-    return pcie_link_mbps(first_line(device_folder(address) + "/max_link_speed"), std::atoi(lanes.c_str()));
+void read_link_speeds(Snapshot &machine, const std::string &sysfs) {
+    for (PciNode &node : machine.pci) {
+        const auto most = node.address ? fastest_link_mbps(sysfs, *node.address) : std::nullopt;
+        if (most && is_plausible_link(node.kind == PciKind::bridge, *most)) node.mbps = {*most, Source::sysfs};
+    }
 }
 
-bool sysfs_is_other_bridge(const PciAddress &address) {
-    return first_line(device_folder(address) + "/class").starts_with("0x0680");
+void read_sysfs(NvmlFacts &nvml, const std::string &sysfs) {
+    for (NvmlGpu &gpu : nvml.gpus) {
+        if (gpu.pci) gpu.numa_node = sysfs_numa_node(*gpu.pci, sysfs);
+        for (NvmlLink &link : gpu.links) {
+            if (!link.remote) continue;
+            const std::uint32_t remote_class = whole_class(sysfs, *link.remote);
+            link.remote_is_bridge = remote_class >> 8 == class_other_bridge && remote_class != whole_class_npu;
+            if (remote_class == whole_class_npu &&
+                link.remote_type.value_or(RemoteType::unknown) == RemoteType::unknown)
+                link.remote_type = RemoteType::ibm_npu;
+        }
+    }
+}
+
+void read_numa_nodes(Snapshot &machine, const std::string &sysfs) {
+    const auto ask = [&](auto &device) {
+        if (device.numa_node.known() || !device.pci.known()) return;
+        if (const auto node = sysfs_numa_node(device.pci.value, sysfs)) device.numa_node = {*node, Source::sysfs};
+    };
+    for (Gpu &gpu : machine.gpus) ask(gpu);
+    for (Nic &nic : machine.nics) ask(nic);
 }
 
 std::string sysfs_driver_version() { return first_line("/sys/module/nvidia/version"); }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "topology/nvml.hpp"
 #include "topology/snapshot.hpp"
 
 namespace baton::topology {
@@ -18,14 +19,20 @@ int hwloc_loads();
 /// The processors of a NUMA node, without hwloc; empty where there is no such node.
 std::vector<int> sysfs_node_processors(int node);
 
+/// What follows reads below `sysfs`, so that tests can show another machine.
+constexpr const char *this_machine = "/sys";
+
 /// The kernel's view of a PCI device; empty where it says -1 or nothing, as in most virtual machines.
-std::optional<int> sysfs_numa_node(const PciAddress &address);
+std::optional<int> sysfs_numa_node(const PciAddress &address, const std::string &sysfs = this_machine);
 
-/// What the link above the device can do, in MB/s: hwloc tells what it does now, which is less while a GPU sleeps.
-std::optional<int> sysfs_max_link_mbps(const PciAddress &address);
+/// Puts what the links can do in the place of what hwloc tells, what they do now: that is less while a GPU sleeps.
+void read_link_speeds(Snapshot &machine, const std::string &sysfs = this_machine);
 
-/// Whether the device's PCI class is 0680 ("other bridge"), as NVSwitches have.
-bool sysfs_is_other_bridge(const PciAddress &address);
+/// Of the GPUs that NVML shows: their NUMA nodes, and what is at the far ends of their links where NVML does not say.
+void read_sysfs(NvmlFacts &nvml, const std::string &sysfs = this_machine);
+
+/// The NUMA nodes of GPUs and NICs that nobody has told.
+void read_numa_nodes(Snapshot &machine, const std::string &sysfs = this_machine);
 
 /// The NVIDIA kernel module's version; empty where it is not loaded.
 std::string sysfs_driver_version();

@@ -74,10 +74,11 @@ public:
     }
 
 private:
-    static void set(xml_node object, const char *name, const IndexSet &value) {
-        object.append_attribute(name) = value.to_mask().c_str();
-        object.append_attribute((std::string("complete_") + name).c_str()) = value.to_mask().c_str();
+    static void set(xml_node object, const char *name, const IndexSet &usable, const IndexSet &complete) {
+        object.append_attribute(name) = usable.to_mask().c_str();
+        object.append_attribute((std::string("complete_") + name).c_str()) = complete.to_mask().c_str();
     }
+    void set_cpus(xml_node object, const IndexSet &pus) const { set(object, "cpuset", usable_of(snapshot_, pus), pus); }
 
     static void info(xml_node object, const char *name, const std::string &value) {
         xml_node result = object.append_child("info");
@@ -85,24 +86,35 @@ private:
         result.append_attribute("value") = printable(value).c_str();
     }
 
+    IndexSet seen(const IndexSet &nodes) const {
+        IndexSet result;
+        for (const int node : nodes.members())
+            if (!is_hidden(snapshot_, node)) result.insert(node);
+        return result;
+    }
+
     /// `above`: NUMA nodes of the parts around this one, which are near it too.
     void add_processors(xml_node parent, const ProcessorPart &part, IndexSet above) {
         xml_node object = parent.append_child("object");
         object.append_attribute("type") = part.type.c_str();
         if (part.os_index >= 0) object.append_attribute("os_index") = part.os_index;
-        set(object, "cpuset", part.pus);
-        IndexSet nodes = numa_nodes_of(part);
-        nodes.insert(above);
-        set(object, "nodeset", nodes);
+        set_cpus(object, part.pus);
+        IndexSet all_nodes = numa_nodes_of(part);
+        all_nodes.insert(above);
+        if (const auto &restriction = snapshot_.host.restriction; restriction && part.type == "Machine")
+            for (const int node : restriction->hidden_nodes) all_nodes.insert(node);
+        const IndexSet nodes = seen(all_nodes);
+        set(object, "nodeset", nodes, all_nodes);
         object.append_attribute("gp_index") = next_gp_++;
         if (part.type == "Machine") {
-            object.append_attribute("allowed_cpuset") = part.pus.to_mask().c_str();
+            object.append_attribute("allowed_cpuset") = usable_of(snapshot_, part.pus).to_mask().c_str();
             object.append_attribute("allowed_nodeset") = nodes.to_mask().c_str();
             info(object, "Backend", "Baton");
             if (!snapshot_.host.cpu_model.empty()) info(object, "CPUModel", snapshot_.host.cpu_model);
             add_facts(object);
         }
         for (const NumaNode &node : part.memory) {
+            if (is_hidden(snapshot_, node.os_index)) continue;
             add_memory(object, node);
             if (!node.cpuset.empty()) above.insert(node.os_index);
         }
@@ -124,10 +136,10 @@ private:
         xml_node object = parent.append_child("object");
         object.append_attribute("type") = "NUMANode";
         object.append_attribute("os_index") = node.os_index;
-        set(object, "cpuset", IndexSet::from_list(node.cpuset).value_or(IndexSet()));
+        set_cpus(object, IndexSet::from_list(node.cpuset).value_or(IndexSet()));
         IndexSet self;
         self.insert(node.os_index);
-        set(object, "nodeset", self);
+        set(object, "nodeset", self, self);
         object.append_attribute("gp_index") = next_gp_++;
         object.append_attribute("local_memory") = std::to_string(node.memory_bytes).c_str();
     }

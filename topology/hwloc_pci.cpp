@@ -26,10 +26,9 @@ void read_device(const XmlFile &file, xml_node object, Source source, PciNode &n
     node.address = parse_pci_address(address);
     if (!node.address) file.refuse(object, "pci_busid=\"{}\" is no PCI address", address.substr(0, 80));
     if (object.attribute("pci_type")) read_type(file, object, node);
-    // GB/s. Virtual ports tell 0, or the speed of a single lane.
-    const double speed = object.attribute("pci_link_speed").as_double();
-    const double least = std::string_view(object.attribute("type").value()) == "Bridge" ? 2.0 : 0.1;
-    if (speed >= least && speed < 10'000) node.mbps = {static_cast<int>(speed * 1000 + 0.5), source};
+    const double mbps = object.attribute("pci_link_speed").as_double() * 1000;  // hwloc counts in GB/s
+    if (is_plausible_link(std::string_view(object.attribute("type").value()) == "Bridge", mbps))
+        node.mbps = {static_cast<int>(mbps + 0.5), source};
     node.name = object.attribute("name") ? object.attribute("name").value() : hwloc_info(object, "PCIDevice");
 }
 
@@ -42,6 +41,8 @@ PciKind kind_of(xml_node object, const PciNode &node) {
 }
 
 }  // namespace
+
+bool is_plausible_link(bool of_bridge, double mbps) { return mbps >= (of_bridge ? 2000 : 100) && mbps < 10'000'000; }
 
 const char *hwloc_info(xml_node object, const char *name) {
     for (const xml_node child : object.children("info"))

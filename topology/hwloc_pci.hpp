@@ -5,6 +5,9 @@
 
 namespace baton::topology {
 
+/// Whether a link can have this speed. Virtual ports tell 0, or the speed of a single lane.
+bool is_plausible_link(bool of_bridge, double mbps);
+
 /// The value of the object's <info> of that name; "" where it has none.
 const char *hwloc_info(pugi::xml_node object, const char *name);
 

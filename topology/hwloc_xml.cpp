@@ -44,6 +44,10 @@ public:
         if (!machine) file_.refuse(root, "no <object> in <topology>");
         normal_object(machine, 0);
         read_host(machine);
+        if (!builder_.snapshot.host.numa_list.empty())
+            builder_.set_usable(mask(machine, "cpuset"), mask(machine, "complete_cpuset"),
+                                mask(machine, "complete_nodeset"));
+        place_at_machine();
         note_gaps();
         read_nvlink_matrix({file_, root, source_, objects_}, builder_);
         return builder_.finish();
@@ -75,6 +79,12 @@ private:
         return *set;
     }
 
+    /// Of the machine: without "complete_" hwloc leaves out what this process may not use.
+    IndexSet whole(xml_node object, const char *attribute) const {
+        const IndexSet set = mask(object, (std::string("complete_") + attribute).c_str());
+        return set.empty() ? mask(object, attribute) : set;
+    }
+
     void check_depth(xml_node object, int depth) const {
         if (depth > max_depth) file_.refuse(object, "objects are nested deeper than {} levels", max_depth);
     }
@@ -95,13 +105,13 @@ private:
         Host &host = builder_.snapshot.host;
         if (is_any(type, {"Package", "Socket"})) {
             at_most(object, host.package_list, max_numa_nodes, "packages");
-            host.package_list.push_back({mask(object, "cpuset").to_list()});
+            host.package_list.push_back({whole(object, "cpuset").to_list()});
             remember(object, {-1, true});
         } else if (is_any(type, {"NUMANode", "Node"})) {
             add_numa_node(object);
         } else if (type == "Core") {
             at_most(object, host.core_list, max_pus, "cores");
-            host.core_list.push_back(mask(object, "cpuset").to_list());
+            host.core_list.push_back(whole(object, "cpuset").to_list());
         } else if (type == "PU") {
             ++host.pus;
         }
@@ -119,7 +129,7 @@ private:
         const std::uint64_t os_index = number(object, "os_index");
         if (os_index >= max_pus) file_.refuse(object, "os_index=\"{}\" is no NUMA node", os_index);
         node.os_index = static_cast<int>(os_index);
-        node.cpuset = mask(object, "cpuset").to_list();
+        node.cpuset = whole(object, "cpuset").to_list();
         at_most(object, builder_.snapshot.host.numa_list, max_numa_nodes, "NUMA nodes");
         if (object.attribute("local_memory")) node.memory_bytes = number(object, "local_memory");
         builder_.snapshot.host.numa_list.push_back(node);
@@ -146,8 +156,8 @@ private:
         PciNode node = read_hwloc_pci(file_, object, source_);
         node.parent = parent;
         if (parent < 0) {
-            node.cpuset = mask(holder, "cpuset").to_list();
-            node.numa_nodes = mask(holder, "nodeset").members();
+            node.cpuset = (is_machine(holder) ? mask(holder, "cpuset") : whole(holder, "cpuset")).to_list();
+            node.numa_nodes = whole(holder, "nodeset").members();
             pci_places_ += node.cpuset.size() + node.numa_nodes.size() * sizeof(node.numa_nodes[0]);
             if (pci_places_ > max_pci_places)
                 file_.refuse(object, "cpusets and nodesets of PCI roots have more than {} bytes", max_pci_places);
@@ -155,6 +165,7 @@ private:
         const PciKind kind = node.kind = with_room(node.kind);
         const auto index = builder_.add_pci(std::move(node));
         if (!index) file_.refuse(object, "more than {} PCI objects", max_pci_nodes);
+        if (parent < 0 && is_machine(holder)) at_machine_.push_back(*index);
         remember(object, {*index, false});
         if (kind == PciKind::gpu) add_gpu(object, *index);
         if (kind == PciKind::nic) add_nic(object, *index);
@@ -203,6 +214,23 @@ private:
         if (nic.name.empty()) nic.name = to_string(*node.address);
     }
 
+    static bool is_machine(xml_node object) { return std::string_view(object.attribute("type").value()) == "Machine"; }
+
+    /// Its complete set has processors that are switched off, too, which no part of it has, and its other one not those
+    /// that this process may not use.
+    void place_at_machine() {
+        IndexSet pus;
+        const auto add = [&](const auto &part) { pus.insert(IndexSet::from_list(part.cpuset).value_or(IndexSet())); };
+        std::for_each(builder_.snapshot.host.package_list.begin(), builder_.snapshot.host.package_list.end(), add);
+        std::for_each(builder_.snapshot.host.numa_list.begin(), builder_.snapshot.host.numa_list.end(), add);
+        if (pus.empty()) return;
+        for (const int index : at_machine_) {
+            PciNode &root = builder_.snapshot.pci[static_cast<std::size_t>(index)];
+            pus.insert(IndexSet::from_list(root.cpuset).value_or(IndexSet()));
+            root.cpuset = pus.to_list();
+        }
+    }
+
     void read_host(xml_node machine) {
         Host &host = builder_.snapshot.host;
         host.cores = static_cast<int>(host.core_list.size());
@@ -240,6 +268,7 @@ private:
     HwlocObjects objects_;
     bool osdev_masks_ = false;  ///< version 3: OSDev types are bits
     std::size_t pci_places_ = 0;
+    std::vector<int> at_machine_;  ///< roots in Snapshot::pci
 };
 
 /// But for the gaps, which name files.

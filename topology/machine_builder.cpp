@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -131,6 +132,26 @@ int MachineBuilder::root_of(int node) const {
     return node;
 }
 
+void MachineBuilder::find_restriction() {
+    Host &host = snapshot.host;
+    IndexSet pus, nodes, near_nodes;
+    const auto add = [&](const std::string &list) { pus.insert(IndexSet::from_list(list).value_or(IndexSet())); };
+    for (const Package &package : host.package_list) add(package.cpuset);
+    for (const NumaNode &node : host.numa_list) {
+        add(node.cpuset);
+        nodes.insert(node.os_index);
+        near_nodes.insert(IndexSet::from_list(node.cpuset).value_or(IndexSet()));
+    }
+    Restriction found;
+    const std::vector<int> all = all_nodes_.members(), seen = nodes.members();
+    std::set_difference(all.begin(), all.end(), seen.begin(), seen.end(), std::back_inserter(found.hidden_nodes));
+    if (found.hidden_nodes.size() > max_numa_nodes) found.hidden_nodes.clear();  // no machine's
+    if (!all_pus_.empty() && near_nodes.contains(all_pus_)) hidden_memory_ = std::exchange(found.hidden_nodes, {});
+    if (usable_pus_.empty() || (found.hidden_nodes.empty() && usable_pus_.contains(pus))) return;
+    found.usable_pus = usable_pus_.to_list();
+    host.restriction = std::move(found);
+}
+
 /// A root that hangs at the whole machine says nothing, unless the machine is all one: so it is in virtual machines
 /// whose firmware does not tell the NUMA node.
 void MachineBuilder::place_roots() {
@@ -138,11 +159,15 @@ void MachineBuilder::place_roots() {
     std::stable_sort(nodes.begin(), nodes.end(),
                      [](const NumaNode &a, const NumaNode &b) { return a.os_index < b.os_index; });
     const Sites sites(nodes);
+    const auto &restriction = snapshot.host.restriction;
+    const std::size_t places = sites.count() + (restriction ? restriction->hidden_nodes.size() : 0);
     for (PciNode &root : snapshot.pci) {
         if (root.parent >= 0) continue;
+        std::erase_if(root.numa_nodes,
+                      [&](int node) { return std::binary_search(hidden_memory_.begin(), hidden_memory_.end(), node); });
         root.numa_nodes = root.numa_nodes.empty() ? sites.near(IndexSet::from_list(root.cpuset).value_or(IndexSet()))
                                                   : sites.of_nodes(root.numa_nodes);
-        if (sites.count() > 1 && root.numa_nodes.size() >= sites.count()) {
+        if (places > 1 && root.numa_nodes.size() >= places) {
             root.numa_nodes.clear();
             root.cpuset.clear();
         }
@@ -189,12 +214,15 @@ Snapshot MachineBuilder::finish() {
     sort_by_address(snapshot.gpus);
     sort_by_address(snapshot.nics);
     sort_by_address(snapshot.nvswitches);
+    find_restriction();
     place_roots();
     place_devices();
     resolve_links();
     snapshot.pairs.assign(snapshot.gpus.size() * snapshot.gpus.size(), {});
     snapshot.host.source = source_;
     snapshot.host.numa_nodes = static_cast<int>(snapshot.host.numa_list.size());
+    if (const auto &restriction = snapshot.host.restriction)
+        snapshot.host.numa_nodes += static_cast<int>(restriction->hidden_nodes.size());
     if (!snapshot.host.package_list.empty())
         snapshot.host.packages = static_cast<int>(snapshot.host.package_list.size());
     make_printable(snapshot);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "topology/index_set.hpp"
@@ -34,6 +35,14 @@ public:
     };
     void add_links(const Links &links) { links_.push_back(links); }
 
+    /// What the file says that this process may use, and which processors and NUMA nodes it says that there are; empty:
+    /// nothing.
+    void set_usable(IndexSet pus, IndexSet all_pus, IndexSet all_nodes) {
+        usable_pus_ = std::move(pus);
+        all_pus_ = std::move(all_pus);
+        all_nodes_ = std::move(all_nodes);
+    }
+
     /// One of more devices than the Snapshot has room for: it is passed over, and a gap says so once.
     void pass_over(const char *devices, std::size_t most);
 
@@ -43,6 +52,7 @@ public:
     Snapshot snapshot;
 
 private:
+    void find_restriction();
     void place_roots();
     void place_devices();
     void resolve_links();
@@ -50,6 +60,9 @@ private:
 
     Source source_;
     std::vector<Links> links_;
+    IndexSet usable_pus_, all_pus_, all_nodes_;
+    std::vector<int>
+        hidden_memory_;  // NUMA nodes without an entry, and without processors that no other one has; rising
 };
 
 }  // namespace baton::topology

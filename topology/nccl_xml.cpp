@@ -143,11 +143,11 @@ private:
         if (!element) return;
         any_gpu_ = true;
         gpus_.emplace_back(element, index);
-        const xml_node c2c = element.child("c2c");
-        if (c2c) {
-            gpu.c2c_links = {number_or<int>(1, c2c, "count", 0, static_cast<int>(max_links)), Source::nccl_xml};
-            const int mbps = number_or<int>(0, c2c, "bw", 0, 10'000'000);
-            if (mbps > 0) gpu.c2c_mbps = {gpu.c2c_links.value * mbps, Source::nccl_xml};
+        if (const xml_node c2c = element.child("c2c")) {
+            const int count = number_or<int>(1, c2c, "count", 0, static_cast<int>(max_links));
+            const int mbps = number_or<int>(0, c2c, "bw", 0, max_link_mbps);
+            if (count > 0) gpu.c2c_links = {count, Source::nccl_xml};  // as of a GPU without <c2c>
+            if (count > 0 && mbps > 0) gpu.c2c_mbps = {count * mbps, Source::nccl_xml};
         }
     }
 
@@ -188,7 +188,7 @@ private:
             links.from_node = node;
             links.count = number<int>(nvlink, "count", 1, static_cast<int>(max_links));
             links.version = nvlink_version_of_sm(sm);
-            links.mbps = nominal_link_mbps(links.version);
+            links.mbps = sm == 86 ? ga10x_link_mbps : nominal_link_mbps(links.version);
             const std::string_view target = nvlink.attribute("target").value();
             const std::uint32_t whole_class = number_or<std::uint32_t>(0, nvlink, "tclass", 0, 0xffffff, 16);
             const std::uint32_t target_class = whole_class >> 8;

@@ -83,14 +83,10 @@ private:
     PciKind kind_at(std::size_t index) const { return objects_[index].node < 0 ? PciKind::other : node_at(index).kind; }
     std::uint64_t value(std::size_t row, std::size_t column) const { return values_[row * objects_.size() + column]; }
 
-    /// hwloc before 2.12 takes a link of NVLink 3 for 50 GB/s.
+    /// hwloc 2.9.0 takes a link of NVLink 2.2 or 3 for 50 GB/s; earlier ones do not know them, later ones are right.
     bool counts_double(const PciNode &gpu) const {
-        const std::string &version = input_.objects.hwloc_version;
-        if (nvlink_version_of_device(gpu.device) != nvlink_version_of_device(0x2000) || !version.starts_with("2."))
-            return false;
-        unsigned minor = 0;
-        const auto [end, error] = std::from_chars(version.data() + 2, version.data() + version.size(), minor);
-        return error == std::errc() && minor < 12;
+        const bool ampere = nvlink_version_of_device(gpu.device) == nvlink_version_of_device(0x2000);
+        return (ampere || is_turing(gpu.device)) && input_.objects.hwloc_version.starts_with("2.9.0");
     }
 
     bool hidden_switches(const PciNode &gpu) const {
@@ -124,14 +120,23 @@ private:
     }
 
     /// The matrix holds sums; how many links make one follows from the GPU's generation.
-    void add(std::size_t row, MachineBuilder::Links links, std::uint64_t mbps) {
-        links.version = nvlink_version_of_device(node_at(row).device);
-        const auto one = static_cast<std::uint64_t>(nominal_link_mbps(links.version));
-        mbps = std::min<std::uint64_t>(mbps, 100'000'000);
-        const bool whole = one > 0 && mbps >= one && mbps % one == 0 && mbps / one <= max_links;
-        links.count = whole ? static_cast<int>(mbps / one) : 1;
-        links.mbps = static_cast<int>(mbps) / links.count;
-        if (!whole) links.version = 0;  // so that the file's figure counts
+    void add(std::size_t row, MachineBuilder::Links links, std::uint64_t sum) {
+        const std::uint32_t device = node_at(row).device;
+        const int mbps = static_cast<int>(std::min<std::uint64_t>(sum, max_link_mbps));
+        const int version = nvlink_version_of_device(device), nominal = nominal_link_mbps(version);
+        const int one = is_ga10x(device) ? ga10x_link_mbps : nominal;
+        for (const int counted : {one, nominal}) {  // hwloc takes links of GA10x for A100's
+            if (counted <= 0 || mbps < counted || mbps % counted != 0 || mbps / counted > static_cast<int>(max_links))
+                continue;
+            links.count = mbps / counted;
+            links.mbps = one;
+            links.version = version;
+            return builder_.add_links(links);
+        }
+        // is_sum_of_links(): without a version the file's figure counts, and no number of links is made of it.
+        links.count = 1;
+        links.mbps = mbps;
+        links.version = 0;
         builder_.add_links(links);
     }
 

@@ -27,7 +27,7 @@ struct NvmlLink {
     std::optional<RemoteType> remote_type;
     std::optional<PciAddress> remote;  ///< empty where NVML gave nothing usable
     bool remote_hidden = false;        ///< NVML answered FFFFFFFF:FF:FF.0
-    bool remote_is_bridge = false;     ///< sysfs: PCI class 0680, as NVSwitches have; filled in by discover()
+    bool remote_is_bridge = false;     ///< sysfs: a bridge of the class of NVSwitches; filled in by discover()
 };
 
 struct NvmlGpu {

@@ -24,6 +24,11 @@ inline bool is_gpu_class(std::uint32_t class_id) { return class_id == class_vga 
 /// NVML's version code of the NVLinks that this NVIDIA device has; 0 where the device is not known.
 int nvlink_version_of_device(std::uint32_t device);
 
+/// Turing, which has NVLink 2.2 where Volta has 2.0.
+inline bool is_turing(std::uint32_t device) { return device >> 8 == 0x1e; }
+/// GA102, the one GPU of GA10x with NVLinks.
+inline bool is_ga10x(std::uint32_t device) { return device >> 8 == 0x22; }
+
 /// MB/s of a PCIe link, from what Linux and NCCL write: "32.0 GT/s PCIe", and lanes. Empty where that is no link.
 std::optional<int> pcie_link_mbps(std::string_view speed, int lanes);
 

@@ -40,7 +40,7 @@ PciPath between_trees(const Snapshot &snapshot, const PciNode &a, const PciNode 
         path.kind = LinkKind::NODE;
         path.why = a.numa_nodes.size() == 1 ? "PCIe host bridges of one NUMA node"
                                             : "PCIe host bridges near the same NUMA nodes";
-    } else if (snapshot.host.numa_list.size() == 1 || (!placed && !a.cpuset.empty() && a.cpuset == b.cpuset)) {
+    } else if (only_numa_node(snapshot.host) != nullptr || (!placed && !a.cpuset.empty() && a.cpuset == b.cpuset)) {
         path.kind = LinkKind::NODE;
         path.why = "PCIe host bridges near the same processors";
     } else {

@@ -15,6 +15,7 @@ IndexSet all_pus_of(const Snapshot &snapshot) {
     for (const NumaNode &node : snapshot.host.numa_list) all.insert(set_of(node.cpuset));
     for (const std::string &core : snapshot.host.core_list) all.insert(set_of(core));
     for (const PciNode &node : snapshot.pci) all.insert(set_of(node.cpuset));
+    if (snapshot.host.restriction) all.insert(set_of(snapshot.host.restriction->usable_pus));
     if (all.empty()) all.insert(0);
     return all;
 }
@@ -54,6 +55,22 @@ void add_node(const NumaNode &node, ProcessorPart &machine) {
     machine.memory.push_back(node);
 }
 
+/// Hidden nodes that a tree is near. No object tells their processors: the smallest set of such a tree has them.
+std::vector<NumaNode> hidden_nodes_of(const Snapshot &snapshot) {
+    std::map<int, IndexSet> near;
+    for (const PciNode &root : snapshot.pci) {
+        if (root.parent >= 0 || root.cpuset.empty()) continue;
+        const IndexSet pus = set_of(root.cpuset);
+        for (const int node : root.numa_nodes)
+            if (is_hidden(snapshot, node))
+                if (const auto [known, fresh] = near.insert({node, pus}); !fresh && known->second.contains(pus))
+                    known->second = pus;
+    }
+    std::vector<NumaNode> nodes;
+    for (const auto &[node, pus] : near) nodes.push_back({node, pus.to_list(), 0});
+    return nodes;
+}
+
 /// Two nodes with one number cannot both be in a tree, nor can one that shares processors with others, unless one of
 /// them has those of a whole part: of another node (HBM beside DRAM), a package or the machine.
 std::vector<NumaNode> nodes_that_fit(const Snapshot &snapshot, const ProcessorPart &machine) {
@@ -61,23 +78,25 @@ std::vector<NumaNode> nodes_that_fit(const Snapshot &snapshot, const ProcessorPa
     std::vector<IndexSet> parts{machine.pus};
     for (const ProcessorPart &package : machine.children) parts.push_back(package.pus);
     IndexSet numbers, covered;
-    for (const NumaNode &node : snapshot.host.numa_list) {
+    const auto add = [&](const NumaNode &node) {
         const IndexSet near = set_of(node.cpuset);
         IndexSet number;
-        if (node.os_index < 0) continue;
+        if (node.os_index < 0) return;
         number.insert(node.os_index);
         const bool whole_part = std::find(parts.begin(), parts.end(), near) != parts.end();
-        if (number.intersects(numbers) || (near.intersects(covered) && !whole_part)) continue;
+        if (number.intersects(numbers) || (near.intersects(covered) && !whole_part)) return;
         numbers.insert(number);
         if (!whole_part) {
             covered.insert(near);
             parts.push_back(near);
         }
         nodes.push_back(node);
-    }
+    };
+    for (const NumaNode &node : snapshot.host.numa_list) add(node);
+    if (nodes.empty()) add({0, machine.pus.to_list(), 0});
+    for (const NumaNode &node : hidden_nodes_of(snapshot)) add(node);
     std::sort(nodes.begin(), nodes.end(),  // as hwloc wants the memories of a part
               [](const NumaNode &one, const NumaNode &other) { return one.os_index < other.os_index; });
-    if (nodes.empty()) nodes.push_back({0, machine.pus.to_list(), 0});
     return nodes;
 }
 
@@ -104,16 +123,18 @@ void attach(Leaves &leaves, ProcessorPart &part) {
     part.children.insert(part.children.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
 }
 
-/// Cores, and processing units that are in none. A core that does not lie within one part is left out.
-void add_cores(const std::vector<std::string> &cores, ProcessorPart &machine) {
+/// Cores, and processing units that are in none, of those that this process may use: hwloc shows no others. A core that
+/// does not lie within one part is left out.
+void add_cores(const Snapshot &snapshot, ProcessorPart &machine) {
+    const IndexSet usable = usable_of(snapshot, machine.pus);
     Owners owners;
     find_owners(machine, owners);
     Leaves leaves;  // first collected, since owners point into the tree
     int number = 0;
-    for (const std::string &list : cores) {
+    for (const std::string &list : snapshot.host.core_list) {
         ProcessorPart core{"Core", number, set_of(list), {}, {}};
         const std::vector<int> pus = core.pus.members();
-        if (pus.empty() || !owners.contains(pus[0])) continue;
+        if (!usable.intersects(core.pus) || !owners.contains(pus[0])) continue;
         ProcessorPart *owner = owners[pus[0]];
         const bool within = std::all_of(pus.begin(), pus.end(), [&](int pu) {
             const auto found = owners.find(pu);
@@ -121,13 +142,14 @@ void add_cores(const std::vector<std::string> &cores, ProcessorPart &machine) {
         });
         if (!within) continue;
         for (const int pu : pus) {
-            core.children.push_back(leaf(pu));
+            if (ProcessorPart own = leaf(pu); usable.contains(own.pus)) core.children.push_back(std::move(own));
             owners.erase(pu);
         }
         leaves[owner].push_back(std::move(core));
         ++number;
     }
-    for (const auto &[pu, owner] : owners) leaves[owner].push_back(leaf(pu));
+    for (const auto &[pu, owner] : owners)
+        if (ProcessorPart own = leaf(pu); usable.contains(own.pus)) leaves[owner].push_back(std::move(own));
     attach(leaves, machine);
 }
 
@@ -143,9 +165,27 @@ ProcessorPart processor_tree(const Snapshot &snapshot) {
     ProcessorPart machine{"Machine", 0, all_pus_of(snapshot), {}, {}};
     machine.children = packages_of(snapshot, machine.pus);
     for (const NumaNode &node : nodes_that_fit(snapshot, machine)) add_node(node, machine);
-    add_cores(snapshot.host.core_list, machine);
+    add_cores(snapshot, machine);
     sort_children(machine);
     return machine;
+}
+
+IndexSet usable_of(const Snapshot &snapshot, const IndexSet &pus) {
+    if (!snapshot.host.restriction) return pus;
+    const IndexSet usable = set_of(snapshot.host.restriction->usable_pus);
+    if (usable.contains(pus)) return pus;
+    const std::vector<int> all = pus.members(), ours = usable.members();
+    std::vector<int> both;
+    std::set_intersection(all.begin(), all.end(), ours.begin(), ours.end(), std::back_inserter(both));
+    IndexSet result;
+    for (const int pu : both) result.insert(pu);
+    return result;
+}
+
+bool is_hidden(const Snapshot &snapshot, int numa_node) {
+    if (!snapshot.host.restriction) return false;
+    const std::vector<int> &hidden = snapshot.host.restriction->hidden_nodes;
+    return std::binary_search(hidden.begin(), hidden.end(), numa_node);
 }
 
 IndexSet numa_nodes_of(const ProcessorPart &part) {

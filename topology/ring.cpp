@@ -105,6 +105,47 @@ std::vector<int> greedy_ring(const Edges &edges) {
     return order;
 }
 
+std::vector<int> ring_over_all(const std::vector<EdgeWeight> &weights, int n) {
+    const Edges edges(weights, n);
+    std::vector<int> order = identity(n);
+    if (n <= 3) return order;  // there is one ring only
+    if (n <= exact_ring_limit) return exact_ring(edges);
+    std::vector<int> greedy = greedy_ring(edges);
+    return worst_edge(weights, greedy) > worst_edge(weights, order) ? greedy : order;
+}
+
+/// The ranks of each GPU, by rising first ranks. Ranks of one GPU that do not reach each other directly count as GPUs
+/// of their own: nothing is won by bringing them together.
+std::vector<std::vector<int>> ranks_of_gpus(const Edges &edges) {
+    std::vector<std::vector<int>> gpus;
+    for (int rank = 0; rank < edges.count(); ++rank) {
+        const auto found = std::find_if(gpus.begin(), gpus.end(), [&](const std::vector<int> &ranks) {
+            return std::all_of(ranks.begin(), ranks.end(), [&](int other) {
+                const EdgeWeight &edge = edges.at(rank, other);
+                return edge.direct && edge.mbps == same_gpu_mbps;
+            });
+        });
+        if (found != gpus.end())
+            found->push_back(rank);
+        else
+            gpus.push_back({rank});
+    }
+    return gpus;
+}
+
+/// The ring over the GPUs, with the ranks of each one after another.
+std::vector<int> ring_over_gpus(const Edges &edges, const std::vector<std::vector<int>> &gpus) {
+    std::vector<EdgeWeight> between;
+    for (const auto &from : gpus)
+        for (const auto &to : gpus) between.push_back(edges.at(from.front(), to.front()));
+    std::vector<int> order;
+    for (const int gpu : ring_over_all(between, static_cast<int>(gpus.size()))) {
+        const std::vector<int> &ranks = gpus[static_cast<std::size_t>(gpu)];
+        order.insert(order.end(), ranks.begin(), ranks.end());
+    }
+    return order;
+}
+
 }  // namespace
 
 EdgeWeight worst_edge(const std::vector<EdgeWeight> &weights, const std::vector<int> &order) {
@@ -117,11 +158,11 @@ EdgeWeight worst_edge(const std::vector<EdgeWeight> &weights, const std::vector<
 
 std::vector<int> ring_order(const std::vector<EdgeWeight> &weights, int n) {
     const Edges edges(weights, n);
-    std::vector<int> order = identity(n);
-    if (n <= 3) return order;  // there is one ring only
-    if (n <= exact_ring_limit) return exact_ring(edges);
-    std::vector<int> greedy = greedy_ring(edges);
-    return worst_edge(weights, greedy) > worst_edge(weights, order) ? greedy : order;
+    std::vector<int> over_all = ring_over_all(weights, n);
+    const std::vector<std::vector<int>> gpus = ranks_of_gpus(edges);
+    if (gpus.size() == over_all.size()) return over_all;
+    std::vector<int> over_gpus = ring_over_gpus(edges, gpus);
+    return worst_edge(weights, over_all) > worst_edge(weights, over_gpus) ? over_all : over_gpus;
 }
 
 }  // namespace baton::topology

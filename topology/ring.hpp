@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,13 @@ namespace baton::topology {
 /// How good an edge of a ring is, the most important thing first.
 struct EdgeWeight {
     bool direct = true;  ///< P2P, not by way of host memory
-    int mbps = 0;        ///< nominal, both directions at once; by kind where nobody knows
+    int mbps = 0;        ///< nominal, of the slower direction; by kind where nobody knows; same_gpu_mbps
     int kind = 0;        ///< larger is better
 
     auto operator<=>(const EdgeWeight &) const = default;
 };
+/// EdgeWeight::mbps between ranks of one GPU.
+constexpr int same_gpu_mbps = std::numeric_limits<int>::max();
 
 struct Ring {
     std::vector<int> order;      ///< rank order[i] sends to order[i + 1]; starts with 0
@@ -37,6 +40,10 @@ struct Ring {
 ///   bottleneck: some milliseconds for 16.
 /// - above: from 0 always on to the best neighbour that is left, the smallest of equal ones; 0, 1, 2, ... where that is
 ///   as good.
+/// Where ranks share GPUs (same_gpu_mbps, and direct): so the GPUs, by their first ranks, and the ranks of each one
+/// after another, which uses every link once. What the rules above find over the ranks goes over some links several
+/// times; it is taken only where its worst edge is better. (GPUs in a row with links between neighbours only: a ring
+/// has to go there and back.)
 std::vector<int> ring_order(const std::vector<EdgeWeight> &weights, int n);
 constexpr int exact_ring_limit = 16;
 

@@ -44,6 +44,11 @@ std::optional<PciAddress> parse_pci_address(std::string_view text) {
     return address;
 }
 
+const NumaNode *only_numa_node(const Host &host) {
+    const bool hidden = host.restriction && !host.restriction->hidden_nodes.empty();
+    return host.numa_list.size() == 1 && !hidden ? &host.numa_list[0] : nullptr;
+}
+
 /// CUDA calls a slice of a GPU "GPU-..." too.
 bool same_uuid(std::string_view a, std::string_view b) {
     const auto body = [](std::string_view uuid) {

@@ -51,7 +51,8 @@ std::optional<PciAddress> parse_pci_address(std::string_view text);
 
 // ---- processors and memory -----------------------------------------------------------------------------------------
 
-/// Sets of processing units are written as hwloc and Linux write lists: "0-3,8". Empty: unknown, or none.
+/// Sets of processing units are written as hwloc and Linux write lists: "0-3,8". Empty: unknown, or none. They are the
+/// machine's: a container or a job may use fewer, see Restriction.
 struct Package {
     std::string cpuset;
 
@@ -66,19 +67,32 @@ struct NumaNode {
     bool operator==(const NumaNode &) const = default;
 };
 
+/// What of the machine is kept from this process, as by a cgroup of a container. hwloc does not show it as objects, so
+/// that a machine of several NUMA nodes could pass for one with a single node.
+struct Restriction {
+    std::string usable_pus;         ///< all others are kept from it
+    std::vector<int> hidden_nodes;  ///< NUMA nodes with processors, but no entry in Host::numa_list: os_index, rising
+
+    bool operator==(const Restriction &) const = default;
+};
+
 struct Host {
     std::string cpu_model;
     int packages = 0;
-    int numa_nodes = 0;
-    int cores = 0;
-    int pus = 0;  ///< processing units that this process may use
+    int numa_nodes = 0;  ///< hidden ones too
+    int cores = 0;       ///< with a processing unit that this process may use
+    int pus = 0;         ///< processing units that this process may use
     Source source = Source::none;
     std::vector<Package> package_list;   ///< `packages` entries, or none where they are not known
     std::vector<NumaNode> numa_list;     ///< by rising os_index
     std::vector<std::string> core_list;  ///< cpusets
+    std::optional<Restriction> restriction;
 
     bool operator==(const Host &) const = default;
 };
+
+/// The only NUMA node that the machine has; null where it has several, or nobody tells.
+const NumaNode *only_numa_node(const Host &host);
 
 // ---- PCI -----------------------------------------------------------------------------------------------------------
 

@@ -130,6 +130,22 @@ private:
             from_0_to("host.numa_list: os_index", node.os_index, static_cast<int>(max_pus) - 1);
         }
         for (const std::string &core : snapshot_.host.core_list) list("host.core_list", core);
+        if (snapshot_.host.restriction) restriction(*snapshot_.host.restriction);
+    }
+    void restriction(const Restriction &said) const {
+        const std::string path = "host.restriction.";
+        list(path + "usable_pus", said.usable_pus);
+        if (said.usable_pus.empty()) refuse(path + "usable_pus", "names no processor");
+        at_most(path + "hidden_nodes", said.hidden_nodes.size(), max_numa_nodes);
+        if (!said.hidden_nodes.empty() && snapshot_.host.numa_list.empty())
+            refuse(path + "hidden_nodes", "host.numa_list has none that are not hidden");
+        for (std::size_t index = 0; index < said.hidden_nodes.size(); ++index) {
+            const int hidden = said.hidden_nodes[index];
+            from_0_to(path + "hidden_nodes", hidden, static_cast<int>(max_pus) - 1);
+            if (index > 0 && hidden <= said.hidden_nodes[index - 1]) refuse(path + "hidden_nodes", "not ascending");
+            for (const NumaNode &node : snapshot_.host.numa_list)
+                if (node.os_index == hidden) refuse(path + "hidden_nodes", "{} is in host.numa_list too", hidden);
+        }
     }
 
     const Snapshot &snapshot_;

@@ -103,6 +103,12 @@ void fields(A &&each, NumaNode &node) {
 }
 
 template <class A>
+void fields(A &&each, Restriction &restriction) {
+    each("usable_pus", restriction.usable_pus);
+    each("hidden_nodes", restriction.hidden_nodes);
+}
+
+template <class A>
 void fields(A &&each, Host &host) {
     each("cpu_model", host.cpu_model);
     each("packages", host.packages);
@@ -113,6 +119,7 @@ void fields(A &&each, Host &host) {
     each("package_list", host.package_list);
     each("numa_list", host.numa_list);
     each("core_list", host.core_list);
+    each("restriction", host.restriction);
 }
 
 template <class A>

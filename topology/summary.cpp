@@ -7,21 +7,11 @@
 #include <functional>
 
 #include "topology/graph.hpp"
+#include "topology/groups.hpp"
 #include "topology/names.hpp"
 
 namespace baton::topology {
 namespace {
-
-/// Equal things in order of first appearance: (text, how many or which).
-struct Groups {
-    std::vector<std::pair<std::string, std::vector<std::string>>> list;
-
-    void add(const std::string &key, const std::string &member) {
-        auto at = std::find_if(list.begin(), list.end(), [&](const auto &group) { return group.first == key; });
-        if (at == list.end()) at = list.insert(list.end(), {key, {}});
-        at->second.push_back(member);
-    }
-};
 
 std::string software_text(const Snapshot &snapshot) {
     std::string text;
@@ -52,45 +42,33 @@ std::string gpus_line(const Snapshot &snapshot) {
     return text + software_text(snapshot) + "\n";
 }
 
-std::string pair_text(const Pair &pair) {
-    std::string nv = pair.links > 0 ? fmt::format("NV{}", pair.links) : "NVLink (number of links unknown)";
-    std::string text;
-    switch (pair.kind.value) {
+std::string kind_text(const Pair &pair) {
+    const LinkKind kind = pair.kind.value;
+    const std::string nvlinks = pair.links > 0 ? fmt::format("NV{}", pair.links) : "NVLink (number of links unknown)";
+    switch (kind) {
         case LinkKind::SELF:
-            return "SELF";
         case LinkKind::SAME_DEVICE:
-            return "on the same GPU";
-        case LinkKind::NVLINK:
-            text = nv;
-            break;
-        case LinkKind::NVSWITCH:
-            text = nv + " through NVSwitch" + (pair.switch_hidden ? " (hidden)" : "");
-            break;
         case LinkKind::C2C:
-            text = "NVLink-C2C";
-            break;
+            return meaning_of(kind);
+        case LinkKind::NVLINK:
+            return nvlinks;
+        case LinkKind::NVSWITCH:
+            return nvlinks + " through NVSwitch" + (pair.switch_hidden ? " (hidden)" : "");
         case LinkKind::PIX:
-            text = "PIX (one PCIe switch)";
-            break;
         case LinkKind::PXB:
-            text = "PXB (several PCIe switches)";
-            break;
         case LinkKind::PHB:
-            text = "PHB (a PCIe host bridge)";
-            break;
         case LinkKind::NODE:
-            text = "NODE (PCIe within a NUMA node)";
-            break;
         case LinkKind::SYS:
-            text = "SYS (PCIe across NUMA nodes)";
-            break;
+            return fmt::format("{} ({})", name_of(kind), meaning_of(kind));
         case LinkKind::NONE:
-            text = "unknown link";
             break;
     }
-    if (pair.nominal_mbps.known())
-        text += fmt::format(", {} GB/s per direction nominal", gbps_text(pair.nominal_mbps.value));
-    return text;
+    return "unknown link";
+}
+
+std::string pair_text(const Pair &pair) {
+    if (!pair.nominal_mbps.known()) return kind_text(pair);
+    return fmt::format("{}, {} GB/s per direction nominal", kind_text(pair), gbps_text(pair.nominal_mbps.value));
 }
 
 /// "no" beats "unknown": a refusal is what the reader has to know.

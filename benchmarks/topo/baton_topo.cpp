@@ -20,17 +20,25 @@
 #include "topology/tool/machine.hpp"
 #include "topology/tool/picture.hpp"
 #include "topology/tool/png.hpp"
+#include "topology/tool/rank_gpus.hpp"
 #include "topology/tool/text.hpp"
 
 namespace baton::topology {
 namespace {
 
-/// The GPU that this rank would use, as bench::Communicator chooses it: UUID and PCI address; empty without one.
-std::string my_gpu(const bench::World &world) {
+/// The GPU that this rank would use, as bench::Communicator chooses it.
+RankGpu my_gpu(const bench::World &world) {
     const CudaFacts cuda = read_cuda();
-    if (cuda.devices.empty()) return {};
+    if (cuda.devices.empty()) return {world.local_rank(), {}, {}, {}};
     const CudaDevice &device = cuda.devices[static_cast<std::size_t>(world.local_rank()) % cuda.devices.size()];
-    return fmt::format("{} {}", device.uuid, device.pci ? to_string(*device.pci) : "");
+    return {world.local_rank(), device.uuid, device.pci, device.name};
+}
+
+/// Of all ranks, on rank 0.
+std::vector<RankGpu> gather_gpus(const bench::World &world) {
+    std::vector<RankGpu> ranks;
+    for (const std::string &line : world.gather(to_line(my_gpu(world)))) ranks.push_back(rank_gpu_from(line));
+    return ranks;
 }
 
 Snapshot read_snapshot(const Options &options) {
@@ -38,17 +46,6 @@ Snapshot read_snapshot(const Options &options) {
     if (options.override_file.empty()) return snapshot;
     return apply_override(read_override(read_text_file(options.override_file), options.override_file),
                           std::move(snapshot));
-}
-
-/// `names`: of my_gpu() on each rank. CUDA and NVML may differ about the UUID of a slice, not about where it is.
-std::vector<int> gpu_of_each(const Snapshot &snapshot, const std::vector<std::string> &names) {
-    std::vector<int> gpus;
-    for (const std::string &name : names) {
-        const std::size_t space = std::min(name.find(' '), name.size());
-        const int gpu = find_gpu(snapshot, name.substr(0, space));
-        gpus.push_back(gpu >= 0 || space == name.size() ? gpu : find_gpu(snapshot, name.substr(space + 1)));
-    }
-    return gpus;
 }
 
 std::string text_of(const Machine &machine, const std::vector<std::string> &show) {
@@ -135,15 +132,15 @@ int run(const bench::World &world, int argc, char **argv) {
     int exit_code = 0;
     const auto options = parse_options(argc, argv, world.rank() == 0, exit_code);
     if (!options) return exit_code;
-    const std::vector<std::string> names =
-        options->from.empty() ? world.gather(my_gpu(world)) : std::vector<std::string>();
+    const std::vector<RankGpu> ranks = options->from.empty() ? gather_gpus(world) : std::vector<RankGpu>();
     Files files;
     Snapshot snapshot;
     std::vector<int> gpus;
     on_rank_0_as_usage(world, [&] {
+        require_one_host(ranks);
         files = open_files(*options);
         snapshot = read_snapshot(*options);
-        gpus = gpu_of_each(snapshot, names);
+        gpus = find_or_add_gpus(ranks, snapshot);
     });
     if (options->measure) measure_pairs(world, gpus, snapshot);
     on_rank_0_as_usage(world, [&] {

@@ -151,7 +151,8 @@ TEST(AdviseCommunicator, RanksThatShareAGpu) {
     EXPECT_FALSE(advice.uniform);
     EXPECT_TRUE(advice.fully_linked);
     EXPECT_EQ(advice.ring.bottleneck_mbps.value, 450'000);
-    EXPECT_EQ(advice.ring.order, (std::vector<int>{0, 1, 2, 3}));
+    EXPECT_EQ(advice.ring.order, (std::vector<int>{0, 2, 1, 3})) << "each way between the GPUs once, not twice";
+    EXPECT_EQ(advise(builders::hidden_switches(2), {0, 0, 1, 1}).ring.order, (std::vector<int>{0, 1, 2, 3}));
     const CommAdvice one = advise(builders::hidden_switches(1), {0, 0, 0});
     EXPECT_TRUE(one.uniform);
     EXPECT_EQ(one.weakest, LinkKind::SAME_DEVICE);

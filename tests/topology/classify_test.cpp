@@ -21,7 +21,7 @@ PairEvidence switched(int links) {
 
 TEST(NominalLink, CountsDataNotSignalling) {
     EXPECT_EQ(nominal_link_mbps(1), 20000);
-    EXPECT_EQ(nominal_link_mbps(6), 25000);
+    for (const int version : {2, 3, 4, 5, 6}) EXPECT_EQ(nominal_link_mbps(version), 25000) << version;
     EXPECT_EQ(nominal_link_mbps(7), 50000);
     EXPECT_EQ(nominal_link_mbps(0), 0);
     EXPECT_EQ(nominal_link_mbps(99), 0);
@@ -95,6 +95,15 @@ TEST(ClassifyPair, DirectLinksBeatSwitchLinks) {
     facts.nvlink = said(P2pStatus::ok);
     Pair pair = classify_pair(facts);
     EXPECT_EQ(pair.kind.value, LinkKind::NVLINK);
+    EXPECT_EQ(pair.nominal_mbps.value, 50000);
+}
+
+TEST(ClassifyPair, SumsOfLinksHaveASpeedAndNoNumber) {
+    PairEvidence facts = switched(2);
+    facts.links_are_sums = true;
+    Pair pair = classify_pair(facts);
+    EXPECT_EQ(pair.kind.value, LinkKind::NVSWITCH);
+    EXPECT_EQ(pair.links, 0);
     EXPECT_EQ(pair.nominal_mbps.value, 50000);
 }
 

@@ -222,6 +222,36 @@ TEST(Graph, NothingAtAll) {
     EXPECT_FALSE(graph.pair(0, 1).hops.known());
 }
 
+/// NVML tells 14.062 GB/s of GA10x's links; of the others it tells what they signal, a little more than nominal.
+TEST(Graph, LinksAreAsFastAsReportedWhereThatIsClearlyLess) {
+    const auto between = [](int reported) {
+        Snapshot snapshot = builders::gpus(2);
+        builders::join(snapshot, 0, 1, 4, 5);
+        for (Gpu &gpu : snapshot.gpus)
+            for (NvLink &link : gpu.nvlinks) link.reported_mbps = reported;
+        return make_graph(snapshot).pair(0, 1).nominal_mbps;
+    };
+    EXPECT_EQ(between(0), (Known<int>{100'000, Source::table}));
+    EXPECT_EQ(between(25'781), (Known<int>{100'000, Source::table}));
+    EXPECT_EQ(between(24'414), (Known<int>{100'000, Source::table})) << "25000 in other units";
+    EXPECT_EQ(between(14'062), (Known<int>{56'248, Source::table}));
+    EXPECT_EQ(between(12'500), (Known<int>{50'000, Source::nvml})) << "none of the table's";
+}
+
+/// hwloc's matrix tells no number of links: of GPUs whose generation is not known nobody makes one up.
+TEST(Graph, SumsOfLinksAreNotCounted) {
+    Snapshot snapshot = builders::gpus(2);
+    builders::join(snapshot, 0, 1, 1, 0);
+    for (Gpu &gpu : snapshot.gpus) gpu.nvlinks[0].reported_mbps = 900'000;
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).links, 1) << "NVML counts links, whatever their version";
+    for (Gpu &gpu : snapshot.gpus) gpu.nvlink_source = Source::hwloc_xml;
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).links, 0);
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).nominal_mbps, (Known<int>{900'000, Source::hwloc_xml}));
+    snapshot.pair(0, 1).links = {2, Source::override_file};
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).links, 2);
+    EXPECT_FALSE(make_graph(snapshot).pair(0, 1).nominal_mbps.known()) << "nobody tells what one of them carries";
+}
+
 TEST(GbpsText, LosesNothingThatMatters) {
     EXPECT_EQ(gbps_text(450'000), "450");
     EXPECT_EQ(gbps_text(15'754), "15.8");

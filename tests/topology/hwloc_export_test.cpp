@@ -1,9 +1,11 @@
 #include "topology/hwloc_export.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <hwloc.h>
 #include <hwloc/distances.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "support/refusal.hpp"
@@ -87,6 +89,50 @@ TEST(HwlocExport, ObjectsAloneKeepThePairs) {
         expect_same_pairs(before, after);
         EXPECT_EQ(before.host.numa_list, after.host.numa_list);
         EXPECT_EQ(after.nics.size(), 1u);  // the other one of the second text is no PCI device
+    }
+}
+
+/// Sockets and nodes of which this process may use nothing stay where they are, and with them what is near them.
+TEST(HwlocExport, ObjectsAloneKeepWhatMayNotBeUsed) {
+    for (const char *name : {"memory-of-one-socket", "processors-of-one-socket", "firmware-tells-no-node"}) {
+        SCOPED_TRACE(name);
+        const Snapshot before = read_machine_file(fmt::format("{}/container-{}.xml", BATON_TOPOLOGY_FIXTURES, name));
+        const std::string written = objects_only(to_hwloc_xml(before));
+        const Loaded topology = load(written);
+        EXPECT_EQ(hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_PACKAGE), 2);
+        EXPECT_EQ(hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_PU), 4);
+        const Snapshot after = read_hwloc_xml(written, "y");
+        expect_same_pairs(before, after);
+        EXPECT_EQ(after.host, before.host);
+        EXPECT_EQ(after.gpus, before.gpus);
+        EXPECT_EQ(after.nics, before.nics);
+    }
+}
+
+TEST(HwlocExport, HiddenNodesAreWhereTheTreesNearThemAre) {
+    Snapshot before;
+    before.host.package_list = {{"0-3"}, {"4-7"}};
+    before.host.numa_list = {{0, "0-1", 0}};
+    before.host.restriction = {"0-5", {1, 2, 3, 4}};
+    before.pci_source = Source::hwloc_xml;
+    const std::pair<std::vector<int>, const char *> places[] = {
+        {{0}, "0-1"}, {{1}, "2-3"}, {{0, 1}, "0-3"}, {{2, 3}, "4-7"}};
+    for (const auto &[nodes, pus] : places) {
+        const int root = builders::add_pci(before, PciKind::host_bridge, -1);
+        before.pci[static_cast<std::size_t>(root)].numa_nodes = nodes;
+        before.pci[static_cast<std::size_t>(root)].cpuset = pus;
+        builders::add_pci(before, PciKind::nic, root);
+    }
+    const std::string written = objects_only(to_hwloc_xml(before));
+    load(written);
+    const Snapshot after = read_hwloc_xml(written, "y");
+    EXPECT_EQ(after.host.restriction, before.host.restriction);
+    for (const PciNode &root : before.pci) {
+        if (root.parent >= 0) continue;
+        const auto same = [&](const PciNode &node) {
+            return node.parent < 0 && node.numa_nodes == root.numa_nodes && node.cpuset == root.cpuset;
+        };
+        EXPECT_EQ(std::count_if(after.pci.begin(), after.pci.end(), same), 1) << root.cpuset;
     }
 }
 

@@ -59,41 +59,6 @@ TEST(HwlocXml, ImplausibleLinkSpeedsAreUnknown) {
     EXPECT_FALSE(lanes.pci[static_cast<std::size_t>(device.parent)].mbps.known());
 }
 
-TEST(HwlocXml, MatrixBecomesLinksToTheSwitch) {
-    const Snapshot snapshot = read(texts::hwloc);
-    ASSERT_EQ(snapshot.gpus[0].nvlinks.size(), 2u);
-    ASSERT_EQ(snapshot.gpus[1].nvlinks.size(), 3u);
-    EXPECT_EQ(snapshot.gpus[0].nvlinks[0].peer_switch, 0);
-    const Graph graph = make_graph(snapshot);
-    EXPECT_EQ(graph.pair(0, 1).kind, (Known<LinkKind>{LinkKind::NVSWITCH, Source::hwloc_xml}));
-    EXPECT_EQ(graph.pair(0, 1).links, 2);
-    EXPECT_EQ(graph.pair(0, 1).nominal_mbps.value, 50'000);
-}
-
-TEST(HwlocXml, ClosureOverSwitchesCountsNoLinkTwice) {
-    const std::string closed =
-        texts::changed(texts::changed(texts::hwloc, "1000000 0 75000 0 ", "1000000 50000 75000 50000 "),
-                       "length=\"20\"", "length=\"26\"");
-    EXPECT_EQ(make_graph(read(closed)).pair(0, 1), make_graph(read(texts::hwloc)).pair(0, 1));
-}
-
-TEST(HwlocXml, BandwidthThatIsNoMultipleIsOneLink) {
-    const std::string odd = texts::changed(texts::hwloc, " 0 75000 0 ", " 61000 0 61000 ");
-    const Graph graph = make_graph(read(texts::changed(odd, "50000 75000 50000", "0 0 0")));
-    EXPECT_EQ(graph.pair(0, 1).kind.value, LinkKind::NVLINK);
-    EXPECT_EQ(graph.pair(0, 1).links, 1);
-    EXPECT_EQ(graph.pair(0, 1).nominal_mbps, (Known<int>{61'000, Source::hwloc_xml}));
-}
-
-TEST(HwlocXml, OldHwlocCountedAmpereTwice) {
-    std::string ampere = texts::hwloc;
-    for (int gpu = 0; gpu < 2; ++gpu) ampere = texts::changed(ampere, "10de:1db1", "10de:20b0");
-    const Snapshot old = read(ampere);
-    EXPECT_EQ(old.gpus[0].nvlinks.size(), 1u);
-    EXPECT_EQ(old.gaps.size(), 1u);
-    EXPECT_EQ(read(texts::changed(ampere, "2.9.0", "2.12.0")).gpus[0].nvlinks.size(), 2u);
-}
-
 TEST(HwlocXml, WithoutMatrixNvlinksAreAGap) {
     const Snapshot snapshot = read(texts::changed(texts::hwloc, "NVLinkBandwidth", "Other"));
     EXPECT_TRUE(snapshot.gpus[0].nvlinks.empty());

@@ -85,7 +85,12 @@ std::vector<std::string> overrides() {
     return texts;
 }
 
-TEST_F(Mutated, HwlocXml) { run({texts::hwloc, to_hwloc_xml(read_machine(texts::hwloc, "x"))}, fuzz_hwloc_xml); }
+TEST_F(Mutated, HwlocXml) {
+    const std::string restricted = read_text_file(BATON_TOPOLOGY_FIXTURES "/container-memory-of-one-socket.xml");
+    run({texts::hwloc, to_hwloc_xml(read_machine(texts::hwloc, "x")), restricted,
+         to_hwloc_xml(read_machine(restricted, "x"))},
+        fuzz_hwloc_xml);
+}
 TEST_F(Mutated, NcclXml) { run({texts::nccl}, fuzz_nccl_xml); }
 TEST_F(Mutated, SnapshotJson) {
     run({snapshot_to_json(read_machine(texts::hwloc, "x")), snapshot_to_json(builders::cube_mesh())},

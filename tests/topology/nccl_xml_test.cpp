@@ -180,6 +180,31 @@ TEST(NcclXml, ChipToChipLinks) {
     EXPECT_EQ(snapshot.gpus[0].c2c_mbps, (Known<int>{80'000, Source::nccl_xml}));
 }
 
+/// As virtual machines' files have it, of GPUs without one.
+TEST(NcclXml, NoChipToChipLinks) {
+    std::string text = texts::nccl;
+    for (int gpu = 0; gpu < 2; ++gpu) text = texts::changed(text, "<nvlink", "<c2c count=\"0\" bw=\"40000\"/><gone");
+    const Snapshot snapshot = read(text);
+    EXPECT_FALSE(snapshot.gpus[0].c2c_links.known());
+    EXPECT_FALSE(snapshot.gpus[0].c2c_mbps.known());
+    EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind.value, LinkKind::PIX);
+}
+
+/// The A40, the RTX A6000 and their like have the A100's NVLink 3, at little more than half its speed.
+TEST(NcclXml, LinksOfGa10xAreSlower) {
+    std::string text = texts::nccl;
+    for (const char *of : {"fffffff:ff:ff.0\" count=\"18", "fffffff:ff:ff.0\" count=\"17"})
+        text = texts::changed(text, of, "fffffff:ff:ff.0\" count=\"4");
+    const auto of_sm = [&](const std::string &sm) {
+        std::string of = text;
+        for (int gpu = 0; gpu < 2; ++gpu) of = texts::changed(of, "sm=\"90\"", "sm=\"" + sm + "\"");
+        return make_graph(read(of)).pair(0, 1);
+    };
+    EXPECT_EQ(of_sm("86").nominal_mbps, (Known<int>{4 * 14'062, Source::table}));
+    EXPECT_EQ(of_sm("86").links, 4);
+    EXPECT_EQ(of_sm("80").nominal_mbps, (Known<int>{100'000, Source::table}));
+}
+
 TEST(NcclXml, EmptySystemIsAGap) {
     const Snapshot snapshot = read("<system version=\"1\"/>");
     EXPECT_TRUE(snapshot.gpus.empty());

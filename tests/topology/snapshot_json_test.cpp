@@ -29,6 +29,7 @@ TEST(SnapshotJson, NothingIsLost) {
     odd.pair(0, 1).measured_mbps = {389'000, Source::measured};
     odd.pair(1, 0).kind = {LinkKind::C2C, Source::override_file};
     odd.host.numa_list.push_back({1, "0-3,8", std::uint64_t{1} << 50});
+    odd.host.restriction = {"0,8", {2, 4}};
     odd.driver = {"580.1", Source::sysfs};
     odd.gaps = {"one", "two"};
     all.push_back(odd);
@@ -36,6 +37,12 @@ TEST(SnapshotJson, NothingIsLost) {
         EXPECT_EQ(snapshot_from_json(snapshot_to_json(snapshot), "x"), snapshot);
         EXPECT_EQ(snapshot_from_json(snapshot_to_json(snapshot, 2), "x"), snapshot);
     }
+}
+
+TEST(SnapshotJson, OlderOnesWithoutARestrictionAreRead) {
+    const std::string text = snapshot_to_json(read_machine(texts::hwloc, "x"));
+    EXPECT_EQ(text.find("restriction"), std::string::npos);
+    EXPECT_FALSE(snapshot_from_json(text, "s.json").host.restriction);
 }
 
 TEST(SnapshotJson, NamesThatAreNotUtf8DoNotStopIt) {
@@ -110,6 +117,22 @@ TEST(SnapshotJson, NumbersThatNoMachineHasAreRefused) {
               "s.json: pci[0].numa_nodes: -1 is not from 0 to 8191");
     EXPECT_EQ(refused([](Snapshot &s) { s.pci[0].numa_nodes = {1, 0}; }), "s.json: pci[0].numa_nodes: not ascending");
     EXPECT_EQ(refused([](Snapshot &s) { s.nvswitches.resize(257); }), "s.json: nvswitches: 257 entries, more than 256");
+    const auto restricted = [&](const Restriction &restriction) {
+        return refused([&](Snapshot &s) {
+            s.host.numa_list = {{0, "0-3", 0}};
+            s.host.restriction = restriction;
+        });
+    };
+    EXPECT_EQ(restricted({"3-1", {}}),
+              "s.json: host.restriction.usable_pus: \"3-1\" is no list of processors, such as \"0-3,8\"");
+    EXPECT_EQ(restricted({"", {1}}), "s.json: host.restriction.usable_pus: names no processor");
+    EXPECT_EQ(restricted({"0", {2, 1}}), "s.json: host.restriction.hidden_nodes: not ascending");
+    EXPECT_EQ(restricted({"0", {8192}}), "s.json: host.restriction.hidden_nodes: 8192 is not from 0 to 8191");
+    EXPECT_EQ(refused([](Snapshot &s) {
+                  s.host.restriction = {"0", {0}};
+              }),
+              "s.json: host.restriction.hidden_nodes: host.numa_list has none that are not hidden");
+    EXPECT_EQ(restricted({"0", {0}}), "s.json: host.restriction.hidden_nodes: 0 is in host.numa_list too");
     EXPECT_EQ(refused([](Snapshot &s) { s.host.pus = -1; }), "s.json: host.pus: -1 is not from 0 to 2147483647");
     EXPECT_EQ(why_not("{\n\"baton_snapshot\":\n1e400}"), "s.json: line 3: number overflow parsing '1e400'");
 }

@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "tests/topology/builders.hpp"
 #include "tests/topology/machines.hpp"
 #include "topology/discover.hpp"
+#include "topology/graph.hpp"
+#include "topology/names.hpp"
 
 namespace baton::topology {
 namespace {
 
-const Host two_xeons{"Intel(R) Xeon(R) Platinum 8480+", 2, 2, 112, 224, Source::hwloc, {}, {}, {}};
+const Host two_xeons{"Intel(R) Xeon(R) Platinum 8480+", 2, 2, 112, 224, Source::hwloc, {}, {}, {}, {}};
 
 Snapshot snapshot_of(const NvmlFacts &nvml, bool access, const Host &host = two_xeons) {
     Snapshot snapshot = assemble(nvml, machines::cuda_for(nvml, access));
@@ -29,7 +32,7 @@ TEST(Summary, EightH200WithHiddenSwitches) {
 TEST(Summary, TwoGpusOnPcieWithoutP2p) {
     EXPECT_EQ(summarize(snapshot_of(machines::two_pcie(P2pStatus::chipset_not_supported), false)),
               "GPUs: 2 x NVIDIA L4 at 0000:10:00.0 0000:20:00.0; driver 550.54.15 (CUDA 13.0); built with CUDA 13.0\n"
-              "links: the pair PHB (a PCIe host bridge), P2P refused\n"
+              "links: the pair PHB (PCIe and one PCIe host bridge, usually the CPU), P2P refused\n"
               "CPU: 2 x Intel(R) Xeon(R) Platinum 8480+, 112 cores, 224 PUs, 2 NUMA nodes; GPU 0 at node 0; GPU 1 at "
               "node 1\n");
 }
@@ -37,11 +40,21 @@ TEST(Summary, TwoGpusOnPcieWithoutP2p) {
 TEST(Summary, UnequalLinksNameTheirPairs) {
     std::string text = summarize(snapshot_of(machines::two_bridges(), true));
     EXPECT_NE(
-        text.find("links: 0-1 2-3 NV12, 300 GB/s per direction nominal, P2P yes; 0-2 0-3 1-2 1-3 SYS (PCIe across "
-                  "NUMA nodes), P2P yes\n"),
+        text.find("links: 0-1 2-3 NV12, 300 GB/s per direction nominal, P2P yes; 0-2 0-3 1-2 1-3 SYS (PCIe and the "
+                  "link between NUMA nodes), P2P yes\n"),
         std::string::npos)
         << text;
     EXPECT_NE(text.find("GPUs 0 1 at node 0; GPUs 2 3 at node 1"), std::string::npos) << text;
+}
+
+/// A header of a benchmark and the legend of baton_topo must not contradict each other.
+TEST(Summary, MeansByKindsWhatAllMean) {
+    Snapshot snapshot = builders::gpus(2);
+    for (const LinkKind kind : {LinkKind::PIX, LinkKind::PXB, LinkKind::PHB, LinkKind::NODE, LinkKind::SYS}) {
+        snapshot.pair(0, 1).kind = snapshot.pair(1, 0).kind = {kind, Source::nvml};
+        const std::string expected = std::string(name_of(kind)) + " (" + meaning_of(kind) + ")";
+        EXPECT_NE(summarize(snapshot).find(expected), std::string::npos) << expected;
+    }
 }
 
 TEST(Summary, OneDeadLinkAmongEight) {
@@ -56,7 +69,7 @@ TEST(Summary, OneDeadLinkAmongEight) {
 
 TEST(Summary, SingleGpuHasNoLinksLine) {
     Snapshot snapshot =
-        snapshot_of(machines::h200_hidden_switches(1), true, {"CPU", 1, 1, 1, 2, Source::hwloc, {}, {}, {}});
+        snapshot_of(machines::h200_hidden_switches(1), true, {"CPU", 1, 1, 1, 2, Source::hwloc, {}, {}, {}, {}});
     EXPECT_EQ(summarize(snapshot),
               "GPUs: 1 x NVIDIA H200 at 0000:10:00.0; driver 580.159.04 (CUDA 13.0); built with CUDA 13.0\n"
               "CPU: CPU, 1 core, 2 PUs, 1 NUMA node\n");

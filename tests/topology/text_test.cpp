@@ -6,6 +6,7 @@
 #include "tests/topology/builders.hpp"
 #include "topology/readers.hpp"
 #include "topology/tool/machine.hpp"
+#include "topology/tool/picture_links.hpp"
 #include "topology/tool/table.hpp"
 #include "topology/tool/view.hpp"
 
@@ -38,6 +39,26 @@ TEST(Text, DevicesHaveTheSpeedOfTheSlowestLinkAboveThem) {
     EXPECT_EQ(view_of(snapshot)[0].nodes[0].branches[0].mbps, 15750);
     snapshot.pci[static_cast<std::size_t>(port)].mbps = {};
     EXPECT_EQ(view_of(snapshot)[0].nodes[0].branches[0].mbps, 31500);
+}
+
+/// A file may tell the sum of the bandwidths alone, of links whose own nobody knows.
+TEST(Text, UncountedLinksAreNotTakenForOne) {
+    Snapshot snapshot = builders::gpus(2);
+    for (int gpu = 0; gpu < 2; ++gpu) {
+        Gpu &from = snapshot.gpus[static_cast<std::size_t>(gpu)];
+        from.nvlink_source = Source::hwloc_xml;
+        NvLink &link = from.nvlinks.emplace_back();
+        link.active = true;
+        link.reported_mbps = 900'000;
+        link.far_end = FarEnd::gpu;
+        link.peer_gpu = 1 - gpu;
+    }
+    const Machine machine = make_machine("", snapshot);
+    EXPECT_THAT(tree_text(machine), HasSubstr("; NVLinks: ? to GPU 1"));
+    EXPECT_EQ(picture::direct_links(machine).at(0).links, 0);
+    for (Gpu &gpu : snapshot.gpus) gpu.nvlinks[0].far_end = FarEnd::hidden_switch;
+    for (Gpu &gpu : snapshot.gpus) gpu.nvlinks[0].peer_gpu = -1;
+    EXPECT_EQ(picture::fabric_links(make_machine("", snapshot)).at(0).links, 0);
 }
 
 /// Firmware that places devices at a socket of several NUMA nodes, and no better.
@@ -104,6 +125,14 @@ TEST(Text, TreeSaysWhereTheNodeIsAssumed) {
     EXPECT_THAT(tree_text(make_machine("", snapshot)), Not(HasSubstr("assumed")));
     const Snapshot two_nodes = read_machine_file(BATON_MACHINES "/power9-v100.xml");
     EXPECT_THAT(tree_text(make_machine("", two_nodes)), Not(HasSubstr("assumed")));
+    Snapshot hidden = read_machine_file(BATON_MACHINES "/h200-dead-link.json");
+    hidden.host.restriction = {"0-15", {1}};  // of two nodes a container may use the memory of one
+    const std::string tree = tree_text(make_machine("", hidden));
+    EXPECT_THAT(tree, Not(HasSubstr("assumed")));
+    EXPECT_THAT(tree, HasSubstr("NUMA node unknown\n"));
+    Snapshot by_its_tree = read_machine_file(BATON_MACHINES "/container-memory-of-one-socket.xml");
+    by_its_tree.gpus[0].numa_node = {};
+    EXPECT_THAT(tree_text(make_machine("", by_its_tree)), Not(HasSubstr("assumed")));
 }
 
 TEST(Text, ListsRanksAndTheirRing) {

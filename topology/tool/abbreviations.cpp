@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "topology/graph.hpp"
 #include "topology/names.hpp"
 
 namespace baton::topology {
@@ -20,33 +21,6 @@ std::string short_kind(LinkKind kind, int links) {
         default:
             return std::string(name_of(kind));
     }
-}
-
-const char *meaning_of(LinkKind kind) {
-    switch (kind) {
-        case LinkKind::SELF:
-            return "itself";
-        case LinkKind::SAME_DEVICE:
-            return "slices of one GPU";
-        case LinkKind::NVLINK:
-        case LinkKind::NVSWITCH:
-            return "NVLinks";
-        case LinkKind::C2C:
-            return "NVLink-C2C";
-        case LinkKind::PIX:
-            return "at most one PCIe switch";
-        case LinkKind::PXB:
-            return "several PCIe switches, without a PCIe host bridge";
-        case LinkKind::PHB:
-            return "PCIe and one PCIe host bridge, usually the CPU";
-        case LinkKind::NODE:
-            return "PCIe and the link between PCIe host bridges of one NUMA node";
-        case LinkKind::SYS:
-            return "PCIe and the link between NUMA nodes";
-        case LinkKind::NONE:
-            return "not known";
-    }
-    return "not known";
 }
 
 std::string Abbreviations::kind(LinkKind kind, int links) {

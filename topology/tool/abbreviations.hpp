@@ -9,8 +9,6 @@ namespace baton::topology {
 
 /// "NV18", "SYS", "X": how the matrix writes it.
 std::string short_kind(LinkKind kind, int links);
-/// "PCIe and the link between NUMA nodes".
-const char *meaning_of(LinkKind kind);
 
 /// The abbreviations that a text uses. Who writes one notes it here: searched for in the text, names of devices would
 /// be taken for some ("GeForce GTX TITAN X").

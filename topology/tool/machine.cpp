@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "topology/groups.hpp"
 #include "topology/names.hpp"
 
 namespace baton::topology {
@@ -41,20 +42,12 @@ TransportAdvice transport_of(const Machine &machine, const Pair &pair) {
 
 std::string gpus_text(const Snapshot &snapshot) {
     if (snapshot.of_ranks.value) return counted(snapshot.gpus.size(), "rank") + " of a communicator";
-    std::vector<std::pair<std::string, int>> kinds;
-    for (const Gpu &gpu : snapshot.gpus) {
-        const std::string name = (gpu.name.empty() ? "GPU" : model_of(gpu.name)) + (gpu.mig ? " (MIG)" : "");
-        const auto found =
-            std::find_if(kinds.begin(), kinds.end(), [&](const auto &kind) { return kind.first == name; });
-        if (found == kinds.end()) {
-            kinds.emplace_back(name, 1);
-        } else {
-            ++found->second;
-        }
-    }
-    if (kinds.empty()) return "no GPU";
+    Groups kinds;
+    for (const Gpu &gpu : snapshot.gpus)
+        kinds.add((gpu.name.empty() ? "GPU" : model_of(gpu.name)) + (gpu.mig ? " (MIG)" : ""), {});
+    if (kinds.list.empty()) return "no GPU";
     std::vector<std::string> parts;
-    for (const auto &[name, count] : kinds) parts.push_back(fmt::format("{} x {}", count, name));
+    for (const auto &[name, gpus] : kinds.list) parts.push_back(fmt::format("{} x {}", gpus.size(), name));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 

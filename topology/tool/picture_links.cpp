@@ -39,9 +39,11 @@ std::vector<FabricLink> fabric_links(const Machine &machine) {
     std::vector<FabricLink> result;
     const std::size_t n = machine.graph.gpus;
     for (std::size_t gpu = 0; gpu < n; ++gpu) {
-        const auto &nvlinks = machine.snapshot.gpus[gpu].nvlinks;
-        int links = static_cast<int>(std::count_if(nvlinks.begin(), nvlinks.end(), leads_to_switch));
-        bool connected = links > 0;
+        const Gpu &from = machine.snapshot.gpus[gpu];
+        bool connected = std::any_of(from.nvlinks.begin(), from.nvlinks.end(), leads_to_switch);
+        int links = static_cast<int>(std::count_if(from.nvlinks.begin(), from.nvlinks.end(), [&](const NvLink &link) {
+            return leads_to_switch(link) && !is_sum_of_links(from, link);
+        }));
         for (std::size_t other = 0; other < n; ++other) {
             const Pair &pair = machine.graph.pair(gpu, other);
             if (pair.kind.value != LinkKind::NVSWITCH) continue;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "topology/groups.hpp"
 #include "topology/names.hpp"
 #include "topology/tool/table.hpp"
 #include "topology/tool/text.hpp"
@@ -18,15 +19,6 @@ std::string known_text(const Known<T> &value, Abbreviations &used) {
 
 /// As nvidia-smi calls GPUs.
 std::string label(const Machine &machine, std::size_t index) { return fmt::format("{}{}", noun_of(machine), index); }
-
-/// Pairs of GPUs by what is said about them, in order of first appearance.
-using Groups = std::vector<std::pair<std::string, std::vector<std::string>>>;
-
-void add_to(Groups &groups, const std::string &key, std::string member) {
-    auto found = std::find_if(groups.begin(), groups.end(), [&](const auto &group) { return group.first == key; });
-    if (found == groups.end()) found = groups.insert(groups.end(), {key, {}});
-    found->second.push_back(std::move(member));
-}
 
 std::string speed_text(const Known<int> &mbps, Abbreviations &used) {
     return mbps.known() ? gbps_text(mbps.value) : used.word("?");
@@ -91,12 +83,13 @@ std::string reasons_text(const Machine &machine, Abbreviations &used) {
             const bool alike = from != to && there == reason(machine, graph.pair(to, from), used);
             if (from == to || (alike && to < from)) continue;
             both = both && alike;
-            add_to(groups, there, fmt::format("{}{}{}", from, alike ? '-' : '>', to));
+            groups.add(there, fmt::format("{}{}{}", from, alike ? '-' : '>', to));
         }
     std::string text;
-    for (const auto &[what, pairs] : groups)
-        text += fmt::format("  {}\n      {}\n",
-                            groups.size() == 1 && both ? "all pairs" : fmt::format("{}", fmt::join(pairs, " ")), what);
+    for (const auto &[what, pairs] : groups.list)
+        text +=
+            fmt::format("  {}\n      {}\n",
+                        groups.list.size() == 1 && both ? "all pairs" : fmt::format("{}", fmt::join(pairs, " ")), what);
     return text;
 }
 

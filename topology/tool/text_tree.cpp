@@ -35,9 +35,14 @@ std::string far_end_text(const Snapshot &snapshot, const NvLink &link) {
     return "somewhere unknown";
 }
 
-/// "18 to hidden NVSwitches, 1 down".
+/// "18 to hidden NVSwitches, 1 down"; "?" where what is read adds an unknown number of them up.
 std::string nvlinks_text(const Snapshot &snapshot, const Gpu &gpu) {
-    std::vector<std::pair<std::string, int>> ends;
+    struct End {
+        std::string text;
+        int links = 0;
+        bool counted = true;
+    };
+    std::vector<End> ends;
     int down = 0;
     for (const NvLink &link : gpu.nvlinks) {
         if (!link.active) {
@@ -45,15 +50,15 @@ std::string nvlinks_text(const Snapshot &snapshot, const Gpu &gpu) {
             continue;
         }
         const std::string end = far_end_text(snapshot, link);
-        const auto found = std::find_if(ends.begin(), ends.end(), [&](const auto &one) { return one.first == end; });
-        if (found == ends.end()) {
-            ends.emplace_back(end, 1);
-        } else {
-            ++found->second;
-        }
+        auto found = std::find_if(ends.begin(), ends.end(), [&](const End &one) { return one.text == end; });
+        if (found == ends.end()) found = ends.insert(ends.end(), {.text = end});
+        ++found->links;
+        found->counted = found->counted && !is_sum_of_links(gpu, link);
     }
     std::string text;
-    for (const auto &[end, count] : ends) text += fmt::format("{}{} to {}", text.empty() ? "" : ", ", count, end);
+    for (const End &end : ends)
+        text += fmt::format("{}{} to {}", text.empty() ? "" : ", ", end.counted ? std::to_string(end.links) : "?",
+                            end.text);
     if (down > 0) text += fmt::format("{}{} down", text.empty() ? "" : ", ", down);
     return text.empty() ? "" : "; NVLinks: " + text;
 }
@@ -106,7 +111,8 @@ bool any_gpu_without_node(const Snapshot &snapshot, const std::vector<Branch> &b
 
 /// The matrix has N/A for GPUs that do not tell their node; here they are on the only one.
 bool assumed_for_gpus(const Snapshot &snapshot, const NodeView &node) {
-    return snapshot.host.numa_list.size() == 1 && node.os_index >= 0 && any_gpu_without_node(snapshot, node.branches);
+    return only_numa_node(snapshot.host) != nullptr && node.os_index >= 0 &&
+           any_gpu_without_node(snapshot, node.branches);
 }
 
 Entry node_entry(const Machine &machine, const NodeView &node) {

@@ -139,7 +139,8 @@ std::vector<SocketView> empty_sockets(const Host &host) {
 /// Where a device of this node belongs: where there is but one node, on that.
 int place_of(const Known<int> &numa_node, const Host &host) {
     if (numa_node.known()) return numa_node.value;
-    return host.numa_list.size() == 1 ? host.numa_list[0].os_index : -1;
+    const NumaNode *only = only_numa_node(host);
+    return only != nullptr ? only->os_index : -1;
 }
 
 int node_of_root(const PciNode &root, const Host &host) {
