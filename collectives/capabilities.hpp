@@ -23,8 +23,9 @@ struct Capabilities {
     std::uint64_t packet_channel_bytes = 0;  // the same for one channel
     std::uint64_t line_bytes = 0;            // as packet_bytes, of lines; 0: lines do not arrive whole here
     std::uint64_t line_channel_bytes = 0;
-    std::uint64_t message_bytes = 0;       // most bytes of a message that its slot holds in packets
-    std::uint64_t message_line_bytes = 0;  // likewise of a line buffer; 0 as line_bytes
+    std::uint64_t message_bytes = 0;         // most bytes of a message that its slot holds in packets
+    std::uint64_t message_line_bytes = 0;    // likewise of a line buffer; 0 as line_bytes
+    std::uint64_t message_staged_bytes = 0;  // of a staging buffer of messages; 0: they are not staged
     std::uint64_t segment_bytes = 0;
     Links links;
     Tuning tuning;

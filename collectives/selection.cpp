@@ -209,7 +209,7 @@ private:
             return false;
         if (goes_in_lines(row.algorithm)) return !through_host() && bytes_in_lines(row) <= most_in_lines();
         const bool message = is_message(request_.operation);
-        if (row.algorithm == Algorithm::staged) return !message || through_host() || !capabilities_.on_gpu;
+        if (row.algorithm == Algorithm::staged) return !message || capabilities_.message_staged_bytes != 0;
         if (row.algorithm != Algorithm::packet) return true;
         return request_.bytes <= (message ? capabilities_.message_bytes : capabilities_.packet_bytes);
     }

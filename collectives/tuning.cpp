@@ -112,7 +112,8 @@ std::uint64_t buffer_capacity(const Tuning &tuning, bool (*uses)(Algorithm), int
             of_a_channel = std::max({of_a_channel, largest, to_a_peer(std::min(row.grain, row.up_to_bytes))});
         }
     }
-    return std::min(most, std::max(of_a_ring, of_a_channel * static_cast<std::uint64_t>(channels)));
+    const std::uint64_t wanted = std::max(of_a_ring, of_a_channel * static_cast<std::uint64_t>(channels));
+    return std::min(most, round_up(wanted, 16));  // buffers hold whole words
 }
 
 std::uint64_t longest_message(const Tuning &tuning, bool (*uses)(Algorithm), std::uint64_t most) {

@@ -6,12 +6,18 @@
 
 #include "util/environment.hpp"
 #include "util/failure.hpp"
+#include "util/json_field.hpp"
 
 namespace baton::core {
 namespace {
 
+/// Not from a pipe, say, whose other end may never come.
 std::string read_file(const std::string &path) {
     constexpr std::size_t most = 1 << 20;
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    if (std::filesystem::is_other(status))
+        fail(BATON_ERR_ARGUMENT, "tuning file {} cannot be read: it is not a regular file", path);
     errno = 0;
     std::ifstream file(path);
     std::string text(most + 1, '\0');
@@ -37,7 +43,8 @@ std::vector<TuningTable> read_file_in_force(const std::string &path) {
 }  // namespace
 
 std::optional<std::string> user_tuning_path() {
-    if (const char *folder = variable("XDG_CONFIG_HOME")) return std::string(folder) + "/baton/tuning.json";
+    const char *const folder = variable("XDG_CONFIG_HOME");
+    if (folder != nullptr && folder[0] == '/') return std::string(folder) + "/baton/tuning.json";
     if (const char *home = variable("HOME")) return std::string(home) + "/.config/baton/tuning.json";
     return std::nullopt;
 }
@@ -47,11 +54,13 @@ std::vector<TuningTable> read_tuning_file(const std::string &path) { return pars
 std::vector<TuningTable> read_tuning(const char *setting) {
     const std::string given = setting == nullptr ? "" : setting;
     if (given == "none") return {};
-    if (!given.empty() && given[0] == '{') return parse_tuning(given, "given as text");
+    if (is_json_text(given)) return parse_tuning(given, "given as text");
     if (!given.empty()) return read_file_in_force(given);
     const std::optional<std::string> path = user_tuning_path();
-    std::error_code ignored;
-    if (!path || !std::filesystem::exists(*path, ignored)) return {};
+    if (!path) return {};
+    std::error_code error;
+    // Only where it is not there: one behind a folder that may not be searched is the user's all the same.
+    if (std::filesystem::status(*path, error).type() == std::filesystem::file_type::not_found) return {};
     return read_file_in_force(*path);
 }
 

@@ -20,7 +20,8 @@ std::vector<TuningTable> read_tuning_file(const std::string &path);
 /// What a setting stands for (baton_config.tuning): a text in this format, "none", or a file; where it is null or
 /// empty, the user's file if there is one. Throws as read_tuning_file() does, with the remedy.
 std::vector<TuningTable> read_tuning(const char *setting);
-/// $XDG_CONFIG_HOME/baton/tuning.json or ~/.config/baton/tuning.json, there or not; nothing without a home folder.
+/// $XDG_CONFIG_HOME/baton/tuning.json or, where that is unset or no absolute path (for which its specification wants it
+/// ignored), ~/.config/baton/tuning.json, there or not; nothing without a home folder.
 std::optional<std::string> user_tuning_path();
 
 /// What Baton was compiled with.

@@ -132,13 +132,12 @@ private:
         all_.push_back(std::move(measured));
     }
 
-    /// Those that stay for the sizes above. Not the compiled in ones where what is in force follows the links instead:
-    /// in a file they would be stronger than these.
+    /// Those that stay for the sizes above. In a file the compiled in ones would be stronger than they are, where the
+    /// links decide, for instance: in their place goes what is in force.
     std::span<const core::TuningRow> rows_above(const Measured &measured) const {
         const core::TuningTable *table = core::table_for(before_, measured.tuned.operation);
-        return table == nullptr || (table->built_in && !measured.table_above)
-                   ? std::span<const core::TuningRow>()
-                   : core::rows_for(before_, measured.tuned.operation);
+        const bool as_in_force = (table == nullptr || table->built_in) && !measured.in_force_above.empty();
+        return as_in_force ? measured.in_force_above : core::rows_for(before_, measured.tuned.operation);
     }
 
     /// Both files, or where one or what is printed cannot be written, neither.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "collectives/tuning_file.hpp"
+#include "world.hpp"
 
 namespace baton::bench::tune {
 
@@ -82,6 +83,20 @@ std::string plan_of(const std::string &explanation) { return explanation.substr(
 bool runs_as(const Candidate &candidate, const std::string &plan) {
     const std::string name = name_of(candidate);
     return candidate.channels == 0 ? plan.compare(0, name.size() + 2, name + ", ") == 0 : plan == name;
+}
+
+Candidate row_of(baton_operation operation, const std::string &plan, int channels) {
+    for (const core::Way &way : core::ways_of(operation)) {
+        Candidate row;
+        row.algorithm = way.algorithm;
+        row.mover = way.mover;
+        if (runs_as(row, plan)) {
+            const int used = std::stoi(plan.substr(name_of(row).size() + 2));
+            row.channels = used == channels ? 0 : used;
+            return row;
+        }
+    }
+    throw Error(fmt::format("{} has no way \"{}\"", baton_operation_name(operation), plan));
 }
 
 std::vector<std::size_t> sizes_for(baton_operation operation, std::size_t max_bytes) {

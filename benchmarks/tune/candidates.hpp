@@ -44,6 +44,9 @@ std::string plan_of(const std::string &explanation);
 /// Whether a plan is what the candidate stands for; where packets do not fit, for instance, it is not.
 bool runs_as(const Candidate &candidate, const std::string &plan);
 
+/// The row that stands for a plan of an operation on a communicator of so many channels. Throws Error where it is none.
+Candidate row_of(baton_operation operation, const std::string &plan, int channels);
+
 /// Powers of two from smallest_bytes up. Of messages none where all would be buffered: those go in packets, whose row
 /// would stand for all longer ones.
 std::vector<std::size_t> sizes_for(baton_operation operation, std::size_t max_bytes);

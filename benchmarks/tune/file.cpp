@@ -10,6 +10,7 @@
 #include "collectives/tuning_file.hpp"
 #include "util/environment.hpp"
 #include "util/failure.hpp"
+#include "util/json_field.hpp"
 #include "world.hpp"
 
 namespace baton::bench::tune {
@@ -20,7 +21,7 @@ namespace {
 std::optional<std::string> named_file() {
     const char *setting = core::variable("BATON_TUNING");
     const std::string given = setting == nullptr ? "none" : setting;
-    return given == "none" || given[0] == '{' ? std::nullopt : std::optional(given);
+    return given == "none" || core::is_json_text(given) ? std::nullopt : std::optional(given);
 }
 
 }  // namespace
@@ -40,7 +41,8 @@ std::string file_to_write(const std::string &asked_for) {
 const char *tuning_in_force() {
     const auto named = named_file();
     std::error_code error;
-    return !named || std::filesystem::exists(*named, error) ? core::variable("BATON_TUNING") : "none";
+    const bool is_new = named && std::filesystem::status(*named, error).type() == std::filesystem::file_type::not_found;
+    return is_new ? "none" : core::variable("BATON_TUNING");
 }
 
 bool is_read(const std::string &path) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <memory>
 
@@ -19,6 +20,9 @@ constexpr double hopeless = 2;
 
 constexpr int warm_up_calls = 5;
 constexpr int most_calls = 20;  // of a round
+
+/// No table that is compiled in changes above.
+constexpr std::size_t largest_looked_at = std::size_t{1} << 30;
 
 Shape shape_of(const Tuned &tuned, std::size_t bytes) {
     return {tuned.kind, BATON_FLOAT32, BATON_SUM, bytes / baton_type_size(BATON_FLOAT32), InPlaceForm::no};
@@ -65,6 +69,7 @@ struct Entry {
     std::unique_ptr<perf::Side> side;
     std::string plan;
     double first_seconds = 0;  // a call, before the rounds
+    double seconds = 0;        // a call, by the median of the rounds
 };
 
 class Sweep {
@@ -72,11 +77,13 @@ public:
     Sweep(const Setting &setting, const Tuned &tuned)
         : options_(setting.options),
           mode_(setting.options.graph ? perf::Mode::graph : perf::Mode::eager),
+          channels_(setting.communicator.info().channels),
           sizes_(sizes_for(tuned.operation, setting.options.max_bytes)) {
         const Communicator &communicator = setting.communicator;
         measured_.tuned = tuned;
-        measured_.candidates = candidates_for(tuned.operation, ranks_of(communicator), communicator.size(),
-                                              communicator.info().channels, !options_.graph && communicator.size() > 1);
+        const bool copy_engines = !options_.graph && communicator.size() > 1;
+        measured_.candidates =
+            candidates_for(tuned.operation, ranks_of(communicator), communicator.size(), channels_, copy_engines);
         if (sizes_.empty()) {
             return;
         }
@@ -100,10 +107,19 @@ public:
                 std::erase_if(candidates, is_one);
             }
         }
+        enter(tuning_in_force(), "what is in force");
+        for (const std::size_t size : sizes_) {  // so that what is in force can stay, whatever its number of channels
+            auto &candidates = measured_.candidates;
+            const Candidate in_force = plan_in_force(size).row;
+            const bool possible = in_force.mover != core::Mover::copy_engine || copy_engines;
+            if (possible && std::find(candidates.begin(), candidates.end(), in_force) == candidates.end()) {
+                candidates.push_back(in_force);
+            }
+        }
         for (const Candidate &candidate : measured_.candidates) {
             enter(tuning_with(setting.key, tuned.operation, candidate).c_str(), name_of(candidate));
         }
-        enter(tuning_in_force(), "what is in force");
+        std::rotate(contenders_.begin(), contenders_.begin() + 1, contenders_.end());  // behind all candidates
     }
 
     Measured run() {
@@ -111,22 +127,54 @@ public:
             measure(bytes);
         }
         if (!sizes_.empty()) {
-            measured_.table_above = has_table_above(sizes_.back());
+            measured_.in_force_above = in_force_above(sizes_.back());
         }
         return std::move(measured_);
     }
 
 private:
-    /// At the first larger size whose message is not buffered: of that its row alone says nothing.
-    bool has_table_above(std::size_t bytes) const {
-        while (bytes <= SIZE_MAX / 2) {
-            bytes *= 2;
-            const std::string larger = contenders_.back()->explanation(shape_of(measured_.tuned, bytes));
-            if (larger.find(": buffered at the receiver") == std::string::npos) {
-                return larger.find(": tuning table for ") != std::string::npos;
+    struct Plan {
+        core::TuningRow row;  // whatever its size
+        bool by_table = false;
+        bool buffered = false;  // of which no row says anything
+    };
+    Plan plan_in_force(std::size_t bytes) const {
+        const std::string explanation = contenders_.back()->explanation(shape_of(measured_.tuned, bytes));
+        const auto says = [&](const char *text) { return explanation.find(text) != std::string::npos; };
+        return {row_of(measured_.tuned.operation, plan_of(explanation), channels_), says(": tuning table for "),
+                says(": buffered at the receiver")};
+    }
+
+    /// Whatever decides there: the links, what is possible. Nothing where it is tables alone.
+    std::vector<core::TuningRow> in_force_above(std::size_t largest) const {
+        std::vector<core::TuningRow> rows;
+        bool by_table = true;
+        const std::size_t end = std::max(largest_looked_at, 2 * largest);
+        for (std::size_t before = largest, bytes = 2 * largest; bytes <= end; before = bytes, bytes *= 2) {
+            const Plan plan = plan_in_force(bytes);
+            if (plan.buffered) {
+                continue;
+            }
+            by_table = by_table && plan.by_table;
+            if (!rows.empty() && rows.back() != plan.row) {
+                rows.back().up_to_bytes = last_size_of(rows.back(), before, bytes);
+            }
+            if (rows.empty() || rows.back() != plan.row) {
+                rows.push_back(plan.row);
             }
         }
-        return false;
+        return by_table ? std::vector<core::TuningRow>() : rows;
+    }
+
+    /// The largest size from `first` on that runs so, `after` being one that does not. Of the bytes between two
+    /// elements, of which nothing is known, a power of two is where tables end or begin.
+    std::size_t last_size_of(const core::TuningRow &row, std::size_t first, std::size_t after) const {
+        const std::size_t element = baton_type_size(BATON_FLOAT32);
+        while (after - first > element) {
+            const std::size_t middle = first + (after - first) / 2 / element * element;
+            (plan_in_force(middle).row == row ? first : after) = middle;
+        }
+        return std::has_single_bit(after) ? after - 1 : first;
     }
 
     /// The candidates that run as themselves, and what is in force unless it is one of them.
@@ -145,15 +193,19 @@ private:
         return entries;
     }
 
-    /// The first calls tell how many a round may have, and who has no chance.
+    /// The first calls tell how many a round may have, and which candidates have no chance beside the fastest one.
     void warm_up(std::vector<Entry> &entries, const std::string &in_force) const {
         double fastest = INFINITY;
+        double fastest_candidate = INFINITY;
         for (Entry &entry : entries) {
             entry.first_seconds = entry.side->warm_up(warm_up_calls);
             fastest = std::min(fastest, entry.first_seconds);
+            if (is_candidate(entry)) {
+                fastest_candidate = std::min(fastest_candidate, entry.first_seconds);
+            }
         }
         std::erase_if(entries, [&](const Entry &entry) {
-            return entry.plan != in_force && entry.first_seconds > hopeless * fastest;
+            return entry.plan != in_force && entry.first_seconds > hopeless * fastest_candidate;
         });
         const int calls = perf::calls_for(options_.budget / options_.rounds, fastest, most_calls);
         for (Entry &entry : entries) {
@@ -165,13 +217,43 @@ private:
         const Shape shape = shape_of(measured_.tuned, bytes);
         Measured::InForce in_force{contenders_.back()->plan(shape), 0};
         std::vector<Entry> entries = entries_at(shape, in_force.plan);
-        warm_up(entries, in_force.plan);
+        run_rounds(entries, in_force.plan, bytes);
+        Sample sample{bytes, std::vector<std::optional<double>>(measured_.candidates.size()), {}};
+        for (const Entry &entry : entries) {
+            if (is_candidate(entry)) {
+                sample.seconds[entry.contender] = entry.seconds;
+            }
+            if (entry.plan == in_force.plan) {
+                in_force.seconds = entry.seconds;
+                sample.in_force = is_candidate(entry) ? std::optional(entry.contender) : std::nullopt;
+            }
+        }
+        if (const auto winner = winner_of(sample, options_.noise)) {
+            sample.in_force_stays = !wins_again(*winner, *sample.in_force, bytes);
+        }
+        measured_.samples.push_back(std::move(sample));
+        measured_.in_force.push_back(std::move(in_force));
+    }
+
+    /// The fastest of many is faster than it is by itself: of equals it is the one that was lucky.
+    bool wins_again(std::size_t winner, std::size_t in_force, std::size_t bytes) const {
+        const Shape shape = shape_of(measured_.tuned, bytes);
+        const std::string plan_in_force = contenders_[in_force]->plan(shape);
+        std::vector<Entry> two;
+        for (const std::size_t candidate : {winner, in_force}) {
+            two.push_back({candidate, contenders_[candidate]->side(shape, mode_), contenders_[candidate]->plan(shape)});
+        }
+        run_rounds(two, plan_in_force, bytes);
+        return two.size() == 2 && two[1].seconds > two[0].seconds * (1 + options_.noise);
+    }
+
+    void run_rounds(std::vector<Entry> &entries, const std::string &in_force, std::size_t bytes) const {
+        warm_up(entries, in_force);
         for (int round = 0; round < options_.rounds; ++round) {
             for (const std::size_t index : perf::round_order(entries.size(), round)) {
                 entries[index].side->run_checked_round();
             }
         }
-        Sample sample{bytes, std::vector<std::optional<double>>(measured_.candidates.size()), {}};
         for (Entry &entry : entries) {
             const perf::Timing timing = entry.side->finish();
             if (timing.wrong > 0) {
@@ -179,21 +261,15 @@ private:
                                           baton_operation_name(measured_.tuned.operation), bytes,
                                           contenders_[entry.contender]->name(), timing.wrong));
             }
-            const bool is_candidate = entry.contender < sample.seconds.size();
-            if (is_candidate) {
-                sample.seconds[entry.contender] = timing.median;
-            }
-            if (entry.plan == in_force.plan) {
-                in_force.seconds = timing.median;
-                sample.in_force = is_candidate ? std::optional(entry.contender) : std::nullopt;
-            }
+            entry.seconds = timing.median;
         }
-        measured_.samples.push_back(std::move(sample));
-        measured_.in_force.push_back(std::move(in_force));
     }
+
+    bool is_candidate(const Entry &entry) const { return entry.contender < measured_.candidates.size(); }
 
     const Options &options_;
     const perf::Mode mode_;
+    const int channels_;
     const std::vector<std::size_t> sizes_;
     Measured measured_;
     std::unique_ptr<BatonLibrary> buffers_;

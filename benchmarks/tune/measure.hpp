@@ -27,12 +27,13 @@ struct Measured {
     Tuned tuned;
     std::vector<Candidate> candidates;
     std::vector<Sample> samples;
-    std::vector<InForce> in_force;  // by sample
-    bool table_above = false;       // whether a table says what is in force above the largest, not the links
+    std::vector<InForce> in_force;                // by sample
+    std::vector<core::TuningRow> in_force_above;  // for the sizes above the largest sample, unless tables say it
 };
 
-/// Times and verifies every candidate that is possible, in turns with the others and with what is in force. Collective;
-/// the same result on all ranks. Throws Refusal where a result is wrong.
+/// Times and verifies every candidate that is possible, in turns with the others and with what is in force, and
+/// whichever is faster than that once more, beside it alone. Collective; the same result on all ranks. Throws Refusal
+/// where a result is wrong.
 Measured measure(const Setting &setting, const Tuned &tuned);
 
 }  // namespace baton::bench::tune

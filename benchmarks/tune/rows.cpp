@@ -27,7 +27,7 @@ bool is_near_fastest(std::size_t candidate, const Sample &sample, double noise) 
 /// Whether no other candidate should be taken at this size: none is better by more than noise, nor as good and in
 /// force.
 bool is_good(std::size_t candidate, const Sample &sample, double noise) {
-    const bool keep = sample.in_force && is_near_fastest(*sample.in_force, sample, noise);
+    const bool keep = sample.in_force && (sample.in_force_stays || is_near_fastest(*sample.in_force, sample, noise));
     return keep ? candidate == *sample.in_force : is_near_fastest(candidate, sample, noise);
 }
 
@@ -52,6 +52,17 @@ struct Run {
 };
 
 }  // namespace
+
+std::optional<std::size_t> winner_of(const Sample &sample, double noise) {
+    if (!sample.in_force || is_near_fastest(*sample.in_force, sample, noise)) {
+        return std::nullopt;
+    }
+    const auto &seconds = sample.seconds;
+    const auto faster = [](const std::optional<double> &one, const std::optional<double> &other) {
+        return one.value_or(INFINITY) < other.value_or(INFINITY);
+    };
+    return static_cast<std::size_t>(std::min_element(seconds.begin(), seconds.end(), faster) - seconds.begin());
+}
 
 std::vector<core::TuningRow> derive_rows(const std::vector<Candidate> &candidates, const std::vector<Sample> &samples,
                                          double noise, std::vector<std::size_t> &chosen) {

@@ -15,7 +15,8 @@
 ///             filled again.  3. The last channel to have taken its part hands slot and buffer back.
 /// The sender completes when all but the last two pieces of each channel have been taken. Steps: 1 flight, plus one per
 /// further two pieces. Wire: message bytes. Synchronisation: a word of each channel, both ways, and the word that hands
-/// the slot back; the header is only compared. Scratch: the staging buffer.
+/// the slot back. Scratch: the staging buffer. On the host a header may name the sender's buffer, where that is mapped
+/// here (Issuer::messages()): then nothing is staged, and the receiver pulls (HostExecutor, take_header()).
 namespace baton::core {
 
 /// How a channel's part of a message goes through staging.

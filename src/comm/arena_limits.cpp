@@ -69,4 +69,15 @@ ArenaLayout::Limits arena_limits(const baton_config &config, const Capabilities 
     return limits;
 }
 
+void take_arena_sizes(const ArenaLayout::Limits &limits, const ArenaLayout &layout, Capabilities &capabilities) {
+    capabilities.message_bytes = layout.message_capacity;
+    capabilities.message_line_bytes = limits.message_lines;
+    capabilities.message_staged_bytes = layout.message_staged;
+    capabilities.packet_channel_bytes = layout.packets_per_channel * packet_payload / 16 * 16;
+    capabilities.packet_bytes = limits.packets / 16 * 16;
+    capabilities.line_bytes = limits.lines / 16 * 16;
+    capabilities.line_channel_bytes = ArenaLayout::share_in_lines(layout.lines_per_channel);
+    capabilities.segment_bytes = layout.segment_bytes;
+}
+
 }  // namespace baton::core

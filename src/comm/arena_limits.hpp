@@ -14,4 +14,7 @@ namespace baton::core {
 ArenaLayout::Limits arena_limits(const baton_config &config, const Capabilities &capabilities, bool reach_each_other,
                                  const std::vector<int> &generations);
 
+/// What of a call fits arenas that are laid out so.
+void take_arena_sizes(const ArenaLayout::Limits &limits, const ArenaLayout &layout, Capabilities &capabilities);
+
 }  // namespace baton::core

@@ -12,6 +12,7 @@
 #include "topology/index_set.hpp"
 #include "topology/readers.hpp"
 #include "util/failure.hpp"
+#include "util/json_field.hpp"
 
 namespace baton::core {
 namespace {
@@ -63,7 +64,7 @@ std::string not_for(const Override &said, const std::string &communicator) {
 std::optional<Override> read_topology(const char *setting) {
     const std::string given = setting == nullptr ? "" : setting;
     if (given.empty() || given == "none") return std::nullopt;
-    if (given[0] == '{') return topology::read_override(given, "given as text");
+    if (is_json_text(given)) return topology::read_override(given, "given as text");
     std::string text;
     try {
         text = topology::read_text_file(given);

@@ -39,7 +39,7 @@ PlannedCall Planner::plan(const Request &request) const {
     constexpr std::uint64_t most = (std::uint64_t{1} << step_bits) - 1;
     // A channel's pieces of a staged message are numbered as steps are; two of them fill its part of a staging buffer.
     if (is_message(request.operation) && call.plan.algorithm == Algorithm::staged &&
-        request.bytes / parts_.view.layout.message_staged >= most / 2 - 1) {
+        request.bytes / parts_.capabilities.message_staged_bytes >= most / 2 - 1) {
         fail(BATON_ERR_UNSUPPORTED,
              "a message of {} bytes through staging takes more than {} pieces; make several of it", request.bytes,
              most);

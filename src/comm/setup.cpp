@@ -24,8 +24,8 @@ struct RankReport {
     std::int32_t generation = 0;
     std::int32_t multiprocessors = 0;
     char uuid[48] = {};
-    char name[80] = {};
-    std::int32_t ranks_in_its_world = 0;  // worlds differ where ranks have been spawned
+    char name[sizeof(baton_info::device_name)] = {};  // as long as who measures a table for it can tell
+    std::int32_t ranks_in_its_world = 0;              // worlds differ where ranks have been spawned
     ProcessorBits processors;
 };
 

@@ -51,13 +51,7 @@ void Setup::settle_capabilities(bool reach_each_other) {
     for (const DeviceIdentity &gpu : gpus_) generations.push_back(gpu.generation);
     const ArenaLayout::Limits limits = arena_limits(config_, capabilities_, reach_each_other, generations);
     const ArenaLayout layout = ArenaLayout::make(view_.size, capabilities_.channels, limits);
-    capabilities_.message_bytes = layout.message_capacity;
-    capabilities_.message_line_bytes = limits.message_lines;
-    capabilities_.packet_channel_bytes = layout.packets_per_channel * packet_payload / 16 * 16;
-    capabilities_.packet_bytes = limits.packets / 16 * 16;
-    capabilities_.line_bytes = limits.lines / 16 * 16;
-    capabilities_.line_channel_bytes = ArenaLayout::share_in_lines(layout.lines_per_channel);
-    capabilities_.segment_bytes = layout.segment_bytes;
+    take_arena_sizes(limits, layout, capabilities_);
     capabilities_.packet_limit_set = config_.packet_limit != unset_size;
     if (config_.copy_engine_limit != unset_size) capabilities_.copy_engine_limit = config_.copy_engine_limit;
     view_.layout = layout;

@@ -103,7 +103,15 @@ double JsonField::real(double least, double most) const {
     return value_.get<double>();
 }
 
+bool is_json_text(std::string_view setting) {
+    const std::size_t first = setting.find_first_not_of(" \t\r\n");
+    return first != std::string_view::npos && setting[first] == '{';
+}
+
 json parse_json(std::string_view text, const std::string &origin) {
+    // The parser would take it for the end.
+    if (text.find('\0') != std::string_view::npos)
+        fail(BATON_ERR_ARGUMENT, "{}: has a zero byte, so is not text", origin);
     Watcher watcher;
     try {
         const auto on_event = [&](int depth, json::parse_event_t event, json &parsed) {

@@ -47,6 +47,9 @@ private:
     std::string path_;
 };
 
+/// Whether what may be the name of a file is the text of one, an object.
+bool is_json_text(std::string_view setting);
+
 /// Refuses what is not JSON (saying where), nesting that nobody writes, and a key that stands twice in one object
 /// (naming it; nlohmann keeps the last; which one was meant is not for us to say).
 nlohmann::json parse_json(std::string_view text, const std::string &origin);

@@ -84,6 +84,16 @@ TEST(TuneCandidates, AreKnownByTheirPlan) {
     EXPECT_FALSE(runs_as(push, "push by kernel, 16 channels"));
 }
 
+TEST(TuneCandidates, AreTheRowsOfPlansToo) {
+    Candidate row{.algorithm = Algorithm::push, .mover = Mover::kernel, .channels = 8};
+    EXPECT_EQ(row_of(BATON_ALLGATHER, "push by kernel, 8 channels", 32), row);
+    row.channels = 0;
+    EXPECT_EQ(row_of(BATON_ALLGATHER, "push by kernel, 32 channels", 32), row) << "all that there are";
+    row = {.algorithm = Algorithm::staged, .mover = Mover::host};
+    EXPECT_EQ(row_of(BATON_SEND, "staged by host, 1 channel", 1), row);
+    EXPECT_THROW(row_of(BATON_ALLGATHER, "pull by kernel, 8 channels", 32), Error);
+}
+
 TEST(TuneCandidates, BecomeATableOfOneRow) {
     const core::TuningKey key{"NVIDIA H200", "NVSwitch", 8};
     for (const Candidate &candidate : candidates_for(BATON_REDUCE_SCATTER, Ranks::on_gpus, 2, 4, true)) {
@@ -167,6 +177,21 @@ TEST(TuneRows, KeepWhatIsInForceWithinTheNoise) {
     EXPECT_THAT(Derived({{2, 1, 1.01}, {1.01, 1, 1.01}}, 0.02, {0, 0}).chosen, ElementsAre(1, 0));
     EXPECT_THAT(Derived({{1, 0.99, 2}, {2, 1, 3}}, 0.02, {std::nullopt, 0}).chosen, ElementsAre(1, 1))
         << "no candidate is in force";
+}
+
+TEST(TuneRows, KeepWhatIsInForceWhereTheFasterOneDoesNotWinAgain) {
+    constexpr double noise = 0.02;
+    Sample sample{256, {1.0, 0.9, std::nullopt, 0.95}, 0};
+    EXPECT_EQ(winner_of(sample, noise), 1U);
+    EXPECT_EQ(winner_of({256, {1.0, 0.99}, 0}, noise), std::nullopt) << "as good";
+    EXPECT_EQ(winner_of({256, {1.0, 0.9}, std::nullopt}, noise), std::nullopt) << "no candidate is in force";
+    const std::vector<Candidate> candidates(4);
+    std::vector<std::size_t> chosen;
+    derive_rows(candidates, {sample}, noise, chosen);
+    EXPECT_THAT(chosen, ElementsAre(1));
+    sample.in_force_stays = true;
+    derive_rows(candidates, {sample}, noise, chosen);
+    EXPECT_THAT(chosen, ElementsAre(0));
 }
 
 TEST(TuneRows, LeaveOutWhatIsNotPossible) {

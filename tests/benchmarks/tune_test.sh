@@ -52,6 +52,15 @@ expect 0 "#   larger: staged by host" run "$tune" --device host --op allgather -
 grep -qF '{"algorithm": "staged", "mover": "host"}' "$file2" || fail "the row of larger sizes is gone"
 rm -- "$file2"
 
+# So where no file says it: the plans of larger sizes are the same with the new file, though not their reasons.
+plans_above() { plans allreduce | awk '$1 + 0 > 2048 {print $1, $(NF - 5), $(NF - 4), $(NF - 3)}'; }
+before=$(BATON_TUNING=none plans_above)
+expect 0 "# written: $file2" run "$tune" --device host --op allreduce --max 2K --rounds 3 --file "$file2"
+after=$(BATON_TUNING=$file2 plans_above)
+[ "$before" = "$after" ] || fail "plans above --max were $before, and are $after: $(cat "$file2")"
+grep -q '1048576 .* by host' <<<"$before" || fail "no plans are told: $before"
+rm -- "$file2"
+
 # A table that says something else than what is compiled in is followed.
 printf '{"version": 1, "tables": [{"gpu": "host", "link": "shared memory", "ranks": %d, "operations": {"allgather": [{"algorithm": "staged", "mover": "host"}]}}]}' \
     "$ranks" >"$file"
@@ -82,7 +91,8 @@ long=$(printf 'x%.0s' {1..300})
 for path in "$folder/loop" "$folder/$long"; do
     expect 2 "cannot write $path: " run "$tune" --device host --op put --max 256 --file "$path"
 done
-BATON_TUNING=$folder/loop expect 2 "cannot write $folder/loop: " run "$tune" --device host --op put --max 256
+BATON_TUNING=$folder/loop expect 1 "tuning file $folder/loop cannot be read: Too many levels of symbolic links" \
+    run "$tune" --device host --op put --max 256 --file "$folder/nothing.json"
 rm -- "$folder/loop"
 expect 2 "give --file" env -u HOME -u XDG_CONFIG_HOME "$tune" --device host --op put --max 256
 expect 2 "cannot write new.json: No such file or directory" sh -c 'mkdir "$0" && cd "$0" && rmdir "$0" && exec "$@"' "$folder/gone" \

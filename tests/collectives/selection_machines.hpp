@@ -44,12 +44,21 @@ inline Capabilities gpu(int size) {
     return capabilities;
 }
 
+/// GPUs that do not reach each other.
+inline Capabilities gpu_apart(int size) {
+    Capabilities capabilities = gpu(size);
+    capabilities.reaches_buffers = false;
+    capabilities.message_staged_bytes = 2 << 20;
+    return capabilities;
+}
+
 inline Capabilities host() {
     Capabilities capabilities;
     capabilities.size = 4;
     capabilities.packet_bytes = 8192;
     capabilities.packet_channel_bytes = 8208;
     capabilities.message_bytes = 16384;
+    capabilities.message_staged_bytes = 65536;
     capabilities.reach_reason = "refused";
     capabilities.tuning = parse_tuning(host_table, "test");
     return capabilities;

@@ -296,8 +296,7 @@ TEST(Selection, WhatGpusCannotReachGoesThroughArenas) {
         for (const int size : {1, 2, 8}) {
             for (const baton_transport transport :
                  {BATON_TRANSPORT_AUTO, BATON_TRANSPORT_KERNEL, BATON_TRANSPORT_COPY_ENGINE, BATON_TRANSPORT_ZERO_SM}) {
-                Capabilities apart = gpu(size);
-                apart.reaches_buffers = false;
+                Capabilities apart = gpu_apart(size);
                 apart.transport = transport;
                 apart.copy_engine_limit = 1;
                 if (!with_table) apart.tuning.clear();
@@ -321,8 +320,7 @@ TEST(Selection, WhatGpusCannotReachGoesThroughArenas) {
 }
 
 TEST(Selection, SaysWhyGpusStage) {
-    Capabilities apart = gpu(8);
-    apart.reaches_buffers = false;
+    Capabilities apart = gpu_apart(8);
     apart.reach_reason = "GPUs 2 and 3 do not reach each other";
     for (const baton_operation operation :
          {BATON_ALLGATHER, BATON_ALLTOALL, BATON_BROADCAST, BATON_REDUCE_SCATTER, BATON_ALLREDUCE})
@@ -338,8 +336,7 @@ TEST(Selection, SaysWhyGpusStage) {
 
 /// The links between GPUs say nothing about them.
 TEST(Selection, GpusApartHaveATableOfTheirOwn) {
-    Capabilities apart = gpu(8);
-    apart.reaches_buffers = false;
+    Capabilities apart = gpu_apart(8);
     apart.tuning = {nearest_table(built_in_tables(), staging_tuning_key(std::vector<std::string>(8, "NVIDIA B200")))};
     for (const baton_operation operation :
          {BATON_ALLGATHER, BATON_ALLTOALL, BATON_BROADCAST, BATON_REDUCE_SCATTER, BATON_ALLREDUCE}) {
@@ -366,8 +363,8 @@ TEST(Selection, AnswersEveryRequestWithAPlanThatCanRun) {
         capabilities.tuning = {nearest_table(built_in_tables(), key)};
         return capabilities;
     };
-    Capabilities apart = gpu(8), bare = gpu(8);
-    apart.reaches_buffers = false;
+    const Capabilities apart = gpu_apart(8);
+    Capabilities bare = gpu(8);
     bare.tuning.clear();
     const Links ring = ring_of({0, 1, 2, 3, 4, 5, 6, 7}), islands = islands_of({0, 0, 0, 0, 1, 1, 1, 1});
     for (Capabilities capabilities :

@@ -1,6 +1,7 @@
 // The tuning table as data: its rows, its key, its text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -233,9 +234,11 @@ TEST(TuningText, CompiledInHasEveryOperationAndKindOfMemory) {
 /// Where its machine has room for its packets and lines, that is.
 TEST(TuningText, EveryRowThatIsCompiledInAppliesToTheRanksOfItsTable) {
     for (const TuningTable &table : built_in_tables()) {
-        Capabilities capabilities = table.key.on_host() ? host() : gpu(table.key.ranks);
-        capabilities.size = table.key.ranks;
-        capabilities.reaches_buffers = !table.key.is_apart();
+        const int ranks = table.key.ranks;
+        Capabilities capabilities = table.key.is_apart() ? gpu_apart(ranks) : gpu(ranks);
+        if (table.key.on_host()) capabilities = host();
+        capabilities.size = ranks;
+        if (table.key.on_host()) capabilities.reaches_buffers = true;
         capabilities.packet_bytes = capabilities.packet_channel_bytes = 1 << 20;
         capabilities.line_bytes = capabilities.line_channel_bytes = capabilities.message_line_bytes = 1 << 24;
         capabilities.tuning = {table};
@@ -286,9 +289,14 @@ TEST_F(TuningFile, IsWhatTheSettingSays) {
     const std::string own = write("baton/tuning.json", text);
     EXPECT_EQ(read_tuning(nullptr).at(0).origin, own);
     EXPECT_EQ(read_tuning("").at(0).origin, own);
+    EXPECT_EQ(read_tuning(("\n \t" + text).c_str()).at(0).origin, "given as text");
     EXPECT_TRUE(read_tuning("none").empty());
-    const test::SetVariable no_config("XDG_CONFIG_HOME", {}), home("HOME", "/home/somebody");
-    EXPECT_EQ(user_tuning_path(), "/home/somebody/.config/baton/tuning.json");
+    const test::SetVariable home("HOME", "/home/somebody");
+    for (const std::optional<std::string> &no_folder :
+         {std::optional<std::string>(), std::optional<std::string>("relative")}) {
+        const test::SetVariable config("XDG_CONFIG_HOME", no_folder);
+        EXPECT_EQ(user_tuning_path(), "/home/somebody/.config/baton/tuning.json");
+    }
 }
 
 TEST_F(TuningFile, ThatCannotBeReadIsAnError) {
@@ -296,6 +304,14 @@ TEST_F(TuningFile, ThatCannotBeReadIsAnError) {
                 AllOf(HasSubstr("missing.json"), HasSubstr("No such file")));
     EXPECT_THAT(refused_setting(folder_.c_str()), AllOf(HasSubstr(folder_), HasSubstr("directory")));
     EXPECT_THAT(refused_setting(write("empty.json", "").c_str()), HasSubstr("empty.json: parse error at line 1"));
+    const std::string behind_a_zero = text_of("\"send\": [" + push + "]") + std::string(1, '\0') + "more";
+    EXPECT_THAT(refused_setting(write("zero.json", behind_a_zero).c_str()), HasSubstr("zero.json: has a zero byte"));
+    const std::string pipe = folder_ + "/pipe";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_THAT(refused_setting(pipe.c_str()), HasSubstr("pipe cannot be read: it is not a regular file"));
+    std::filesystem::create_symlink("tuning.json", folder_ + "/baton/tuning.json");
+    EXPECT_THAT(refused_setting(nullptr), HasSubstr("Too many levels of symbolic links"));
+    std::filesystem::remove(folder_ + "/baton/tuning.json");
     write("baton/tuning.json", "{\n\n\"version\": 1,");
     EXPECT_THAT(refused_setting(nullptr), AllOf(HasSubstr("baton/tuning.json"), HasSubstr("line 3")));
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "collectives/selection.hpp"
 #include "collectives/tuning_file.hpp"
 #include "comm/config.hpp"
 #include "transport/transport.hpp"
@@ -89,6 +90,62 @@ TEST(ArenaLimits, TheShortestRingsHoldARunOfLines) {
             const ArenaLayout layout = ArenaLayout::make(ranks, channels, {.lines = least});
             EXPECT_GE(layout.lines_per_channel * static_cast<std::uint64_t>(ranks) / 2, lines_of_run)
                 << ranks << " ranks, " << channels << " channels";
+        }
+    }
+}
+
+/// Up to its last size: a row that its own buffers are too small for would never be followed there.
+TEST(ArenaLimits, BuffersHoldWhatTheRowsThatTheyAreMadeForPutIntoThem) {
+    const baton_config config = resolve_config(nullptr);
+    for (TuningKey key : {TuningKey{"NVIDIA H200", "NVSwitch", 1}, TuningKey{"NVIDIA H200", TuningKey::apart, 1},
+                          TuningKey{"host", "shared memory", 1}}) {
+        for (key.ranks = 2; key.ranks <= 16; ++key.ranks) {
+            const TuningTable &table = nearest_table(built_in_tables(), key);
+            for (const int channels : key.on_host() ? std::vector{1} : std::vector{8, 31, 64}) {
+                Capabilities capabilities = capabilities_of(table, key.ranks);
+                capabilities.channels = channels;
+                capabilities.reaches_buffers = !key.is_apart();
+                const Arenas made = arenas(config, capabilities, !key.is_apart());
+                take_arena_sizes(made.limits, made.layout, capabilities);
+                for (const auto &[operation, rows] : table.operations) {
+                    // Of those of more than 8 ranks a peer has less memory than the longest rows of 8 take.
+                    if (operation == BATON_SEND && key.ranks > 8) continue;
+                    for (const TuningRow &row : rows) {
+                        if (!goes_in_packets(row.algorithm) && !goes_in_lines(row.algorithm)) continue;
+                        if (row.up_to_bytes == TuningRow::no_limit ||
+                            !serves(*way_by(operation, row.algorithm), key.ranks))
+                            continue;
+                        for (const std::uint64_t bytes : {row.up_to_bytes, row.up_to_bytes - 1}) {
+                            Request request;
+                            request.operation = operation;
+                            request.count = request.bytes = bytes;
+                            const Plan plan = select(request, capabilities);
+                            EXPECT_TRUE(plan.reason == Reason::tuned || plan.reason == Reason::buffered)
+                                << to_string(key) << ", " << channels << " channels, "
+                                << baton_operation_name(operation) << " of " << bytes << ": "
+                                << describe(plan, request, capabilities);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Or a message's pieces would be empty, and never come to an end.
+TEST(ArenaLimits, StagingHoldsTwoPiecesOfEachChannelOrThereIsNone) {
+    const baton_config config = resolve_config(nullptr);
+    for (TuningKey key : {TuningKey{"NVIDIA H200", "NVSwitch", 1}, TuningKey{"NVIDIA H200", TuningKey::apart, 1},
+                          TuningKey{"host", "shared memory", 1}}) {
+        for (key.ranks = 1; key.ranks <= max_ranks; ++key.ranks) {
+            const Capabilities capabilities = capabilities_of(nearest_table(built_in_tables(), key), key.ranks);
+            const std::uint64_t staged = arenas(config, capabilities, !key.is_apart()).layout.message_staged;
+            if (capabilities.on_gpu && !key.is_apart()) {
+                EXPECT_EQ(staged, 0U) << to_string(key);
+            } else {
+                const int channels = capabilities.on_gpu ? message_lanes : 1;
+                EXPECT_GE(staged, 2 * static_cast<std::uint64_t>(channels) * copy_granule) << to_string(key);
+            }
         }
     }
 }
