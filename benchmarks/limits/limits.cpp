@@ -117,9 +117,8 @@ void describe(Limits &limits, bool on_gpu, bool graph) {
         limits.how.push_back("limit of bandwidth: memcpy into the others' shared pages, " + copies_text(limits));
     }
     limits.how.emplace_back(
-        "wire = (limit of latency + bytes that a rank must send / limit of bandwidth) / time; the limit of all_pairs "
-        "is "
-        "the larger of all_pairs and ring");
+        "wire = (limit of latency + bytes that a rank must send / limit of bandwidth) / time; "
+        "the limit of all_pairs is the larger of all_pairs and ring");
 }
 
 }  // namespace

@@ -279,7 +279,9 @@ BATON_API baton_result baton_config_init_sized(baton_config *config, size_t size
  * MPI_THREAD_SINGLE or higher; where several threads create or destroy communicators or windows, what MPI demands for
  * calls from them (MPI_THREAD_SERIALIZED, or MULTIPLE if at once). With transport auto the communicator is on GPUs when
  * every rank sees one, and on the host when no rank does; a rank uses the device that is current in the calling thread,
- * so call cudaSetDevice() first. Ranks may share a GPU.
+ * so call cudaSetDevice() first. Ranks may share a GPU. Where GPUs do not reach each other's memory (baton_info
+ * .peer_access 0), CUDA lets this call, and baton_window_create(), wait for all kernels that run on the ranks' GPUs:
+ * none of those may wait for what a rank enqueues only afterwards, or both run into the timeout.
  */
 BATON_API baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *config, baton_comm_t *comm);
 
@@ -463,8 +465,9 @@ BATON_API baton_result baton_group_drop(void);
  * Collective: gives each rank `bytes` (the same on all ranks) of memory that all ranks can reach, zeroed: of the
  * communicator's kind; where GPUs do not reach each other's memory, pinned host memory, which kernels and the host use
  * at the same address. `base` gets this rank's memory. At most 64 windows are alive on a communicator, else
- * BATON_ERR_UNSUPPORTED. Blocks until all ranks have mapped it. Fails on all ranks if it fails on one, also for wrong
- * arguments.
+ * BATON_ERR_UNSUPPORTED. Blocks until all ranks have mapped it, and where GPUs do not reach each other's memory until
+ * the kernels that run on them have ended, as baton_comm_create(). Fails on all ranks if it fails on one, also for
+ * wrong arguments.
  */
 BATON_API baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base);
 /* Collective; waits for the work enqueued on the window's communicator. Its memory is free again when it returns (on

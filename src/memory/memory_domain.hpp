@@ -48,7 +48,7 @@ public:
     virtual Export export_region(const PointerInfo &info) = 0;
 
     /// Maps a peer's region; takes over `fd` (closes it in any case). Returns the address in this process. Throws with
-    /// the reason. Must not wait for running kernels.
+    /// the reason. Must not wait for running kernels, but where GPUs do not reach each other, of which baton.h warns.
     virtual void *import_region(int owner, const RegionPost &post, int fd) = 0;
 
     /// Undoes import_region. May wait for this device's running kernels: only with no operation in flight.

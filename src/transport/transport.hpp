@@ -173,8 +173,8 @@
 ///   - Copies, but copy_own(), happen between their call and the next signal_all() or wait(), in no order among each
 ///     other; after the last one, perhaps never. They wait for begin() and for wait() and wait_credits() before them,
 ///     and for nothing else: not for wait_all(), nor for reduce(). Nor does signal_all() wait for reduce(): what it
-///     reads is free after credits only. copy_own() is done, in the stream's order, by the next wait() or finish();
-///     there may be several.
+///     reads is free after credits only. copy_own() is done, in the stream's order, by the next signal_all() or
+///     finish(); there may be several.
 namespace baton::core {
 
 /// Shares of large copies start at multiples of this: a line that two channels write halves of crosses the links twice.

@@ -24,6 +24,17 @@ TEST_F(Explain, NamesAPlanForEveryOperation) {
         }
 }
 
+/// In the variant whose copies between processes are refused (refused_single_copies.cpp).
+TEST_F(Explain, SaysThatTheSystemRefusesSingleCopies) {
+    const char *const single_copies = std::getenv("BATON_TEST_SINGLE_COPIES");
+    if (single_copies == nullptr || size() == 1) GTEST_SKIP() << "they are not";
+    ASSERT_STREQ(single_copies, "refused");
+    char text[4096];
+    ASSERT_OK(baton_explain(comm(), BATON_ALLGATHER, 1 << 20, BATON_FLOAT32, BATON_SUM, nullptr, nullptr, text,
+                            sizeof(text)));
+    EXPECT_NE(std::strstr(text, "the system refuses process_vm_readv"), nullptr) << text;
+}
+
 TEST_F(Explain, KnowsNoOtherOperations) {
     char text[100];
     EXPECT_ERROR(

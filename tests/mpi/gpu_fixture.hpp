@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include "collective_case.hpp"
@@ -8,6 +9,16 @@
 #define ASSERT_CUDA(call) ASSERT_EQ(cudaSuccess, call)
 
 namespace baton::test {
+
+/// A function of the driver as CUDA 11.0 had it (later ones of cuCtxCreate take more), so that no test links libcuda.
+template <class Function>
+Function *driver_function(const char *name) {
+    void *function = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    EXPECT_CUDA(cudaGetDriverEntryPointByVersion(name, &function, 11000, cudaEnableDefault, &found));
+    EXPECT_NE(function, nullptr) << name;
+    return reinterpret_cast<Function *>(function);
+}
 
 /// What `work` enqueues on the stream, to be launched as often as wanted. May end with a launch under way.
 class Graph {

@@ -1,6 +1,4 @@
 // Device memory freed and allocated again, managed, of more than 4 GiB; and host memory where it does not belong.
-#include <cuda.h>
-
 #include <thread>
 
 #include "gpu_memory.hpp"
@@ -124,13 +122,9 @@ TEST_F(GpuMemory, OfAWindowThatGraphsHaveUsedComesBackWithThem) {
 }
 
 bool has_context(int device) {
-    void *function = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    EXPECT_CUDA(
-        cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &function, 12000, cudaEnableDefault, &found));
+    const auto state = driver_function<decltype(cuDevicePrimaryCtxGetState)>("cuDevicePrimaryCtxGetState");
     unsigned int flags = 0;
     int active = 0;
-    const auto state = reinterpret_cast<decltype(&cuDevicePrimaryCtxGetState)>(function);
     EXPECT_EQ(CUDA_SUCCESS, state(device, &flags, &active));
     return active != 0;
 }

@@ -1,6 +1,4 @@
 // Streams as CUDA has them, beyond those that a program makes for itself: streams.cpp has what holds on hosts too.
-#include <cuda.h>
-
 #include <thread>
 
 #include "gpu_fixture.hpp"
@@ -56,16 +54,6 @@ TEST_F(GpuStreams, OfAnotherDeviceAreRefused) {
     EXPECT_OK(baton_group_end());
     EXPECT_CUDA(cudaStreamDestroy(foreign));
     expect_works(comm());
-}
-
-/// A function of the driver as of CUDA 11.0, without linking it.
-template <class Function>
-Function *driver_function(const char *name) {
-    void *found = nullptr;
-    cudaDriverEntryPointQueryResult result{};
-    EXPECT_CUDA(cudaGetDriverEntryPointByVersion(name, &found, 11000, cudaEnableDefault, &result));
-    EXPECT_NE(found, nullptr) << name;
-    return reinterpret_cast<Function *>(found);
 }
 
 /// Each context has default streams of its own, and Baton's calls are on the primary one's.

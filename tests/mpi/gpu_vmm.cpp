@@ -1,21 +1,10 @@
 // Memory mapped in reserved address space (VMM): shareable by file descriptor or not, in chunks, mapped anew.
-#include <cuda.h>
-
 #include "gpu_memory.hpp"
 
 namespace baton::test {
 namespace {
 
 class GpuVmm : public GpuMemory {};
-
-/// The driver's entry points, so that the test needs no libcuda at link time.
-template <class Function>
-Function driver(const char *name) {
-    void *function = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    EXPECT_CUDA(cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found));
-    return reinterpret_cast<Function>(function);
-}
 
 /// A range mapped from physical allocations side by side, shareable by file descriptor or not at all. A chunk's worth
 /// of address space behind it is reserved and not mapped.
@@ -26,16 +15,18 @@ public:
         property_.requestedHandleTypes = type;
         property_.location = {CU_MEM_LOCATION_TYPE_DEVICE, {environment().device}};
         std::size_t granularity = 0;
-        EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemGetAllocationGranularity)>("cuMemGetAllocationGranularity")(
-                                    &granularity, &property_, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-        chunk_ = (bytes / chunks + granularity) / granularity * granularity;
         EXPECT_EQ(CUDA_SUCCESS,
-                  driver<decltype(&cuMemAddressReserve)>("cuMemAddressReserve")(&address_, size() + chunk_, 0, 0, 0));
+                  driver_function<decltype(cuMemGetAllocationGranularity)>("cuMemGetAllocationGranularity")(
+                      &granularity, &property_, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+        chunk_ = (bytes / chunks + granularity) / granularity * granularity;
+        EXPECT_EQ(CUDA_SUCCESS, driver_function<decltype(cuMemAddressReserve)>("cuMemAddressReserve")(
+                                    &address_, size() + chunk_, 0, 0, 0));
         map();
     }
     ~VmmRange() {
         unmap();
-        EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemAddressFree)>("cuMemAddressFree")(address_, size() + chunk_));
+        EXPECT_EQ(CUDA_SUCCESS,
+                  driver_function<decltype(cuMemAddressFree)>("cuMemAddressFree")(address_, size() + chunk_));
     }
     VmmRange(const VmmRange &) = delete;
     VmmRange &operator=(const VmmRange &) = delete;
@@ -51,19 +42,21 @@ public:
 private:
     void map() {
         for (std::size_t i = 0; i < handles_.size(); ++i) {
-            EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemCreate)>("cuMemCreate")(&handles_[i], chunk_, &property_, 0));
             EXPECT_EQ(CUDA_SUCCESS,
-                      driver<decltype(&cuMemMap)>("cuMemMap")(address_ + i * chunk_, chunk_, 0, handles_[i], 0));
+                      driver_function<decltype(cuMemCreate)>("cuMemCreate")(&handles_[i], chunk_, &property_, 0));
+            EXPECT_EQ(CUDA_SUCCESS, driver_function<decltype(cuMemMap)>("cuMemMap")(address_ + i * chunk_, chunk_, 0,
+                                                                                    handles_[i], 0));
         }
         CUmemAccessDesc access{};
         access.location = property_.location;
         access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-        EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemSetAccess)>("cuMemSetAccess")(address_, size(), &access, 1));
+        EXPECT_EQ(CUDA_SUCCESS,
+                  driver_function<decltype(cuMemSetAccess)>("cuMemSetAccess")(address_, size(), &access, 1));
     }
     void unmap() {
         for (std::size_t i = 0; i < handles_.size(); ++i) {
-            EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemUnmap)>("cuMemUnmap")(address_ + i * chunk_, chunk_));
-            EXPECT_EQ(CUDA_SUCCESS, driver<decltype(&cuMemRelease)>("cuMemRelease")(handles_[i]));
+            EXPECT_EQ(CUDA_SUCCESS, driver_function<decltype(cuMemUnmap)>("cuMemUnmap")(address_ + i * chunk_, chunk_));
+            EXPECT_EQ(CUDA_SUCCESS, driver_function<decltype(cuMemRelease)>("cuMemRelease")(handles_[i]));
         }
     }
 

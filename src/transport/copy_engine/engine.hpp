@@ -130,7 +130,7 @@ private:
     cudaStream_t stream_;
     CopyBatch batch_;
     std::vector<Copy> own_;
-    bool head_launched_ = false;     // of this operation's first copy
+    bool head_is_past_ = false;      // of this operation's first copy; or there was none
     bool head_to_wait_for_ = false;  // before the next signal
     std::uint64_t wait_all_ = 0;     // the step of a wait_all() that has not been launched yet
     std::array<Remote, max_ranks> send_of_{};

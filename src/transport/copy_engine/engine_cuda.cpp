@@ -67,7 +67,7 @@ void CopyEngine::sync(const SyncActions &actions, cudaStream_t stream) {
 
 bool CopyEngine::begin(const Arrival &mine) {
     mine_ = mine;
-    head_launched_ = false;
+    head_is_past_ = false;
     sync({.begin = true}, stream_);
     let_pushes_follow();
     return true;
@@ -88,8 +88,8 @@ cudaStream_t CopyEngine::stream_behind_waits() {
 }
 
 void CopyEngine::copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
-    const std::uint64_t head = head_launched_ || destination == source ? 0 : head_of(bytes);
-    head_launched_ = true;
+    const std::uint64_t head = head_is_past_ || destination == source ? 0 : head_of(bytes);
+    head_is_past_ = true;
     if (head > 0) {
         launch_copy(destination, source, head, copy_blocks, SyncDomain::remote, stream_behind_waits());
         head_to_wait_for_ = true;
@@ -123,7 +123,7 @@ bool CopyEngine::wait(int peer, std::uint64_t step) {
 }
 void CopyEngine::credit_all(std::uint64_t step) { sync({.credit = step}, stream_behind_waits()); }
 bool CopyEngine::wait_credits(std::uint64_t step) {
-    head_launched_ = true;  // no head any more: it would not wait for these
+    head_is_past_ = true;  // a later one would not wait for these
     sync({.wait_credits = step}, lane_.pushes.get());
     return true;
 }

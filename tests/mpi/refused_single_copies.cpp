@@ -1,0 +1,16 @@
+// A library that lies before libc (LD_PRELOAD): the system refuses copies between processes, as Yama's ptrace_scope 1
+// does between siblings.
+#include <sys/uio.h>
+
+#include <cerrno>
+
+extern "C" {
+ssize_t process_vm_readv(pid_t, const iovec *, unsigned long, const iovec *, unsigned long, unsigned long) {
+    errno = EPERM;
+    return -1;
+}
+ssize_t process_vm_writev(pid_t, const iovec *, unsigned long, const iovec *, unsigned long, unsigned long) {
+    errno = EPERM;
+    return -1;
+}
+}
