@@ -5,7 +5,7 @@
 
 /// Broadcast by pulling, on the host: every rank copies the root's buffer, all of them at once. Where each needs a
 /// system call for that, the root makes a part of their copies.
-///   1. Tell every peer where my buffer is; wait for all.
+///   1. Tell every peer where my buffer is (the root's is in both places where it is in place); wait for all.
 ///   2. Root:   copy the first part to every other rank that has named its buffer, and signal it; copy to its own
 ///      receive buffer; wait for a signal of every other rank.
 ///      Others: copy the rest, or all; signal the root; wait for its signal.
@@ -14,18 +14,21 @@
 namespace baton::core {
 
 /// Bytes that the root copies to each of the others, so that all end together. Its own copy takes a quarter of the time
-/// of one by the system (64 KiB 1.3 and 6 us, AMD EPYC), so of each it has time for 3/4 / n. A system call for less
-/// than 16 KiB is not worth a wait.
-BATON_HD inline std::uint64_t copied_by_root(std::uint64_t bytes, int ranks) {
-    constexpr std::uint64_t page = 4096, least = 16384;
-    const std::uint64_t part = bytes / (4 * static_cast<std::uint64_t>(ranks)) * 3 / page * page;
+/// of one by the system (64 KiB 1.3 and 6 us, AMD EPYC), beyond the caches about three quarters (docs/experiments.md),
+/// and in place none: of each it has time for 3/4, 1/4 or 1 / n. A system call for less than 16 KiB is not worth a
+/// wait.
+BATON_HD inline std::uint64_t copied_by_root(std::uint64_t bytes, int ranks, bool in_place) {
+    constexpr std::uint64_t page = 4096, least = 16384, cached = 1 << 20;
+    const std::uint64_t quarters = in_place ? 4 : bytes <= cached ? 3 : 1;
+    const std::uint64_t part = bytes / (4 * static_cast<std::uint64_t>(ranks)) * quarters / page * page;
     return part < least ? 0 : part;
 }
 
 template <class Engine>
 BATON_HD void broadcast_pull_from_root(Engine &engine, const CollectiveArgs &args) {
     const bool helps = engine.ranks_help() && engine.copies_by_system(args.arrival.send);
-    const std::uint64_t by_root = helps ? copied_by_root(args.bytes, engine.size()) : 0;
+    const bool in_place = args.arrival.recv.word == args.arrival.send.word;
+    const std::uint64_t by_root = helps ? copied_by_root(args.bytes, engine.size(), in_place) : 0;
     const auto writes_to = [&](int /*peer*/) { return by_root != 0; };
     if (!engine.begin(args.arrival) || !engine.await_all(writes_to)) return;
     for (int step = 1; step < engine.size() && by_root != 0; ++step) {
@@ -47,7 +50,8 @@ BATON_HD void broadcast_pull(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all(reads_from)) return;
     const bool has_help =
         engine.ranks_help() && !engine.send_of(args.root).is_mapped() && args.arrival.recv.names_a_buffer();
-    const std::uint64_t by_root = has_help ? copied_by_root(args.bytes, engine.size()) : 0;
+    const bool in_place = engine.recv_of(args.root).address == engine.send_of(args.root).address;
+    const std::uint64_t by_root = has_help ? copied_by_root(args.bytes, engine.size(), in_place) : 0;
     engine.copy_from(args.recv + by_root, engine.send_of(args.root) + by_root, args.bytes - by_root);
     engine.signal(args.root, 1);
     if (by_root == 0 || engine.wait(args.root, 1)) engine.finish();

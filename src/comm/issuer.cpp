@@ -54,6 +54,7 @@ Issuer::Reachable Issuer::make_reachable(const PlannedCall &call, Buffers::Use &
         made.recv = reached.pointer;
     }
     if (call.peer_may_help()) arrival.recv = buffers.at_hand(request.recv, request.recv_info, call.recv_bytes());
+    if (call.is_root_in_place()) arrival.recv = arrival.send;
     if (planner_.skips_staging_if_mapped(call)) {
         Plan straight = call.plan;
         straight.algorithm = algorithm_without_staging(request.operation);

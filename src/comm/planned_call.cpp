@@ -59,7 +59,13 @@ bool PlannedCall::stages_recv() const { return way_ == nullptr || way_->needs_re
 bool PlannedCall::peer_may_help() const {
     if (!has_peers() || plan.algorithm != Algorithm::pull) return false;
     if (request.operation == BATON_RECV) return true;
-    return request.operation == BATON_BROADCAST && request.root != rank && copied_by_root(request.bytes, size) != 0;
+    return request.operation == BATON_BROADCAST && request.root != rank &&
+           copied_by_root(request.bytes, size, true) != 0;
+}
+
+bool PlannedCall::is_root_in_place() const {
+    return has_peers() && plan.algorithm == Algorithm::pull && request.operation == BATON_BROADCAST &&
+           request.root == rank && request.send == request.recv;
 }
 
 /// Of reduce_scatter the first rank's result goes over its own block, which nobody else reads.

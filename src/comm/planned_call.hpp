@@ -31,6 +31,8 @@ public:
     bool stages_recv() const;
     /// Whether a peer copies a part into this rank's recv buffer if that is named; if not, this rank copies all of it.
     bool peer_may_help() const;
+    /// Of a broadcast by pull: the others' shares of the copies go by it.
+    bool is_root_in_place() const;
     /// Of its synchronisation, which numbers an operation's steps with step_bits; rounded up.
     std::uint64_t most_steps(std::uint64_t segment_bytes) const;
     /// Whether in place its result has to be made elsewhere, or its input copied away before.

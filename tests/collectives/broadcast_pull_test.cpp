@@ -45,7 +45,8 @@ struct Case {
     int ranks;
     std::size_t bytes;
     bool help;
-    bool mapped = false;  // all that the root could spare the others is a memcpy each
+    bool mapped = false;    // all that the root could spare the others is a memcpy each
+    bool in_place = false;  // of the root
 };
 class BroadcastPull : public testing::TestWithParam<Case> {};
 
@@ -55,9 +56,10 @@ TEST_P(BroadcastPull, TheRootCopiesAPartForWhoNamesItsBuffer) {
     const std::size_t bytes = GetParam().bytes;
     const bool help = GetParam().help, mapped = GetParam().mapped;
     const int root = ranks - 1, unnamed = ranks > 2 ? 1 : -1;
-    const std::uint64_t part = help && !mapped ? core::copied_by_root(bytes, ranks) : 0;
+    const bool in_place = GetParam().in_place;
+    const std::uint64_t part = help && !mapped ? core::copied_by_root(bytes, ranks, in_place) : 0;
     HostNode node(ranks, 4096);
-    const std::vector<std::byte> sent = random_bytes(1, bytes);
+    std::vector<std::byte> sent = random_bytes(1, bytes);
     std::vector<std::vector<std::byte>> received(static_cast<std::size_t>(ranks), std::vector<std::byte>(bytes));
     node.with_ranks({}, [&](const HostNode::Rank &rank) {
         const int me = rank.view.rank;
@@ -73,19 +75,19 @@ TEST_P(BroadcastPull, TheRootCopiesAPartForWhoNamesItsBuffer) {
         request.root = root;
         core::CollectiveArgs args;
         args.arrival = HostNode::Rank::arrival(request, sent.data(), recv.data());
-        if (me == root) args.arrival.recv = {};
+        if (me == root) args.arrival.recv = in_place ? args.arrival.send : core::BufferRef();
         if (me != root) args.arrival.send = {};
         if (me == unnamed) args.arrival.recv = {};
         args.send = sent.data();
-        args.recv = recv.data();
+        args.recv = me == root && in_place ? sent.data() : recv.data();
         args.bytes = bytes;
         args.root = root;
         for (int turn = 0; turn < 3; ++turn) {
             std::fill(recv.begin(), recv.end(), std::byte{0xEE});
             Counting engine(rank.view, reach, scratch);
-            engine.own = recv.data();
+            engine.own = args.recv;
             core::broadcast_pull(engine, args);
-            EXPECT_TRUE(recv == sent) << "rank " << me << " turn " << turn;
+            EXPECT_EQ(std::memcmp(args.recv, sent.data(), bytes), 0) << "rank " << me << " turn " << turn;
             const int helped = ranks - 1 - (unnamed >= 0 ? 1 : 0);
             EXPECT_EQ(engine.written, me == root ? part * static_cast<std::uint64_t>(helped) : 0) << me;
             EXPECT_EQ(engine.read, me == root ? 0 : me == unnamed ? bytes : bytes - part) << me;
@@ -96,19 +98,24 @@ INSTANTIATE_TEST_SUITE_P(Host, BroadcastPull,
                          testing::Values(Case{2, 1, true}, Case{2, 45055, true}, Case{2, 65536, true},
                                          Case{2, 1000001, true}, Case{2, 1000001, false}, Case{3, 100003, true},
                                          Case{4, 1000001, true}, Case{4, 1000001, false}, Case{2, 1000001, true, true},
-                                         Case{4, 1000001, true, true}),
+                                         Case{4, 1000001, true, true}, Case{2, 3000001, true},
+                                         Case{3, 3000001, true, false, true}, Case{2, 65536, true, false, true}),
                          [](const auto &instance) {
                              return std::to_string(instance.param.ranks) + "Ranks" +
                                     std::to_string(instance.param.bytes) + (instance.param.help ? "Helped" : "Alone") +
-                                    (instance.param.mapped ? "Mapped" : "");
+                                    (instance.param.mapped ? "Mapped" : "") +
+                                    (instance.param.in_place ? "InPlace" : "");
                          });
 
 TEST(CopiedByRoot, IsWholePagesOrNothing) {
-    EXPECT_EQ(core::copied_by_root(65536, 2), 24576u);
-    EXPECT_EQ(core::copied_by_root(1 << 20, 4), 196608u);
-    EXPECT_EQ(core::copied_by_root(43000, 2), 0u);
-    EXPECT_EQ(core::copied_by_root(0, 2), 0u);
-    EXPECT_EQ(core::copied_by_root((std::uint64_t{1} << 63) - 1, 2), (std::uint64_t{3} << 60) - 4096);
+    EXPECT_EQ(core::copied_by_root(65536, 2, false), 24576u);
+    EXPECT_EQ(core::copied_by_root(65536, 2, true), 32768u);
+    EXPECT_EQ(core::copied_by_root(1 << 20, 4, false), 196608u);
+    EXPECT_EQ(core::copied_by_root(1 << 22, 4, false), 262144u);
+    EXPECT_EQ(core::copied_by_root(1 << 22, 4, true), 1048576u);
+    EXPECT_EQ(core::copied_by_root(43000, 2, false), 0u);
+    EXPECT_EQ(core::copied_by_root(0, 2, true), 0u);
+    EXPECT_EQ(core::copied_by_root((std::uint64_t{1} << 63) - 1, 2, true), (std::uint64_t{1} << 62) - 4096);
 }
 
 }  // namespace
