@@ -107,19 +107,20 @@ public:
                 std::erase_if(candidates, is_one);
             }
         }
+        const auto enter_candidate = [&](const Candidate &candidate) {
+            enter(tuning_with(setting.key, tuned.operation, candidate).c_str(), name_of(candidate));
+        };
+        std::for_each(measured_.candidates.begin(), measured_.candidates.end(), enter_candidate);
         enter(tuning_in_force(), "what is in force");
-        for (const std::size_t size : sizes_) {  // so that what is in force can stay, whatever its number of channels
-            auto &candidates = measured_.candidates;
+        for (const std::size_t size : sizes_) {
             const Candidate in_force = plan_in_force(size).row;
             const bool possible = in_force.mover != core::Mover::copy_engine || copy_engines;
-            if (possible && std::find(candidates.begin(), candidates.end(), in_force) == candidates.end()) {
-                candidates.push_back(in_force);
+            if (possible && !candidates_run_as_in_force(size)) {
+                measured_.candidates.push_back(in_force);
+                enter_candidate(in_force);
+                std::iter_swap(contenders_.end() - 2, contenders_.end() - 1);  // what is in force is the last
             }
         }
-        for (const Candidate &candidate : measured_.candidates) {
-            enter(tuning_with(setting.key, tuned.operation, candidate).c_str(), name_of(candidate));
-        }
-        std::rotate(contenders_.begin(), contenders_.begin() + 1, contenders_.end());  // behind all candidates
     }
 
     Measured run() {
@@ -133,6 +134,14 @@ public:
     }
 
 private:
+    /// Or what is in force, with some other number of channels, could not stay.
+    bool candidates_run_as_in_force(std::size_t bytes) const {
+        const Shape shape = shape_of(measured_.tuned, bytes);
+        const std::string in_force = contenders_.back()->plan(shape);
+        return std::any_of(contenders_.begin(), contenders_.end() - 1,
+                           [&](const auto &candidate) { return candidate->plan(shape) == in_force; });
+    }
+
     struct Plan {
         core::TuningRow row;  // whatever its size
         bool by_table = false;

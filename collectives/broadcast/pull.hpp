@@ -14,12 +14,12 @@
 namespace baton::core {
 
 /// Bytes that the root copies to each of the others, so that all end together. Its own copy takes a quarter of the time
-/// of one by the system (64 KiB 1.3 and 6 us, AMD EPYC), beyond the caches about three quarters (docs/experiments.md),
-/// and in place none: of each it has time for 3/4, 1/4 or 1 / n. A system call for less than 16 KiB is not worth a
-/// wait.
+/// of one by the system (64 KiB 1.3 and 6 us, AMD EPYC), beyond the caches half of it or more (docs/experiments.md has
+/// what other parts take), and in place none: so of each it has time for 3/(4n), 1/(2n) or 1/n. A system call for less
+/// than 16 KiB is not worth a wait.
 BATON_HD inline std::uint64_t copied_by_root(std::uint64_t bytes, int ranks, bool in_place) {
     constexpr std::uint64_t page = 4096, least = 16384, cached = 1 << 20;
-    const std::uint64_t quarters = in_place ? 4 : bytes <= cached ? 3 : 1;
+    const std::uint64_t quarters = in_place ? 4 : bytes <= cached ? 3 : 2;
     const std::uint64_t part = bytes / (4 * static_cast<std::uint64_t>(ranks)) * quarters / page * page;
     return part < least ? 0 : part;
 }

@@ -111,7 +111,7 @@ TEST(CopiedByRoot, IsWholePagesOrNothing) {
     EXPECT_EQ(core::copied_by_root(65536, 2, false), 24576u);
     EXPECT_EQ(core::copied_by_root(65536, 2, true), 32768u);
     EXPECT_EQ(core::copied_by_root(1 << 20, 4, false), 196608u);
-    EXPECT_EQ(core::copied_by_root(1 << 22, 4, false), 262144u);
+    EXPECT_EQ(core::copied_by_root(1 << 22, 4, false), 524288u);
     EXPECT_EQ(core::copied_by_root(1 << 22, 4, true), 1048576u);
     EXPECT_EQ(core::copied_by_root(43000, 2, false), 0u);
     EXPECT_EQ(core::copied_by_root(0, 2, true), 0u);
