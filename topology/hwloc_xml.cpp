@@ -219,10 +219,7 @@ private:
     /// Its complete set has processors that are switched off, too, which no part of it has, and its other one not those
     /// that this process may not use.
     void place_at_machine() {
-        IndexSet pus;
-        const auto add = [&](const auto &part) { pus.insert(IndexSet::from_list(part.cpuset).value_or(IndexSet())); };
-        std::for_each(builder_.snapshot.host.package_list.begin(), builder_.snapshot.host.package_list.end(), add);
-        std::for_each(builder_.snapshot.host.numa_list.begin(), builder_.snapshot.host.numa_list.end(), add);
+        IndexSet pus = builder_.pus_of_parts();
         if (pus.empty()) return;
         for (const int index : at_machine_) {
             PciNode &root = builder_.snapshot.pci[static_cast<std::size_t>(index)];

@@ -96,6 +96,14 @@ bool IndexSet::contains(const IndexSet &other) const {
     return true;
 }
 
+IndexSet IndexSet::intersection(const IndexSet &other) const {
+    IndexSet both;
+    for (std::size_t group = 0; group < std::min(groups_.size(), other.groups_.size()); ++group)
+        both.groups_.push_back(groups_[group] & other.groups_[group]);
+    while (!both.groups_.empty() && both.groups_.back() == 0) both.groups_.pop_back();
+    return both;
+}
+
 std::vector<int> IndexSet::members() const {
     std::vector<int> all;
     for (std::size_t group = 0; group < groups_.size(); ++group)

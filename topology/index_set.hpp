@@ -21,6 +21,7 @@ public:
     void insert(const IndexSet &other);
     bool intersects(const IndexSet &other) const;
     bool contains(const IndexSet &other) const;
+    IndexSet intersection(const IndexSet &other) const;
     bool empty() const { return groups_.empty(); }
     std::vector<int> members() const;
     int lowest() const;  ///< REQUIRES: not empty

@@ -126,19 +126,18 @@ void MachineBuilder::pass_over(const char *devices, std::size_t most) {
     if (std::find(snapshot.gaps.begin(), snapshot.gaps.end(), gap) == snapshot.gaps.end()) snapshot.gaps.push_back(gap);
 }
 
-int MachineBuilder::root_of(int node) const {
-    while (node >= 0 && snapshot.pci[static_cast<std::size_t>(node)].parent >= 0)
-        node = snapshot.pci[static_cast<std::size_t>(node)].parent;
-    return node;
+IndexSet MachineBuilder::pus_of_parts() const {
+    IndexSet pus;
+    const auto add = [&](const auto &part) { pus.insert(IndexSet::from_list(part.cpuset).value_or(IndexSet())); };
+    std::for_each(snapshot.host.package_list.begin(), snapshot.host.package_list.end(), add);
+    std::for_each(snapshot.host.numa_list.begin(), snapshot.host.numa_list.end(), add);
+    return pus;
 }
 
 void MachineBuilder::find_restriction() {
     Host &host = snapshot.host;
-    IndexSet pus, nodes, near_nodes;
-    const auto add = [&](const std::string &list) { pus.insert(IndexSet::from_list(list).value_or(IndexSet())); };
-    for (const Package &package : host.package_list) add(package.cpuset);
+    IndexSet nodes, near_nodes;
     for (const NumaNode &node : host.numa_list) {
-        add(node.cpuset);
         nodes.insert(node.os_index);
         near_nodes.insert(IndexSet::from_list(node.cpuset).value_or(IndexSet()));
     }
@@ -147,7 +146,7 @@ void MachineBuilder::find_restriction() {
     std::set_difference(all.begin(), all.end(), seen.begin(), seen.end(), std::back_inserter(found.hidden_nodes));
     if (found.hidden_nodes.size() > max_numa_nodes) found.hidden_nodes.clear();  // no machine's
     if (!all_pus_.empty() && near_nodes.contains(all_pus_)) hidden_memory_ = std::exchange(found.hidden_nodes, {});
-    if (usable_pus_.empty() || (found.hidden_nodes.empty() && usable_pus_.contains(pus))) return;
+    if (usable_pus_.empty() || (found.hidden_nodes.empty() && usable_pus_.contains(pus_of_parts()))) return;
     found.usable_pus = usable_pus_.to_list();
     host.restriction = std::move(found);
 }
@@ -176,7 +175,7 @@ void MachineBuilder::place_roots() {
 
 void MachineBuilder::place_devices() {
     const auto place = [&](auto &device) {
-        const int root = root_of(device.pci_node);
+        const int root = pci_root_of(snapshot, device.pci_node);
         if (root < 0) return;
         const PciNode &at = snapshot.pci[static_cast<std::size_t>(root)];
         if (at.numa_nodes.size() == 1 && !device.numa_node.known()) device.numa_node = {at.numa_nodes[0], source_};

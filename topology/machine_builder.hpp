@@ -43,6 +43,9 @@ public:
         all_nodes_ = std::move(all_nodes);
     }
 
+    /// Of the packages and NUMA nodes that the file tells of.
+    IndexSet pus_of_parts() const;
+
     /// One of more devices than the Snapshot has room for: it is passed over, and a gap says so once.
     void pass_over(const char *devices, std::size_t most);
 
@@ -56,7 +59,6 @@ private:
     void place_roots();
     void place_devices();
     void resolve_links();
-    int root_of(int node) const;
 
     Source source_;
     std::vector<Links> links_;

@@ -172,14 +172,7 @@ ProcessorPart processor_tree(const Snapshot &snapshot) {
 
 IndexSet usable_of(const Snapshot &snapshot, const IndexSet &pus) {
     if (!snapshot.host.restriction) return pus;
-    const IndexSet usable = set_of(snapshot.host.restriction->usable_pus);
-    if (usable.contains(pus)) return pus;
-    const std::vector<int> all = pus.members(), ours = usable.members();
-    std::vector<int> both;
-    std::set_intersection(all.begin(), all.end(), ours.begin(), ours.end(), std::back_inserter(both));
-    IndexSet result;
-    for (const int pu : both) result.insert(pu);
-    return result;
+    return pus.intersection(set_of(snapshot.host.restriction->usable_pus));
 }
 
 bool is_hidden(const Snapshot &snapshot, int numa_node) {

@@ -49,6 +49,12 @@ const NumaNode *only_numa_node(const Host &host) {
     return host.numa_list.size() == 1 && !hidden ? &host.numa_list[0] : nullptr;
 }
 
+int pci_root_of(const Snapshot &snapshot, int node) {
+    while (node >= 0 && snapshot.pci[static_cast<std::size_t>(node)].parent >= 0)
+        node = snapshot.pci[static_cast<std::size_t>(node)].parent;
+    return node;
+}
+
 /// CUDA calls a slice of a GPU "GPU-..." too.
 bool same_uuid(std::string_view a, std::string_view b) {
     const auto body = [](std::string_view uuid) {

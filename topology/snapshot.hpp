@@ -260,6 +260,9 @@ struct Snapshot {
     bool operator==(const Snapshot &) const = default;
 };
 
+/// The root of the tree that a node of Snapshot::pci (-1: none) is in.
+int pci_root_of(const Snapshot &snapshot, int node);
+
 /// Whether two texts name one GPU, or slice of one.
 bool same_uuid(std::string_view a, std::string_view b);
 

@@ -16,7 +16,7 @@
 /// The sender completes when all but the last two pieces of each channel have been taken. Steps: 1 flight, plus one per
 /// further two pieces. Wire: message bytes. Synchronisation: a word of each channel, both ways, and the word that hands
 /// the slot back. Scratch: the staging buffer. On the host a header may name the sender's buffer, where that is mapped
-/// here (Issuer::messages()): then nothing is staged, and the receiver pulls (HostExecutor, take_header()).
+/// here (Issuer::issue_messages()): then nothing is staged, and the receiver pulls (HostExecutor, take_header()).
 namespace baton::core {
 
 /// How a channel's part of a message goes through staging.

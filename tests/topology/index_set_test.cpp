@@ -37,6 +37,15 @@ TEST(IndexSet, MasksAreWrittenAsRead) {
         EXPECT_EQ(IndexSet::from_mask(text).value().to_mask(), text);
 }
 
+TEST(IndexSet, Intersection) {
+    const auto both = [](const char *one, const char *other) {
+        return IndexSet::from_list(one)->intersection(IndexSet::from_list(other).value());
+    };
+    EXPECT_EQ(both("0-9,40", "5-70").to_list(), "5-9,40");
+    EXPECT_EQ(both("0-70", "3"), IndexSet::from_list("3"));
+    EXPECT_TRUE(both("0-3,64", "4-63").empty());
+}
+
 TEST(IndexSet, Contains) {
     const auto set = [](const char *list) { return *IndexSet::from_list(list); };
     EXPECT_TRUE(set("0-7,64").contains(set("3,64")));

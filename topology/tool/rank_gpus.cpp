@@ -29,9 +29,7 @@ void place(Gpu &gpu, const Snapshot &snapshot) {
     for (std::size_t index = 0; index < snapshot.pci.size(); ++index) {
         if (!gpu.pci.known() || snapshot.pci[index].address != gpu.pci.value) continue;
         gpu.pci_node = static_cast<int>(index);
-        std::size_t root = index;
-        while (snapshot.pci[root].parent >= 0) root = static_cast<std::size_t>(snapshot.pci[root].parent);
-        const PciNode &at = snapshot.pci[root];
+        const PciNode &at = snapshot.pci[static_cast<std::size_t>(pci_root_of(snapshot, gpu.pci_node))];
         if (at.numa_nodes.size() == 1) gpu.numa_node = {at.numa_nodes[0], snapshot.pci_source};
         if (!at.cpuset.empty()) gpu.cpuset = {at.cpuset, snapshot.pci_source};
     }
