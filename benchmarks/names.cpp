@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cstdint>
 #include <sstream>
+
+#include "util/byte_count.hpp"
 
 namespace baton::bench {
 
@@ -101,26 +102,8 @@ std::vector<baton_op> all_ops() {
 bool is_floating(baton_type type) { return type >= BATON_FLOAT16 && type < BATON_TYPE_COUNT; }
 
 std::optional<std::size_t> parse_size(const std::string &text) {
-    std::uint64_t value = 0;
-    const char *end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{}) {
-        return std::nullopt;
-    }
-    std::string suffix = lower(std::string(rest, end));
-    for (const char *unit : {"ib", "b"}) {
-        if (suffix.size() > 1 && suffix.ends_with(unit)) {
-            suffix.erase(suffix.size() - std::string(unit).size());
-        }
-    }
-    constexpr const char *units[] = {"", "k", "m", "g", "t"};
-    for (int power = 0; power < 5; ++power) {
-        if (suffix == units[power]) {
-            return value <= largest_size >> (10 * power) ? std::optional<std::size_t>(value << (10 * power))
-                                                         : std::nullopt;
-        }
-    }
-    return std::nullopt;
+    const std::optional<std::uint64_t> bytes = core::parse_byte_count(text);
+    return bytes && *bytes <= largest_size ? bytes : std::nullopt;
 }
 
 std::string lower(std::string text) {

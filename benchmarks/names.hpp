@@ -22,7 +22,7 @@ bool is_floating(baton_type type);
 /// More bytes than there are, and few enough to reckon with.
 inline constexpr std::size_t largest_size = std::size_t{1} << 48;
 
-/// "4194304", "4M", "4MiB", "1g": powers of 1024, up to largest_size.
+/// As parse_byte_count(), up to largest_size.
 std::optional<std::size_t> parse_size(const std::string &text);
 
 std::string lower(std::string text);

@@ -9,27 +9,6 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-std::string on_one_line(const Json &json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // the command line need not be UTF-8
-}
-
-void append(std::string &text, const Json &json, const std::string &indent) {
-    const bool numbers = std::all_of(json.begin(), json.end(), [](const Json &one) { return one.is_number(); });
-    if (!json.is_structured() || json.empty() || (json.is_array() && numbers)) {
-        text += on_one_line(json);
-        return;
-    }
-    const std::string deeper = indent + "  ";
-    text += json.is_object() ? "{" : "[";
-    const char *separator = "";
-    for (const auto &[key, value] : json.items()) {
-        text += separator + ("\n" + deeper) + (json.is_object() ? on_one_line(key) + ": " : "");
-        append(text, value, deeper);
-        separator = ",";
-    }
-    text += "\n" + indent + (json.is_object() ? "}" : "]");
-}
-
 /// To the nanosecond, which is more than clocks tell.
 std::vector<double> microseconds(const std::vector<double> &seconds) {
     std::vector<double> values;
@@ -66,9 +45,7 @@ Json peer_json(PeerKind kind, const Timing &timing) {
 }  // namespace
 
 std::string text_of(const Json &json) {
-    std::string text;
-    append(text, json, "");
-    return text + "\n";
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // the command line need not be UTF-8
 }
 
 Json to_json(const RunInfo &run, const Options &options, const baton_info &info, const Peers &peers) {

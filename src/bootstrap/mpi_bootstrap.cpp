@@ -34,7 +34,7 @@ std::string host_identity() {
     std::string boot;
     std::getline(file, boot);
     if (file.bad() && errno == 0) throw std::bad_alloc();  // a stream keeps to itself what new has thrown
-    // Where there is no such file there is none for the other ranks.
+    // Without such a file the name must do; a rank that has none alone counts as on another host.
     if (file.fail() && errno != ENOENT && errno != 0) fail(BATON_ERR_SYSTEM, "{}: {}", path, errno_text(errno));
     return std::string(name, static_cast<std::size_t>(length)) + '\n' + boot;
 }
@@ -169,8 +169,7 @@ void MpiBootstrap::call_the_roll(const Present &mine, std::unique_ptr<MpiRequest
                 rank);
         }
         if (rank != rank_ && theirs.process.pid_namespace == mine.process.pid_namespace)
-            watches_.push_back(
-                {rank, {theirs.process.pid, theirs.process.start_time, ProcessWatch::Means::polling}, {}});
+            watches_.push_back({rank, ProcessWatch(theirs.process.pid, ProcessWatch::Means::polling), {}});
     }
 }
 

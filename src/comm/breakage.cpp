@@ -22,8 +22,9 @@ void Breakage::open(Control &control, PeerMemory &peers, Executor &executor) {
 }
 
 void Breakage::close() {
-    const std::lock_guard lock(teardown_);
+    // First: threads that go on asking would share the lock between them, and keep it.
     open_.store(false, std::memory_order_release);
+    const std::lock_guard lock(teardown_);
     executor_ = nullptr;
 }
 
@@ -34,8 +35,9 @@ void Breakage::forget() {
 }
 
 std::shared_lock<std::shared_mutex> Breakage::hold_open() const {
-    std::shared_lock lock(teardown_);
     require_open();
+    std::shared_lock lock(teardown_);
+    require_open();  // close() may have come meanwhile, and whoever has the lock now may go on
     return lock;
 }
 

@@ -10,13 +10,13 @@
 #include <limits>
 #include <span>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "bootstrap/agree.hpp"
 #include "comm/api_struct.hpp"
 #include "sync/arena.hpp"
+#include "util/byte_count.hpp"
 #include "util/environment.hpp"
 #include "util/failure.hpp"
 
@@ -50,24 +50,19 @@ int choice_from(const char *name, std::span<const Choice> choices, int otherwise
     fail(BATON_ERR_ARGUMENT, "{}={}: expected one of {}", name, value, fmt::join(names, ", "));
 }
 
-/// Bytes or a number of something, with K, M or G for 2^10, 2^20 or 2^30 of them.
+/// Bytes, or a number of something.
 std::size_t size_from(const char *name, std::size_t otherwise, std::size_t least = 0,
                       std::size_t most = unset_size - 1) {
     const char *value = variable(name);
     if (value == nullptr) return otherwise;
-    std::size_t number = 0;
-    auto [stop, error] = std::from_chars(value, value + std::strlen(value), number);
-    const std::string_view units = "KMG";
-    const std::size_t unit = *stop == '\0' ? units.npos : units.find(*stop);
-    const int shift = unit == units.npos ? 0 : 10 * static_cast<int>(unit + 1);
-    if (shift > 0) ++stop;
-    if (error == std::errc::invalid_argument || *stop != '\0') {
+    const std::optional<std::uint64_t> number = parse_byte_count(value);
+    if (!number) {
         if (most < 1024) fail(BATON_ERR_ARGUMENT, "{}={}: expected a whole number in {}..{}", name, value, least, most);
         fail(BATON_ERR_ARGUMENT, "{}={}: expected a number such as 4096, 64K, 16M or 1G", name, value);
     }
-    if (error != std::errc() || number > (most >> shift) || number << shift < least)
+    if (*number < least || *number > most)
         fail(BATON_ERR_ARGUMENT, "{}={}: must lie in {}..{}", name, value, least, most);
-    return number << shift;
+    return *number;
 }
 
 double seconds_from(const char *name, double otherwise) {

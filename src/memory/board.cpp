@@ -15,7 +15,6 @@ namespace {
 Identity own_identity(const std::string &doorbell) {
     Identity identity;
     identity.process = own_process();
-    identity.uid = ::getuid();  // what the kernel puts into a message's credentials
     identity.net_namespace = namespace_inode("/proc/self/ns/net");
     copy_text(identity.doorbell, doorbell);
     return identity;

@@ -21,7 +21,6 @@ namespace baton::core {
 /// Who a rank is. Written before the board's constructor returns, constant afterwards.
 struct Identity {
     ProcessIdentity process;
-    std::uint32_t uid = 0;
     std::uint64_t net_namespace = 0;  // as pid_namespace, for the names of abstract sockets
     char doorbell[64] = {};
 };

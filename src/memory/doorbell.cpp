@@ -125,7 +125,6 @@ bool Doorbell::take(Message *result) {
                 ucred sender = {};
                 std::memcpy(&sender, CMSG_DATA(part), sizeof(sender));
                 result->pid = sender.pid;
-                result->uid = sender.uid;
             } else if (part->cmsg_type == SCM_RIGHTS) {
                 const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
                 for (std::size_t i = 0; i < count; ++i) {

@@ -12,7 +12,7 @@
 namespace baton::core {
 
 /// A rank's datagram socket in the abstract namespace: peers ring it to say that a post is on their board, and send the
-/// post's file descriptor along. The kernel attaches the sender's process and user to every message, so that the
+/// post's file descriptor along. The kernel attaches the sender's process to every message, so that the
 /// receiver can tell a peer from a stranger who found the name. Rings may be lost or late: the board is the truth,
 /// except that a descriptor comes no other way.
 class Doorbell {
@@ -38,7 +38,6 @@ public:
         bool fd_lost = false;      // one was sent, but this process could not take it (too many open files)
         UniqueFd fd;
         pid_t pid = 0;  // of the sender, vouched for by the kernel
-        uid_t uid = 0;
     };
 
     /// Takes the next message; false if none waits. What is not of a doorbell's form is dropped.

@@ -52,6 +52,7 @@ private:
     const PeerCallbacks callbacks_;
     const int rank_;
     std::vector<Peer> peers_;
+    bool has_warned_of_strangers_ = false;
     std::uint64_t given_back_ = 0;  // the board's retirements at the last give_back_pages()
     ServiceThread thread_;          // last: ends before what it uses
 };

@@ -19,7 +19,11 @@ namespace {
 
 struct ProcessState {
     char state = 0;  // of /proc/<pid>/stat; 0: could not be read
+    int threads = 0;
     std::uint64_t start_time = 0;
+
+    /// Its parent has not asked yet. A main thread that has left before others is a zombie too, and the process lives.
+    bool ended() const { return state == 'X' || (state == 'Z' && threads <= 1); }
 };
 
 ProcessState read_state(pid_t pid) {
@@ -33,8 +37,8 @@ ProcessState read_state(pid_t pid) {
     std::istringstream fields(line.substr(end + 1));
     std::string skipped;
     fields >> result.state;
-    for (int field = 4; field < 22; ++field) fields >> skipped;
-    fields >> result.start_time;
+    for (int field = 4; field < 20; ++field) fields >> skipped;
+    fields >> result.threads >> skipped >> result.start_time;
     return result;
 }
 
@@ -47,9 +51,7 @@ std::uint64_t namespace_inode(const char *path) {
     return ::stat(path, &status) == 0 ? static_cast<std::uint64_t>(status.st_ino) : 0;
 }
 
-ProcessIdentity own_process() {
-    return {::getpid(), process_start_time(::getpid()), namespace_inode("/proc/self/ns/pid")};
-}
+ProcessIdentity own_process() { return {::getpid(), namespace_inode("/proc/self/ns/pid")}; }
 
 ProcessWatch::ProcessWatch(pid_t pid, std::uint64_t start_time, Means means) : pid_(pid), start_time_(start_time) {
     if (means == Means::best) pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
@@ -62,7 +64,7 @@ bool ProcessWatch::ended() const noexcept try {
     }
     if (::kill(pid_, 0) != 0 && errno == ESRCH) return true;
     const ProcessState now = read_state(pid_);
-    if (now.state == 'Z' || now.state == 'X') return true;  // ended, but its parent has not asked yet
+    if (now.ended()) return true;
     return start_time_ != 0 && now.start_time != 0 && now.start_time != start_time_;
 } catch (const std::bad_alloc &) {
     return false;

@@ -9,13 +9,12 @@
 namespace baton::core {
 
 /// Clock ticks since boot at which a process started, 0 if that cannot be read: tells a process from a later one with
-/// the same number.
+/// the same number. By the clock of who reads it: in two time namespaces it is not the same.
 std::uint64_t process_start_time(pid_t pid);
 
 /// Who a process is, for others.
 struct ProcessIdentity {
     std::int32_t pid = 0;
-    std::uint64_t start_time = 0;     // process_start_time()
     std::uint64_t pid_namespace = 0;  // inode number, 0 if unknown: only inside one does `pid` mean the same to both
 };
 ProcessIdentity own_process();
@@ -30,7 +29,10 @@ public:
         best,
         polling
     };
-    ProcessWatch(pid_t pid, std::uint64_t start_time, Means means = Means::best);
+    /// REQUIRES: the process has not ended, or at least none other has its number yet; or `start_time` is its own, as
+    /// this process reads it.
+    explicit ProcessWatch(pid_t pid, Means means = Means::best) : ProcessWatch(pid, process_start_time(pid), means) {}
+    ProcessWatch(pid_t pid, std::uint64_t start_time, Means means);
 
     int descriptor() const { return pidfd_.get(); } /* readable once the process has ended; -1: call ended() at times */
     /// False, too, while there is no memory for asking.

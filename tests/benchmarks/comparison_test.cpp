@@ -229,15 +229,8 @@ TEST(Json, ARowWithoutAComparisonHasNone) {
     }
 }
 
-TEST(Json, IsIndentedButForListsOfNumbers) {
-    nlohmann::ordered_json json;
-    json["rounds_us"] = {4.5, 5};
-    json["tables"] = {{{"name", "a \"b\" \xff"}}, nlohmann::ordered_json::array()};
-    json["nothing"] = nlohmann::ordered_json::object();
-    const std::string text = text_of(json);
-    EXPECT_EQ(text,
-              "{\n  \"rounds_us\": [4.5,5],\n  \"tables\": [\n    {\n      \"name\": \"a \\\"b\\\" \xEF\xBF\xBD\"\n    "
-              "},\n    []\n  ],\n  \"nothing\": {}\n}\n");
+TEST(Json, TakesACommandThatIsNotUtf8) {
+    EXPECT_EQ(text_of({{"command", "a \xff"}}), "{\n  \"command\": \"a \xEF\xBF\xBD\"\n}\n");
 }
 
 TEST(Lines, HeadsAndCellsLineUp) {

@@ -202,6 +202,27 @@ TEST(Breakage, WhenForgottenItLooksAtNothingThatMayBeGone) {
     });
 }
 
+/// Or threads that ask without end could keep it from closing: a lock that is shared by one or the other is never free.
+TEST(Breakage, WhileItIsBeingClosedNobodyElseHoldsItOpen) {
+    with_two([](Rank &mine, Rank &) {
+        mine.open();
+        std::optional<std::shared_lock<std::shared_mutex>> held = mine.breakage.hold_open();
+        std::thread closer([&] { mine.breakage.close(); });
+        const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        bool refused = false;
+        while (!refused && std::chrono::steady_clock::now() < give_up) {
+            try {
+                const auto another = mine.breakage.hold_open();
+            } catch (const Failure &) {
+                refused = true;
+            }
+        }
+        held.reset();
+        closer.join();
+        EXPECT_TRUE(refused);
+    });
+}
+
 TEST(Breakage, WhenClosedPeersStillHearButNothingIsInterrupted) {
     with_two([](Rank &mine, Rank &theirs) {
         mine.open();

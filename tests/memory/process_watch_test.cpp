@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <optional>
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <thread>
 
 namespace baton::core::testing {
 namespace {
@@ -22,7 +26,7 @@ pid_t start_child() {
 
 TEST(ProcessWatch, SeesAKilledProcessBeforeItIsReaped) {
     const pid_t child = start_child();
-    const ProcessWatch watch(child, process_start_time(child));
+    const ProcessWatch watch(child);
     EXPECT_FALSE(watch.ended());
     ASSERT_EQ(::kill(child, SIGKILL), 0);
     siginfo_t info = {};
@@ -40,6 +44,34 @@ TEST(ProcessWatch, StartTimesTellProcessesApart) {
     EXPECT_NE(process_start_time(::getpid()), 0U);
     EXPECT_EQ(process_start_time(::getpid()), process_start_time(::getpid()));
     EXPECT_NE(process_start_time(::getpid()), process_start_time(1));
+}
+
+/// MPI allows it: its main thread need not be the process's.
+TEST(ProcessWatch, AProcessLivesOnWithoutItsMainThread) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        std::thread([] {
+            for (;;) ::pause();
+        }).detach();
+        ::syscall(SYS_exit, 0);  // this thread alone
+    }
+    const ProcessWatch polling(child, ProcessWatch::Means::polling);
+    const ProcessWatch best(child);
+    const auto state = [&] {
+        std::ifstream file("/proc/" + std::to_string(child) + "/stat");
+        std::string line;
+        std::getline(file, line);
+        return line.at(line.rfind(')') + 2);
+    };
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (state() != 'Z' && std::chrono::steady_clock::now() < give_up) ::sched_yield();
+    EXPECT_EQ(state(), 'Z');
+    EXPECT_FALSE(polling.ended());
+    EXPECT_FALSE(best.ended());
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    EXPECT_TRUE(polling.ended());
+    EXPECT_TRUE(best.ended());
 }
 
 TEST(ProcessWatch, WithoutAPidfdAsksTheProcessTable) {
