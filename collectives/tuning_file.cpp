@@ -7,6 +7,7 @@
 #include "util/environment.hpp"
 #include "util/failure.hpp"
 #include "util/json_field.hpp"
+#include "util/log.hpp"
 
 namespace baton::core {
 namespace {
@@ -59,8 +60,12 @@ std::vector<TuningTable> read_tuning(const char *setting) {
     const std::optional<std::string> path = user_tuning_path();
     if (!path) return {};
     std::error_code error;
-    // Only where it is not there: one behind a folder that may not be searched is the user's all the same.
     if (std::filesystem::status(*path, error).type() == std::filesystem::file_type::not_found) return {};
+    if (error == std::errc::permission_denied) {
+        // Of a container, say, that runs as another user than its home folder's, who need not have such a file.
+        log(LogLevel::warn, 0, "no tuning file is used: {} cannot be looked at: {}", *path, error.message());
+        return {};
+    }
     return read_file_in_force(*path);
 }
 

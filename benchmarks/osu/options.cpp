@@ -121,10 +121,10 @@ std::vector<int> parse_percentiles(const std::string &text) {
 }
 
 MemorySpace parse_memory_space(const std::string &text) {
-    if (text == "cuda") {
+    if (lower(text) == "cuda") {
         return MemorySpace::gpu;
     }
-    if (text == "host") {
+    if (lower(text) == "host") {
         return MemorySpace::host;
     }
     throw BadUsage(fmt::format("-d takes cuda or host, not \"{}\": Baton moves device or host memory only", text));

@@ -21,21 +21,27 @@ install(CODE "
   foreach(file IN ITEMS \"$<TARGET_FILE:baton>\" ${files})
     if(NOT EXISTS \"\${file}\")
       message(FATAL_ERROR \"Nothing is installed: \${file} has not been built. First:\\n\"
-        \"  cmake --build ${PROJECT_BINARY_DIR} --target baton_installed\")
+        \"  cmake --build '${PROJECT_BINARY_DIR}' --target baton_installed\")
     endif()
   endforeach()")
 
 install(TARGETS baton EXPORT BatonTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(programs)
   file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-  set_target_properties(${programs} PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+  set(rpath "$ORIGIN/${bin_to_lib}" ${CMAKE_INSTALL_RPATH})
+  set_target_properties(${programs} PROPERTIES INSTALL_RPATH "${rpath}")
   install(TARGETS ${programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(DIRECTORY include/baton DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(PROJECT_IS_TOP_LEVEL)
+  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+else()  # that folder may be the outer project's, whose licence has the same name
+  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${PROJECT_NAME})
+endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Baton)
 install(EXPORT BatonTargets NAMESPACE Baton:: DESTINATION ${package_dir})
+export(EXPORT BatonTargets NAMESPACE Baton:: FILE ${PROJECT_BINARY_DIR}/BatonTargets.cmake)  # a build tree is a package, too
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/BatonConfig.cmake.in ${PROJECT_BINARY_DIR}/BatonConfig.cmake
   INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/BatonConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -9,8 +9,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
-  else()  # for this directory alone
-    set(CMAKE_BUILD_TYPE Release)
+  else()  # the type stays the outer project's, which installs by it
+    add_compile_options(-O3 -DNDEBUG)
   endif()
 endif()
 
@@ -39,7 +39,10 @@ if(NOT baton_cuda STREQUAL "OFF")
       set(ENV{CUDACXX} ${BATON_NVCC})
     endif()
   endif()
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  if(NOT PROJECT_IS_TOP_LEVEL)  # the outer project's, perhaps nvcc's default: those that have what the kernels need
+    list(FILTER CMAKE_CUDA_ARCHITECTURES INCLUDE REGEX "^(9[0-9]|[1-9][0-9][0-9]|native)")
+  endif()
+  if("${CMAKE_CUDA_ARCHITECTURES}" STREQUAL "")
     set(CMAKE_CUDA_ARCHITECTURES 90)
   endif()
   check_language(CUDA)
@@ -58,6 +61,8 @@ if(NOT baton_cuda STREQUAL "OFF")
     endif()
   elseif(BATON_NVCC)
     set(baton_no_cuda "${BATON_NVCC} cannot compile with ${CMAKE_CXX_COMPILER}")
+  elseif(DEFINED ENV{CUDACXX})
+    set(baton_no_cuda "CUDACXX=$ENV{CUDACXX} does not compile")
   else()
     set(baton_no_cuda "no nvcc was found")
   endif()
@@ -86,8 +91,10 @@ add_library(baton_options INTERFACE)
 target_compile_definitions(baton_options INTERFACE
   BATON_WITH_CUDA=$<BOOL:${BATON_WITH_CUDA}> OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
 target_compile_options(baton_options INTERFACE
-  $<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wcast-qual>
+  $<$<COMPILE_LANGUAGE:C,CXX>:-fno-fast-math -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wcast-qual>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra --extended-lambda --expt-relaxed-constexpr -lineinfo>)
+# With it GCC would link what flushes subnormal numbers to zero in all of the program.
+target_link_options(baton_options INTERFACE $<HOST_LINK:-fno-fast-math>)
 # For code that runs once a program, or only calls what is tested: an optimiser takes longer over it than it saves.
 set(baton_little_optimised $<$<COMPILE_LANGUAGE:C,CXX>:$<$<CONFIG:Debug>:-O0>$<$<CONFIG:Release>:-O1>>)
 if(BATON_WERROR)

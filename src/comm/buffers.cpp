@@ -89,6 +89,8 @@ Buffers::Reached Buffers::Use::reach(const void *pointer, const PointerInfo &che
     const RegionRegistry::Location location = buffers_.registry_.locate(info, pointer, bytes);
     if (location.direct)
         return {BufferRef::in_region(location.slot, location.generation, location.offset), address, false};
+    // On the host it has an address all the same; what a peer could not map, it could not map staging instead of.
+    if (!buffers_.domain_.on_gpu()) return {BufferRef::at_address(pointer), address, false};
     if (!stages) return {{}, address, false};
     const StagingPool::Piece piece = buffers_.for_peers_.take(bytes);
     return {BufferRef::in_region(piece.published.slot, piece.published.generation, piece.offset), piece.pointer, true};
@@ -116,6 +118,7 @@ std::string Buffers::describe(const void *pointer, std::uint64_t bytes, bool sta
     const RegionRegistry::Location location = registry_.peek(info, pointer, bytes, &known);
     if (!known) return "zero copy once registered (at first use)";
     if (location.direct) return fmt::format("zero copy (region {}, generation {})", location.slot, location.generation);
+    if (!domain_.on_gpu()) return "reached by its address (single copy): " + location.reason;
     return (stages ? "staged through Baton's memory: " : "not reached by peers: ") + location.reason;
 }
 

@@ -1,5 +1,6 @@
 #include "util/process_watch.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -7,12 +8,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
-#include <new>
-#include <sstream>
-#include <string>
-
-#include "util/failure.hpp"
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
 
 namespace baton::core {
 namespace {
@@ -26,19 +24,21 @@ struct ProcessState {
     bool ended() const { return state == 'X' || (state == 'Z' && threads <= 1); }
 };
 
-ProcessState read_state(pid_t pid) {
-    std::ifstream file(fmt::format("/proc/{}/stat", pid));
-    std::string line;
+/// Takes no memory: it is called where that may have run out.
+ProcessState read_state(pid_t pid) noexcept {
+    char text[1024];  // the name has 64 bytes at most, and each of the 52 fields 20
+    std::snprintf(text, sizeof(text), "/proc/%d/stat", static_cast<int>(pid));
+    const UniqueFd file(::open(text, O_RDONLY | O_CLOEXEC));
+    const ssize_t length = file ? ::read(file.get(), text, sizeof(text) - 1) : -1;
     ProcessState result;
-    if (!std::getline(file, line)) return result;
+    if (length <= 0) return result;
+    text[length] = '\0';
     // "pid (name) state ppid ..."; the name may hold anything, also spaces and brackets.
-    const std::size_t end = line.rfind(')');
-    if (end == std::string::npos) return result;
-    std::istringstream fields(line.substr(end + 1));
-    std::string skipped;
-    fields >> result.state;
-    for (int field = 4; field < 20; ++field) fields >> skipped;
-    fields >> result.threads >> skipped >> result.start_time;
+    const char *const end = std::strrchr(text, ')');
+    if (end == nullptr) return result;
+    // Fields 3, 20 and 22 of proc(5).
+    std::sscanf(end + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d %*s %" SCNu64,
+                &result.state, &result.threads, &result.start_time);
     return result;
 }
 
@@ -57,7 +57,7 @@ ProcessWatch::ProcessWatch(pid_t pid, std::uint64_t start_time, Means means) : p
     if (means == Means::best) pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
-bool ProcessWatch::ended() const noexcept try {
+bool ProcessWatch::ended() const noexcept {
     if (pidfd_) {
         pollfd ready{pidfd_.get(), POLLIN, 0};
         return ::poll(&ready, 1, 0) > 0 && (ready.revents & POLLIN) != 0;
@@ -66,8 +66,6 @@ bool ProcessWatch::ended() const noexcept try {
     const ProcessState now = read_state(pid_);
     if (now.ended()) return true;
     return start_time_ != 0 && now.start_time != 0 && now.start_time != start_time_;
-} catch (const std::bad_alloc &) {
-    return false;
 }
 
 }  // namespace baton::core

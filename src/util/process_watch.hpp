@@ -35,7 +35,6 @@ public:
     ProcessWatch(pid_t pid, std::uint64_t start_time, Means means);
 
     int descriptor() const { return pidfd_.get(); } /* readable once the process has ended; -1: call ended() at times */
-    /// False, too, while there is no memory for asking.
     bool ended() const noexcept;
     pid_t pid() const { return pid_; }
 

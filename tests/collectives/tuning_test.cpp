@@ -316,5 +316,17 @@ TEST_F(TuningFile, ThatCannotBeReadIsAnError) {
     EXPECT_THAT(refused_setting(nullptr), AllOf(HasSubstr("baton/tuning.json"), HasSubstr("line 3")));
 }
 
+TEST_F(TuningFile, OfTheUserThatMayNotBeLookedAtIsNone) {
+    write("baton/tuning.json", "no JSON");
+    std::filesystem::permissions(folder_ + "/baton", std::filesystem::perms::none);
+    const uid_t before = ::geteuid();
+    constexpr uid_t nobody = 65534;
+    ASSERT_EQ(before == 0 ? ::seteuid(nobody) : 0, 0) << "root may look at all";
+    EXPECT_TRUE(read_tuning(nullptr).empty());
+    EXPECT_THAT(refused_setting((folder_ + "/baton/tuning.json").c_str()), HasSubstr("Permission denied"));
+    ASSERT_EQ(::seteuid(before), 0);
+    std::filesystem::permissions(folder_ + "/baton", std::filesystem::perms::owner_all);
+}
+
 }  // namespace
 }  // namespace baton::core

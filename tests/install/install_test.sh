@@ -55,7 +55,7 @@ case "$step" in
         "$CMAKE" -G Ninja -DBATON_CUDA=OFF -DBATON_BUILD_TESTS=OFF -DCMAKE_INSTALL_LIBDIR=/opt/baton-lib \
             -DCMAKE_INSTALL_INCLUDEDIR=/opt/baton-include -S "$1" -B "$scratch/unbuilt" >/dev/null
         ! output=$("$CMAKE" --install "$scratch/unbuilt" --prefix "$scratch/nothing" 2>&1) || fail "it says nothing: $output"
-        grep -qF "cmake --build $scratch/unbuilt --target baton_installed" <<<"$output" || fail "it does not say what to do: $output"
+        grep -qF "cmake --build '$scratch/unbuilt' --target baton_installed" <<<"$output" || fail "it does not say what to do: $output"
         [ ! -e "$scratch/nothing" ] || fail "a part was installed: $(find "$scratch/nothing" -type f)"
         # Folders apart from the prefix, as some distributions want them.
         for folder in libdir=/opt/baton-lib includedir=/opt/baton-include; do
@@ -74,11 +74,22 @@ add_subdirectory("$1" baton)
 file(GENERATE OUTPUT definitions.txt CONTENT "\$<TARGET_PROPERTY:Baton::baton,INTERFACE_COMPILE_DEFINITIONS>")
 message(STATUS "outer build type '\${CMAKE_BUILD_TYPE}'")
 EOF
-        output=$("$CMAKE" -G Ninja -DBATON_CUDA=OFF -S "$scratch/outer" -B "$scratch/outer/build")
+        output=$("$CMAKE" -G Ninja -DBATON_CUDA=OFF -DBATON_INSTALL=ON -S "$scratch/outer" -B "$scratch/outer/build")
         grep -qF "outer build type ''" <<<"$output" || fail "the outer project's build type was set: $output"
         ! grep -q '^CMAKE_BUILD_TYPE:STRING=Release' "$scratch/outer/build/CMakeCache.txt" || fail "and kept"
         grep -q OMPI_SKIP_MPICXX "$scratch/outer/build/definitions.txt" ||
             fail "C++ programs get Open MPI's C++ bindings, and do not link"
+        # Rules that are for Release alone install nothing where the outer project has no type.
+        rules=$scratch/outer/build/baton/cmake_install.cmake
+        grep -qF BatonTargets-noconfig.cmake "$rules" || fail "the package has no target without a build type"
+        grep -qE 'doc/Baton"' "$rules" || fail "the licence goes where the outer project's may go"
+        # nvcc's own choice of architectures, with which CUDA is enabled outside, has some that the kernels do not know.
+        nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+        [ -x "$nvcc" ] || exit 0
+        mkdir -p "$scratch/outer with CUDA"
+        sed 's/LANGUAGES CXX/& CUDA/' "$scratch/outer/CMakeLists.txt" >"$scratch/outer with CUDA/CMakeLists.txt"
+        output=$(CUDACXX=$nvcc "$CMAKE" -G Ninja -S "$scratch/outer with CUDA" -B "$scratch/outer with CUDA/build" 2>&1) ||
+            fail "an outer project with CUDA cannot have it: $output"
         ;;
     symbols)
         library=$(library_dir)/libbaton.so

@@ -1,5 +1,7 @@
 // The caller's mistakes with windows, memory and streams.
+#include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <iostream>
@@ -214,7 +216,8 @@ protected:
         return text;
     }
     bool explained_as_refused(void *memory) {
-        return explained(memory).find("buf: staged through Baton's memory: all 1024 regions") != std::string::npos;
+        const char *const how = on_gpu() ? "staged through Baton's memory" : "reached by its address (single copy)";
+        return explained(memory).find(fmt::format("buf: {}: all 1024 regions", how)) != std::string::npos;
     }
     /// As where ranks share processors, or single copies are refused.
     bool stages_all(void *memory) { return explained(memory).starts_with("staged by host"); }
@@ -251,6 +254,34 @@ TEST_F(TooManyRegions, AreRefusedAndOtherMemoryGoesThroughACopy) {
     EXPECT_OK(baton_register(comm(), elsewhere, 100));
     expect_reduces(elsewhere);
     EXPECT_OK(baton_free(other, elsewhere));
+}
+
+/// Nor could the peer map memory of Baton's that a copy would lie in.
+TEST_F(TooManyRegions, OrOpenFilesOfAPeerThatShouldMapMemory) {
+    if (on_gpu()) GTEST_SKIP() << "descriptors are for host memory";
+    rlimit files{};
+    getrlimit(RLIMIT_NOFILE, &files);
+    void *memory = nullptr;
+    ASSERT_OK(baton_malloc(comm(), count * 4, &memory));
+    ASSERT_OK(baton_free(comm(), memory));  // whatever is made at first use has been
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank() == 1) {
+        rlimit no_more = files;
+        const int next = ::dup(0);
+        no_more.rlim_cur = static_cast<rlim_t>(next);
+        ::close(next);
+        setrlimit(RLIMIT_NOFILE, &no_more);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::vector<std::byte> ordinary(count * 4);
+    if (rank() == 0) {
+        ASSERT_OK(baton_malloc(comm(), count * 4, &memory));
+    }
+    expect_reduces(rank() == 0 ? memory : ordinary.data());
+    setrlimit(RLIMIT_NOFILE, &files);
+    if (rank() == 0) {
+        ASSERT_OK(baton_free(comm(), memory));
+    }
 }
 
 TEST_F(BadObjects, HostStreams) {

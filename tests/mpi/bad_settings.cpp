@@ -90,7 +90,7 @@ TEST_F(BadSettings, EnvironmentVariables) {
     refuse("BATON_MAX_CHANNELS", "1000", "1..64");
     refuse("BATON_PACKET_LIMIT", "12x", "64K");
     refuse("BATON_PACKET_LIMIT", " -5", "64K");
-    refuse("BATON_PACKET_LIMIT", "64KB", "64K");
+    refuse("BATON_PACKET_LIMIT", "64KX", "64K");
     refuse("BATON_LINES", "yes", "auto, off");
     refuse("BATON_COPY_ENGINE_LIMIT", "99999999999999999999", "must lie in");
     refuse("BATON_COPY_ENGINE_LIMIT", "17179869185G", "must lie in");
