@@ -18,7 +18,8 @@ std::string format_tuning(const std::vector<TuningTable> &tables);
 /// Throws as parse_tuning() does, and where the file cannot be read.
 std::vector<TuningTable> read_tuning_file(const std::string &path);
 /// What a setting stands for (baton_config.tuning): a text in this format, "none", or a file; where it is null or
-/// empty, the user's file if there is one. Throws as read_tuning_file() does, with the remedy.
+/// empty, the user's file if there is one (none, with a warning, where the folder may not be searched). Throws as
+/// read_tuning_file() does, with the remedy.
 std::vector<TuningTable> read_tuning(const char *setting);
 /// $XDG_CONFIG_HOME/baton/tuning.json or, where that is unset or no absolute path (for which its specification wants it
 /// ignored), ~/.config/baton/tuning.json, there or not; nothing without a home folder.

@@ -12,9 +12,9 @@
 namespace baton::core {
 
 /// A rank's datagram socket in the abstract namespace: peers ring it to say that a post is on their board, and send the
-/// post's file descriptor along. The kernel attaches the sender's process to every message, so that the
-/// receiver can tell a peer from a stranger who found the name. Rings may be lost or late: the board is the truth,
-/// except that a descriptor comes no other way.
+/// post's file descriptor along. The kernel attaches the sender's process to every message, so that the receiver can
+/// tell a peer from a stranger who found the name. Rings may be lost or late: the board is the truth, except that a
+/// descriptor comes no other way.
 class Doorbell {
 public:
     Doorbell(); /* takes a new random name */

@@ -26,7 +26,7 @@ struct ProcessState {
 
 /// Takes no memory: it is called where that may have run out.
 ProcessState read_state(pid_t pid) noexcept {
-    char text[1024];  // the name has 64 bytes at most, and each of the 52 fields 20
+    char text[1024];  // enough up to field 22: a name of 64 bytes at most, and numbers of 20
     std::snprintf(text, sizeof(text), "/proc/%d/stat", static_cast<int>(pid));
     const UniqueFd file(::open(text, O_RDONLY | O_CLOEXEC));
     const ssize_t length = file ? ::read(file.get(), text, sizeof(text) - 1) : -1;
