@@ -1,12 +1,17 @@
 #include "transport/host/remote_memory.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <vector>
+
+#include "support/child_process.hpp"
 
 namespace baton::core {
 namespace {
@@ -24,6 +29,27 @@ TEST(RemoteMemory, ACopyThatEndsEarlyFails) {
     EXPECT_FALSE(host_read(buffer.data(), remote, 2 * page));
     EXPECT_FALSE(host_write(remote, buffer.data(), 2 * page));
     ::munmap(pages, page);
+}
+
+TEST(RemoteMemory, OfAProcessWhoseMainThreadHasLeftIsReached) {
+    std::uint64_t word = 42;
+    const pid_t child = test::start_child_without_main_thread();
+    const HostRemote remote{reinterpret_cast<std::byte *>(&word), child};  // the child's copy of it
+    std::uint64_t found = 0;
+    const bool reached = host_read(reinterpret_cast<std::byte *>(&found), remote, sizeof(found));
+    const int reason = errno;
+    const std::uint64_t other = 43;
+    const bool written = host_write(remote, reinterpret_cast<const std::byte *>(&other), sizeof(other)) &&
+                         host_read(reinterpret_cast<std::byte *>(&word), remote, sizeof(word));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    if (!reached && reason == EPERM) GTEST_SKIP() << "the system refuses process_vm_readv";
+    EXPECT_TRUE(reached) << std::strerror(reason);
+    EXPECT_EQ(found, 42U);
+    EXPECT_TRUE(written);
+    EXPECT_EQ(word, 43U);
+    EXPECT_FALSE(host_read(reinterpret_cast<std::byte *>(&found), remote, sizeof(found)));
+    EXPECT_EQ(copy_error(), BATON_ERR_PEER_DEAD);
 }
 
 }  // namespace

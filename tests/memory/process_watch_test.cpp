@@ -3,14 +3,12 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <fstream>
+#include "support/child_process.hpp"
+
 #include <string>
-#include <thread>
 
 namespace baton::core::testing {
 namespace {
@@ -46,26 +44,11 @@ TEST(ProcessWatch, StartTimesTellProcessesApart) {
     EXPECT_NE(process_start_time(::getpid()), process_start_time(1));
 }
 
-/// MPI allows it: its main thread need not be the process's.
 TEST(ProcessWatch, AProcessLivesOnWithoutItsMainThread) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-        std::thread([] {
-            for (;;) ::pause();
-        }).detach();
-        ::syscall(SYS_exit, 0);  // this thread alone
-    }
+    const pid_t child = test::start_child_without_main_thread();
     const ProcessWatch polling(child, ProcessWatch::Means::polling);
     const ProcessWatch best(child);
-    const auto state = [&] {
-        std::ifstream file("/proc/" + std::to_string(child) + "/stat");
-        std::string line;
-        std::getline(file, line);
-        return line.at(line.rfind(')') + 2);
-    };
-    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (state() != 'Z' && std::chrono::steady_clock::now() < give_up) ::sched_yield();
-    EXPECT_EQ(state(), 'Z');
+    EXPECT_EQ(test::process_state(child), 'Z');
     EXPECT_FALSE(polling.ended());
     EXPECT_FALSE(best.ended());
     ::kill(child, SIGKILL);

@@ -1,10 +1,14 @@
 #include "transport/host/remote_memory.hpp"
 
+#include <dirent.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "sync/region_lookup.hpp"
 
@@ -14,12 +18,42 @@ namespace {
 // Linux moves at most 2 GiB - 4 KiB a call (MAX_RW_COUNT); pieces of 1 GiB stay well below.
 constexpr std::uint64_t largest_piece = 1ULL << 30;
 
+/// Numbers of a process's threads. A process's own number is its first thread's, and the system copies by it only until
+/// that thread has left (as by pthread_exit in main()); any other's does as well.
+class OtherThreads {
+public:
+    /// The next one, which may have left by now; 0 behind the last, with errno ESRCH.
+    std::int32_t next_of(std::int32_t process) {
+        if (!folder_) {
+            char path[32];
+            std::snprintf(path, sizeof(path), "/proc/%d/task", process);
+            folder_.reset(::opendir(path));
+        }
+        while (const dirent *entry = folder_ ? ::readdir(folder_.get()) : nullptr) {
+            std::int32_t thread = 0;  // what "." and ".." leave
+            std::from_chars(entry->d_name, entry->d_name + std::strlen(entry->d_name), thread);
+            if (thread != 0 && thread != process) return thread;
+        }
+        errno = ESRCH;
+        return 0;
+    }
+
+private:
+    struct Close {
+        void operator()(DIR *folder) const { ::closedir(folder); }
+    };
+    std::unique_ptr<DIR, Close> folder_;
+};
+
 template <class Transfer>
-bool in_pieces(std::uint64_t bytes, const Transfer &transfer) {
+bool in_pieces(std::int32_t process, std::uint64_t bytes, const Transfer &transfer) {
+    OtherThreads others;
+    std::int32_t thread = process;
     std::uint64_t moved = 0;
     while (moved < bytes) {
-        const ssize_t count = transfer(moved, std::min(bytes - moved, largest_piece));
+        const ssize_t count = transfer(thread, moved, std::min(bytes - moved, largest_piece));
         if (count < 0 && errno == EINTR) continue;
+        if (count < 0 && errno == ESRCH && (thread = others.next_of(process)) != 0) continue;
         if (count <= 0) return false;
         moved += static_cast<std::uint64_t>(count);
     }
@@ -41,10 +75,10 @@ bool host_write(const HostRemote &destination, const std::byte *source, std::uin
         std::memcpy(destination.address, source, bytes);
         return true;
     }
-    return in_pieces(bytes, [&](std::uint64_t offset, std::uint64_t piece) {
+    return in_pieces(destination.process, bytes, [&](pid_t thread, std::uint64_t offset, std::uint64_t piece) {
         const iovec local{const_cast<std::byte *>(source) + offset, piece};
         const iovec remote{destination.address + offset, piece};
-        return process_vm_writev(destination.process, &local, 1, &remote, 1, 0);
+        return process_vm_writev(thread, &local, 1, &remote, 1, 0);
     });
 }
 
@@ -54,10 +88,10 @@ bool host_read(std::byte *destination, const HostRemote &source, std::uint64_t b
         std::memcpy(destination, source.address, bytes);
         return true;
     }
-    return in_pieces(bytes, [&](std::uint64_t offset, std::uint64_t piece) {
+    return in_pieces(source.process, bytes, [&](pid_t thread, std::uint64_t offset, std::uint64_t piece) {
         const iovec local{destination + offset, piece};
         const iovec remote{source.address + offset, piece};
-        return process_vm_readv(source.process, &local, 1, &remote, 1, 0);
+        return process_vm_readv(thread, &local, 1, &remote, 1, 0);
     });
 }
 

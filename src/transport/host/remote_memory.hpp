@@ -34,7 +34,7 @@ struct HostReach {
 bool host_write(const HostRemote &destination, const std::byte *source, std::uint64_t bytes);
 bool host_read(std::byte *destination, const HostRemote &source, std::uint64_t bytes);
 /// What the errno that they leave says: the other process has gone (ESRCH), or one of the two buffers cannot be read or
-/// written.
+/// written, or the system refuses (EPERM).
 baton_result copy_error();
 
 }  // namespace baton::core
