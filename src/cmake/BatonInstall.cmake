@@ -21,7 +21,7 @@ install(CODE "
   foreach(file IN ITEMS \"$<TARGET_FILE:baton>\" ${files})
     if(NOT EXISTS \"\${file}\")
       message(FATAL_ERROR \"Nothing is installed: \${file} has not been built. First:\\n\"
-        \"  cmake --build '${PROJECT_BINARY_DIR}' --target baton_installed\")
+        \"  cmake --build '${CMAKE_BINARY_DIR}' --target baton_installed\")
     endif()
   endforeach()")
 

@@ -82,14 +82,25 @@ EOF
         # Rules that are for Release alone install nothing where the outer project has no type.
         rules=$scratch/outer/build/baton/cmake_install.cmake
         grep -qF BatonTargets-noconfig.cmake "$rules" || fail "the package has no target without a build type"
+        grep -qF "cmake --build '$scratch/outer/build' --target baton_installed" "$rules" || fail "it says to build what is no build tree"
+        # The link line that CXXFLAGS lead to, without what is linked: GCC would flush subnormal numbers in all of the program.
+        CXXFLAGS=-Ofast "$CMAKE" -G Ninja -DBATON_CUDA=OFF -S "$scratch/outer" -B "$scratch/outer/fast" >/dev/null
+        linked=$(ninja -C "$scratch/outer/fast" -t commands baton | grep -e ' -shared ')
+        read -ra flags <<<"$(grep -oE ' -[Of][^ ]*' <<<"$linked" | tr -d '\n')"
+        grep -qF -e -Ofast <<<"${flags[*]}" || fail "CXXFLAGS are not among ${flags[*]}"
+        linked=$(c++ "${flags[@]}" -shared -x c++ /dev/null -o "$scratch/fast.so" '-###' 2>&1)
+        ! grep -F crtfastmath <<<"$linked" || fail "it flushes subnormal numbers with ${flags[*]}"
         grep -qE 'doc/Baton"' "$rules" || fail "the licence goes where the outer project's may go"
         # nvcc's own choice of architectures, with which CUDA is enabled outside, has some that the kernels do not know.
         nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
         [ -x "$nvcc" ] || exit 0
         mkdir -p "$scratch/outer with CUDA"
         sed 's/LANGUAGES CXX/& CUDA/' "$scratch/outer/CMakeLists.txt" >"$scratch/outer with CUDA/CMakeLists.txt"
-        output=$(CUDACXX=$nvcc "$CMAKE" -G Ninja -S "$scratch/outer with CUDA" -B "$scratch/outer with CUDA/build" 2>&1) ||
-            fail "an outer project with CUDA cannot have it: $output"
+        output=$(CUDACXX=$nvcc CUDAFLAGS=-use_fast_math "$CMAKE" -G Ninja -S "$scratch/outer with CUDA" \
+            -B "$scratch/outer with CUDA/build" 2>&1) || fail "an outer project with CUDA cannot have it: $output"
+        grep -qE "GPU transports on|older than" <<<"$output" || fail "an outer project with CUDA has no GPU transports: $output"
+        ! grep -qF "GPU transports on" <<<"$output" || grep -qE 'use_fast_math.*--ftz=false' "$scratch/outer with CUDA/build/build.ninja" ||
+            fail "kernels flush subnormal numbers where the outer project's do"
         ;;
     symbols)
         library=$(library_dir)/libbaton.so
