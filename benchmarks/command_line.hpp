@@ -120,6 +120,9 @@ inline bool parse_with(CLI::App &app, int argc, char **argv, bool print, int &ex
                        const std::function<void()> &interpret) {
     app.set_version_flag("--version", fmt::format("{} {}.{}.{}", app.get_name(), BATON_VERSION_MAJOR,
                                                   BATON_VERSION_MINOR, BATON_VERSION_PATCH));
+    app.failure_message([](const CLI::App *failed, const CLI::Error &error) {
+        return fmt::format("{}: {}", failed->get_name(), CLI::FailureMessage::simple(failed, error));
+    });
     try {
         refuse_empty_values(argc, argv);
         app.parse(argc, argv);

@@ -76,11 +76,11 @@ struct DirectSend {
 KernelChoice meet_for_direct_send();
 KernelChoice done_with_direct_send();
 
-/// That of reduce_scatter by pull where the inputs do not begin where the result does, modulo 16: blocks that are no
-/// multiple of it, and buffers that lie differently.
+/// Of reduce_scatter by pull where inputs and result do not begin alike modulo 16: blocks that are no multiple of 16
+/// bytes, and buffers that lie differently.
 KernelChoice reduce_scatter_unaligned_kernel(baton_type type);
 
-/// That of a collective's or barrier's plan.
+/// Of a collective's or barrier's plan.
 KernelChoice kernel_for(baton_operation operation, Algorithm algorithm, baton_type type);
 /// All of this layer and the ones below.
 std::vector<const void *> all_kernels();

@@ -42,10 +42,10 @@ void refuse(const World &world, std::initializer_list<EnvironmentVariable> varia
 void refuse_settings_that_win(const World &world, MemorySpace memory_space) {
     refuse(world,
            {{"BATON_TRANSPORT", "auto"}, {"BATON_PACKET_LIMIT"}, {"BATON_LINES", "auto"}, {"BATON_COPY_ENGINE_LIMIT"}},
-           "it is stronger than any table, so nothing could be measured");
+           "unset it there: it is stronger than any table, so nothing could be measured");
     if (memory_space == MemorySpace::host) {  // GPUs that do not reach each other have tables of their own
         refuse(world, {{"BATON_P2P", "auto"}, {"BATON_TOPOLOGY", "none"}},
-               "a table for host memory is measured without it");
+               "unset it there: a table for host memory is measured without it");
     }
 }
 
@@ -140,7 +140,8 @@ private:
         return as_in_force ? measured.in_force_above : core::rows_for(before_, measured.tuned.operation);
     }
 
-    /// Both files, or where one or what is printed cannot be written, neither.
+    /// Both files, or where one or what is printed cannot be written, neither. The times last: they may go to the
+    /// standard output, behind all that is printed.
     void write() {
         line("");
         if (!output_is_written()) {
@@ -155,15 +156,20 @@ private:
             file_->draft(core::format_tuning(after));
             file_->publish();
         }
+        if (file_) {
+            say_what_is_written(after);
+        } else {
+            line("# {} is as it was: --dry-run", path_);
+        }
         if (json_) {
-            json_->publish();
             line("# all times: {}", options_.json);
+            json_->publish();
         }
-        if (!file_) {
-            return line("# {} is as it was: --dry-run", path_);
-        }
+    }
+
+    void say_what_is_written(const std::vector<core::TuningTable> &tables) const {
         line("# written: {}, with tables for", path_);
-        for (const core::TuningTable &table : after) {
+        for (const core::TuningTable &table : tables) {
             line("#   {}", to_string(table.key));
         }
         if (!is_read(path_)) {

@@ -22,8 +22,9 @@
 /// word for the sender's pieces, and the word that hands the slot back. Scratch: none.
 namespace baton::core {
 
-/// The pieces of a message that two ranks copy: an even number, or one more, so that both end together, of up to 256
-/// KiB, or more where they would be more than 2^21. A system call for less than 32 KiB is not worth a wait.
+/// The pieces of a message that two ranks copy: of at most 256 KiB (larger only where they would be more than 2^21), an
+/// even number of them so that both ranks end together, to which rounding to pages may add one. A system call for less
+/// than 32 KiB is not worth a wait.
 class SharedPieces {
 public:
     BATON_HD explicit SharedPieces(std::uint64_t bytes) : bytes_(bytes) {

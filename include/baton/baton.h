@@ -13,10 +13,10 @@
  *  - CUDA graphs may hold calls, but not in the body of a conditional node: CUDA does not instantiate such a graph. A
  *    graph whose capture held a call that has failed is to be dropped.
  *  - Calls on one communicator run in issue order, on every rank in the same order. Calls on different streams are
- *    ordered by Baton; calls on different communicators are not ordered. What is enqueued on a host stream behind a
- *    recv runs after it, even a send that the recv's sender waits for: put the two into one group. Several threads may
- *    use a communicator: a call waits for another thread's, on the host without a stream until that is complete; but
- *    baton_comm_check() and baton_comm_abort() do not.
+ *    ordered by Baton; calls on different communicators are not ordered. On a host stream everything behind a recv
+ *    waits for it; if its sender waits for a send that you have queued behind it, put both into one group.
+ *  - Several threads may use a communicator: a call waits while another thread's is being made (on the host without a
+ *    stream: until that is complete). baton_comm_check() and baton_comm_abort() never wait for other calls.
  *  - Kernels of one operation wait for each other, so they must all be resident on the GPUs together. Baton leaves room
  *    for the large operations of about four communicators per GPU at once. Keep no more in flight: beyond that, ranks
  *    may run them in different orders and each wait for kernels that find no room, until BATON_ERR_TIMEOUT breaks the
@@ -25,6 +25,7 @@
  *    work meanwhile, as cudaFree, baton_free and cudaDeviceSynchronize do: two threads of two ranks that do would each
  *    wait for a kernel that needs the other, until BATON_ERR_TIMEOUT. Free memory when the other threads' calls have
  *    ended, or with cudaFreeAsync.
+ *  - Outputs (a handle, a pointer, a number) are written on success only.
  *  - A call that returns BATON_ERR_ARGUMENT or BATON_ERR_UNSUPPORTED has started nothing and changed nothing.
  *    BATON_ERR_MISMATCH, _TIMEOUT, _PEER_DEAD and _ABORTED break the communicator: every later call that moves data,
  *    meets other ranks, allocates or registers returns the same code at once, and baton_comm_destroy() is the only
@@ -159,14 +160,14 @@ typedef enum baton_lines {
  * or default, before Baton lowers it.
  */
 typedef struct baton_config {
-    size_t struct_size;       /* set by baton_config_init(): as much as the program knows of it */
+    size_t struct_size;       /* set by baton_config_init(): sizeof(baton_config) as the program was compiled */
     int transport;            /* a baton_transport; -1 = unset. BATON_TRANSPORT=auto|host|kernel|copy_engine|zero_sm */
     double timeout_seconds;   /* how long to wait for a rank, more than 0, at most 1e9; < 0 = unset. BATON_TIMEOUT,
                                  default 60 */
     int max_channels;         /* most channels of a collective or message, each a CTA or two small ones, 1..64;
                                  0 = unset. BATON_MAX_CHANNELS, default 64. Lowered to half the multiprocessors, at most
                                  64, divided by the ranks that share the GPU, the least of all GPUs: all blocks must be
-                                 resident together */
+                                 resident together. Without effect on the host */
     size_t packet_limit;      /* bytes per rank up to which data travels with its flags; SIZE_MAX = unset: as tuned.
                                  BATON_PACKET_LIMIT; more than 1 MiB on GPUs, 8 KiB on the host, is lowered to that */
     size_t copy_engine_limit; /* bytes per rank from which copy engines move unreduced data; SIZE_MAX = unset: as
@@ -238,7 +239,7 @@ BATON_API int baton_version(void); /* major * 10000 + minor * 100 + patch */
  * same, or baton_comm_create() says BATON_ERR_MISMATCH. */
 BATON_API const char *baton_build_id(void);
 
-/* The constant's name, e.g. "BATON_ERR_ARGUMENT"; never NULL. */
+/* The constant's name, e.g. "BATON_ERR_ARGUMENT"; "unknown result" for any other value, never NULL. */
 BATON_API const char *baton_result_name(baton_result result);
 
 /* The message of this thread's last failed call: operation, rank, peer, cause and, where there is one, the remedy.
@@ -318,7 +319,8 @@ BATON_API baton_result baton_host_stream_create(baton_host_stream_t *stream);
 /* Waits for what is queued. Returns the first error of the calls that have run on the stream since the last
  * synchronize: that of the communicator which broke. */
 BATON_API baton_result baton_host_stream_synchronize(baton_host_stream_t stream);
-BATON_API baton_result baton_host_stream_destroy(baton_host_stream_t stream); /* waits for what is queued */
+/* The same, and destroys the stream, also where it returns an error. */
+BATON_API baton_result baton_host_stream_destroy(baton_host_stream_t stream);
 
 /* ---------------------------------------------------------------- memory ------------------------------------------ */
 
@@ -326,12 +328,12 @@ BATON_API baton_result baton_host_stream_destroy(baton_host_stream_t stream); /*
  * not reach each other's memory, baton_info.peer_access 0: nothing is registered then). Calls may use the `bytes` asked
  * for, not what they are rounded up to. The memory is zeroed; for 0 bytes the pointer is NULL. BATON_ERR_MEMORY where
  * there is none, or where 1024 allocations of this rank are registered already. Where a peer could not map it, it is
- * usable all the same, through a copy; baton_explain() says so, and baton_register() tries again. The registration from
- * birth is not counted among those that baton_deregister takes back, and ends with baton_free. baton_free takes what
- * baton_malloc of `comm` gave, or NULL: a window's memory is not among it. Peers let go of it by themselves on the
- * host, within a fraction of a second, on GPUs in one of their next calls that finds all communicators of its process
- * idle; until then the device's memory is not free. Where calls of another communicator have used it, its peers learn
- * of that with this rank's next call there. Local calls. */
+ * usable all the same, on GPUs through a copy; baton_explain() says so, and baton_register() tries again. The
+ * registration from birth is not counted among those that baton_deregister takes back, and ends with baton_free.
+ * baton_free takes what baton_malloc of `comm` gave, or NULL: a window's memory is not among it. Peers let go of it by
+ * themselves on the host, within a fraction of a second, on GPUs in one of their next calls that finds all
+ * communicators of its process idle; until then the device's memory is not free. Where calls of another communicator
+ * have used it, its peers learn of that with this rank's next call there. Local calls. */
 BATON_API baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer);
 BATON_API baton_result baton_free(baton_comm_t comm, void *pointer);
 
@@ -341,7 +343,9 @@ BATON_API baton_result baton_free(baton_comm_t comm, void *pointer);
  * A buffer, registered or not, may be freed without being deregistered, behind the calls that use it: when they have
  * ended, or in their streams' order (cudaFreeAsync) as soon as they are enqueued.
  * BATON_ERR_UNSUPPORTED, with the reason, for memory that cannot be exported, BATON_ERR_MEMORY where 1024 allocations
- * are registered already, another code where a peer could not map it: calls on it work, through a copy.
+ * are registered already, another code where a peer could not map it: calls on it work, on GPUs through a copy.
+ * On the host only memory of baton_malloc() and windows can be exported, and it is registered from birth: for any other
+ * BATON_ERR_UNSUPPORTED is the normal answer, and calls on it work all the same.
  */
 BATON_API baton_result baton_register(baton_comm_t comm, void *pointer, size_t bytes);
 BATON_API baton_result baton_deregister(baton_comm_t comm, void *pointer);
@@ -349,9 +353,10 @@ BATON_API baton_result baton_deregister(baton_comm_t comm, void *pointer);
 /* ---------------------------------------------------------------- collectives ------------------------------------- */
 
 /*
- * Elements and steps are said for links that are alike. Small data travel with their flags: twice the bytes, or 16/15
- * of them in lines. Along routes, where links are not alike, each rank sends as much or more, in more steps
- * (docs/algorithms.md has them for every algorithm).
+ * Elements and steps are said for links that are alike. Small data "travel with their flags", stored with each word or
+ * line of 128 bytes (packets, lines), so that a receiver needs no other signal: twice the bytes, or 16/15 of them in
+ * lines. A step is one passage over links, whatever the number of peers at once. Where links are not alike, data follow
+ * routes: each rank sends as much or more, in more steps (docs/algorithms.md has them for every algorithm).
  */
 
 /*
@@ -364,10 +369,10 @@ BATON_API baton_result baton_allgather(const void *sendbuf, void *recvbuf, size_
 
 /*
  * reduce_scatter (block): sendbuf holds n * count elements; element i of block r, reduced over all ranks, appears at
- * recvbuf[i] of rank r. In place: recvbuf == sendbuf + rank * count (NCCL); with BATON_IN_PLACE the n blocks lie in
- * recvbuf and the result in its first `count` elements (MPI): where blocks are too large to travel with their flags it
- * is made in memory of `count` elements that the communicator keeps, and copied (not on rank 0, whose own block lies
- * there). Any other overlap is BATON_ERR_ARGUMENT. Every rank sends (n-1) * count elements. One step.
+ * recvbuf[i] of rank r. In place: recvbuf == sendbuf + rank * count (NCCL's), or BATON_IN_PLACE (MPI's): the n blocks
+ * lie in recvbuf, and the result replaces its first `count` elements. (Then all ranks but 0 reduce blocks that are too
+ * large to travel with their flags into `count` elements that the communicator keeps, and copy.) Any other overlap is
+ * BATON_ERR_ARGUMENT. Every rank sends (n-1) * count elements. One step.
  */
 BATON_API baton_result baton_reduce_scatter(const void *sendbuf, void *recvbuf, size_t count, baton_type type,
                                             baton_op op, baton_comm_t comm, baton_stream_t stream);
@@ -397,17 +402,18 @@ BATON_API baton_result baton_alltoall(const void *sendbuf, void *recvbuf, size_t
  * buffer everywhere this is MPI_Bcast), or BATON_IN_PLACE; any other overlap is BATON_ERR_ARGUMENT, and so is a root
  * that is no rank of the communicator. Ranks that name different roots get BATON_ERR_MISMATCH.
  * It completes when every rank has reached it, on the root when it has sent, on the others when they have the data.
- * Small: the root sends (n-1) * count elements, one step. Large: the root sends count elements, each of the others
- * (n-2) / (n-1) * count, in segments, so that the last arrives one step after the root has sent it; or, with 4 to 7
- * GPUs, from rank to rank, where the last segment takes n - 1 steps: as many, parts of the buffer in different orders,
- * or in one order, where links differ, count elements from each but the last. On the host each of the others reads
- * count elements of the root's.
+ *  - Small: the root sends (n-1) * count elements, one step.
+ *  - Large: the root sends count elements, each of the others (n-2) / (n-1) * count, in segments; the last arrives one
+ *    step after the root has sent it.
+ *  - Large, with 3 to 7 GPUs: from rank to rank, parts of the buffer in different orders; as many elements, and the
+ * last segment takes n - 1 steps. Where links differ, in one order: count elements from each rank but the last.
+ *  - On the host each of the others reads count elements of the root's.
  */
 BATON_API baton_result baton_broadcast(const void *sendbuf, void *recvbuf, size_t count, baton_type type, int root,
                                        baton_comm_t comm, baton_stream_t stream);
 
-/* Returns (in stream order) after every rank has reached it; puts issued before are visible after. One step, of words
- * to each of the others. */
+/* barrier: completes, in stream order, when every rank has reached it; puts issued before are visible after. One step,
+ * of words to each of the others. */
 BATON_API baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream);
 
 /* ---------------------------------------------------------------- point to point ---------------------------------- */
@@ -433,21 +439,24 @@ BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int
                                       int source, baton_type type, baton_comm_t comm, baton_stream_t stream);
 
 /*
- * Calls between begin and end on this thread that take a stream are collected; end checks and enqueues them. All other
- * calls run at once, before what was collected. All sends and recvs of a
- * group, per communicator and stream, progress together, in any order and of any size; sends to one rank (or recvs from
- * it) on two streams of a communicator are BATON_ERR_ARGUMENT, since they would not keep their order. Those of another
- * communicator or stream follow when these have been enqueued, and on the host, where a call without a stream is
- * done on return, when they are done: so a recv of any size must not wait for a send that a rank has put behind it on
- * another communicator or stream. A send and a recv of one communicator and stream whose buffers overlap are
- * BATON_ERR_ARGUMENT. Collectives and one-sided calls of the group follow in issue order. Groups nest; the outermost
- * end enqueues. At most BATON_GROUP_LIMIT sends and recvs per communicator, more are BATON_ERR_ARGUMENT. An error of a
- * collected call is returned by that call and leaves it out of the group. Communicators, windows, streams and buffers
- * of collected calls must be alive at the end, which checks the calls once more: for one that would be refused now it
- * returns BATON_ERR_ARGUMENT and starts nothing of the group. (A destroyed CUDA stream is not recognised.) If the
- * system refuses something later, the rest of that communicator's calls is left out, which breaks it if some have been
- * enqueued, and so are all calls of a communicator that has broken since they were collected; the other communicators'
- * calls are enqueued, and the first failure is returned. Either way the group is over.
+ * What is collected: the calls between begin and end on this thread that take a stream; end checks and enqueues them.
+ * All other calls run at once, before what was collected. Groups nest; the outermost end enqueues.
+ *
+ * Order: all sends and recvs of a group on one communicator and stream progress together, in any order and of any size.
+ * Those of another communicator or stream follow when these have been enqueued (on the host without a stream: when they
+ * are done), so a recv must not wait for a send that a rank has put behind it on another communicator or stream.
+ * Collectives and one-sided calls of the group follow in issue order.
+ *
+ * BATON_ERR_ARGUMENT: more than BATON_GROUP_LIMIT sends and recvs of a communicator; sends to one rank, or recvs from
+ * it, on two streams of a communicator, since they would not keep their order; a send and a recv of one communicator
+ * and stream whose buffers overlap; an end without a begin.
+ *
+ * Errors: one of a collected call is returned by that call, and leaves it out of the group. Communicators, windows,
+ * streams and buffers of collected calls must be alive at the end, which checks the calls once more: for one that would
+ * be refused now it returns BATON_ERR_ARGUMENT and starts nothing of the group. (A destroyed CUDA stream is not
+ * recognised.) If the system refuses something later, the rest of that communicator's calls is left out, which breaks
+ * it if some have been enqueued; all calls of a communicator that has broken since they were collected are left out,
+ * too. The other communicators' calls are enqueued, and the first failure is returned. Either way the group is over.
  *
  * baton_group_drop instead ends this thread's group, all that are nested, and enqueues nothing: for a program that
  * cannot reach the end, whose buffers are gone, say. It breaks the communicators that calls were collected on, as
@@ -464,10 +473,10 @@ BATON_API baton_result baton_group_drop(void);
 /*
  * Collective: gives each rank `bytes` (the same on all ranks) of memory that all ranks can reach, zeroed: of the
  * communicator's kind; where GPUs do not reach each other's memory, pinned host memory, which kernels and the host use
- * at the same address. `base` gets this rank's memory. At most 64 windows are alive on a communicator, else
- * BATON_ERR_UNSUPPORTED. Blocks until all ranks have mapped it, and where GPUs do not reach each other's memory until
- * the kernels that run on them have ended, as baton_comm_create(). Fails on all ranks if it fails on one, also for
- * wrong arguments.
+ * at the same address. `base` gets this rank's memory, not NULL for 0 bytes either. At most 64 windows are alive on a
+ * communicator, else BATON_ERR_UNSUPPORTED. Blocks until all ranks have mapped it, and where GPUs do not reach each
+ * other's memory until the kernels that run on them have ended, as baton_comm_create(). Fails on all ranks if it fails
+ * on one, also for wrong arguments.
  */
 BATON_API baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base);
 /* Collective; waits for the work enqueued on the window's communicator. Its memory is free again when it returns (on
@@ -479,7 +488,8 @@ BATON_API baton_result baton_window_create(baton_comm_t comm, size_t bytes, bato
 BATON_API baton_result baton_window_destroy(baton_window_t window);
 
 /* The address at which this process sees `peer`'s memory of the window: plain loads and stores (or kernels) reach it.
- * A peer may read what was stored so after a later signal of this rank, or a barrier, in the same stream. */
+ * A peer may read what was stored so after a later signal of this rank, or a barrier, in the same stream. Valid until
+ * baton_window_destroy(). */
 BATON_API baton_result baton_window_pointer(baton_window_t window, int peer, void **pointer);
 
 /* put copies `bytes` from `source` to offset `offset` of target's window memory; get copies the other way. `source` and

@@ -24,7 +24,8 @@
 
 namespace baton {
 
-/// A failed call: its code, and in what() its name and message.
+/// A failed call: its code; what() is its baton_last_error(). One that leaves a scope with a Communicator, a Window or
+/// an open Group in it aborts the communicator, as they say below: catch inside where ranks are to go on.
 class Error : public std::runtime_error {
 public:
     Error(baton_result code, const std::string &message) : std::runtime_error(message), code_(code) {}
@@ -88,7 +89,7 @@ template <class B>
 concept Writable = Contiguous<B> && !std::is_const_v<Element<B>>;
 template <class B>
 concept RecvBuffer = SendBuffer<B> && Writable<B>;
-/// One for what comes from `S`.
+/// A receive buffer for elements of the send buffer `S`.
 template <class R, class S>
 concept RecvBufferFor = RecvBuffer<R> && SendBuffer<S> && std::same_as<Element<R>, std::remove_cv_t<Element<S>>>;
 

@@ -33,6 +33,7 @@ void require_pointer(const T *pointer, const char *name) {
 
 }  // namespace
 
+// Neither of the two is ever destroyed, as host_streams().
 CommTable &communicators() {
     static auto *table = new CommTable;
     return *table;
@@ -167,7 +168,7 @@ baton_result baton_host_stream_synchronize(baton_host_stream_t stream) {
 
 baton_result baton_host_stream_destroy(baton_host_stream_t stream) {
     return guarded_at_any_time("baton_host_stream_destroy",
-                               [&] { require_host_stream(host_streams().remove(stream), stream)->wait(); });
+                               [&] { require_host_stream(host_streams().remove(stream), stream)->synchronize(); });
 }
 
 baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer) {

@@ -103,9 +103,11 @@ void Breakage::throw_if_broken(Caller caller) {
             catch_up(caller);
             std::this_thread::yield();
         }
-        take_over({failure_of(static_cast<baton_result>(AbortWord::code(seen)),
-                              "rank {} gave up in an operation with rank {}", AbortWord::reporter(seen),
-                              AbortWord::culprit(seen)),
+        const int reporter = AbortWord::reporter(seen), culprit = AbortWord::culprit(seen);
+        const auto code = static_cast<baton_result>(AbortWord::code(seen));
+        take_over({reporter == culprit
+                       ? failure_of(code, "rank {} gave up", reporter)
+                       : failure_of(code, "rank {} gave up in an operation with rank {}", reporter, culprit),
                    false});
     }
     if (broken_.load()) throw_reason();

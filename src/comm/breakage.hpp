@@ -80,9 +80,9 @@ private:
     const int size_;
     std::chrono::nanoseconds timeout_{};
 
-    // Held alone to change the four below; shared by who uses them, unless Caller::call_or_operation.
-    mutable std::shared_mutex teardown_;
     std::atomic<bool> open_{false};
+    // Held alone to change the three below; shared by who uses them, unless Caller::call_or_operation.
+    mutable std::shared_mutex teardown_;
     Control *control_ = nullptr;
     PeerMemory *peers_ = nullptr;
     Executor *executor_ = nullptr;

@@ -87,11 +87,8 @@ Buffers::Reached Buffers::Use::reach(const void *pointer, const PointerInfo &che
     const PointerInfo info = checked.kind != PointerInfo::Kind::invalid ? checked : buffers_.domain_.classify(pointer);
     if (buffers_.goes_by_address(info)) return {BufferRef::at_address(pointer), address, false};
     const RegionRegistry::Location location = buffers_.registry_.locate(info, pointer, bytes);
-    if (location.direct)
-        return {BufferRef::in_region(location.slot, location.generation, location.offset), address, false};
-    // On the host it has an address all the same; what a peer could not map, it could not map staging instead of.
-    if (!buffers_.domain_.on_gpu()) return {BufferRef::at_address(pointer), address, false};
-    if (!stages) return {{}, address, false};
+    const BufferRef name = buffers_.name_of(location, pointer);
+    if (name.names_a_buffer() || !stages) return {name, address, false};
     const StagingPool::Piece piece = buffers_.for_peers_.take(bytes);
     return {BufferRef::in_region(piece.published.slot, piece.published.generation, piece.offset), piece.pointer, true};
 }
@@ -100,13 +97,21 @@ BufferRef Buffers::mapped(const void *pointer, const PointerInfo &checked, std::
     if (bytes == 0 || checked.size == 0) return {};
     bool known = false;
     const RegionRegistry::Location location = registry_.peek(checked, pointer, bytes, &known);
-    if (!known || !location.direct) return {};
-    return BufferRef::in_region(location.slot, location.generation, location.offset);
+    return known && location.direct ? name_of(location, pointer) : BufferRef{};
 }
 
 BufferRef Buffers::at_hand(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const {
     if (bytes == 0 || checked.kind == PointerInfo::Kind::invalid) return {};
-    return goes_by_address(checked) ? BufferRef::at_address(pointer) : mapped(pointer, checked, bytes);
+    if (goes_by_address(checked)) return BufferRef::at_address(pointer);
+    bool known = false;
+    const RegionRegistry::Location location = registry_.peek(checked, pointer, bytes, &known);
+    return known ? name_of(location, pointer) : BufferRef{};
+}
+
+BufferRef Buffers::name_of(const RegionRegistry::Location &location, const void *pointer) const {
+    if (location.direct) return BufferRef::in_region(location.slot, location.generation, location.offset);
+    // On the host it has an address all the same; what a peer could not map, it could not map staging instead of.
+    return domain_.on_gpu() ? BufferRef{} : BufferRef::at_address(pointer);
 }
 
 std::string Buffers::describe(const void *pointer, std::uint64_t bytes, bool stages) const {

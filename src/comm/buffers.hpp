@@ -47,7 +47,7 @@ public:
         Use &operator=(const Use &) = delete;
 
         /// Makes a checked buffer reachable for peers. `checked`: what check() has found of it; where its kind is
-        /// invalid, the pointer is classified here. `stages`: where peers cannot reach it; where not, it has no name.
+        /// invalid, the pointer is classified here. `stages`: through Baton's memory where it has no name for peers.
         Reached reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool stages = true);
         /// Memory of the communicator's kind.
         std::byte *scratch(std::uint64_t bytes) { return buffers_.for_this_rank_.take(bytes).pointer; }
@@ -65,8 +65,11 @@ public:
     std::string describe(const void *pointer, std::uint64_t bytes, bool stages = true) const;
 
 private:
-    /// Host memory without a region, which peers reach by its address (a single copy), if at all.
+    /// Host memory that never has a region: peers reach it by its address (a single copy), if at all.
     bool goes_by_address(const PointerInfo &info) const { return !domain_.on_gpu() && info.size == 0; }
+    /// What peers call a buffer that has been looked up; nothing where they could not map it and it has no address for
+    /// them.
+    BufferRef name_of(const RegionRegistry::Location &location, const void *pointer) const;
     void check_end(const PointerInfo &info, const void *pointer, std::uint64_t bytes, const char *name) const;
 
     MemoryDomain &domain_;

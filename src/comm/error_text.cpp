@@ -11,34 +11,55 @@ const char *remedy_of(WaitFor wait_for) {
     return sender_waits ? "ranks that send to each other before they receive need baton_sendrecv or a group; " : "";
 }
 
+/// "operation 7". Messages and signals are counted for themselves.
+std::string counted(const OperationPoint &point) {
+    switch (point.mine.operation()) {
+        case BATON_SEND:
+        case BATON_RECV:
+            return fmt::format("message {}", point.epoch);
+        case BATON_WAIT_SIGNAL:
+            return fmt::format("signal {}", point.epoch);
+        default:
+            return fmt::format("operation {}", point.epoch);
+    }
+}
+
+/// Who waits for all names itself when all have arrived, and does not know which of them is stuck.
+std::string waited_for(const OperationPoint &point, int rank) {
+    const int operation = point.mine.operation();
+    const bool may_be_itself = operation == BATON_SEND || operation == BATON_RECV || operation == BATON_WAIT_SIGNAL;
+    return point.peer == rank && !may_be_itself ? "one of the others" : fmt::format("rank {}", point.peer);
+}
+
 std::string error_text(const ErrorRecord &record, int rank, std::chrono::nanoseconds timeout) {
     const std::string mine = signature_text(record.point.mine);
     switch (static_cast<baton_result>(record.code)) {
         case BATON_ERR_MISMATCH:
-            return fmt::format("ranks {} and {} disagree: rank {} called {}, rank {} called {} (operation {})", rank,
+            return fmt::format("ranks {} and {} disagree: rank {} called {}, rank {} called {} ({})", rank,
                                record.point.peer, rank, mine, record.point.peer, signature_text(record.theirs),
-                               record.point.epoch);
+                               counted(record.point));
         case BATON_ERR_TIMEOUT:
             return fmt::format(
-                "rank {} waited {:g} s for rank {} in {}, for {} (operation {}, channel {}); {}a rank that is only "
+                "rank {} waited {:g} s for {} in {}, for {} ({}, channel {}); {}a rank that is only "
                 "slow needs a larger timeout (BATON_TIMEOUT)",
-                rank, std::chrono::duration<double>(timeout).count(), record.point.peer, mine,
-                text_of(record.point.wait_for), record.point.epoch, record.point.channel,
+                rank, std::chrono::duration<double>(timeout).count(), waited_for(record.point, rank), mine,
+                text_of(record.point.wait_for), counted(record.point), record.point.channel,
                 remedy_of(record.point.wait_for));
         case BATON_ERR_PEER_DEAD:
             return fmt::format("rank {} has died: its memory is gone (rank {} in {})", record.point.peer, rank, mine);
         case BATON_ERR_SYSTEM:
             return fmt::format(
                 "rank {} could not copy between its buffer and that of rank {} in {}: one of the two has been freed, "
-                "has a hole or is protected",
+                "has a hole or is protected, or the system no longer lets the processes copy (one has changed its "
+                "user)",
                 rank, record.point.peer, mine);
         case BATON_ERR_MEMORY:
             return fmt::format("rank {} ran out of host memory in an operation", rank);
         default:
             return fmt::format(
-                "rank {} found the region of rank {} gone in {} (operation {}): a graph was replayed after its buffer "
+                "rank {} found the region of rank {} gone in {} ({}): a graph was replayed after its buffer "
                 "had been freed, or this is a defect of Baton",
-                rank, record.point.peer, mine, record.point.epoch);
+                rank, record.point.peer, mine, counted(record.point));
     }
 }
 
@@ -61,7 +82,7 @@ const char *text_of(WaitFor wait_for) {
         case WaitFor::taken:
             return "it to take a message's pieces";
         case WaitFor::consumed:
-            return "it to receive earlier messages (the queue is full)";
+            return "it to receive earlier messages, of which its queue is full";
         case WaitFor::signal:
             return "its signal";
     }

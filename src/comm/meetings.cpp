@@ -77,12 +77,13 @@ void Meetings::watch(std::chrono::nanoseconds waited) {
     if (waited < patience) return;
     breakage_.break_with(failure_saying(BATON_ERR_TIMEOUT, [&] {
         return fmt::format(
-            "rank {} waited {:g} s for {} in {}{}; a rank that is only slow needs a larger timeout "
+            "rank {} waited {:g} s for {} in {}{}; {}a rank that is only slow needs a larger timeout "
             "(BATON_TIMEOUT)",
             bootstrap_.rank(), std::chrono::duration<double>(patience).count(),
             list_of(board_ != nullptr ? board_->missing() : bootstrap_.missing()),
             name_of(static_cast<std::int32_t>(call_)),
-            creating ? ", which waits for 60 s at least, whatever the timeout" : "");
+            creating ? ", which waits for 60 s at least, whatever the timeout" : "",
+            call_ == Call::comm_destroy ? "several communicators are destroyed in the same order on all ranks; " : "");
     }));
     breakage_.throw_reason();
 }

@@ -24,7 +24,7 @@ struct RankReport {
     std::int32_t generation = 0;
     std::int32_t multiprocessors = 0;
     char uuid[48] = {};
-    char name[sizeof(baton_info::device_name)] = {};  // as long as who measures a table for it can tell
+    char name[sizeof(baton_info::device_name)] = {};  // cut as baton_info's, by which tables are measured
     std::int32_t ranks_in_its_world = 0;              // worlds differ where ranks have been spawned
     ProcessorBits processors;
 };
@@ -115,6 +115,8 @@ std::string Setup::settle_devices() {
         parts_.ranks_on_device = ranks_on_gpu(gpus_, parts_.identity.uuid);
         capabilities_.channels = channels_of(gpus_, config_.max_channels);
     } else {
+        parts_.ranks_on_device = view_.size;
+        capabilities_.channels = 1;
         int ranks = view_.size;
         std::vector<ProcessorBits> processors;
         for (const RankReport &report : all) {
@@ -127,10 +129,9 @@ std::string Setup::settle_devices() {
     return off == all.end() ? "" : fmt::format("p2p is off on rank {} (BATON_P2P)", off - all.begin());
 }
 
-/// `ranks`: as far as is known, all that run here. Alike on all ranks: algorithms are chosen by it.
+/// Ranks that are more than their processors yield soon where they wait. `ranks`: as far as is known, all that run
+/// here. Alike on all ranks: algorithms are chosen by it.
 void Setup::share_processors(int ranks, const std::vector<ProcessorBits> &processors) {
-    parts_.ranks_on_device = view_.size;
-    capabilities_.channels = 1;
     if (!have_one_each(ranks, processors)) view_.polls_between_yields = polls_between_yields_oversubscribed;
 }
 

@@ -21,7 +21,7 @@ struct Export {
     baton_result code = BATON_ERR_UNSUPPORTED;
 };
 
-/// Memory that peers cannot map, for whatever reason: calls on it go through a copy.
+/// Memory that peers cannot map, for whatever reason: calls on it go through a copy, on the host by its address.
 class NotMapped : public Failure {
 public:
     using Failure::Failure;

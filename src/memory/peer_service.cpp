@@ -87,8 +87,10 @@ void PeerService::take_rings() {
         if (message.pid != board_.identity(message.owner).process.pid) {
             // Once: any user of the machine can send them.
             if (!std::exchange(has_warned_of_strangers_, true))
-                log(LogLevel::warn, rank_, "drops messages of process {}, which is not rank {}, and the like",
-                    message.pid, message.owner);
+                log(LogLevel::warn, rank_,
+                    "ignores a message on its socket that names rank {} and comes from another process ({}); it will "
+                    "ignore more such without a word",
+                    message.owner, message.pid);
             continue;
         }
         Peer &peer = peers_[static_cast<std::size_t>(message.owner)];

@@ -35,7 +35,8 @@ CpuSet empty_cpu_set() {
     return set;
 }
 
-/// Gives ranks a processor each, as long as that goes: who comes later may send others to another one of theirs.
+/// Gives ranks a processor each, as long as that goes: a bipartite matching by augmenting paths, in which who comes
+/// later may send others to another one of theirs.
 class Seating {
 public:
     explicit Seating(const std::vector<ProcessorBits> &allowed) : allowed_(allowed) { holders_.fill(nobody); }
@@ -89,14 +90,14 @@ ProcessorBits bits_of(const std::vector<int> &processors) {
     return bits;
 }
 
-bool have_one_each(int ranks, const std::vector<ProcessorBits> &some) {
-    Seating seating(some);
+bool have_one_each(int ranks, const std::vector<ProcessorBits> &allowed) {
+    Seating seating(allowed);
     ProcessorBits all;
     bool shared = false;
-    for (std::size_t rank = 0; rank < some.size(); ++rank) {
+    for (std::size_t rank = 0; rank < allowed.size(); ++rank) {
         if (!seating.seat(static_cast<int>(rank))) return false;
-        shared = shared || (all & some[rank]).any();
-        all |= some[rank];
+        shared = shared || (all & allowed[rank]).any();
+        all |= allowed[rank];
     }
     return !shared || all.count() >= static_cast<std::size_t>(ranks);
 }

@@ -20,8 +20,9 @@ std::vector<int> allowed_processors();
 /// The same to be sent around: processor p is bit p % 1024.
 using ProcessorBits = std::bitset<1024>;
 ProcessorBits bits_of(const std::vector<int> &processors);
-/// Whether so many ranks have a processor each, by what some of them may run on; false if it is not known.
-bool have_one_each(int ranks, const std::vector<ProcessorBits> &some);
+/// Whether so many ranks can have a processor each. `allowed`: where some of them may run, the others are taken to run
+/// anywhere among these. False if it is not known.
+bool have_one_each(int ranks, const std::vector<ProcessorBits> &allowed);
 /// The node that the calling thread runs on at the moment, or -1.
 int current_numa_node();
 

@@ -39,7 +39,7 @@ template <class... Args>
     throw failure_of(code, format, std::forward<Args>(args)...);
 }
 
-/// The same with words that take several steps.
+/// A failure whose message a function builds; one without words where there is no memory for that.
 template <class Words>
 Failure failure_saying(baton_result code, const Words &words) noexcept {
     try {

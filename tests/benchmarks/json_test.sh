@@ -22,7 +22,7 @@ done
 "$startup" --device host --json /dev/stdout | cat >"$log"
 [ "$(tail -n 1 "$log")" = "}" ] || fail "no JSON at the end of what goes into a pipe: $(cat "$log")"
 
-[ "$(tr -d ' \n' <"$odd" | grep -c '"rounds_us":\[[0-9.]*\]')" = 1 ] || fail "not each round's time: $(cat "$odd")"
+[ "$(tr -d ' \n' <"$odd" | grep -oE '"rounds_us":\[[0-9.]+\]' | wc -l)" = 1 ] || fail "not each round's time: $(cat "$odd")"
 grep -q '"processors_of_a_rank": [1-9]' "$odd" || fail "the file does not say where ranks may run: $(cat "$odd")"
 
 versions_in() { grep -A 5 -F '"versions": {' "$1"; }

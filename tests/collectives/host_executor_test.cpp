@@ -24,7 +24,7 @@ public:
     }
     void release() {
         held_.set_value();
-        stream_.wait();
+        stream_.synchronize();
     }
 
 private:

@@ -322,7 +322,9 @@ TEST_F(TuningFile, OfTheUserThatMayNotBeLookedAtIsNone) {
     const uid_t before = ::geteuid();
     constexpr uid_t nobody = 65534;
     ASSERT_EQ(before == 0 ? ::seteuid(nobody) : 0, 0) << "root may look at all";
+    ::testing::internal::CaptureStderr();
     EXPECT_TRUE(read_tuning(nullptr).empty());
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("baton/tuning.json cannot be looked at"));
     EXPECT_THAT(refused_setting((folder_ + "/baton/tuning.json").c_str()), HasSubstr("Permission denied"));
     ASSERT_EQ(::seteuid(before), 0);
     std::filesystem::permissions(folder_ + "/baton", std::filesystem::perms::owner_all);

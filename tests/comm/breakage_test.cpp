@@ -180,6 +180,15 @@ TEST(Breakage, WhoIsToldWithoutWordsSaysWhatItKnows) {
     });
 }
 
+TEST(Breakage, WhoHasAbortedGaveUpWithNobody) {
+    with_two([](Rank &mine, Rank &) {
+        mine.open();
+        store_relaxed(&mine.control.seen, AbortWord::make(BATON_ERR_ABORTED, 1, 1));
+        const Failure failure = thrown_by([&] { mine.breakage.require_working(Caller::call_or_operation); });
+        EXPECT_STREQ(failure.what(), "rank 1 gave up");
+    });
+}
+
 TEST(Breakage, WaitsWithoutAClockEnd) {
     with_two([](Rank &mine, Rank &) {
         mine.open();
@@ -208,15 +217,18 @@ TEST(Breakage, WhileItIsBeingClosedNobodyElseHoldsItOpen) {
         mine.open();
         std::optional<std::shared_lock<std::shared_mutex>> held = mine.breakage.hold_open();
         std::thread closer([&] { mine.breakage.close(); });
-        const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
         bool refused = false;
-        while (!refused && std::chrono::steady_clock::now() < give_up) {
-            try {
-                const auto another = mine.breakage.hold_open();
-            } catch (const Failure &) {
-                refused = true;
+        std::thread another([&] {
+            const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+            while (!refused && std::chrono::steady_clock::now() < give_up) {
+                try {
+                    const auto also_held = mine.breakage.hold_open();
+                } catch (const Failure &) {
+                    refused = true;
+                }
             }
-        }
+        });
+        another.join();
         held.reset();
         closer.join();
         EXPECT_TRUE(refused);

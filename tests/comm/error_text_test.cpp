@@ -30,8 +30,19 @@ TEST(ErrorText, OfMemoryNamesTheRankThatHadNone) {
 
 TEST(ErrorText, OfATimeoutNamesWhoIsMissingAndWhatHelps) {
     const std::string text = text_of_record(BATON_ERR_TIMEOUT);
-    for (const char *part : {"rank 3 waited 2 s for rank 1 in recv", "operation 7", "BATON_TIMEOUT"})
+    for (const char *part : {"rank 3 waited 2 s for rank 1 in recv", "(message 7, channel 0)", "BATON_TIMEOUT"})
         EXPECT_THAT(text, HasSubstr(part));
+}
+
+TEST(ErrorText, OfWhoHasSeenAllArriveBlamesTheOthers) {
+    ErrorRecord record{};
+    record.code = BATON_ERR_TIMEOUT;
+    record.point.peer = 3;
+    record.point.mine = Signature::make(BATON_ALLGATHER, BATON_INT32, BATON_SUM, 100);
+    const auto text = [&] { return std::string(failure_of(record, 3, std::chrono::seconds(2)).what()); };
+    EXPECT_THAT(text(), HasSubstr("rank 3 waited 2 s for one of the others in allgather"));
+    record.point.mine = Signature::make(BATON_WAIT_SIGNAL, BATON_UINT8, BATON_SUM, 1);  // one may signal oneself
+    EXPECT_THAT(text(), HasSubstr("rank 3 waited 2 s for rank 3 in wait_signal"));
 }
 
 }  // namespace

@@ -98,6 +98,7 @@ struct WaitsForNobody : HostEngine {
 struct TakesCreditForGranted : HostEngine {
     using HostEngine::HostEngine;
     bool wait_credit(int /*peer*/, std::uint64_t /*step*/) { return true; }
+    bool wait_credits(std::uint64_t /*step*/) { return true; }
 };
 
 /// Rounds between the parts of a reduction.
@@ -236,6 +237,8 @@ std::vector<Mutant> mutants() {
         {transport_on_host<LateReads>("LateReads"), "signals_keep_own_staging"},
         {transport_on_host<OneEarlyPlace>("OneEarlyPlace"), "epochs_keep_early_staging"},
         {transport_on_host<TakesCreditForGranted>("TakesCreditForGranted"), "abort_ends_wait_credit"},
+        {transport_on_host<TakesCreditForGranted>("TakesCreditForGranted"), "credits_of_one_keep_slots"},
+        {transport_on_host<TakesCreditForGranted>("TakesCreditForGranted"), "credits_keep_slots"},
         {transport_on_host<RoundedParts>("RoundedParts"), "reductions_in_parts"},
         {transport_on_host<ForgetsParts>("ForgetsParts"), "reductions_in_parts"},
         {transport_on_host<TakesTooFew>("TakesTooFew"), "packets_taken_of_one"},

@@ -235,7 +235,7 @@ protected:
     }
 };
 
-TEST_F(TooManyRegions, AreRefusedAndOtherMemoryGoesThroughACopy) {
+TEST_F(TooManyRegions, AreRefusedAndOtherMemoryServesAllTheSame) {
     Communicator other;
     void *elsewhere = nullptr, *base = nullptr;
     ASSERT_OK(baton_malloc(other, count * 4, &elsewhere));
@@ -280,6 +280,9 @@ TEST_F(TooManyRegions, OrOpenFilesOfAPeerThatShouldMapMemory) {
     expect_reduces(rank() == 0 ? memory : ordinary.data());
     setrlimit(RLIMIT_NOFILE, &files);
     if (rank() == 0) {
+        const std::string how = explained(memory);
+        EXPECT_TRUE(size() == 1 || stages_all(memory) || how.find("rank 1 could not map it") != std::string::npos)
+            << how;
         ASSERT_OK(baton_free(comm(), memory));
     }
 }

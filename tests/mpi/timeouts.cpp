@@ -288,6 +288,19 @@ TEST(Abort, APutThatHasNotBegunIsNotMade) {
     barrier();
 }
 
+TEST(Abort, ShowsInAHostStreamThatIsDestroyed) {
+    FragileComm comm(20);
+    if (on_gpu(comm)) GTEST_SKIP() << "a CUDA stream sees no error";
+    baton_host_stream_t stream = nullptr;
+    ASSERT_OK(baton_host_stream_create(&stream));
+    Buffer never_sent(comm, 64);
+    EXPECT_OK(baton_recv(never_sent.data(), 64, BATON_UINT8, world_rank(), comm, stream));
+    barrier();
+    EXPECT_OK(baton_comm_abort(comm));
+    EXPECT_ERROR(BATON_ERR_ABORTED, baton_host_stream_destroy(stream));
+    EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_host_stream_destroy(stream));  // it is gone all the same
+}
+
 /// Ranks drift apart while they set up: a creation does not wait for as short a time as the communicator's calls.
 TEST(Creation, HasPatienceOfItsOwn) {
     baton_config config = default_config();

@@ -16,6 +16,10 @@ using svg::Box;
 constexpr double track_pitch = 24, margin = 24;
 constexpr double fabric_gap = 52, bar_with_chips = 62, bar_without = 38;
 constexpr double port_margin = 12;
+constexpr double longest_jog = 40;   // a wire whose ends are less apart is drawn straight,
+constexpr double edge_margin = 4;    // unless it would touch the card's edge
+constexpr double wire_gap = 12;      // between two on one track
+constexpr double empty_height = 40;  // between two rows that nothing joins
 constexpr double too_many_height = 48;
 
 double fabric_height(const Machine &machine) {
@@ -92,7 +96,8 @@ void Channel::give_ports() {
 /// Cards that lie one above the other are joined without a bend.
 void Channel::straighten(Wire &wire) const {
     const Box &lower = gpu_box(wire.link.to);
-    if (std::abs(wire.from_x - wire.to_x) < 40 && wire.from_x > lower.x + 4 && wire.from_x < lower.right() - 4)
+    const bool is_short = std::abs(wire.from_x - wire.to_x) < longest_jog;
+    if (is_short && wire.from_x > lower.x + edge_margin && wire.from_x < lower.right() - edge_margin)
         wire.to_x = wire.from_x;
 }
 
@@ -110,7 +115,7 @@ int Channel::give_tracks(const std::vector<Wire *> &wires) {
         std::size_t track = 0;
         const auto taken = [&](const std::vector<Wire *> &others) {
             return std::any_of(others.begin(), others.end(), [&](const Wire *other) {
-                return left(wire) < right(other) + 12 && left(other) < right(wire) + 12;
+                return left(wire) < right(other) + wire_gap && left(other) < right(wire) + wire_gap;
             });
         };
         while (track < tracks.size() && taken(tracks[track])) ++track;
@@ -123,11 +128,11 @@ int Channel::give_tracks(const std::vector<Wire *> &wires) {
 
 double Channel::height() const {
     double height = 0;
-    if (!wires_.empty())
-        height = (rows_.size() > 1 ? 2 : 1) * margin + track_pitch * (upper_tracks_ + lower_tracks_ + middle_tracks_);
+    const int sides = rows_.size() > 1 ? 2 : 1;  // that cards lie on
+    if (!wires_.empty()) height = sides * margin + track_pitch * (upper_tracks_ + lower_tracks_ + middle_tracks_);
     if (!too_many_.empty()) height += too_many_height;
-    if (!fabric_.empty()) height += (rows_.size() > 1 ? 2 : 1) * fabric_gap + fabric_height(machine_);
-    if (height == 0) return rows_.size() > 1 ? 40 : 0;
+    if (!fabric_.empty()) height += sides * fabric_gap + fabric_height(machine_);
+    if (height == 0) return sides > 1 ? empty_height : 0;
     return height;
 }
 

@@ -26,15 +26,10 @@ void HostStream::enqueue(std::function<void()> work) {
     changed_.notify_all();
 }
 
-void HostStream::wait() {
+void HostStream::synchronize() {
     std::unique_lock lock(mutex_);
     const std::uint64_t until = queued_;
     changed_.wait(lock, [&] { return done_ >= until; });
-}
-
-void HostStream::synchronize() {
-    wait();
-    const std::unique_lock lock(mutex_);
     if (first_error_) std::rethrow_exception(std::exchange(first_error_, nullptr));
 }
 

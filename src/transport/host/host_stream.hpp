@@ -19,9 +19,8 @@ public:
     HostStream &operator=(const HostStream &) = delete;
 
     void enqueue(std::function<void()> work);
-    /// Waits until what has been queued is done; what is queued meanwhile it does not wait for.
-    void wait();
-    /// The same, then throws the first thing that work has thrown since the last synchronize().
+    /// Waits until what has been queued is done; what is queued meanwhile it does not wait for. Then throws the first
+    /// thing that work has thrown since the last synchronize().
     void synchronize();
 
 private:

@@ -100,6 +100,7 @@ void complete_block(T *const *destinations, int destination_count, const Accumul
         const std::size_t size = std::min(reduced_at_once, count - at);
         join_sources<T>(held, partial, sources, source_count, at, size, op);
         const auto to = [&](int j) { return reinterpret_cast<std::byte *>(destinations[j]) + at * sizeof(T); };
+        // finish() knows three kinds: AVG divides, MIN and MAX leave an element as it is, SUM and PROD are alike.
         if (op == BATON_AVG) {
             finish_block<T, BATON_AVG>(to(0), held, size, ranks);
         } else if (op == BATON_MIN || op == BATON_MAX) {

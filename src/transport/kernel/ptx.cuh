@@ -31,7 +31,8 @@ __device__ inline std::uint64_t load_word(const std::uint64_t *at) {
     asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
     return word;
 }
-/// Where it is not `used`, it may be a word that others are writing: it is loaded all the same, and dropped.
+/// A word that is dropped where it is not `used`: others may be writing it then. It is loaded all the same, without a
+/// branch; the stand-in of tests/emulation, which finds data races, does not touch it.
 __device__ inline std::uint64_t load_word_or_other(const std::uint64_t *at, bool /*used*/) { return load_word(at); }
 __device__ inline std::uint32_t load_word(const std::uint32_t *at) {
     std::uint32_t word;
