@@ -1,11 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <random>
 
+#include "support/seed.hpp"
 #include "tests/topology/builders.hpp"
 #include "tests/topology/edited.hpp"
 #include "tests/topology/fuzz.hpp"
@@ -23,10 +24,9 @@ constexpr int rounds = 400;
 class Mutated : public testing::Test {
 protected:
     void SetUp() override {
-        const char *seed = std::getenv("BATON_TEST_SEED");
-        const unsigned value = seed && *seed ? static_cast<unsigned>(std::strtoul(seed, nullptr, 10)) : 1u;
-        std::printf("BATON_TEST_SEED=%u\n", value);
-        random_.seed(value);
+        const std::uint64_t seed = test::draw_seed();
+        std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
+        random_.seed(static_cast<std::mt19937::result_type>(seed));
     }
 
     std::size_t below(std::size_t limit) { return random_() % limit; }

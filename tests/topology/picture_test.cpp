@@ -147,6 +147,18 @@ TEST(Picture, TellsTheLinksOfTheRingsWorstEdge) {
     EXPECT_THAT(picture, Not(HasSubstr("NV?")));
 }
 
+/// Found by a damaged file.
+TEST(Picture, HasGpusBelowWhatIsCalledAnNvswitch) {
+    const Machine intact = overridden("hgx-h200-visible-switches.xml", "{}");
+    std::string text = read_text_file(BATON_MACHINES "/hgx-h200-visible-switches.xml");
+    const std::string target = "<nvlink target=\"0000:0a:00.0\"";
+    text.replace(text.find(target), target.size(), "<nvlink target=\"0000:4a:00.0\"");
+    const Machine machine = make_machine("", read_machine(text, "edited"));
+    EXPECT_EQ(machine.snapshot.gpus.size(), intact.snapshot.gpus.size());
+    EXPECT_GT(machine.snapshot.nvswitches.size(), intact.snapshot.nvswitches.size());
+    EXPECT_THAT(draw_picture(machine), HasSubstr("</svg>"));
+}
+
 TEST(Picture, ExplainsWhatOverridesMake) {
     for (const char *said : {R"({"p2p": "off"})", R"({"pairs": [{"gpus": ["0", "1"], "kind": "C2C", "gbps": 200}]})",
                              R"({"pairs": [{"gpus": ["0", "1"], "kind": "NONE"}, {"gpus": ["2", "3"], "links": 2}]})",

@@ -206,7 +206,8 @@ std::vector<SocketView> view_of(const Snapshot &snapshot) {
 std::vector<Branch> without_switches(const std::vector<Branch> &branches) {
     std::vector<Branch> result;
     for (const Branch &branch : branches) {
-        if (branch.kind == PciKind::nvswitch) continue;
+        // What a file calls an NVSwitch may be a bridge with devices below it.
+        if (branch.kind == PciKind::nvswitch && branch.children.empty()) continue;
         Branch copy = branch;
         copy.children = without_switches(branch.children);
         const bool device = !copy.gpus.empty() || !copy.nics.empty();
