@@ -36,6 +36,7 @@ endif()
 set(BATON_MPIRUN ${CMAKE_CURRENT_LIST_DIR}/mpirun.sh)
 set(BATON_SUCCEEDS ${CMAKE_CURRENT_LIST_DIR}/succeeds.sh)
 set(BATON_REFUSED ${CMAKE_CURRENT_LIST_DIR}/refused.sh)
+set(BATON_ON_GPU ${CMAKE_CURRENT_LIST_DIR}/on_gpu.sh)
 
 function(baton_test_code)
   foreach(target IN LISTS ARGN)

@@ -12,6 +12,7 @@
 #include "collectives/gpu_order.hpp"
 #include "cuda/check.hpp"
 #include "cuda/handles.hpp"
+#include "support/needs_gpu.hpp"
 
 namespace baton::core {
 namespace {
@@ -47,7 +48,7 @@ class GpuOrderTest : public ::testing::Test {
 protected:
     void SetUp() override {
         int devices = 0;
-        if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no GPU here";
+        if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) SKIP_WITHOUT_GPU("no GPU here");
         order_.emplace();
         check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     }

@@ -6,6 +6,7 @@
 #include "collectives/kernels.hpp"
 #include "collectives/request.hpp"
 #include "collectives/tuning.hpp"
+#include "support/needs_gpu.hpp"
 
 namespace baton::core {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 /// rank launches next.
 TEST(GpuKernels, NeedNoMoreLocalMemoryThanIsReserved) {
     int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no GPU here";
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) SKIP_WITHOUT_GPU("no GPU here");
     std::size_t reserved = 0;
     ASSERT_EQ(cudaSuccess, cudaDeviceGetLimit(&reserved, cudaLimitStackSize));
     for (const void *kernel : all_kernels()) {
@@ -29,7 +30,7 @@ TEST(GpuKernels, NeedNoMoreLocalMemoryThanIsReserved) {
 /// Kernels of collectives wait for each other, so there is room for all of their blocks.
 TEST(GpuKernels, FitAMultiprocessorTwice) {
     int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no GPU here";
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) SKIP_WITHOUT_GPU("no GPU here");
     for (const OperationWays &tuned : tuned_operations()) {
         const baton_operation operation = tuned.operation;
         if (!is_collective(operation)) continue;

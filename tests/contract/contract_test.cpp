@@ -4,6 +4,7 @@
 #include "clauses.hpp"
 #include "cuda/current_gpu.hpp"
 #include "launch.hpp"
+#include "support/needs_gpu.hpp"
 
 namespace baton::core::contract {
 namespace {
@@ -37,7 +38,7 @@ class Contract : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Contract, Holds) {
     const Case &one = GetParam();
-    if (one.transport.on_gpu && current_gpu() < 0) GTEST_SKIP() << "no GPU";
+    if (one.transport.on_gpu && current_gpu() < 0) SKIP_WITHOUT_GPU("no GPU");
     const Settings settings{one.clause.timeout_seconds, one.clause.area_bytes, seed()};
     with_ranks(one.ranks, [&](Bootstrap &bootstrap) {
         Rank rank(bootstrap, one.transport, settings);

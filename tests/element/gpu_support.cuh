@@ -8,20 +8,22 @@
 #include <string>
 #include <vector>
 
+#include "support/needs_gpu.hpp"
+
 namespace baton::test {
 
 inline void check_cuda(cudaError_t error, const char *what) {
     if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
 }
 
-/// Skips its tests, with CUDA's reason, where there is no device.
+/// Its tests skip, or fail where there must be a GPU, with CUDA's reason where there is no device.
 class OnGpu : public ::testing::Test {
 protected:
     void SetUp() override {
         int devices = 0;
         const cudaError_t error = cudaGetDeviceCount(&devices);
         if (error != cudaSuccess || devices == 0) {
-            GTEST_SKIP() << "no GPU: " << (error != cudaSuccess ? cudaGetErrorString(error) : "0 devices");
+            SKIP_WITHOUT_GPU("no GPU: " << (error != cudaSuccess ? cudaGetErrorString(error) : "0 devices"));
         }
     }
 };

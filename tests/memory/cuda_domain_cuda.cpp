@@ -19,6 +19,7 @@
 #include "memory/peer_memory.hpp"
 #include "memory/region_registry.hpp"
 #include "ranks.hpp"
+#include "support/needs_gpu.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core::testing {
@@ -42,7 +43,7 @@ bool gpu_is_there() {
 class CudaDomain : public ::testing::Test {
 protected:
     void SetUp() override {
-        if (!gpu_is_there()) GTEST_SKIP() << "no GPU";
+        if (!gpu_is_there()) SKIP_WITHOUT_GPU("no GPU");
     }
 
     static void run(int size, const std::function<void(Bootstrap &)> &body) {

@@ -16,6 +16,10 @@
 namespace baton::test {
 namespace {
 
+/// Of the second or so that it takes; below the communicators' timeout, and enough where other tests have the
+/// processors.
+constexpr double soon = 5;
+
 int victim() { return world_size() - 1; }
 
 std::string report_path(const std::string &name) { return std::string(std::getenv("BATON_TEST_REPORTS")) + '/' + name; }
@@ -53,7 +57,7 @@ protected:
         EXPECT_STREQ("BATON_ERR_PEER_DEAD", baton_result_name(breakage.code)) << breakage.message;
         EXPECT_NE(breakage.message.find("rank " + std::to_string(victim())), std::string::npos) << breakage.message;
         EXPECT_GE(late, 0) << "seen dead before it died";
-        EXPECT_LT(late, 1.5);
+        EXPECT_LT(late, soon);
         expect_stays_broken(*comm_, BATON_ERR_PEER_DEAD);
     }
 
@@ -183,7 +187,7 @@ TEST_F(PeerDeath, WhileOthersMeet) {
             EXPECT_NE(std::string(failure.what()).find("rank " + std::to_string(victim())), std::string::npos)
                 << failure.what();
         }
-        EXPECT_LT(seconds_since_death(), 1.5);
+        EXPECT_LT(seconds_since_death(), soon);
     }
     go_on();
 }
@@ -201,7 +205,11 @@ int main(int argc, char **argv) {
     baton::test::select_device();
     // With the process id, the script can tell whether anything of this job is left.
     std::ofstream(baton::test::report_path("pid." + std::to_string(environment().rank))) << getpid() << '\n';
-    const int failed = RUN_ALL_TESTS();
+    int failed = RUN_ALL_TESTS();
+    if (testing::UnitTest::GetInstance()->test_to_run_count() == 0) {
+        std::printf("failed: the filter matches no test\n");
+        failed = 1;
+    }
     std::ofstream(baton::test::report_path("result." + std::to_string(environment().rank)))
         << (failed ? "failed" : "passed");
     std::fflush(nullptr);

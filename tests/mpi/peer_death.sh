@@ -11,7 +11,7 @@ reports=$(mktemp -d "${TMPDIR:-/tmp}/peer_death.XXXXXX")
 trap 'rm -rf "$reports"' EXIT
 
 listed=$("$binary" --gtest_list_tests)  # a statement of its own, so that a failure ends the script
-tests=$(printf '%s\n' "$listed" | sed -n 's/^  *\([A-Za-z]*\).*/\1/p')
+tests=$(printf '%s\n' "$listed" | sed -n 's/^  *\([A-Za-z0-9_]*\).*/\1/p')
 [ -n "$tests" ] || { echo "$binary lists no tests"; exit 1; }
 for test in $tests; do
     rm -f "$reports"/*
@@ -29,6 +29,7 @@ for test in $tests; do
         rank=$((rank + 1))
     done
     for file in "$reports"/pid.*; do
+        [ -e "$file" ] || continue  # the ranks ended before they had one
         pid=$(cat "$file")
         if kill -0 "$pid" 2>/dev/null; then
             echo "process $pid (${file##*pid.} of $ranks) is still there"

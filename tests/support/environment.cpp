@@ -6,6 +6,8 @@
 #include <cstring>
 #include <thread>
 
+#include "support/needs_gpu.hpp"
+
 #if BATON_WITH_CUDA
 #include <cuda_runtime.h>
 
@@ -31,9 +33,9 @@ std::string describe(baton_result result) {
     return ::testing::AssertionFailure() << expression << "\n  returned " << describe(result);
 }
 
-#if BATON_WITH_CUDA
 namespace {
 
+#if BATON_WITH_CUDA
 int rank_on_node() {
     MPI_Comm node = MPI_COMM_NULL;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
@@ -60,35 +62,51 @@ std::vector<std::string> names_of_gpus() {
     return names;
 }
 
-/// Before the first CUDA call. False where there is none to show.
-bool show_one_gpu(int local_rank) {
+/// Before the first CUDA call. Why there is none to show, or nothing.
+std::string show_one_gpu(int local_rank) {
     const std::vector<std::string> gpus = names_of_gpus();
-    if (gpus.empty()) return false;
+    if (gpus.empty()) return "none to show to the rank alone";
     const std::string &mine = gpus[static_cast<std::size_t>(local_rank) % gpus.size()];
     setenv("CUDA_VISIBLE_DEVICES", mine.c_str(), 1);
     int visible = 0;
-    if (cudaGetDeviceCount(&visible) != cudaSuccess || visible == 0) return false;
-    if (visible == 1) return true;
+    if (const cudaError_t error = cudaGetDeviceCount(&visible); error != cudaSuccess) return cudaGetErrorString(error);
+    if (visible <= 1) return visible == 1 ? "" : "0 devices";
     std::fprintf(stderr, "[rank %d] CUDA_VISIBLE_DEVICES=%s came too late: %d GPUs are seen\n", world_rank(),
                  mine.c_str(), visible);
     MPI_Abort(MPI_COMM_WORLD, 1);
-    return false;
+    return "";
+}
+#endif
+
+/// Why this rank has no device now, or nothing.
+std::string try_to_select() {
+#if BATON_WITH_CUDA
+    const int local_rank = rank_on_node();
+    if (std::getenv("BATON_TEST_ONE_GPU_VISIBLE") != nullptr)
+        if (const std::string reason = show_one_gpu(local_rank); !reason.empty()) return reason;
+    int devices = 0;
+    if (const cudaError_t error = cudaGetDeviceCount(&devices); error != cudaSuccess)
+        return std::string("cudaGetDeviceCount: ") + cudaGetErrorString(error);
+    if (devices == 0) return "0 devices";
+    if (const cudaError_t error = cudaSetDevice(local_rank % devices); error != cudaSuccess)
+        return std::string("cudaSetDevice: ") + cudaGetErrorString(error);
+    environment().device = local_rank % devices;
+    return "";
+#else
+    return "a build without CUDA";
+#endif
 }
 
 }  // namespace
-#endif
 
 void select_device() {
-#if BATON_WITH_CUDA
-    int devices = 0;
     const char *transport = std::getenv("BATON_TRANSPORT");
     if (transport != nullptr && std::strcmp(transport, "host") == 0) return;
-    const int local_rank = rank_on_node();
-    if (std::getenv("BATON_TEST_ONE_GPU_VISIBLE") != nullptr && !show_one_gpu(local_rank)) return;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return;
-    environment().device = local_rank % devices;
-    if (cudaSetDevice(environment().device) != cudaSuccess) environment().device = -1;
-#endif
+    const std::string reason = try_to_select();
+    if (reason.empty() || !needs_gpu()) return;
+    std::fprintf(stderr, "[rank %d] BATON_TEST_NEEDS_GPU is set, and this rank has no GPU: %s\n", world_rank(),
+                 reason.c_str());
+    MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 void use_device() {

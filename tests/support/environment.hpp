@@ -50,7 +50,8 @@ std::string describe(baton_result result);
 /// The predicate behind ASSERT_OK and EXPECT_OK.
 ::testing::AssertionResult succeeded(const char *expression, baton_result result);
 
-/// Selects this rank's GPU, local rank modulo GPUs, unless there is none or BATON_TRANSPORT=host. Collective.
+/// Selects this rank's GPU, local rank modulo GPUs, unless there is none or BATON_TRANSPORT=host. Where there must be
+/// one (BATON_TEST_NEEDS_GPU), ends the job with a word about it. Collective.
 void select_device();
 
 /// Makes the rank's device current in this thread, which every new thread must do. Nothing without a GPU.

@@ -93,7 +93,11 @@ int main(int argc, char **argv) {
 
     std::optional<baton::test::Arena> arena;
     if (std::getenv("BATON_TEST_ARENA") != nullptr && environment().device >= 0) arena.emplace();
-    const bool local_failure = RUN_ALL_TESTS() != 0;
+    bool local_failure = RUN_ALL_TESTS() != 0;
+    if (testing::UnitTest::GetInstance()->test_to_run_count() == 0) {
+        if (environment().rank == 0) std::printf("failed: the filter matches no test\n");
+        local_failure = true;
+    }
     arena.reset();
     const bool arena_failed = testing::UnitTest::GetInstance()->ad_hoc_test_result().Failed();
     const bool failed = baton::test::any_rank(local_failure || arena_failed) || result.failed;
