@@ -16,7 +16,7 @@ namespace baton::core {
 
 /// What the copy says now; nothing on the host. Separate from region_address(), so that several loads fly together.
 BATON_HD inline Packet cached_region(const CommView &view, int owner, const BufferRef &buffer) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) || defined(BATON_KEEPS_REGIONS)
     if (buffer.is_in_region()) return load_packet(view.own_words().cached_region(owner, buffer.slot()));
 #else
     (void)view;
@@ -32,7 +32,7 @@ BATON_HD BATON_NOINLINE inline std::byte *region_address(const CommView &view, i
     const std::uint64_t generation = load_acquire(&entry->generation);
     if (static_cast<std::uint32_t>(generation) != buffer.generation) return nullptr;
     const std::uint64_t address = load_relaxed(&entry->address);
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) || defined(BATON_KEEPS_REGIONS)
     store_packet(view.own_words().cached_region(owner, buffer.slot()), address, generation);
 #endif
     return reinterpret_cast<std::byte *>(address) + buffer.offset();

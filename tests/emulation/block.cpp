@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "emulation/context.hpp"
+#include "emulation/owners.hpp"
 #include "emulation/sanitizer.hpp"
+#include "emulation/shared_memory.hpp"
 
 #if defined(BATON_ASAN)
 #include <sanitizer/asan_interface.h>
@@ -110,6 +112,7 @@ struct Fiber {
     State state = State::ready;
     Votes votes{};  // its own, then those of all that have met
     unsigned met_block = 0, met_warp = 0;
+    bool may_touch = false;
 };
 
 /// What ThreadSanitizer is told of the barriers of a block or a warp: who leaves one is behind what all did before it,
@@ -145,6 +148,7 @@ public:
         fibers_[fiber].context.start(memory_of(fiber), stack_bytes, entry);
         fibers_[fiber].state = Fiber::State::ready;
         fibers_[fiber].met_block = fibers_[fiber].met_warp = 0;
+        fibers_[fiber].may_touch = false;
     }
 
 private:
@@ -155,18 +159,34 @@ private:
     std::unique_ptr<std::byte[]> stacks_;
 };
 
+/// What the blocks of a grid have in common.
+struct Grid {
+    const std::function<void()> &kernel;
+    const std::function<void()> &after;
+    unsigned blocks;
+    int rank;
+    std::atomic<unsigned> next = 0;    // block to run
+    std::atomic<unsigned> let_by = 0;  // so many blocks: the next kernel launch
+};
+
 class Block {
 public:
-    Block(Fibers &fibers, unsigned threads, std::uint64_t seed, const std::function<void()> &kernel)
+    Block(Fibers &fibers, unsigned threads, std::uint64_t seed, Grid &grid)
         : threads_(threads),
           draw_(seed * 2 + 1),
-          kernel_(kernel),
+          grid_(grid),
           fibers_(fibers),
           warps_(std::make_unique<Order[]>((threads + warp_threads - 1) / warp_threads)) {}
 
     void run();
     Votes meet(Gather who, bool vote);
     void give_way();
+    void may_touch();
+    void let_next_launch();
+    void touches();
+    void stores(const void *at);
+    void releases();
+    void tells_without_release(const void *word);
 
 private:
     static void begin();
@@ -175,10 +195,11 @@ private:
     bool release_if_all_here(unsigned first, unsigned count, Fiber::State waiting);
     unsigned next_ready();
     [[noreturn]] void report_parted();
+    [[noreturn]] void report(const char *what);
 
     const unsigned threads_;
     std::uint64_t draw_;
-    const std::function<void()> &kernel_;
+    Grid &grid_;
     Fibers &fibers_;
     std::unique_ptr<Order[]> warps_;
     Order all_{};
@@ -188,9 +209,15 @@ private:
     unsigned current_ = 0;
     unsigned ended_ = 0;
     unsigned gave_way_ = 0;
+    bool let_next_launch_ = false;
+    std::uint64_t stored_to_ = 0;  // other ranks, since the last release; bits
 };
 
 thread_local Block *running = nullptr;
+thread_local int rank_of_thread = nobody;
+/// Of a caller of run_grid(). Those that other ranks have used would be ordered behind what those did, for
+/// ThreadSanitizer. Not in the function: what stands there is shared memory (shared_memory.cpp).
+thread_local std::vector<std::unique_ptr<Fibers>> fibers_of_thread;
 
 /// What the fiber reads before it has acquired began_, its block's thread has written, unordered.
 BATON_UNSEEN void Block::begin() {
@@ -198,7 +225,7 @@ BATON_UNSEEN void Block::begin() {
     Fiber &self = block.fibers_[block.current_];
     self.stack.arrive();
     acquired(&block.began_);
-    block.kernel_();
+    block.grid_.kernel();
     self.state = Fiber::State::ended;
     block.come_back();
 }
@@ -238,8 +265,42 @@ BATON_UNSEEN Votes Block::meet(Gather who, bool vote) {
 
 /// When every thread has had a turn to wait for something else, so have the other blocks and ranks.
 BATON_UNSEEN void Block::give_way() {
+    if (let_next_launch_ && grid_.rank != nobody) report("waits, and has let the next kernel launch");
     come_back();
     if (++gave_way_ % threads_ == 0) syscall(SYS_sched_yield);
+}
+
+BATON_UNSEEN void Block::may_touch() { fibers_[current_].may_touch = true; }
+
+BATON_UNSEEN void Block::let_next_launch() {
+    if (let_next_launch_) return;
+    let_next_launch_ = true;
+    released(&grid_.let_by);
+    if (grid_.let_by.fetch_add(1, std::memory_order_acq_rel) + 1 != grid_.blocks || !grid_.after) return;
+    acquired(&grid_.let_by);
+    grid_.after();
+}
+
+BATON_UNSEEN void Block::touches() {
+    if (!fibers_[current_].may_touch && grid_.rank != nobody) report("has not waited for the kernel before");
+}
+
+BATON_UNSEEN void Block::stores(const void *at) {
+    touches();
+    if (grid_.rank == nobody) return;
+    const int owner = owner_of(at);
+    if (owner != nobody && owner != grid_.rank) stored_to_ |= std::uint64_t{1} << owner;
+}
+
+BATON_UNSEEN void Block::releases() {
+    touches();
+    stored_to_ = 0;
+}
+
+BATON_UNSEEN void Block::tells_without_release(const void *word) {
+    touches();
+    const int owner = stored_to_ == 0 ? nobody : owner_of(word);
+    if (owner != nobody && (stored_to_ >> owner & 1) != 0) report("has stored to a rank what no release has followed");
 }
 
 /// The barrier of `count` threads from the `first` on.
@@ -278,6 +339,11 @@ BATON_UNSEEN void Block::report_parted() {
     std::abort();
 }
 
+BATON_UNSEEN void Block::report(const char *what) {
+    std::fprintf(stderr, "rank %d, block %u, thread %u %s\n", grid_.rank, blockIdx.x, current_, what);
+    std::abort();
+}
+
 BATON_UNSEEN void Block::run() {
     running = this;
     scheduler_stack_.adopt();
@@ -309,33 +375,55 @@ BATON_UNSEEN void Block::run() {
 }  // namespace
 
 void run_grid(unsigned blocks, unsigned threads, std::uint64_t seed, const std::function<void()> &kernel,
-              unsigned resident) {
-    // The caller's own: fibers that other ranks have used would be ordered behind what those did, for ThreadSanitizer.
-    thread_local std::vector<std::unique_ptr<Fibers>> fibers;
-    std::atomic<unsigned> next = 0;
+              unsigned resident, const std::function<void()> &after) {
+    std::vector<std::unique_ptr<Fibers>> &fibers = fibers_of_thread;
+    Grid grid{kernel, after, blocks, this_rank()};
     std::vector<std::thread> places;
     for (unsigned place = 0; place < std::min(blocks, resident); ++place) {
         if (place == fibers.size()) fibers.emplace_back();
         if (fibers[place] == nullptr || fibers[place]->count() < threads)
             fibers[place] = std::make_unique<Fibers>(threads);
-        places.emplace_back([&next, &kernel, &its = *fibers[place], blocks, threads, seed] {
+        places.emplace_back([&grid, &its = *fibers[place], threads, seed] {
             // Blocks are in no order, whoever takes one.
-            const auto take = [&next] { return next.fetch_add(1, std::memory_order_relaxed); };
-            for (unsigned block = take(); block < blocks; block = take()) {
+            const auto take = [&grid] { return grid.next.fetch_add(1, std::memory_order_relaxed); };
+            for (unsigned block = take(); block < grid.blocks; block = take()) {
                 blockIdx.x = block;
                 blockDim.x = threads;
-                gridDim.x = blocks;
+                gridDim.x = grid.blocks;
+                spoil_shared_memory();
                 // On the heap: what ThreadSanitizer knows of its words is forgotten with it. A stack's next owner may
                 // be another rank's.
-                std::make_unique<Block>(its, threads, seed + block, kernel)->run();
+                std::make_unique<Block>(its, threads, seed + block, grid)->run();
             }
         });
     }
     for (std::thread &place : places) place.join();
 }
 
+void be_rank(int rank) { rank_of_thread = rank; }
+int this_rank() { return rank_of_thread; }
+
 Votes barrier(Gather who, bool vote) { return running->meet(who, vote); }
 void yield() { running->give_way(); }
+
+BATON_UNSEEN void may_touch() {
+    if (running != nullptr) running->may_touch();
+}
+BATON_UNSEEN void let_next_launch() {
+    if (running != nullptr) running->let_next_launch();
+}
+BATON_UNSEEN void touches() {
+    if (running != nullptr) running->touches();
+}
+BATON_UNSEEN void stores(const void *at) {
+    if (running != nullptr) running->stores(at);
+}
+BATON_UNSEEN void releases() {
+    if (running != nullptr) running->releases();
+}
+BATON_UNSEEN void tells_without_release(const void *word) {
+    if (running != nullptr) running->tells_without_release(word);
+}
 
 }  // namespace baton::emulation
 

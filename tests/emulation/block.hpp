@@ -21,8 +21,16 @@ struct Index {
 /// Runs `blocks` blocks of `threads` threads, and returns when all have ended. They start in the order of their
 /// indices, `resident` of them side by side, another when one has ended. The order of the threads follows from `seed`.
 /// Ends the process, with a message, where threads of a block wait for each other at different barriers.
+/// `after`, if there is one, is called where a GPU may launch the kernel after this one: when all blocks have said so,
+/// by the thread that does last.
 void run_grid(unsigned blocks, unsigned threads, std::uint64_t seed, const std::function<void()> &kernel,
-              unsigned resident = UINT_MAX);
+              unsigned resident = UINT_MAX, const std::function<void()> &after = {});
+
+/// Whose kernels the calling thread runs from now on. Those of a rank are held to what kernels promise of the memory
+/// that they touch: the functions below end the process, with a message, where they do not keep it.
+inline constexpr int nobody = -1;
+void be_rank(int rank);
+int this_rank();
 
 /// Threads of kernels that a process may run at once, all ranks' grids together.
 #if defined(BATON_TSAN)
@@ -43,6 +51,20 @@ struct Votes {
 Votes barrier(Gather who, bool vote);
 /// Another thread's turn.
 void yield();
+
+// What a thread of a kernel does with memory that others see; nothing on threads of the host.
+
+/// wait_for_kernel_before(): what it touches from now on is no other kernel's.
+void may_touch();
+/// let_kernel_after_launch(), for its block: which may wait for nobody any more.
+void let_next_launch();
+void touches();
+/// A plain store, which a release has to follow before the memory's owner may be told of it.
+void stores(const void *at);
+/// For all that its block has stored.
+void releases();
+/// It tells the owner of the word of something, but not of stores.
+void tells_without_release(const void *word);
 
 }  // namespace baton::emulation
 

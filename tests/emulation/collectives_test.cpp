@@ -11,11 +11,11 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/expected.hpp"
-#include "collectives/kernel_engine.cuh"
+#include "collectives/kernel_body.cuh"
 #include "collectives/links.hpp"
+#include "emulation/forbid.hpp"
 #include "emulation/node.hpp"
 #include "support/seed.hpp"
-#include "transport/kernel/grid.cuh"
 #include "transport/kernel/unaligned_engine.cuh"
 
 namespace baton::emulation {
@@ -33,13 +33,9 @@ constexpr std::size_t relayed_bytes = 3 << 19;
 constexpr std::size_t run_bytes = core::LineRun<core::lines_at_once>::all_lines * core::DataLine::payload;
 constexpr std::size_t recv_area = 2 << 20, memory_bytes = 4 << 20;
 
-/// collectives/kernel_body.cuh has the same for a GPU.
 template <baton_operation operation, Algorithm algorithm, class T, class Engine = core::EngineFor<operation, algorithm>>
 void collective_kernel(const CommView &view, const core::RoutedArgs &args) {
-    core::wait_for_kernel_before();
-    __shared__ core::KernelShared shared;
-    Engine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
-    core::run_algorithm<operation, algorithm, T>(engine, args);
+    core::collective_kernel<operation, algorithm, T, Engine>(view, args);
 }
 
 /// That of reduce_scatter_unaligned_kernel().
@@ -93,6 +89,7 @@ struct Call {
     int root = 0;
     int channels = 1;
     bool in_place = false;
+    unsigned moves = 0;                    // bits by rank: its memory is another one from this call on
     bool asks_for_slots = false;           // CollectiveArgs::beside_copy_engines
     bool links_are_alike = false;          // of a pipeline
     bool begins_in_lines = false;          // likewise, where there are lines
@@ -185,6 +182,7 @@ protected:
         Node::Settings settings;
         settings.through_host = through_host();
         settings.memory_bytes = memory_bytes;
+        settings.moves = true;
         // Lines and early staging where a communicator has them (comm/arena_limits.cpp).
         settings.limits = {.packets = 2 * most_buffered,
                            .lines = through_host() ? 0 : 2 * most_buffered,
@@ -215,6 +213,7 @@ protected:
         call.links_are_alike = core::is_pipeline(algorithm) && random() % 2 == 0;
         call.begins_in_lines = core::is_pipeline(algorithm) && !through_host() && random() % 4 != 0;
         call.channels = 1 + static_cast<int>(random() % 2);
+        call.moves = static_cast<unsigned>(random() & random());
         call.asks_for_slots = random() % 2 == 0;
         call.in_place =
             random() % 3 == 0 && kernel.way.in_place == core::InPlace::safe && kernel.operation != BATON_REDUCE_SCATTER;
@@ -252,9 +251,19 @@ core::RoutedArgs args_of(Node &node, const CommView &view, const Call &call, std
     return args;
 }
 
+/// Loads and stores beside an input.
+void forbid_around(const std::byte *memory, const std::byte *send, std::size_t bytes) {
+    constexpr std::size_t beside = 64;
+    const auto before = static_cast<std::size_t>(send - memory);
+    const std::size_t from = before < beside ? 0 : (before - beside) / 8 * 8;
+    forbid(memory + from, before / 8 * 8 - from);
+    forbid(send + bytes, beside);
+}
+
 /// One rank's part of a call. The kernel ends where its blocks do; what it has sent may be taken later.
 void launch(Node &node, const CommView &view, const Call &call, std::uint64_t seed) {
     const auto rank = static_cast<std::size_t>(view.rank);
+    if ((call.moves >> rank & 1) != 0) node.move(view.rank);
     std::byte *const recv = node.memory(view.rank) + call.recv_at;
     std::byte *send = node.memory(view.rank) + call.send_at;
     if (call.in_place) send = call.kernel.operation == BATON_ALLGATHER ? recv + rank * call.chunk() : recv;
@@ -266,7 +275,24 @@ void launch(Node &node, const CommView &view, const Call &call, std::uint64_t se
     std::ranges::copy(guard, before);
     std::ranges::copy(guard, behind);
     const core::RoutedArgs args = args_of(node, view, call, send, recv);
-    run_grid(call.blocks(), call.threads_of_block(), seed + rank * 16, [&] { call.kernel.run(view, args); });
+    if (!call.in_place) forbid_around(node.memory(view.rank), send, input.size());
+    std::vector<std::uint64_t> epochs;
+    for (int channel = 0; channel < call.channels; ++channel) epochs.push_back(*view.own().epoch(channel));
+    // The kernel after may be one that does not wait for this one. What follows that waits for it alone.
+    bool launched = false;
+    const auto after = [&] {
+        launched = true;
+        for (int channel = 0; channel < call.channels; ++channel) {
+            const core::ChannelStart &start = *view.own().start(channel);
+            EXPECT_EQ(start.epoch, epochs[static_cast<std::size_t>(channel)] + 1) << call.text();
+            EXPECT_EQ(start.halves, 0U) << call.text();
+        }
+    };
+    run_grid(
+        call.blocks(), call.threads_of_block(), seed + rank * 16, [&] { call.kernel.run(view, args); }, UINT_MAX,
+        after);
+    EXPECT_TRUE(launched) << call.text();
+    allow(node.memory(view.rank), memory_bytes);
     EXPECT_TRUE(test::equal_bytes(expected, {recv, expected.size()})) << call.text() << ", rank " << rank;
     EXPECT_TRUE(test::equal_bytes(guard, {before, guard.size()}) && test::equal_bytes(guard, {behind, guard.size()}))
         << call.text() << ", rank " << rank << ": beside what is received";
@@ -285,8 +311,10 @@ TEST_P(EmulatedKernels, GiveWhatMpiGives) {
     }
     std::shuffle(program.begin(), program.end(), random);
     node.with_ranks([&](const CommView &view) {
-        for (std::size_t k = 0; k < program.size() && !HasFailure(); ++k)
+        for (std::size_t k = 0; k < program.size(); ++k) {
+            if (HasFailure()) return node.abort();
             launch(node, view, program[k], seed + k * 999);
+        }
     });
     EXPECT_TRUE(node.errors().empty());
 }
@@ -354,6 +382,33 @@ TEST_P(EmulatedKernelsThatBreak, KeepTheEpochWhereOneOfTwoBlocksFails) {
     EXPECT_GT(halved, 0);
 }
 
+class EmulatedKernelsThatDisagree : public EmulatedKernels {};
+
+/// One rank calls the same with another count. No rank completes, by whatever way.
+TEST_P(EmulatedKernelsThatDisagree, AreToldSo) {
+    const std::uint64_t seed = test::draw_seed();
+    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    for (const Kernel &kernel : all_kernels()) {
+        if (!possible(kernel)) continue;
+        Node node = this->node();
+        const Call call = draw(kernel, random);
+        const int odd = static_cast<int>(random() % static_cast<unsigned>(size()));
+        node.with_ranks([&](const CommView &view) {
+            std::byte *const send = node.memory(view.rank) + call.send_at;
+            core::RoutedArgs args = args_of(node, view, call, send, node.memory(view.rank) + call.recv_at);
+            if (view.rank == odd) ++args.arrival.signature.count;
+            run_grid(call.blocks(), call.threads_of_block(), seed + static_cast<std::uint64_t>(view.rank),
+                     [&] { call.kernel.run(view, args); });
+            for (int channel = 0; channel < call.channels; ++channel)
+                EXPECT_EQ(*view.own().epoch(channel), 0U) << call.text() << ", rank " << view.rank << ", odd " << odd;
+        });
+        EXPECT_FALSE(node.errors().empty()) << call.text();
+        for (const core::ErrorRecord &record : node.errors())
+            EXPECT_EQ(record.code, static_cast<std::uint64_t>(BATON_ERR_MISMATCH)) << call.text();
+    }
+}
+
 std::string name_of(const testing::TestParamInfo<std::tuple<int, bool>> &of) {
     return fmt::format("{}{}", std::get<0>(of.param), std::get<1>(of.param) ? "ThroughHost" : "");
 }
@@ -362,6 +417,8 @@ INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernels, testing::Combine(testing::Value
 // Through host memory one thread looks for all, and may have looked before another told: then all may complete.
 INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernelsThatBreak,
                          testing::Combine(testing::Values(2, 3), testing::Values(false)), name_of);
+INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernelsThatDisagree,
+                         testing::Combine(testing::Values(2, 3), testing::Bool()), name_of);
 
 }  // namespace
 }  // namespace baton::emulation

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emulation/block.hpp"
+#include "sync/wait.hpp"
 
 #define BATON_EMULATED 1
 #define __device__
@@ -18,7 +19,7 @@
 #define __noinline__
 #define __grid_constant__
 #define __launch_bounds__(...)
-// A block is a thread of the host.
+// A block is a thread of the host; spoil_shared_memory() finds these.
 #define __shared__ static thread_local
 
 struct alignas(16) uint4 {
@@ -48,21 +49,55 @@ inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
 [[noreturn]] inline void __trap() { std::abort(); }
 inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-// The threads of a rank that count what they have read (store_after_reads() in ptx.cuh) do it by these.
+// Of a GPU all are relaxed. By the last two blocks count each other behind what they have read (store_after_reads() in
+// ptx.cuh), for which ThreadSanitizer knows no order but these.
 inline unsigned long long atomicMax(unsigned long long *word, unsigned long long value) {
+    baton::emulation::touches();
     const std::atomic_ref<unsigned long long> at(*word);
     unsigned long long old = at.load(std::memory_order_relaxed);
-    while (old < value && !at.compare_exchange_weak(old, value, std::memory_order_acq_rel)) {
+    while (old < value && !at.compare_exchange_weak(old, value, std::memory_order_relaxed)) {
     }
     return old;
 }
 inline unsigned long long atomicAdd(unsigned long long *word, unsigned long long value) {
+    baton::emulation::touches();
     return std::atomic_ref<unsigned long long>(*word).fetch_add(value, std::memory_order_acq_rel);
 }
 inline unsigned atomicInc(unsigned *word, unsigned last) {
+    baton::emulation::touches();
     const std::atomic_ref<unsigned> at(*word);
     unsigned old = at.load(std::memory_order_relaxed);
     while (!at.compare_exchange_weak(old, old >= last ? 0 : old + 1, std::memory_order_acq_rel)) {
     }
     return old;
 }
+
+/// Words of src/sync as kernels have them. Waits and arrivals (sync/wait.hpp) keep what the host has: ThreadSanitizer
+/// would not know the orders that arrivals rely on (docs/memory_model.md).
+namespace baton::core {
+
+/// Relaxed. That the payload is the epoch's is by fences, which are no order for ThreadSanitizer.
+inline void store_packet_of_kernel(Packet *packet, std::uint64_t payload, std::uint64_t epoch) {
+    emulation::touches();
+    store_relaxed(&packet->payload, payload);
+    std::atomic_thread_fence(std::memory_order_release);
+    store_relaxed(&packet->epoch, epoch);
+}
+inline Packet load_packet_of_kernel(const Packet *packet) {
+    emulation::touches();
+    Packet value;
+    value.epoch = load_relaxed(&packet->epoch);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    value.payload = load_relaxed(&packet->payload);
+    return value;
+}
+inline void store_release_of_kernel(std::uint64_t *word, std::uint64_t value) {
+    emulation::releases();
+    store_release(word, value);
+}
+
+}  // namespace baton::core
+
+#define store_packet store_packet_of_kernel
+#define load_packet load_packet_of_kernel
+#define store_release store_release_of_kernel

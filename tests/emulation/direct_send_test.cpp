@@ -89,8 +89,13 @@ void EmulatedDirectSends::run(const CommView &view, const Round &round) {
         if (direct->head_parts == 0) calls.clear();
     }
     calls.push_back(call(false, before(rank), recv_at, round.bytes, Algorithm::push, round.parts, rank));
+    const auto small_sent_by = [&](int sender, int k) {
+        return test::pattern(round.seed + 1 + static_cast<std::uint64_t>(k), sender, small_bytes);
+    };
+    const auto place_of = [](int k) { return static_cast<std::size_t>(k) * small_bytes; };
     for (int k = 0; k < round.small; ++k) {
-        const std::size_t at = static_cast<std::size_t>(k) * small_bytes;
+        const std::size_t at = place_of(k);
+        std::ranges::copy(small_sent_by(rank, k), memory + small_send_at + at);
         calls.push_back(call(true, before(rank), small_send_at + at, small_bytes, Algorithm::packet, 2, rank));
         calls.push_back(call(false, after(rank), small_recv_at + at, small_bytes, Algorithm::packet, 2, rank));
     }
@@ -98,6 +103,10 @@ void EmulatedDirectSends::run(const CommView &view, const Round &round) {
     EXPECT_TRUE(test::equal_bytes(sent_by(before(rank)), {memory + recv_at, round.bytes}))
         << "rank " << rank << ", " << round.bytes << " bytes, " << round.parts << " parts, direct "
         << round.sends_directly;
+    for (int k = 0; k < round.small; ++k)
+        EXPECT_TRUE(
+            test::equal_bytes(small_sent_by(after(rank), k), {memory + small_recv_at + place_of(k), small_bytes}))
+            << "rank " << rank << ", small message " << k;
 }
 
 TEST_P(EmulatedDirectSends, ArriveAsPushesDo) {
@@ -106,7 +115,7 @@ TEST_P(EmulatedDirectSends, ArriveAsPushesDo) {
     std::ranges::generate(rounds, [&] { return draw_round(); });
     node_.with_ranks([&](const CommView &view) {
         for (const Round &round : rounds) {
-            if (HasFailure()) return;
+            if (HasFailure()) return node_.abort();
             run(view, round);
         }
     });

@@ -49,7 +49,8 @@ void launch_messages(const core::CommView &view, int channels, const std::vector
                          ? plan<core::few_messages>(view, channels, calls, seed, resident, head)
                          : plan<BATON_GROUP_LIMIT>(view, channels, calls, seed, resident, head);
     }
-    std::thread push_stream([&] {
+    std::thread push_stream([&, rank = this_rank()] {
+        be_rank(rank);
         if (direct) send_directly(view, *direct, seed + 1);
     });
     run_kernel();

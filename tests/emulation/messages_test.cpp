@@ -13,6 +13,7 @@
 
 #include "collectives/expected.hpp"
 #include "collectives/message_kernels.cu"
+#include "emulation/forbid.hpp"
 #include "emulation/launch_messages.hpp"
 #include "emulation/node.hpp"
 #include "support/seed.hpp"
@@ -138,8 +139,19 @@ protected:
     std::size_t used_ = 0;
 };
 
+/// Loads and stores between the buffers of messages.
+void forbid_around(Node &node, int rank, const Group &group) {
+    std::byte *const memory = node.memory(rank);
+    forbid(memory, memory_bytes);
+    for (const auto &[index, is_send] : group.order[static_cast<std::size_t>(rank)]) {
+        const Sent &sent = group.messages[index];
+        allow(memory + (is_send ? sent.send_at : sent.recv_at), sent.data.size());
+    }
+}
+
 void EmulatedMessages::launch(Node &node, const CommView &view, const Group &group, std::uint64_t seed) const {
     std::vector<core::MessageCall> calls;
+    if (seed % 2 == 0) node.move(view.rank);
     for (const auto &[index, is_send] : group.order[static_cast<std::size_t>(view.rank)]) {
         const Sent &sent = group.messages[index];
         core::MessageCall call;
@@ -155,7 +167,9 @@ void EmulatedMessages::launch(Node &node, const CommView &view, const Group &gro
         calls.push_back(call);
     }
     if (calls.empty()) return;
+    forbid_around(node, view.rank, group);
     launch_messages(view, group.blocks, calls, seed, group.resident);
+    allow(node.memory(view.rank), memory_bytes);
     for (const Sent &sent : group.messages) {
         if (sent.to != view.rank) continue;
         const std::byte *const recv = node.memory(view.rank) + sent.recv_at;
@@ -167,14 +181,18 @@ void EmulatedMessages::launch(Node &node, const CommView &view, const Group &gro
 
 TEST_P(EmulatedMessages, ArriveInOrder) {
     std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed_));
-    Node node(size(), settings_of(through_host(), 60));
+    Node::Settings settings = settings_of(through_host(), 60);
+    settings.moves = true;
+    Node node(size(), settings);
     std::vector<Group> groups;
     // Under sanitizers what goes through host memory takes longest.
     const int many = std::getenv("BATON_TEST_QUICK") == nullptr ? 60 : through_host() ? 3 : 6;
     for (int group = 0; group < many; ++group) groups.push_back(draw_group());
     node.with_ranks([&](const CommView &view) {
-        for (std::size_t k = 0; k < groups.size() && !HasFailure(); ++k)
+        for (std::size_t k = 0; k < groups.size(); ++k) {
+            if (HasFailure()) return node.abort();
             launch(node, view, groups[k], seed_ + k * 999 + static_cast<std::uint64_t>(view.rank));
+        }
     });
     EXPECT_TRUE(node.errors().empty());
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -7,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "emulation/owners.hpp"
 #include "sync/comm_view.hpp"
 
 namespace baton::emulation {
@@ -18,32 +20,45 @@ public:
     struct Settings {
         int channels = 2;
         std::size_t memory_bytes = 1 << 20;
+        bool moves = false;         // move() is called
         bool through_host = false;  // the ranks meet in host memory
         core::ArenaLayout::Limits limits;
         double timeout_seconds = 60;
     };
     Node(int size, const Settings &settings);
+    Node(const Node &) = delete;
+    Node &operator=(const Node &) = delete;
 
     int size() const { return static_cast<int>(size_); }
     const core::CommView &view(int rank) const { return views_[static_cast<std::size_t>(rank)]; }
     /// What the ranks' buffers are in.
-    std::byte *memory(int rank) { return memories_[static_cast<std::size_t>(rank)][0].bytes; }
+    std::byte *memory(int rank) { return reinterpret_cast<std::byte *>(core::load_relaxed(&region(rank).address)); }
     /// As arrivals name a place in it.
     core::BufferRef name(int rank, const std::byte *place) {
-        return core::BufferRef::in_region(0, 1, static_cast<std::uint64_t>(place - memory(rank)));
+        return core::BufferRef::in_region(0, core::load_relaxed(&region(rank).generation),
+                                          static_cast<std::uint64_t>(place - memory(rank)));
     }
+    /// For a rank that runs nothing: its buffers are elsewhere from now on, and nobody may touch where they were.
+    void move(int rank);
     /// Empty if no rank has found anything wrong.
     std::vector<core::ErrorRecord> errors() const;
 
     /// One thread for each rank; what a run leaves behind stays for the next.
     void with_ranks(const std::function<void(const core::CommView &view)> &body);
+    /// All waits of all ranks end: for a test that has failed, whose other ranks would wait for their timeout.
+    void abort();
 
 private:
     struct alignas(256) Line {
         std::byte bytes[256];
     };
+    core::RegionEntry &region(int rank) { return regions_[static_cast<std::size_t>(rank) * core::region_slots]; }
+
     const std::size_t size_;
-    std::vector<std::vector<Line>> arenas_, own_, memories_;
+    const std::size_t memory_bytes_;
+    std::vector<std::vector<Line>> arenas_, own_;
+    std::vector<std::array<std::vector<Line>, 2>> memories_;  // the region is one of them
+    std::vector<std::unique_ptr<Owned>> owned_;
     std::vector<core::RegionEntry> regions_;
     std::vector<core::Control> controls_;
     std::vector<core::CommView> views_;

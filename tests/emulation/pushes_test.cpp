@@ -61,11 +61,13 @@ void combine_kernel(bool all, const CommView &view, const CollectiveArgs &args) 
 
 /// launch_sync() has the same for a GPU.
 void begin_kernel(const CommView &view, const core::Arrival &mine) {
+    core::wait_for_kernel_before();
     __shared__ core::KernelShared shared;
     core::KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     if (engine.begin(mine)) engine.await_all([](int) { return false; });
 }
 void end_kernel(const CommView &view, const core::Arrival &mine) {
+    core::wait_for_kernel_before();
     __shared__ core::KernelShared shared;
     core::KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     if (!engine.attach(mine)) return;
@@ -216,7 +218,7 @@ TEST_P(EmulatedPushes, GiveWhatMpiGives) {
     node_.with_ranks([&](const CommView &view) {
         std::uint32_t pushes = core::most_pushes - 3;  // numbers come round
         for (const Round &round : rounds) {
-            if (HasFailure()) return;
+            if (HasFailure()) return node_.abort();
             run(view, round, pushes);
         }
     });
@@ -273,7 +275,7 @@ TEST_P(EmulatedPushesToAKernel, AreStoredByWhoHasCombinedThem) {
     node_.with_ranks([&](const CommView &view) {
         std::uint32_t pushes = 0;
         for (const Round &round : rounds) {
-            if (HasFailure()) return;
+            if (HasFailure()) return node_.abort();
             run(view, round, pushes);
         }
     });

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "transport/kernel/ptx.cuh"
+
 namespace baton::emulation {
 namespace {
 
@@ -83,6 +85,42 @@ void use_a_word_in_two_blocks() {
     std::exit(0);
 }
 
+enum class By {
+    packet,
+    line,
+    release
+};
+
+/// A rank that has stored a word tells another one, which stores it then.
+void tell_of_a_word(By by) {
+    core::Packet packet{};
+    alignas(128) std::byte line[128] = {};
+    const auto tell = [&] {
+        if (by == By::line) {
+            core::store_line_part(line + threadIdx.x % 8 * 16, {1, 1}, threadIdx.x < 8);
+        } else if (threadIdx.x == 0) {
+            by == By::packet ? core::store_packet(&packet, 0, 1) : core::store_release(&packet.epoch, 1);
+        }
+    };
+    const auto is_told = [&] {
+        if (by == By::line) return core::load_line_part(line + threadIdx.x % 8 * 16, threadIdx.x < 8).high == 1;
+        return (by == By::packet ? core::load_packet(&packet).epoch : core::load_acquire(&packet.epoch)) == 1;
+    };
+    std::thread other([&] {
+        run_grid(1, 32, 1, [&] {
+            while (__any_sync(0xFFFFFFFF, is_told()) == 0) yield();
+            if (threadIdx.x == 0) store(2);
+        });
+    });
+    run_grid(1, 32, 1, [&] {
+        if (threadIdx.x == 0) store(1);
+        __syncwarp();
+        tell();
+    });
+    other.join();
+    std::exit(0);
+}
+
 class EmulatedRaces : public testing::Test {
 protected:
     void SetUp() override {
@@ -110,6 +148,12 @@ TEST_F(EmulatedRaces, AreToldWhereThereIsNoBarrier) {
 TEST_F(EmulatedRaces, AreToldOfBlocksAndRanksThatNoWordOrders) {
     EXPECT_EXIT(use_a_word_in_two_blocks(), testing::ExitedWithCode(reported), "data race");
     EXPECT_EXIT(use_a_word_on_two_ranks(), testing::ExitedWithCode(reported), "data race");
+}
+
+TEST_F(EmulatedRaces, AreToldOfWhatAPacketOrALineIsToOrder) {
+    EXPECT_EXIT(tell_of_a_word(By::packet), testing::ExitedWithCode(reported), "data race");
+    EXPECT_EXIT(tell_of_a_word(By::line), testing::ExitedWithCode(reported), "data race");
+    EXPECT_EXIT(tell_of_a_word(By::release), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(EmulatedRaces, AreNoneBehindABarrierOfBoth) {

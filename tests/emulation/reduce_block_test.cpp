@@ -8,14 +8,10 @@
 #include <vector>
 
 #include "collectives/expected.hpp"
-#include "emulation/block.hpp"
+#include "emulation/forbid.hpp"
 #include "support/seed.hpp"
 #include "transport/element/reduce.hpp"
 #include "transport/kernel/reduce_unaligned.cuh"
-
-#if defined(BATON_ASAN)
-#include <sanitizer/asan_interface.h>
-#endif
 
 namespace baton::emulation {
 namespace {
@@ -28,18 +24,6 @@ struct Offsets {
     std::size_t sources = 0;
     std::size_t last_source = 0;
 };
-
-/// Loads of these bytes, from a multiple of 8 on, end a process that AddressSanitizer looks after.
-void forbid([[maybe_unused]] const std::byte *at, [[maybe_unused]] std::size_t bytes) {
-#if defined(BATON_ASAN)
-    ASAN_POISON_MEMORY_REGION(at, bytes);
-#endif
-}
-void allow([[maybe_unused]] const std::byte *at, [[maybe_unused]] std::size_t bytes) {
-#if defined(BATON_ASAN)
-    ASAN_UNPOISON_MEMORY_REGION(at, bytes);
-#endif
-}
 
 /// Into memory of its own, then over the last source.
 template <class T, bool may_be_long = false>

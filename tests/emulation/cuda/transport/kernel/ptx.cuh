@@ -6,17 +6,19 @@
 #include "sync/arena.hpp"
 
 /// What src/transport/kernel/ptx.cuh says, for threads of the host. Data are loaded and stored by plain accesses, so
-/// that ThreadSanitizer sees what no word has ordered.
+/// that ThreadSanitizer sees what no word has ordered, and each access is told to the block (block.hpp).
 namespace baton::core {
 inline namespace on_device {
 
 template <class Word>
 Word load_word(const Word *at) {
+    emulation::touches();
     return *at;
 }
-inline std::uint64_t load_word_or_other(const std::uint64_t *at, bool used) { return used ? *at : 0; }
+inline std::uint64_t load_word_or_other(const std::uint64_t *at, bool used) { return used ? load_word(at) : 0; }
 template <class Word>
 void store_word(Word *at, Word word) {
+    emulation::stores(at);
     *at = word;
 }
 
@@ -30,11 +32,11 @@ inline uint4 word_of_next_thread(const uint4 &given) {
     return next;
 }
 
-inline std::uint32_t load_when(const std::uint32_t *at, bool when) { return when ? *at : 0; }
-inline std::uint32_t load_when(const std::uint8_t *at, bool when) { return when ? *at : 0U; }
+inline std::uint32_t load_when(const std::uint32_t *at, bool when) { return when ? load_word(at) : 0; }
+inline std::uint32_t load_when(const std::uint8_t *at, bool when) { return when ? load_word(at) : 0U; }
 template <class Word>
 void store_when(Word *at, std::uint64_t word, bool when) {
-    if (when) *at = static_cast<Word>(word);
+    if (when) store_word(at, static_cast<Word>(word));
 }
 
 struct alignas(16) LineWords {
@@ -44,19 +46,24 @@ struct alignas(16) LineWords {
 
 /// The eight threads of a line, of which the last has the epoch, store it after the data and load it before them. A
 /// warp's barrier stands for the one instruction. It also orders the warp's other lines, which the instruction does
-/// not: what relied on that would not show here.
+/// not: what relied on that would not show here. Of other memory a line says nothing, as on a GPU: fences are no order
+/// for ThreadSanitizer.
 inline bool has_epoch() { return threadIdx.x % 8 == 7; }
 inline void store_line_part(std::byte *at, const LineWords &words, bool when) {
+    emulation::touches();
     auto *const place = reinterpret_cast<std::uint64_t *>(at);
     if (when) store_relaxed(place, words.low);
     if (when && !has_epoch()) store_relaxed(place + 1, words.high);
     emulation::barrier(emulation::Gather::warp, true);
-    if (when && has_epoch()) store_release(place + 1, words.high);
+    std::atomic_thread_fence(std::memory_order_release);
+    if (when && has_epoch()) store_relaxed(place + 1, words.high);
 }
 inline LineWords load_line_part(const std::byte *at, bool when) {
+    emulation::touches();
     const auto *const place = reinterpret_cast<const std::uint64_t *>(at);
     LineWords words{0, 0};
-    if (when && has_epoch()) words.high = load_acquire(place + 1);
+    if (when && has_epoch()) words.high = load_relaxed(place + 1);
+    std::atomic_thread_fence(std::memory_order_acquire);
     emulation::barrier(emulation::Gather::warp, true);
     if (when) words.low = load_relaxed(place);
     if (when && !has_epoch()) words.high = load_relaxed(place + 1);
@@ -64,11 +71,20 @@ inline LineWords load_line_part(const std::byte *at, bool when) {
 }
 
 inline ChannelStart load_start(const ChannelStart *at) {
+    emulation::touches();
     return {.abort = load_relaxed(&at->abort), .epoch = load_relaxed(&at->epoch), .halves = 0};
 }
 
-inline void store_after_reads(std::uint64_t *word, std::uint64_t value) { store_release(word, value); }
-inline std::uint64_t load_before_writes(const std::uint64_t *word) { return load_acquire(word); }
+/// A release and an acquire, so that ThreadSanitizer sees whether the reads are over. That they cover no stores the
+/// block sees.
+inline void store_after_reads(std::uint64_t *word, std::uint64_t value) {
+    emulation::tells_without_release(word);
+    std::atomic_ref<std::uint64_t>(*word).store(value, std::memory_order_release);
+}
+inline std::uint64_t load_before_writes(const std::uint64_t *word) {
+    emulation::touches();
+    return load_acquire(word);
+}
 
 }  // namespace on_device
 }  // namespace baton::core
