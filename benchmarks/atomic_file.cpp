@@ -128,9 +128,7 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::draft(const std::string &text) {
     if (printed_) {
-        if (!put(stdout, text)) {
-            cannot_write(path_, errno);
-        }
+        held_ = text;
         return;
     }
     const bool regular = draft_ != path_;
@@ -151,6 +149,9 @@ void AtomicFile::draft(const std::string &text) {
 }
 
 void AtomicFile::publish() {
+    if (printed_ && !put(stdout, held_)) {
+        cannot_write(path_, errno);
+    }
     if (drafted_ && std::rename(draft_.c_str(), path_.c_str()) != 0) {
         cannot_write(path_, errno);
     }

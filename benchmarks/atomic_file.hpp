@@ -26,13 +26,15 @@ public:
         draft(text);
         publish();
     }
-    /// The two halves of write(), for several files of which all or none shall be there.
+    /// The two halves of write(), for several files of which all or none shall be there. Other than a regular file has
+    /// the text with draft() already; the standard output has it with publish(), behind what has been printed by then.
     void draft(const std::string &text);
     void publish();
 
 private:
     std::string path_;
     std::string draft_;     // the same as path_ for what is written as it is
+    std::string held_;      // what is to be printed
     bool printed_ = false;  // it is the standard output
     bool drafted_ = false;  // there is a file draft_ that is to become path_, or to go
 };

@@ -140,8 +140,8 @@ private:
         return as_in_force ? measured.in_force_above : core::rows_for(before_, measured.tuned.operation);
     }
 
-    /// Both files, or where one or what is printed cannot be written, neither. The times last: they may go to the
-    /// standard output, behind all that is printed.
+    /// Both files, or where one or what is printed cannot be written, neither. Times that go to the standard output
+    /// come behind all that is printed there.
     void write() {
         line("");
         if (!output_is_written()) {
@@ -154,9 +154,9 @@ private:
         if (file_) {
             after = merged(tables_of(path_), table_);
             file_->draft(core::format_tuning(after));
-            file_->publish();
         }
         if (file_) {
+            file_->publish();
             say_what_is_written(after);
         } else {
             line("# {} is as it was: --dry-run", path_);

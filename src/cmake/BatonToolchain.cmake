@@ -93,7 +93,7 @@ target_compile_definitions(baton_options INTERFACE
 # Whatever flags a packager or an outer project brings (-Ofast, nvcc's -use_fast_math): every path gives the same bits.
 target_compile_options(baton_options INTERFACE
   $<$<COMPILE_LANG_AND_ID:C,GNU>:-fno-allow-store-data-races> $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-allow-store-data-races>
-  $<$<COMPILE_LANGUAGE:CUDA>:--ftz=false --prec-div=true --prec-sqrt=true>
+  $<$<COMPILE_LANGUAGE:CUDA>:--ftz=false --prec-div=true --prec-sqrt=true -Xcompiler=-fno-fast-math,-ffp-contract=off>
   $<$<COMPILE_LANGUAGE:C,CXX>:-fno-fast-math -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wcast-qual>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra --extended-lambda --expt-relaxed-constexpr -lineinfo>)
 # With such flags GCC and clang link what flushes subnormal numbers to zero in all of the program. -O2 undoes -Ofast.

@@ -51,7 +51,7 @@ std::string error_text(const ErrorRecord &record, int rank, std::chrono::nanosec
             return fmt::format(
                 "rank {} could not copy between its buffer and that of rank {} in {}: one of the two has been freed, "
                 "has a hole or is protected, or the system no longer lets the processes copy (one has changed its "
-                "user)",
+                "user, or has too many open files)",
                 rank, record.point.peer, mine);
         case BATON_ERR_MEMORY:
             return fmt::format("rank {} ran out of host memory in an operation", rank);

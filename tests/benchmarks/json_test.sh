@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# json_test.sh PERF STARTUP FOLDER: what baton_perf has measured reaches its file whatever the command line holds, says how
+# json_test.sh PERF STARTUP TUNE FOLDER: what baton_perf has measured reaches its file whatever the command line holds, says how
 # it was measured, and destroys nothing else. One rank, without mpirun, so that the programs print to the files here.
 set -euo pipefail
 
-perf=$1 startup=$2 folder=$3
+perf=$1 startup=$2 tune=$3 folder=$4
 rm -rf -- "$folder"
 mkdir -p "$folder"
 fail() { printf 'json test: %s\n' "$*" >&2; exit 1; }
@@ -21,6 +21,9 @@ for text in "earlier" "# 1 row verified" '"baton_perf": '; do
 done
 "$startup" --device host --json /dev/stdout | cat >"$log"
 [ "$(tail -n 1 "$log")" = "}" ] || fail "no JSON at the end of what goes into a pipe: $(cat "$log")"
+"$tune" --device host --op allgather --max 256 --file "$folder/tuning.json" --json /dev/stdout >"$log"
+[ "$(tail -n 1 "$log")" = "}" ] || fail "baton_tune prints behind its JSON: $(tail -n 3 "$log")"
+grep -qF -- "# written: $folder/tuning.json" "$log" || fail "and does not say what it has written: $(cat "$log")"
 
 [ "$(tr -d ' \n' <"$odd" | grep -oE '"rounds_us":\[[0-9.]+\]' | wc -l)" = 1 ] || fail "not each round's time: $(cat "$odd")"
 grep -q '"processors_of_a_rank": [1-9]' "$odd" || fail "the file does not say where ranks may run: $(cat "$odd")"

@@ -34,6 +34,7 @@ TEST(RemoteMemory, ACopyThatEndsEarlyFails) {
 TEST(RemoteMemory, OfAProcessWhoseMainThreadHasLeftIsReached) {
     std::uint64_t word = 42;
     const pid_t child = test::start_child_without_main_thread();
+    ASSERT_EQ(test::process_state(child), 'Z');
     const HostRemote remote{reinterpret_cast<std::byte *>(&word), child};  // the child's copy of it
     std::uint64_t found = 0;
     const bool reached = host_read(reinterpret_cast<std::byte *>(&found), remote, sizeof(found));
