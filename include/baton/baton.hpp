@@ -103,8 +103,8 @@ template <class T>
 concept MemoryElement = std::is_trivially_copyable_v<T> && alignof(T) <= 256;
 
 /// A host stream; converts to the baton_stream_t of calls. Destruction waits for what is queued, by an exception too:
-/// the queued calls' buffers may go next. It drops their errors: synchronize() first. So a stream should be declared before its communicators: these go first then,
-/// and what is queued does not wait for ranks that wait for this one.
+/// the queued calls' buffers may go next. It drops their errors: synchronize() first. So a stream should be declared
+/// before its communicators: these go first then, and what is queued does not wait for ranks that wait for this one.
 class HostStream {
 public:
     HostStream() { check(baton_host_stream_create(&stream_)); }

@@ -82,7 +82,8 @@ std::string Planner::explain(baton_operation operation, std::uint64_t count, bat
     const bool goes_elsewhere = capabilities.on_gpu || how.algorithm == Algorithm::staged;
     if (!capabilities.reaches_buffers && how.reason != Reason::reach && goes_elsewhere)
         text += capabilities.reach_reason + "\n";
-    if (size > 1 && skips_staging_if_mapped(call)) text += "memory of baton_malloc and windows is copied straight where all ranks have it mapped\n";
+    if (size > 1 && skips_staging_if_mapped(call))
+        text += "memory of baton_malloc and windows is copied straight where all ranks have it mapped\n";
     if (size > 1) text += fmt::format("links are {}\n", core::describe(capabilities.links));
     return text + buffers_text(call, send, recv) + in_place_text(call, send, recv);
 }

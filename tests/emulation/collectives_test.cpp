@@ -417,8 +417,8 @@ INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernels, testing::Combine(testing::Value
 // Through host memory one thread looks for all, and may have looked before another told: then all may complete.
 INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernelsThatBreak,
                          testing::Combine(testing::Values(2, 3), testing::Values(false)), name_of);
-INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernelsThatDisagree,
-                         testing::Combine(testing::Values(2, 3), testing::Bool()), name_of);
+INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernelsThatDisagree, testing::Combine(testing::Values(2, 3), testing::Bool()),
+                         name_of);
 
 }  // namespace
 }  // namespace baton::emulation

@@ -22,8 +22,8 @@ constexpr std::uint64_t largest_piece = 1ULL << 30;
 /// that thread has left (as by pthread_exit in main()); any other's does as well.
 class OtherThreads {
 public:
-    /// The next one, which may have left by now. 0 behind the last, with errno ESRCH, or where they cannot be looked at,
-    /// with the reason.
+    /// The next one, which may have left by now. 0 behind the last, with errno ESRCH, or where they cannot be looked
+    /// at, with the reason.
     std::int32_t next_of(std::int32_t process) {
         if (!folder_) {
             char path[32];
