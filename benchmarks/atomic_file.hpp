@@ -21,6 +21,7 @@ public:
 
     /// Whether it is what `path` names, maybe by another name.
     bool is(const std::string &path) const;
+    bool is_standard_output() const { return printed_; }
 
     void write(const std::string &text) {
         draft(text);

@@ -114,7 +114,9 @@ void write(const std::vector<Output> &outputs, Files &files) {
     for (const Output &output : outputs)
         if (output.file == "-") std::fwrite(output.content.data(), 1, output.content.size(), stdout);
     if (!bench::output_is_written()) return;
-    for (auto &[ignored, file] : files) file.publish();
+    for (const bool printed : {true, false})
+        for (auto &[ignored, file] : files)
+            if (file.is_standard_output() == printed) file.publish();
 }
 
 /// Runs `work` on rank 0. What it throws is wrong usage, said in this program's name, on all ranks.

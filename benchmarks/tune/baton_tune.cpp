@@ -141,7 +141,7 @@ private:
     }
 
     /// Both files, or where one or what is printed cannot be written, neither. Times that go to the standard output
-    /// come behind all that is printed there.
+    /// come last, behind all that is printed there; where only they cannot be written, the tuning file has been.
     void write() {
         line("");
         if (!output_is_written()) {

@@ -102,9 +102,9 @@ concept GetBuffer = PutBuffer<B> && Writable<B>;
 template <class T>
 concept MemoryElement = std::is_trivially_copyable_v<T> && alignof(T) <= 256;
 
-/// A host stream; converts to the baton_stream_t of calls. Destruction waits for what is queued, by an exception too:
-/// the queued calls' buffers may go next. It drops their errors: synchronize() first. So a stream should be declared
-/// before its communicators: these go first then, and what is queued does not wait for ranks that wait for this one.
+/// A host stream; converts to the baton_stream_t of calls. Destruction, by an exception too, waits for what is queued,
+/// whose buffers may go next. It drops the errors of queued calls, so synchronize() first. Declare a stream before its
+/// communicators: these are then destroyed first, and what is queued does not wait for ranks that wait for this one.
 class HostStream {
 public:
     HostStream() { check(baton_host_stream_create(&stream_)); }

@@ -34,7 +34,7 @@ TEST(RemoteMemory, ACopyThatEndsEarlyFails) {
 TEST(RemoteMemory, OfAProcessWhoseMainThreadHasLeftIsReached) {
     std::uint64_t word = 42;
     const pid_t child = test::start_child_without_main_thread();
-    ASSERT_EQ(test::process_state(child), 'Z');
+    const char state = test::process_state(child);
     const HostRemote remote{reinterpret_cast<std::byte *>(&word), child};  // the child's copy of it
     std::uint64_t found = 0;
     const bool reached = host_read(reinterpret_cast<std::byte *>(&found), remote, sizeof(found));
@@ -44,6 +44,7 @@ TEST(RemoteMemory, OfAProcessWhoseMainThreadHasLeftIsReached) {
                          host_read(reinterpret_cast<std::byte *>(&word), remote, sizeof(word));
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
+    ASSERT_EQ(state, 'Z');
     if (!reached && reason == EPERM) GTEST_SKIP() << "the system refuses process_vm_readv";
     EXPECT_TRUE(reached) << std::strerror(reason);
     EXPECT_EQ(found, 42U);

@@ -22,7 +22,7 @@ struct Index {
 /// indices, `resident` of them side by side, another when one has ended. The order of the threads follows from `seed`.
 /// Ends the process, with a message, where threads of a block wait for each other at different barriers.
 /// `after`, if there is one, is called where a GPU may launch the kernel after this one: when all blocks have said so,
-/// by the thread that does last.
+/// by the thread that does last. (A GPU counts blocks that end without saying so as well; here they never count.)
 void run_grid(unsigned blocks, unsigned threads, std::uint64_t seed, const std::function<void()> &kernel,
               unsigned resident = UINT_MAX, const std::function<void()> &after = {});
 
@@ -63,7 +63,7 @@ void touches();
 void stores(const void *at);
 /// For all that its block has stored.
 void releases();
-/// It tells the owner of the word of something, but not of stores.
+/// A word that tells its owner that reads are over. Its block has stored nothing to that rank since its last release.
 void tells_without_release(const void *word);
 
 }  // namespace baton::emulation

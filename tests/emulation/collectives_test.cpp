@@ -384,20 +384,28 @@ TEST_P(EmulatedKernelsThatBreak, KeepTheEpochWhereOneOfTwoBlocksFails) {
 
 class EmulatedKernelsThatDisagree : public EmulatedKernels {};
 
-/// One rank calls the same with another count. No rank completes, by whatever way.
+/// One rank calls the same with another count, type or operator. No rank completes, by whatever way.
 TEST_P(EmulatedKernelsThatDisagree, AreToldSo) {
     const std::uint64_t seed = test::draw_seed();
     std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
     std::mt19937_64 random(seed);
+    int ran = 0;
     for (const Kernel &kernel : all_kernels()) {
         if (!possible(kernel)) continue;
         Node node = this->node();
         const Call call = draw(kernel, random);
         const int odd = static_cast<int>(random() % static_cast<unsigned>(size()));
+        const auto differs = random() % 3;
+        ++ran;
         node.with_ranks([&](const CommView &view) {
             std::byte *const send = node.memory(view.rank) + call.send_at;
             core::RoutedArgs args = args_of(node, view, call, send, node.memory(view.rank) + call.recv_at);
-            if (view.rank == odd) ++args.arrival.signature.count;
+            if (view.rank == odd) {
+                const core::Signature same = args.arrival.signature;
+                args.arrival.signature = core::Signature::make(same.operation(), same.type() + (differs == 1 ? 1 : 0),
+                                                               same.op() + (differs == 2 ? 1 : 0),
+                                                               same.count + (differs == 0 ? 1 : 0), same.root());
+            }
             run_grid(call.blocks(), call.threads_of_block(), seed + static_cast<std::uint64_t>(view.rank),
                      [&] { call.kernel.run(view, args); });
             for (int channel = 0; channel < call.channels; ++channel)
@@ -407,6 +415,7 @@ TEST_P(EmulatedKernelsThatDisagree, AreToldSo) {
         for (const core::ErrorRecord &record : node.errors())
             EXPECT_EQ(record.code, static_cast<std::uint64_t>(BATON_ERR_MISMATCH)) << call.text();
     }
+    EXPECT_GT(ran, 0);
 }
 
 std::string name_of(const testing::TestParamInfo<std::tuple<int, bool>> &of) {

@@ -49,8 +49,9 @@ inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
 [[noreturn]] inline void __trap() { std::abort(); }
 inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-// Of a GPU all are relaxed. By the last two blocks count each other behind what they have read (store_after_reads() in
-// ptx.cuh), for which ThreadSanitizer knows no order but these.
+// On a GPU all three are relaxed. Blocks count each other by the last two behind what they have read
+// (store_after_reads() in ptx.cuh): these acquire and release here, since ThreadSanitizer knows no weaker order that
+// does.
 inline unsigned long long atomicMax(unsigned long long *word, unsigned long long value) {
     baton::emulation::touches();
     const std::atomic_ref<unsigned long long> at(*word);

@@ -56,6 +56,7 @@ struct Group {
     std::vector<std::vector<std::pair<std::size_t, bool>>> order;  // by rank: index, is it the send
     int blocks = channels;                                         // of a launch
     unsigned resident = UINT_MAX;                                  // blocks that run side by side
+    unsigned moves = 0;  // bits by rank: its memory is another one from this group on
 };
 
 class EmulatedMessages : public testing::TestWithParam<std::tuple<int, bool>> {
@@ -112,6 +113,7 @@ protected:
         }
         for (auto &of_rank : group.order) shuffle_between_pairs(of_rank, group);
         // As few as a launch gets by with: recvs of one number from every rank, and one more.
+        group.moves = static_cast<unsigned>(random_() & random_());
         if (!through_host() && random_() % 2 == 0) group.resident = static_cast<unsigned>(size()) + 1;
         return group;
     }
@@ -151,7 +153,7 @@ void forbid_around(Node &node, int rank, const Group &group) {
 
 void EmulatedMessages::launch(Node &node, const CommView &view, const Group &group, std::uint64_t seed) const {
     std::vector<core::MessageCall> calls;
-    if (seed % 2 == 0) node.move(view.rank);
+    if ((group.moves >> view.rank & 1) != 0) node.move(view.rank);
     for (const auto &[index, is_send] : group.order[static_cast<std::size_t>(view.rank)]) {
         const Sent &sent = group.messages[index];
         core::MessageCall call;

@@ -1,4 +1,4 @@
-// What kernels are held to here, and what they find: each of these breaks one promise.
+// Each guard of block.hpp: a kernel that breaks the promise ends the process, one that keeps it does not.
 #include "emulation/cuda.hpp"
 
 #include <gtest/gtest.h>

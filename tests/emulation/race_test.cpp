@@ -150,6 +150,7 @@ TEST_F(EmulatedRaces, AreToldOfBlocksAndRanksThatNoWordOrders) {
     EXPECT_EXIT(use_a_word_on_two_ranks(), testing::ExitedWithCode(reported), "data race");
 }
 
+/// By C++ the fences around packets and lines would order it. That ThreadSanitizer does not model fences is used here.
 TEST_F(EmulatedRaces, AreToldOfWhatAPacketOrALineIsToOrder) {
     EXPECT_EXIT(tell_of_a_word(By::packet), testing::ExitedWithCode(reported), "data race");
     EXPECT_EXIT(tell_of_a_word(By::line), testing::ExitedWithCode(reported), "data race");

@@ -4,6 +4,8 @@
 #include <link.h>
 
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -19,8 +21,9 @@ struct Variable {
     std::size_t bytes;
 };
 
-/// Threads' variables that stand in a function of Baton's: their names begin so, and no others do. No macro in front of
-/// a declaration learns what it declares, but the linker has.
+/// Threads' variables that stand in a function of Baton's, by their names: kernels' __shared__ ones (cuda.hpp), and
+/// some of the host's code, none of which runs on a block's thread. No macro in front of a declaration learns what it
+/// declares, but the linker has.
 std::vector<Variable> shared_variables() {
     std::ifstream file("/proc/self/exe", std::ios::binary);
     const std::string program(std::istreambuf_iterator<char>(file), {});
@@ -41,6 +44,10 @@ std::vector<Variable> shared_variables() {
             if (ELF64_ST_TYPE(symbol.st_info) == STT_TLS && is_ours) found.push_back({symbol.st_value, symbol.st_size});
         }
     }
+    if (found.empty()) {
+        std::fprintf(stderr, "the program has no symbols of __shared__ variables: has it been stripped?\n");
+        std::abort();
+    }
     return found;
 }
 
@@ -56,6 +63,7 @@ void spoil_shared_memory() {
     static const std::vector<Variable> variables = shared_variables();
     void *memory = nullptr;
     dl_iterate_phdr(find_program, &memory);
+    if (memory == nullptr) std::abort();  // a C library that does not say where a thread's variables are
     for (const Variable &variable : variables)
         std::memset(static_cast<std::byte *>(memory) + variable.offset, 0xA5, variable.bytes);
 }

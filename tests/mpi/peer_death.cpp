@@ -16,8 +16,7 @@
 namespace baton::test {
 namespace {
 
-/// Of the second or so that it takes; below the communicators' timeout, and enough where other tests have the
-/// processors.
+/// It takes about a second. This leaves room for busy machines, and is well below the communicators' timeout.
 constexpr double soon = 5;
 
 int victim() { return world_size() - 1; }

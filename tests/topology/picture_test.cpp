@@ -156,7 +156,9 @@ TEST(Picture, HasGpusBelowWhatIsCalledAnNvswitch) {
     const Machine machine = make_machine("", read_machine(text, "edited"));
     EXPECT_EQ(machine.snapshot.gpus.size(), intact.snapshot.gpus.size());
     EXPECT_GT(machine.snapshot.nvswitches.size(), intact.snapshot.nvswitches.size());
-    EXPECT_THAT(draw_picture(machine), HasSubstr("</svg>"));
+    const std::string picture = draw_picture(machine);
+    for (std::size_t gpu = 0; gpu < machine.snapshot.gpus.size(); ++gpu)
+        EXPECT_THAT(picture, HasSubstr(">GPU " + std::to_string(gpu)));
 }
 
 TEST(Picture, ExplainsWhatOverridesMake) {
