@@ -1,5 +1,6 @@
 // Ranks that disagree: every rank gets BATON_ERR_MISMATCH, from the call or soon after, with a message that names the
 // ranks and what differs.
+#include <algorithm>
 #include <functional>
 
 #include "support/set_variable.hpp"
@@ -74,7 +75,7 @@ protected:
 void check_case(const MismatchCase &c, Stream::Kind kind) {
     {
         FragileComm comm(10);
-        Buffer send(comm, 3 << 20), recv(comm, 12 << 20);
+        Buffer send(comm, static_cast<std::size_t>(std::max(3, world_size())) << 20), recv(comm, 12 << 20);
         Stream stream(comm, kind);
         const Odd odd{comm, stream, send.data(), recv.data()};
         const bool last = world_rank() == world_size() - 1;
