@@ -154,8 +154,6 @@ private:
         if (file_) {
             after = merged(tables_of(path_), table_);
             file_->draft(core::format_tuning(after));
-        }
-        if (file_) {
             file_->publish();
             say_what_is_written(after);
         } else {

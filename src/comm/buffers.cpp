@@ -94,10 +94,8 @@ Buffers::Reached Buffers::Use::reach(const void *pointer, const PointerInfo &che
 }
 
 BufferRef Buffers::mapped(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const {
-    if (bytes == 0 || checked.size == 0) return {};
-    bool known = false;
-    const RegionRegistry::Location location = registry_.peek(checked, pointer, bytes, &known);
-    return known && location.direct ? name_of(location, pointer) : BufferRef{};
+    const BufferRef name = at_hand(pointer, checked, bytes);
+    return name.is_in_region() ? name : BufferRef{};
 }
 
 BufferRef Buffers::at_hand(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const {

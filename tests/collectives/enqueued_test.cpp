@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <random>
@@ -152,7 +151,6 @@ class Enqueued : public ::testing::TestWithParam<Shape> {
 protected:
     static constexpr int channels = 2;
 
-    Enqueued() { std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed_)); }
     const Shape &shape() const { return GetParam(); }
     std::size_t ranks() const { return static_cast<std::size_t>(shape().ranks); }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <exception>
 #include <string>
 #include <thread>
@@ -113,11 +112,7 @@ void with_ranks(const ThreadConfig &config, const std::function<void(core::Commu
 }
 
 std::uint64_t test_seed() {
-    static const std::uint64_t seed = [] {
-        const std::uint64_t chosen = draw_seed();
-        std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(chosen));
-        return chosen;
-    }();
+    static const std::uint64_t seed = draw_seed();
     return seed;
 }
 

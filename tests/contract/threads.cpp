@@ -24,12 +24,8 @@ void with_ranks(int ranks, const std::function<void(Bootstrap &)> &body) {
 }
 
 std::uint64_t seed() {
-    static const std::uint64_t chosen = [] {
-        const std::uint64_t value = test::draw_seed();
-        std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(value));
-        return value;
-    }();
-    return chosen;
+    static const std::uint64_t drawn = test::draw_seed();
+    return drawn;
 }
 
 }  // namespace baton::core::contract

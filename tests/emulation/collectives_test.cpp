@@ -301,7 +301,6 @@ void launch(Node &node, const CommView &view, const Call &call, std::uint64_t se
 TEST_P(EmulatedKernels, GiveWhatMpiGives) {
     if (quick() && size() > 3) GTEST_SKIP() << "takes long";
     const std::uint64_t seed = test::draw_seed();
-    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
     std::mt19937_64 random(seed);
     Node node = this->node();
     std::vector<Call> program;
@@ -324,7 +323,6 @@ class EmulatedKernelsThatBreak : public EmulatedKernels {};
 
 TEST_P(EmulatedKernelsThatBreak, EndWhereThreadsAreToldDifferently) {
     const std::uint64_t seed = test::draw_seed();
-    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
     std::mt19937_64 random(seed);
     for (const Kernel &kernel : all_kernels()) {
         if (!possible(kernel)) continue;
@@ -351,7 +349,6 @@ TEST_P(EmulatedKernelsThatBreak, EndWhereThreadsAreToldDifferently) {
 /// The first block of a channel has completed when the second one, at its start, gives up for all ranks.
 TEST_P(EmulatedKernelsThatBreak, KeepTheEpochWhereOneOfTwoBlocksFails) {
     const std::uint64_t seed = test::draw_seed();
-    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
     std::mt19937_64 random(seed);
     int halved = 0;
     for (const Kernel &kernel : all_kernels()) {
@@ -387,7 +384,6 @@ class EmulatedKernelsThatDisagree : public EmulatedKernels {};
 /// One rank calls the same with another count, type or operator. No rank completes, by whatever way.
 TEST_P(EmulatedKernelsThatDisagree, AreToldSo) {
     const std::uint64_t seed = test::draw_seed();
-    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
     std::mt19937_64 random(seed);
     int ran = 0;
     for (const Kernel &kernel : all_kernels()) {

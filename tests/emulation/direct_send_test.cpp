@@ -110,7 +110,6 @@ void EmulatedDirectSends::run(const CommView &view, const Round &round) {
 }
 
 TEST_P(EmulatedDirectSends, ArriveAsPushesDo) {
-    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed_));
     std::vector<Round> rounds(std::getenv("BATON_TEST_QUICK") != nullptr ? 6 : 40);
     std::ranges::generate(rounds, [&] { return draw_round(); });
     node_.with_ranks([&](const CommView &view) {

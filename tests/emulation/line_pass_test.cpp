@@ -32,7 +32,6 @@ void put_run(core::DataLine *lines, const std::byte *data, std::uint64_t epoch) 
 /// All of a pass takes longer than the timeout, no wait of it does.
 TEST(EmulatedLinePass, EveryWaitHasATimeoutOfItsOwn) {
     const std::uint64_t seed = test::draw_seed();
-    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
     Node::Settings settings;
     settings.channels = 1;
     settings.limits = {.packets = 64, .lines = 4096};

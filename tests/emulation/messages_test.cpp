@@ -112,8 +112,8 @@ protected:
             }
         }
         for (auto &of_rank : group.order) shuffle_between_pairs(of_rank, group);
-        // As few as a launch gets by with: recvs of one number from every rank, and one more.
         group.moves = static_cast<unsigned>(random_() & random_());
+        // As few as a launch gets by with: recvs of one number from every rank, and one more.
         if (!through_host() && random_() % 2 == 0) group.resident = static_cast<unsigned>(size()) + 1;
         return group;
     }
@@ -182,7 +182,6 @@ void EmulatedMessages::launch(Node &node, const CommView &view, const Group &gro
 }
 
 TEST_P(EmulatedMessages, ArriveInOrder) {
-    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed_));
     Node::Settings settings = settings_of(through_host(), 60);
     settings.moves = true;
     Node node(size(), settings);
@@ -288,7 +287,6 @@ TEST_P(EmulatedSendsAhead, WaitForTheirSlots) {
     constexpr std::uint64_t messages = 12;
     const std::uint64_t ahead = GetParam() == Algorithm::packet ? core::message_slots : core::message_buffers;
     const std::uint64_t seed = test::draw_seed();
-    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
     Node node(2, settings_of(GetParam() == Algorithm::staged, 30));
     const auto begun = [&] {  // by the sender
         return core::load_relaxed(&node.view(0).own_words().sent(1)->word) >> core::MessageCount::reader_bits;

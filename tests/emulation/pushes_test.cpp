@@ -212,7 +212,6 @@ void EmulatedPushes::run(const CommView &view, const Round &round, std::uint32_t
 }
 
 TEST_P(EmulatedPushes, GiveWhatMpiGives) {
-    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed_));
     std::vector<Round> rounds(std::getenv("BATON_TEST_QUICK") != nullptr ? 12 : 100);
     std::ranges::generate(rounds, [&] { return draw_round(); });
     node_.with_ranks([&](const CommView &view) {
@@ -228,7 +227,6 @@ TEST_P(EmulatedPushes, GiveWhatMpiGives) {
 /// 2 ranks have several pieces, blocks of 4 ranks one that is long (LongPartEngine).
 class EmulatedLongPushes : public EmulatedPushes {};
 TEST_P(EmulatedLongPushes, ComeInPieces) {
-    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed_));
     std::vector<Round> rounds;
     for (const bool all : {true, false}) {
         if (!all && size() != 2) continue;
@@ -259,7 +257,6 @@ TEST_P(EmulatedLongPushes, ComeInPieces) {
 /// its blocks have to store what they have combined themselves. The others wait for it at their ends.
 class EmulatedPushesToAKernel : public EmulatedPushes {};
 TEST_P(EmulatedPushesToAKernel, AreStoredByWhoHasCombinedThem) {
-    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed_));
     std::vector<Round> rounds;
     for (int rank = 0; rank < size(); ++rank) {
         for (const unsigned in_place : {0U, 1U << (rank + 1) % size()}) {

@@ -99,7 +99,6 @@ void expect_reduced_in_rounds(baton_type type, std::uint64_t seed) {
 
 std::uint64_t drawn_seed() {
     const std::uint64_t seed = test::draw_seed();
-    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
     return seed;
 }
 

@@ -56,7 +56,7 @@ bool needs_missing_gpu() {
 }
 
 void agree_on_seed() {
-    std::uint64_t seed = baton::test::draw_seed();
+    std::uint64_t seed = baton::test::choose_seed();
     MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     environment().seed = seed;
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <random>
 #include <set>
@@ -137,7 +136,6 @@ std::string damaged(std::string text, std::mt19937 &random) {
 
 TEST_P(EveryMachine, IsShownOrRefusedWhenItsFileIsDamaged) {
     const std::uint64_t seed = test::draw_seed();
-    std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
     std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
     const std::string text = read_text_file(GetParam());
     int shown = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <random>
 
@@ -25,7 +24,6 @@ class Mutated : public testing::Test {
 protected:
     void SetUp() override {
         const std::uint64_t seed = test::draw_seed();
-        std::printf("BATON_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
         random_.seed(static_cast<std::mt19937::result_type>(seed));
     }
 

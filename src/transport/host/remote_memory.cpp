@@ -1,7 +1,6 @@
 #include "transport/host/remote_memory.hpp"
 
 #include <dirent.h>
-#include <signal.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -12,20 +11,13 @@
 #include <memory>
 
 #include "sync/region_lookup.hpp"
+#include "util/process_watch.hpp"
 
 namespace baton::core {
 namespace {
 
 // Linux moves at most 2 GiB - 4 KiB a call (MAX_RW_COUNT); pieces of 1 GiB stay well below.
 constexpr std::uint64_t largest_piece = 1ULL << 30;
-
-/// Leaves errno, the reason why its threads could not be looked at, as it is if it does.
-bool lives(std::int32_t process) {
-    const int reason = errno;
-    if (::kill(process, 0) != 0 && errno == ESRCH) return false;
-    errno = reason;
-    return true;
-}
 
 /// Numbers of a process's threads. A process's own number is its first thread's, and the system copies by it only until
 /// that thread has left (as by pthread_exit in main()); any other's does as well.
@@ -38,7 +30,11 @@ public:
             char path[32];
             std::snprintf(path, sizeof(path), "/proc/%d/task", process);
             folder_.reset(::opendir(path));
-            if (!folder_ && lives(process)) return 0;
+            const int reason = errno;
+            if (!folder_ && !ProcessWatch(process, 0, ProcessWatch::Means::polling).ended()) {
+                errno = reason;
+                return 0;
+            }
         }
         while (const dirent *entry = folder_ ? ::readdir(folder_.get()) : nullptr) {
             std::int32_t thread = 0;  // what "." and ".." leave
