@@ -4,43 +4,60 @@
  * MPI starts the ranks; Baton moves and reduces data between their GPUs over CUDA IPC, or between host buffers where
  * a communicator has no GPU. This header is the reference of the C API; baton.hpp wraps it for C++.
  *
- * Conventions that hold for every call:
+ * Conventions that hold for every call.
+ *
+ * Counts and outputs:
  *  - Counts are in elements of `type`, never in bytes, except where a parameter is named `bytes` or `offset`.
- *  - Calls are ordered by `stream`: they return after enqueueing, and the result may be used by later work of that
- *    stream. For a communicator on GPUs `stream` is a cudaStream_t (NULL is the legacy default stream; of a thread
- *    whose context the program has made, cuCtxCreate, default streams are BATON_ERR_UNSUPPORTED). For one on the host
- *    it is a baton_host_stream_t, or NULL: then the call is complete when it returns.
- *  - CUDA graphs may hold calls, but not in the body of a conditional node: CUDA does not instantiate such a graph. A
- *    graph whose capture held a call that has failed is to be dropped.
- *  - Calls on one communicator run in issue order, on every rank in the same order. Calls on different streams are
- *    ordered by Baton; calls on different communicators are not ordered. On a host stream everything behind a recv
- *    waits for it; if its sender waits for a send that you have queued behind it, put both into one group.
- *  - Several threads may use a communicator: a call waits while another thread's is being made (on the host without a
- *    stream: until that is complete). baton_comm_check() and baton_comm_abort() never wait for other calls.
- *  - Kernels of one operation wait for each other, so they must all be resident on the GPUs together. Baton leaves room
- *    for the large operations of about four communicators per GPU at once. Keep no more in flight: beyond that, ranks
- *    may run them in different orders and each wait for kernels that find no room, until BATON_ERR_TIMEOUT breaks the
- *    communicators. Order the streams by events then, in the same way on every rank, or set a smaller max_channels.
- *  - Several threads of a rank may use a communicator each at once. On GPUs they must not wait for all of the GPU's
- *    work meanwhile, as cudaFree, baton_free and cudaDeviceSynchronize do: two threads of two ranks that do would each
- *    wait for a kernel that needs the other, until BATON_ERR_TIMEOUT. Free memory when the other threads' calls have
- *    ended, or with cudaFreeAsync.
  *  - Outputs (a handle, a pointer, a number) are written on success only.
+ *
+ * Streams and order:
+ *  - A call returns once it is enqueued on `stream`. Later work of that stream may use the result.
+ *  - On a communicator on GPUs `stream` is a cudaStream_t; NULL is the legacy default stream. In a thread whose context
+ *    the program has made (cuCtxCreate), default streams are BATON_ERR_UNSUPPORTED.
+ *  - On a communicator on the host `stream` is a baton_host_stream_t, or NULL: then the call is complete when it
+ *    returns. On a host stream everything behind a recv waits for it; if its sender waits for a send that you have
+ *    queued behind it, put both into one group.
+ *  - Calls on one communicator run in issue order, on every rank in the same order. Baton orders its calls on different
+ *    streams. It does not order calls on different communicators.
+ *  - CUDA graphs may hold calls, but not in the body of a conditional node: CUDA does not instantiate such a graph.
+ *    Drop a graph whose capture held a call that has failed.
+ *
+ * Threads:
+ *  - Several threads may use one communicator. A call waits while another thread's call is being made (on the host
+ *    without a stream: until that is complete). baton_comm_check() and baton_comm_abort() never wait for other calls.
+ *  - Several threads of a rank may each use a communicator of their own at the same time. On GPUs none of them may then
+ *    wait for all of the GPU's work, as cudaFree, baton_free and cudaDeviceSynchronize do: if threads of two ranks do,
+ *    each may wait for a kernel that needs the other, until BATON_ERR_TIMEOUT. Free memory when the other threads'
+ *    calls have ended, or with cudaFreeAsync.
+ *
+ * Several communicators on a GPU:
+ *  - Kernels of one operation wait for each other, so all of them must be resident on the GPUs at once. Baton leaves
+ *    room for the large operations of about four communicators per GPU. Keep no more in flight. Beyond that, ranks may
+ *    run them in different orders, each waiting for kernels that find no room, until BATON_ERR_TIMEOUT breaks the
+ *    communicators. If you need more, order the streams by events, in the same way on every rank, or set a smaller
+ *    max_channels.
+ *
+ * Errors:
  *  - A call that returns BATON_ERR_ARGUMENT or BATON_ERR_UNSUPPORTED has started nothing and changed nothing.
- *    BATON_ERR_MISMATCH, _TIMEOUT, _PEER_DEAD and _ABORTED break the communicator: every later call that moves data,
- *    meets other ranks, allocates or registers returns the same code at once, and baton_comm_destroy() is the only
- *    useful call left. Sizes that differ in baton_window_create() break nothing, though they are BATON_ERR_MISMATCH.
- *    The other codes, _SYSTEM, _CUDA, _MPI, _MEMORY and _INTERNAL, break it where data had begun to move;
- *    baton_comm_check() says whether they have.
- *  - Buffers belong to the caller. They must stay allocated until the stream has passed the call. Any alignment will
- *    do. On GPUs they are device memory of the communicator's own device, or managed memory, which goes through a
- *    copy; host memory is BATON_ERR_ARGUMENT there, and so is a stream of another device. With a count of 0 any
- *    pointer will do, NULL too; the ranks meet all the same.
- *  - On GPUs a failure shows in baton_comm_check() and the next call, not in the CUDA stream: kernels that give up end
- *    normally, so cudaStreamSynchronize() succeeds. Check before using a result that matters (docs/errors.md).
- *  - After MPI_Finalize nothing may be called but baton_host_stream_synchronize() and baton_host_stream_destroy(),
- *    which wait for what is queued, and what says what has failed. A rank that ends before the others' work is done is
- *    a dead peer to them.
+ *  - BATON_ERR_MISMATCH, _TIMEOUT, _PEER_DEAD and _ABORTED break the communicator. Every later call that moves data,
+ *    meets other ranks, allocates or registers then returns the same code at once, and baton_comm_destroy() is the only
+ *    useful call left. One exception: different sizes in baton_window_create() are BATON_ERR_MISMATCH, but break
+ *    nothing.
+ *  - _SYSTEM, _CUDA, _MPI, _MEMORY and _INTERNAL break the communicator if data had begun to move; baton_comm_check()
+ *    says whether it is broken.
+ *  - On GPUs a failure shows in baton_comm_check() and in the next call, not in the CUDA stream: kernels that give up
+ *    end normally, so cudaStreamSynchronize() succeeds. Check before you use a result that matters (docs/errors.md).
+ *
+ * Buffers:
+ *  - They belong to the caller, and must stay allocated until the stream has passed the call. Any alignment will do.
+ *  - On GPUs they are device memory of the communicator's own device, or managed memory, which goes through a copy.
+ *    Host memory, and a stream of another device, are BATON_ERR_ARGUMENT.
+ *  - With a count of 0 any pointer will do, NULL too; the ranks meet all the same.
+ *
+ * The process:
+ *  - After MPI_Finalize only these may be called: baton_host_stream_synchronize() and baton_host_stream_destroy(),
+ *    which wait for what is queued, and the calls that say what has failed. To the other ranks, a rank that ends before
+ *    their work is done is a dead peer.
  *  - Nothing may be called from a child that was forked after MPI_Init, after a host stream was made, or while another
  *    thread was in a call. Parent and child share the memory of baton_malloc() and windows on the host.
  */
@@ -108,15 +125,15 @@ typedef enum baton_type {
 } baton_type;
 
 /*
- * Reductions take the ranks in the order 0, 1, ..., n-1 for every element. fp16, bf16 and fp8 are accumulated in fp32
- * and rounded once (to nearest even; fp8 saturates to the largest finite value). Integers wrap. MIN and MAX keep the
- * earlier rank's element where neither is less (so a NaN stays if rank 0 has it, and is passed over elsewhere). For
- * fp16, bf16 and fp8 these two also go through fp32, and an fp8 infinity has become the largest finite value.
+ * Every element is reduced in the order of the ranks: 0, 1, ..., n-1. fp16, bf16 and fp8 are accumulated in fp32 and
+ * rounded once (to nearest even; fp8 saturates to the largest finite value). Integers wrap. MIN and MAX keep the
+ * earlier rank's element where neither is less, so a NaN of rank 0 stays, and one of another rank is passed over. For
+ * fp16, bf16 and fp8 these two also go through fp32, which turns an fp8 infinity into the largest finite value.
  * AVG is the sum divided by the number of ranks, for floating-point types only.
  * A NaN in the result of SUM, PROD and AVG, and of MIN and MAX of fp16, bf16 and fp8, is the canonical one: its sign is
- * clear, and all other bits are set. Of fp32 and fp64 MIN and MAX give the bits of the element that they keep.
- * The result is the same bits on every rank, in every run, with every algorithm and transport, and on the host in
- * every floating-point mode of the calling thread (rounding, subnormal numbers as zeros).
+ * clear, and all other bits are set. For fp32 and fp64, MIN and MAX return the bits of the element that they keep.
+ * The result has the same bits on every rank, in every run, with every algorithm and transport. On the host it does not
+ * depend on the floating-point mode of the calling thread (rounding, subnormal numbers as zeros).
  */
 typedef enum baton_op {
     BATON_SUM = 0,
@@ -141,23 +158,23 @@ typedef enum baton_transport {
 
 /* Whether ranks may reach into each other's memory: GPUs into peer GPUs', processes into other processes'. */
 typedef enum baton_p2p {
-    BATON_P2P_AUTO = 0, /* where every pair of ranks can, which is tried at creation with written and verified words */
+    BATON_P2P_AUTO = 0, /* if every pair of ranks can; creation tries that by writing words and verifying them */
     BATON_P2P_OFF = 1   /* never: all data goes through host memory that the ranks share */
 } baton_p2p;
 
 /* Whether collectives and messages of middle sizes may go in lines: 120 bytes and a flag in one store of 128 bytes,
  * which NVLink and the GPUs' caches keep together. No manual promises that; NCCL's LL128 rests on it too. */
 typedef enum baton_lines {
-    BATON_LINES_AUTO = 0, /* where lines have been seen to arrive whole: Hopper GPUs, all pairs linked by NVLink */
+    BATON_LINES_AUTO = 0, /* where lines arrive whole: on Hopper GPUs whose pairs all have NVLink, and on the host */
     BATON_LINES_OFF = 1   /* never */
 } baton_lines;
 
 /*
  * A communicator's settings. Initialise with baton_config_init(), then set what matters. A field left as
- * baton_config_init() made it takes the value of its environment variable, else the default. All ranks must end up
- * with the same values (except p2p, tuning and topology, whose comments say what happens); baton_comm_create() returns
- * BATON_ERR_MISMATCH naming the field and the ranks otherwise. What is compared is what was given, by field, variable
- * or default, before Baton lowers it.
+ * baton_config_init() made it takes the value of its environment variable, else the default. All ranks must end up with
+ * the same values, except p2p, tuning and topology, whose comments say what happens. Otherwise baton_comm_create()
+ * returns BATON_ERR_MISMATCH and names the field and the ranks. It compares the values as they were given, by field,
+ * variable or default, before Baton lowers any.
  */
 typedef struct baton_config {
     size_t struct_size;       /* set by baton_config_init(): sizeof(baton_config) as the program was compiled */
@@ -235,8 +252,8 @@ typedef enum baton_operation {
 
 BATON_API int baton_version(void); /* major * 10000 + minor * 100 + patch */
 
-/* Which sources this library was built from: 16 hexadecimal digits, a hash of them. All ranks of a communicator run the
- * same, or baton_comm_create() says BATON_ERR_MISMATCH. */
+/* A hash of the sources that this library was built from, as 16 hexadecimal digits. It must be the same on all ranks of
+ * a communicator; otherwise baton_comm_create() returns BATON_ERR_MISMATCH. */
 BATON_API const char *baton_build_id(void);
 
 /* The constant's name, e.g. "BATON_ERR_ARGUMENT"; "unknown result" for any other value, never NULL. */
@@ -251,61 +268,70 @@ BATON_API const char *baton_type_name(baton_type type);                /* "float
 BATON_API const char *baton_op_name(baton_op op);                      /* "sum"; likewise */
 BATON_API const char *baton_operation_name(baton_operation operation); /* "allgather"; likewise */
 
-/* The Baton type or operation that equals one of MPI's predefined ones, by its own handle (no duplicate's);
- * BATON_ERR_UNSUPPORTED where there is none. MPI_C_BOOL has none, since Baton's integers have sums that are no bool:
- * BATON_UINT8 moves bools, BATON_MAX is their MPI_LOR and BATON_MIN their MPI_LAND. MPI_INTEGER, MPI_REAL and
- * MPI_DOUBLE_PRECISION need MPI_Init: the MPI knows how wide they are. */
+/* The Baton type or operation that equals a predefined one of MPI, which is given by its own handle, not by a
+ * duplicate's; BATON_ERR_UNSUPPORTED if there is none. MPI_C_BOOL has none, since a sum of Baton's integers need not be
+ * a bool: move bools as BATON_UINT8, and use BATON_MAX for MPI_LOR and BATON_MIN for MPI_LAND. MPI_INTEGER, MPI_REAL
+ * and MPI_DOUBLE_PRECISION need MPI_Init, since only the MPI library knows how wide they are. */
 BATON_API baton_result baton_type_from_mpi(MPI_Datatype datatype, baton_type *type);
 BATON_API baton_result baton_op_from_mpi(MPI_Op mpi_op, baton_op *op);
 
 /* ---------------------------------------------------------------- communicators ----------------------------------- */
 
 /*
- * Makes all fields of *config unset. The program's own sizeof goes along, so that one that was compiled with an older
- * header than the library's, which may have more fields, keeps working. Where there are no macros, call
+ * Makes all fields of *config unset. It passes on the program's own sizeof, so that a program compiled with an older
+ * header keeps working with a newer library, whose struct may have more fields. From a language without macros, call
  * baton_config_init_sized(config, sizeof(baton_config)).
  */
 #define baton_config_init(config) baton_config_init_sized((config), sizeof(baton_config))
 BATON_API baton_result baton_config_init_sized(baton_config *config, size_t size);
 
 /*
- * Creates a communicator over the ranks of `mpi_comm` (any intra-communicator; it is duplicated and may be freed
- * afterwards). The duplicate has copies of its attributes: their copy callbacks run, in MPI_Comm_idup, and one that
- * fails on all ranks is BATON_ERR_MPI; one that fails on one rank leaves the others to the timeout. While it is being
- * duplicated its errors return (MPI_ERRORS_RETURN), whatever its error handler; that is there again afterwards.
- * Collective over `mpi_comm`: waits for all ranks, for the timeout or 60 s, whichever is longer; then
- * BATON_ERR_TIMEOUT names the missing ones, and the next attempt needs another `mpi_comm` (docs/errors.md). The ranks
- * must lie on one host, at most 64: otherwise BATON_ERR_UNSUPPORTED, naming the hosts. `config` may be NULL. What fails
- * on one rank, a NULL `comm` too, fails on all; only MPI_COMM_NULL is refused without the others. Needs
- * MPI_THREAD_SINGLE or higher; where several threads create or destroy communicators or windows, what MPI demands for
- * calls from them (MPI_THREAD_SERIALIZED, or MULTIPLE if at once). With transport auto the communicator is on GPUs when
- * every rank sees one, and on the host when no rank does; a rank uses the device that is current in the calling thread,
- * so call cudaSetDevice() first. Ranks may share a GPU. Where GPUs do not reach each other's memory (baton_info
- * .peer_access 0), CUDA lets this call, and baton_window_create(), wait for all kernels that run on the ranks' GPUs:
- * none of those may wait for what a rank enqueues only afterwards, or both run into the timeout.
+ * Creates a communicator over the ranks of `mpi_comm`, any intra-communicator of at most 64 ranks on one host; else
+ * BATON_ERR_UNSUPPORTED, naming the hosts. `config` may be NULL. Needs MPI_THREAD_SINGLE or higher. Where several
+ * threads create or destroy communicators or windows, it needs what MPI demands for calls from them:
+ * MPI_THREAD_SERIALIZED, or MPI_THREAD_MULTIPLE if they do so at the same time.
+ *
+ * GPU or host: with transport auto the communicator is on GPUs if every rank sees one, and on the host if no rank does.
+ * A rank uses the device that is current in the calling thread, so call cudaSetDevice() first. Ranks may share a GPU.
+ *
+ * Collective over `mpi_comm`. It waits for all ranks, for the timeout or 60 s, whichever is longer. Then
+ * BATON_ERR_TIMEOUT names the missing ones, and the next attempt needs another `mpi_comm` (docs/errors.md). What fails
+ * on one rank, a NULL `comm` too, fails on all; only MPI_COMM_NULL is refused without the others.
+ *
+ * `mpi_comm` is duplicated, and may be freed afterwards. While it is being duplicated its errors return
+ * (MPI_ERRORS_RETURN); its own error handler is there again afterwards. The duplicate gets copies of its attributes:
+ * their copy callbacks run, in MPI_Comm_idup. One that fails on all ranks is BATON_ERR_MPI; one that fails on one rank
+ * leaves the others to the timeout.
+ *
+ * Where GPUs do not reach each other's memory (baton_info.peer_access 0), CUDA makes this call, and
+ * baton_window_create(), wait for all kernels that run on the ranks' GPUs. None of those may wait for what a rank
+ * enqueues only afterwards, or both run into the timeout.
  */
 BATON_API baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *config, baton_comm_t *comm);
 
 /*
- * Destroys a communicator, after the work enqueued on it has finished. Collective, unless the communicator is broken:
- * then it returns without waiting for other ranks. What breaks it while this call waits for them (a rank that does not
- * come within the timeout, for instance) is returned; this rank's part is destroyed then as well. Windows and
- * baton_malloc() memory of the communicator that are still alive are freed. CUDA graphs that captured calls of the
- * communicator must not be launched any more. Several communicators are destroyed in the same order on all ranks: in
- * different orders the ranks would wait for each other until the timeout. Likewise on GPUs a call on another
- * communicator comes before this one on all ranks or on none: CUDA gives memory back when the kernels that the process
- * has launched have ended, and those may wait for a rank that has not made its call yet.
+ * Destroys a communicator, after the work enqueued on it has finished.
+ *  - Collective, unless the communicator is broken: then it returns without waiting for other ranks. What breaks it
+ *    while this call waits for them (a rank that does not come within the timeout, for instance) is returned; this
+ *    rank's part is destroyed then as well.
+ *  - Windows and baton_malloc() memory of the communicator that are still alive are freed. CUDA graphs that captured
+ *    calls of the communicator must not be launched any more.
+ *  - Destroy several communicators in the same order on all ranks: in different orders the ranks would wait for each
+ *    other until the timeout.
+ *  - On GPUs, a call on another communicator must come before this one on all ranks or on none: CUDA gives memory back
+ *    when the kernels that the process has launched have ended, and those may wait for a rank that has not made its
+ *    call yet.
  */
 BATON_API baton_result baton_comm_destroy(baton_comm_t comm);
 
-/* Breaks the communicator on all ranks: waiting kernels and calls end, every later call returns BATON_ERR_ABORTED.
- * Local; may be called from any thread at any time, but not from a signal handler: it takes locks, which the thread
- * that the signal has interrupted may hold. A handler that wants it wakes a thread that calls it. */
+/* Breaks the communicator on all ranks: waiting kernels and calls end, and every later call returns BATON_ERR_ABORTED.
+ * Local; may be called from any thread at any time, but not from a signal handler: it takes locks that the interrupted
+ * thread may hold. A handler that wants it has to wake a thread that calls it. */
 BATON_API baton_result baton_comm_abort(baton_comm_t comm);
 
-/* BATON_SUCCESS while the communicator works, else what broke it, with the message in baton_last_error(). Local, and at
- * once, but for one case: where this rank has learned only that another one gave up, it waits for that rank's reason,
- * at most half a second and once in a communicator's life, so that all ranks report the same one. */
+/* BATON_SUCCESS while the communicator works, else what broke it, with the message in baton_last_error(). Local. It
+ * returns at once, except in one case: if this rank has learned only that another one gave up, it waits for that rank's
+ * reason, at most half a second and once in a communicator's life, so that all ranks report the same reason. */
 BATON_API baton_result baton_comm_check(baton_comm_t comm);
 
 BATON_API baton_result baton_comm_rank(baton_comm_t comm, int *rank);
@@ -324,16 +350,18 @@ BATON_API baton_result baton_host_stream_destroy(baton_host_stream_t stream);
 
 /* ---------------------------------------------------------------- memory ------------------------------------------ */
 
-/* Memory of the communicator's kind (device or host), aligned to 256 bytes and registered from birth (but where GPUs do
- * not reach each other's memory, baton_info.peer_access 0: nothing is registered then). Calls may use the `bytes` asked
- * for, not what they are rounded up to. The memory is zeroed; for 0 bytes the pointer is NULL. BATON_ERR_MEMORY where
- * there is none, or where 1024 allocations of this rank are registered already. Where a peer could not map it, it is
- * usable all the same, on GPUs through a copy; baton_explain() says so, and baton_register() tries again. The
- * registration from birth is not counted among those that baton_deregister takes back, and ends with baton_free.
- * baton_free takes what baton_malloc of `comm` gave, or NULL: a window's memory is not among it. Peers let go of it by
- * themselves on the host, within a fraction of a second, on GPUs in one of their next calls that finds all
- * communicators of its process idle; until then the device's memory is not free. Where calls of another communicator
- * have used it, its peers learn of that with this rank's next call there. Local calls. */
+/* Memory of the communicator's kind (device or host), zeroed and aligned to 256 bytes. Local calls.
+ *  - Calls may use the `bytes` asked for, not what they are rounded up to. For 0 bytes the pointer is NULL.
+ *  - It is registered from birth, until baton_free(), and this registration is not counted among those that
+ *    baton_deregister() takes back. Where GPUs do not reach each other's memory (baton_info.peer_access 0), nothing is
+ *    registered.
+ *  - BATON_ERR_MEMORY if there is none, or if 1024 allocations of this rank are registered already. Memory that a peer
+ *    could not map is usable all the same, on GPUs through a copy; baton_explain() says so, and baton_register() tries
+ *    again.
+ *  - baton_free() takes what baton_malloc() of `comm` gave, or NULL. A window's memory is not among it.
+ *  - Peers let go of freed memory by themselves: on the host within a fraction of a second; on GPUs in one of their
+ *    next calls that finds all communicators of its process idle. Until then the device's memory is not free. Where
+ *    calls of another communicator have used the memory, its peers learn of that with this rank's next call there. */
 BATON_API baton_result baton_malloc(baton_comm_t comm, size_t bytes, void **pointer);
 BATON_API baton_result baton_free(baton_comm_t comm, void *pointer);
 
@@ -353,10 +381,11 @@ BATON_API baton_result baton_deregister(baton_comm_t comm, void *pointer);
 /* ---------------------------------------------------------------- collectives ------------------------------------- */
 
 /*
- * Elements and steps are said for links that are alike. Small data "travel with their flags", stored with each word or
- * line of 128 bytes (packets, lines), so that a receiver needs no other signal: twice the bytes, or 16/15 of them in
- * lines. A step is one passage over links, whatever the number of peers at once. Where links are not alike, data follow
- * routes: each rank sends as much or more, in more steps (docs/algorithms.md has them for every algorithm).
+ * The elements and steps below are for links that are alike. Small data "travels with its flags": a flag is stored with
+ * each word (packets) or with each line of 128 bytes (lines), so that a receiver needs no other signal. That takes
+ * twice the bytes in packets, and 16/15 of them in lines. A step is one passage over links, to any number of peers at
+ * once. Where links are not alike, data follows routes: each rank sends as much or more, in more steps
+ * (docs/algorithms.md has them for every algorithm).
  */
 
 /*
@@ -401,7 +430,8 @@ BATON_API baton_result baton_alltoall(const void *sendbuf, void *recvbuf, size_t
  * sendbuf is used on the root only; elsewhere it is not looked at. In place on the root: sendbuf == recvbuf (with one
  * buffer everywhere this is MPI_Bcast), or BATON_IN_PLACE; any other overlap is BATON_ERR_ARGUMENT, and so is a root
  * that is no rank of the communicator. Ranks that name different roots get BATON_ERR_MISMATCH.
- * It completes when every rank has reached it, on the root when it has sent, on the others when they have the data.
+ * It completes when every rank has reached it and, on the root, when it has sent; on the others, when they have the
+ * data.
  *  - Small: the root sends (n-1) * count elements, one step.
  *  - Large: the root sends count elements, each of the others (n-2) / (n-1) * count, in segments; the last arrives one
  *    step after the root has sent it.
@@ -419,12 +449,13 @@ BATON_API baton_result baton_barrier(baton_comm_t comm, baton_stream_t stream);
 /* ---------------------------------------------------------------- point to point ---------------------------------- */
 
 /*
- * The k-th send from rank a to rank b meets the k-th recv of b from a; count and type must be equal, else
- * BATON_ERR_MISMATCH. Messages of at most BATON_EAGER_BYTES are buffered at the receiver: up to
- * BATON_QUEUE_DEPTH of them per pair complete without their recv. A longer send may wait for its recv to run, so
- * ranks that exchange long messages must use sendrecv or a group, as in MPI's and NCCL's rules.
- * peer == rank is allowed; a long message to oneself needs a group. A message is sent once: in one step where it is
- * buffered, else in two: one side's word where its memory is, then the data; or, through staging, in pieces.
+ * The k-th send from rank a to rank b matches the k-th recv of b from a; count and type must be equal, else
+ * BATON_ERR_MISMATCH. Messages of at most BATON_EAGER_BYTES are buffered at the receiver: up to BATON_QUEUE_DEPTH of
+ * them per pair complete without their recv. A longer send may wait for its recv to run, so ranks that exchange long
+ * messages must use sendrecv or a group, as in MPI's and NCCL's rules.
+ * peer == rank is allowed; a long message to oneself needs a group or sendrecv. A message's bytes are sent once: in one
+ * step if it is buffered; else in two, a word of one side that says where its memory is, then the data; or, through
+ * staging, in pieces.
  */
 #define BATON_EAGER_BYTES 16384
 #define BATON_QUEUE_DEPTH 8
@@ -434,13 +465,14 @@ BATON_API baton_result baton_recv(void *buffer, size_t count, baton_type type, i
                                   baton_stream_t stream);
 
 /* A send to `dest` and a recv from `source` that progress together. Buffers that overlap, equal ones included, are
- * BATON_ERR_ARGUMENT, as MPI_Sendrecv forbids them. So are two counts where `dest` and `source` are both this rank. */
+ * BATON_ERR_ARGUMENT, as MPI_Sendrecv forbids them. So are different counts where `dest` and `source` are both this
+ * rank. */
 BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, void *recvbuf, size_t recvcount,
                                       int source, baton_type type, baton_comm_t comm, baton_stream_t stream);
 
 /*
- * What is collected: the calls between begin and end on this thread that take a stream; end checks and enqueues them.
- * All other calls run at once, before what was collected. Groups nest; the outermost end enqueues.
+ * A group collects the calls that this thread makes between begin and end and that take a stream; end checks and
+ * enqueues them. All other calls run at once, before what was collected. Groups nest; the outermost end enqueues.
  *
  * Order: all sends and recvs of a group on one communicator and stream progress together, in any order and of any size.
  * Those of another communicator or stream follow when these have been enqueued (on the host without a stream: when they
@@ -451,17 +483,17 @@ BATON_API baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int
  * it, on two streams of a communicator, since they would not keep their order; a send and a recv of one communicator
  * and stream whose buffers overlap; an end without a begin.
  *
- * Errors: one of a collected call is returned by that call, and leaves it out of the group. Communicators, windows,
- * streams and buffers of collected calls must be alive at the end, which checks the calls once more: for one that would
- * be refused now it returns BATON_ERR_ARGUMENT and starts nothing of the group. (A destroyed CUDA stream is not
+ * Errors: a collected call that fails returns its error itself, and is left out of the group. Communicators, windows,
+ * streams and buffers of collected calls must be alive at the end, which checks the calls once more: if one would be
+ * refused now, it returns BATON_ERR_ARGUMENT and starts nothing of the group. (A destroyed CUDA stream is not
  * recognised.) If the system refuses something later, the rest of that communicator's calls is left out, which breaks
  * it if some have been enqueued; all calls of a communicator that has broken since they were collected are left out,
  * too. The other communicators' calls are enqueued, and the first failure is returned. Either way the group is over.
  *
- * baton_group_drop instead ends this thread's group, all that are nested, and enqueues nothing: for a program that
- * cannot reach the end, whose buffers are gone, say. It breaks the communicators that calls were collected on, as
- * baton_comm_abort() does, since other ranks may be waiting for them: BATON_ERR_ABORTED. Others work on.
- * BATON_ERR_ARGUMENT where no group is open.
+ * baton_group_drop instead ends this thread's group, with all nested ones, and enqueues nothing. It is for a program
+ * that cannot reach the end, for instance because its buffers are gone. It breaks the communicators that calls were
+ * collected on, as baton_comm_abort() does, since other ranks may be waiting for them: BATON_ERR_ABORTED. Other
+ * communicators work on. BATON_ERR_ARGUMENT where no group is open.
  */
 #define BATON_GROUP_LIMIT 256
 BATON_API baton_result baton_group_begin(void);
@@ -471,33 +503,34 @@ BATON_API baton_result baton_group_drop(void);
 /* ---------------------------------------------------------------- windows: one-sided ------------------------------ */
 
 /*
- * Collective: gives each rank `bytes` (the same on all ranks) of memory that all ranks can reach, zeroed: of the
- * communicator's kind; where GPUs do not reach each other's memory, pinned host memory, which kernels and the host use
- * at the same address. `base` gets this rank's memory, not NULL for 0 bytes either. At most 64 windows are alive on a
- * communicator, else BATON_ERR_UNSUPPORTED. Blocks until all ranks have mapped it, and where GPUs do not reach each
- * other's memory until the kernels that run on them have ended, as baton_comm_create(). Fails on all ranks if it fails
- * on one, also for wrong arguments.
+ * Collective: gives each rank `bytes` (the same on all ranks) of zeroed memory that all ranks can reach. It is of the
+ * communicator's kind; where GPUs do not reach each other's memory, it is pinned host memory, which kernels and the
+ * host use at the same address. `base` gets this rank's memory; it is not NULL even for 0 bytes. At most 64 windows are
+ * alive on a communicator, else BATON_ERR_UNSUPPORTED. Blocks until all ranks have mapped it, and, where GPUs do not
+ * reach each other's memory, until the kernels that run on them have ended, like baton_comm_create(). If it fails on
+ * one rank, be it for wrong arguments, it fails on all.
  */
 BATON_API baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t *window, void **base);
-/* Collective; waits for the work enqueued on the window's communicator. Its memory is free again when it returns (on
- * GPUs unless there are graphs, or other communicators are at work; what calls of others have used as with baton_free),
- * and pointers into it are none any more. On GPUs it gives memory back, so calls on other communicators, and kernels of
- * other libraries that wait for other ranks, come before it on all ranks or on none, as before baton_comm_destroy(). On
- * a broken communicator it waits for no other rank; on that, and on one that breaks while it waits, the window's memory
- * stays until baton_comm_destroy(), as others may still use it. */
+/* Collective; waits for the work enqueued on the window's communicator. Pointers into the window are invalid after it.
+ *  - Its memory is free again when the call returns. On GPUs not yet, if there are graphs or other communicators are at
+ *    work; and what calls of other communicators have used is freed later, as with baton_free().
+ *  - On GPUs it gives memory back. So calls on other communicators, and kernels of other libraries that wait for other
+ *    ranks, must come before it on all ranks or on none, as with baton_comm_destroy().
+ *  - On a broken communicator it waits for no other rank. There, and if the communicator breaks while it waits, the
+ *    window's memory stays until baton_comm_destroy(), as others may still use it. */
 BATON_API baton_result baton_window_destroy(baton_window_t window);
 
 /* The address at which this process sees `peer`'s memory of the window: plain loads and stores (or kernels) reach it.
- * A peer may read what was stored so after a later signal of this rank, or a barrier, in the same stream. Valid until
- * baton_window_destroy(). */
+ * A peer may read what was stored through it after a later signal of this rank, or a barrier, in the same stream. Valid
+ * until baton_window_destroy(). */
 BATON_API baton_result baton_window_pointer(baton_window_t window, int peer, void **pointer);
 
 /* put copies `bytes` from `source` to offset `offset` of target's window memory; get copies the other way. `source` and
- * `destination` are of the communicator's memory kind, window memory (this rank's, say) included: the same bytes as the
- * target's, or apart from them; any other overlap is BATON_ERR_ARGUMENT. The origin buffer is free when the stream has
- * passed the call; the target may read what was put after a later signal of this rank, or after a barrier. Puts and
- * gets of one rank take effect in their order; those of several ranks at the same bytes have none but by signals and
- * barriers. The bytes cross a link once, in one step, with no part of the target's. */
+ * `destination` are of the communicator's memory kind; they may be window memory, this rank's for instance. They must
+ * be the same bytes as the target's, or apart from them; any other overlap is BATON_ERR_ARGUMENT. The origin buffer is
+ * free when the stream has passed the call; the target may read what was put after a later signal of this rank, or
+ * after a barrier. Puts and gets of one rank take effect in their order; those of several ranks at the same bytes have
+ * none but by signals and barriers. The bytes cross a link once, in one step; the target takes no part. */
 BATON_API baton_result baton_put(const void *source, size_t bytes, int target, size_t offset, baton_window_t window,
                                  baton_stream_t stream);
 BATON_API baton_result baton_get(void *destination, size_t bytes, int target, size_t offset, baton_window_t window,
@@ -512,11 +545,11 @@ BATON_API baton_result baton_wait_signal(int source, uint64_t signals, baton_win
 /* ---------------------------------------------------------------- explain ----------------------------------------- */
 
 /*
- * Writes, as text of at most `size` bytes with the terminating zero ("..." before it if it is cut), what plan a call
- * would get and why: algorithm, transport, channels, segment, how each buffer is reached. Starts nothing. sendbuf and
- * recvbuf may be NULL (the plan for registered memory), and are not looked at where peers touch none. `type` is always
- * a type of this header: put and get have bytes, BATON_UINT8; `op` counts for reductions only. For a broadcast it is
- * the plan of a rank that is not the root.
+ * Writes which plan a call would get and why: algorithm, transport, channels, segment, how each buffer is reached. The
+ * text has at most `size` bytes with the terminating zero, and ends with "..." if it is cut. Starts nothing. sendbuf
+ * and recvbuf may be NULL (the plan for registered memory), and are not looked at where peers touch none. `type` is
+ * always a type of this header; for put and get, which count bytes, it is BATON_UINT8. `op` counts for reductions only.
+ * For a broadcast it is the plan of a rank that is not the root.
  */
 BATON_API baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type,
                                      baton_op op, const void *sendbuf, const void *recvbuf, char *text, size_t size);
