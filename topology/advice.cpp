@@ -155,7 +155,8 @@ std::string weakest_text(LinkKind weakest) {
     return fmt::format("the weakest link is {}", link_name(weakest));
 }
 
-std::string describe(const CommAdvice &advice) {
+/// `any_p2p`: some pair is not refused P2P.
+std::string describe(const CommAdvice &advice, bool any_p2p) {
     const std::size_t n = advice.ranks.size();
     if (n < 2) return n == 0 ? "no ranks" : "one rank";
     std::string text;
@@ -171,7 +172,7 @@ std::string describe(const CommAdvice &advice) {
                            advice.weakest == LinkKind::NONE ? "unknown links" : link_name(advice.weakest));
     if (!advice.all_p2p)
         text += fmt::format("; {} pairs are refused P2P, so data of all these ranks go through host memory",
-                            advice.any_p2p ? "some" : "all");
+                            any_p2p ? "some" : "all");
     return text;
 }
 
@@ -215,6 +216,7 @@ RankAdvice advise_rank(const Snapshot &snapshot, const Graph &graph, int gpu) {
 CommAdvice advise_communicator(const Snapshot &snapshot, const Graph &graph, const std::vector<int> &gpu_of_rank) {
     const RankPairs pairs(graph, gpu_of_rank);
     CommAdvice advice;
+    bool any_p2p = false;
     for (const int gpu : gpu_of_rank) advice.ranks.push_back(advise_rank(snapshot, graph, gpu));
     for (int a = 0; a < pairs.count(); ++a)
         for (int b = 0; b < pairs.count(); ++b) {
@@ -222,7 +224,7 @@ CommAdvice advise_communicator(const Snapshot &snapshot, const Graph &graph, con
             const Pair &pair = pairs.at(a, b);
             advice.uniform = advice.uniform && alike(pair, pairs.at(0, 1));
             advice.all_p2p = advice.all_p2p && !p2p_refused(pair);
-            advice.any_p2p = advice.any_p2p || !p2p_refused(pair);
+            any_p2p = any_p2p || !p2p_refused(pair);
             advice.fully_linked = advice.fully_linked && usable_link(pair);
             advice.weakest = std::max(advice.weakest, pair.kind.value);
         }
@@ -230,7 +232,7 @@ CommAdvice advise_communicator(const Snapshot &snapshot, const Graph &graph, con
         for (int b = 0; b < pairs.count(); ++b) advice.pairs.push_back(both_ways(pairs.at(a, b), pairs.at(b, a)));
     advice.nvlink_groups = find_nvlink_groups(advice);
     advice.ring = make_ring(pairs, advice.pairs);
-    advice.why = describe(advice);
+    advice.why = describe(advice, any_p2p);
     return advice;
 }
 

@@ -76,7 +76,6 @@ struct CommAdvice {
     std::vector<RankPair> pairs;  ///< ranks.size()^2, symmetric; the diagonal means nothing
     bool uniform = true;          ///< all pairs of ranks are alike: kind, links, bandwidth, P2P
     bool all_p2p = true;          ///< no pair is refused P2P, in either direction
-    bool any_p2p = false;         ///< some pair is not
     bool fully_linked = true;     ///< every pair has NVLink, direct or by switches, or shares a GPU
     LinkKind weakest = LinkKind::SELF;
     /// Ranks that NVLink connects, maybe by way of others; by smallest rank. (Texts for people call them islands.)

@@ -1,8 +1,7 @@
 #include "topology/hwloc_pci.hpp"
 
-#include <charconv>
-
 #include "topology/pci_ids.hpp"
+#include "util/parse_number.hpp"
 
 namespace baton::topology {
 namespace {
@@ -12,13 +11,15 @@ using pugi::xml_node;
 /// "0302 [10de:2335] [10de:18be] a1"
 void read_type(const XmlFile &file, xml_node object, PciNode &node) {
     const std::string_view text = object.attribute("pci_type").value();
-    const auto hex = [&](std::size_t at, std::uint32_t &value) {
-        if (text.size() < at + 4) return false;
-        const auto [end, error] = std::from_chars(text.data() + at, text.data() + at + 4, value, 16);
-        return error == std::errc() && end == text.data() + at + 4;
+    const auto hex = [&](std::size_t at) {
+        return text.size() < at + 4 ? std::nullopt : core::parse_number<std::uint32_t>(text.substr(at, 4), 16);
     };
-    if (!hex(0, node.class_id) || !hex(6, node.vendor) || !hex(11, node.device))
+    const auto class_id = hex(0), vendor = hex(6), device = hex(11);
+    if (!class_id || !vendor || !device)
         file.refuse(object, "pci_type=\"{}\" is not of the form \"0302 [10de:2335] ...\"", text.substr(0, 80));
+    node.class_id = *class_id;
+    node.vendor = *vendor;
+    node.device = *device;
 }
 
 void read_device(const XmlFile &file, xml_node object, Source source, PciNode &node) {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 
 #include "topology/hwloc_export.hpp"
 #include "topology/hwloc_pci.hpp"
@@ -11,6 +10,7 @@
 #include "topology/snapshot_checks.hpp"
 #include "topology/snapshot_json.hpp"
 #include "topology/xml_file.hpp"
+#include "util/parse_number.hpp"
 
 // hwloc's own reader is not used: it ends the process on some hostile files, tells no line, and 2.x refuses what 3.0
 // writes. We need little of the format.
@@ -64,11 +64,9 @@ private:
 
     std::uint64_t number(xml_node object, const char *attribute) const {
         const std::string_view text = object.attribute(attribute).value();
-        std::uint64_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end != text.data() + text.size())
-            file_.refuse(object, "{}=\"{}\" is no number", attribute, text);
-        return value;
+        const auto value = core::parse_number<std::uint64_t>(text);
+        if (!value) file_.refuse(object, "{}=\"{}\" is no number", attribute, text);
+        return *value;
     }
 
     IndexSet mask(xml_node object, const char *attribute) const {
@@ -202,9 +200,6 @@ private:
     void add_nic(xml_node object, int index) {
         const PciNode &node = builder_.snapshot.pci[static_cast<std::size_t>(index)];
         Nic &nic = builder_.add_nic(index);
-        nic.kind = node.class_id == class_infiniband ? NicKind::infiniband
-                   : node.class_id == class_ethernet ? NicKind::ethernet
-                                                     : NicKind::other;
         for (const xml_node child : object.children("object")) {  // verbs' name before the network's
             if (is_osdev(child, "3", 5))
                 nic.name = child.attribute("name").value();
@@ -223,7 +218,7 @@ private:
         if (pus.empty()) return;
         for (const int index : at_machine_) {
             PciNode &root = builder_.snapshot.pci[static_cast<std::size_t>(index)];
-            pus.insert(IndexSet::from_list(root.cpuset).value_or(IndexSet()));
+            pus.insert(IndexSet::of_list(root.cpuset));
             root.cpuset = pus.to_list();
         }
     }
@@ -255,7 +250,7 @@ private:
         if (builder_.snapshot.pci.empty())
             builder_.snapshot.gaps.push_back(
                 fmt::format("{}: no PCI objects in it: GPUs and NICs are unknown", file_.origin()));
-        else if (builder_.gpu_count() == 0)
+        else if (builder_.snapshot.gpus.empty())
             builder_.snapshot.gaps.push_back(fmt::format("{}: no NVIDIA GPU in it", file_.origin()));
     }
 

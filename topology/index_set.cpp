@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <vector>
 
 #include "topology/limits.hpp"
+#include "util/parse_number.hpp"
 
 namespace baton::topology {
 namespace {
@@ -24,12 +24,6 @@ std::vector<std::string_view> split(std::string_view text) {
     return parts;
 }
 
-template <class T>
-bool parse(std::string_view text, T &value, int base) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-    return error == std::errc() && end == text.data() + text.size();
-}
-
 }  // namespace
 
 std::optional<IndexSet> IndexSet::from_mask(std::string_view text) {
@@ -41,9 +35,10 @@ std::optional<IndexSet> IndexSet::from_mask(std::string_view text) {
     std::reverse(groups.begin(), groups.end());
     for (const std::string_view group : groups) {
         const bool prefixed = group.starts_with("0x");
-        std::uint32_t bits = 0;
-        if (!group.empty() && !parse(group.substr(prefixed ? 2 : 0), bits, 16)) return std::nullopt;
-        set.groups_.push_back(bits);
+        const auto bits =
+            group.empty() ? std::optional(0u) : core::parse_number<std::uint32_t>(group.substr(prefixed ? 2 : 0), 16);
+        if (!bits) return std::nullopt;
+        set.groups_.push_back(*bits);
     }
     while (!set.groups_.empty() && set.groups_.back() == 0) set.groups_.pop_back();
     if (set.groups_.size() > max_pus / group_bits) return std::nullopt;
@@ -56,13 +51,12 @@ std::optional<IndexSet> IndexSet::from_list(std::string_view text) {
     std::size_t least = 0;
     for (const std::string_view part : split(text)) {
         const std::size_t dash = part.find('-');
-        std::size_t first = 0;
-        if (!parse(part.substr(0, dash), first, 10)) return std::nullopt;
-        std::size_t last = first;
-        if (dash != std::string_view::npos && !parse(part.substr(dash + 1), last, 10)) return std::nullopt;
-        if (first < least || last < first || last >= max_pus) return std::nullopt;
-        set.insert_range(first, last);
-        least = last + 1;
+        const auto first = core::parse_number<std::size_t>(part.substr(0, dash));
+        const auto last =
+            dash == std::string_view::npos ? first : core::parse_number<std::size_t>(part.substr(dash + 1));
+        if (!first || !last || *first < least || *last < *first || *last >= max_pus) return std::nullopt;
+        set.insert_range(*first, *last);
+        least = *last + 1;
     }
     return set;
 }

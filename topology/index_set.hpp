@@ -16,6 +16,8 @@ public:
     static std::optional<IndexSet> from_mask(std::string_view text);
     /// "0-3,8", rising; empty for anything else.
     static std::optional<IndexSet> from_list(std::string_view text);
+    /// The same without members for anything else.
+    static IndexSet of_list(std::string_view text) { return from_list(text).value_or(IndexSet()); }
 
     void insert(int index) { insert_range(static_cast<std::size_t>(index), static_cast<std::size_t>(index)); }
     void insert(const IndexSet &other);

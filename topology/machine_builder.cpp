@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "topology/limits.hpp"
+#include "topology/pci_ids.hpp"
 #include "topology/printable.hpp"
 
 namespace baton::topology {
@@ -38,7 +39,7 @@ class Sites {
 public:
     explicit Sites(const std::vector<NumaNode> &nodes) {
         std::vector<IndexSet> all;
-        for (const NumaNode &node : nodes) all.push_back(IndexSet::from_list(node.cpuset).value_or(IndexSet()));
+        for (const NumaNode &node : nodes) all.push_back(IndexSet::of_list(node.cpuset));
         for (std::size_t index = 0; index < nodes.size(); ++index) {
             const NumaNode &node = nodes[index];
             const IndexSet processors = covers_others(all, index) ? IndexSet() : all[index];
@@ -94,31 +95,13 @@ std::optional<int> MachineBuilder::add_pci(PciNode node) {
     return static_cast<int>(snapshot.pci.size()) - 1;
 }
 
-Gpu &MachineBuilder::add_gpu(int pci_node) {
-    Gpu &gpu = snapshot.gpus.emplace_back();
-    gpu.pci_node = pci_node;
-    if (pci_node >= 0)
-        if (const auto &address = snapshot.pci[static_cast<std::size_t>(pci_node)].address)
-            gpu.pci = {*address, source_};
-    return gpu;
-}
-
 Nic &MachineBuilder::add_nic(int pci_node) {
-    Nic &nic = snapshot.nics.emplace_back();
-    nic.pci_node = pci_node;
-    if (pci_node >= 0)
-        if (const auto &address = snapshot.pci[static_cast<std::size_t>(pci_node)].address)
-            nic.pci = {*address, source_};
+    Nic &nic = add_device(snapshot.nics, pci_node);
+    const std::uint32_t class_id = snapshot.pci[static_cast<std::size_t>(pci_node)].class_id;
+    nic.kind = class_id == class_infiniband ? NicKind::infiniband
+               : class_id == class_ethernet ? NicKind::ethernet
+                                            : NicKind::other;
     return nic;
-}
-
-void MachineBuilder::add_switch(int pci_node) {
-    NvSwitch nvswitch;
-    nvswitch.pci_node = pci_node;
-    if (pci_node >= 0)
-        if (const auto &address = snapshot.pci[static_cast<std::size_t>(pci_node)].address)
-            nvswitch.pci = {*address, source_};
-    snapshot.nvswitches.push_back(nvswitch);
 }
 
 void MachineBuilder::pass_over(const char *devices, std::size_t most) {
@@ -128,7 +111,7 @@ void MachineBuilder::pass_over(const char *devices, std::size_t most) {
 
 IndexSet MachineBuilder::pus_of_parts() const {
     IndexSet pus;
-    const auto add = [&](const auto &part) { pus.insert(IndexSet::from_list(part.cpuset).value_or(IndexSet())); };
+    const auto add = [&](const auto &part) { pus.insert(IndexSet::of_list(part.cpuset)); };
     std::for_each(snapshot.host.package_list.begin(), snapshot.host.package_list.end(), add);
     std::for_each(snapshot.host.numa_list.begin(), snapshot.host.numa_list.end(), add);
     return pus;
@@ -139,7 +122,7 @@ void MachineBuilder::find_restriction() {
     IndexSet nodes, near_nodes;
     for (const NumaNode &node : host.numa_list) {
         nodes.insert(node.os_index);
-        near_nodes.insert(IndexSet::from_list(node.cpuset).value_or(IndexSet()));
+        near_nodes.insert(IndexSet::of_list(node.cpuset));
     }
     Restriction found;
     const std::vector<int> all = all_nodes_.members(), seen = nodes.members();
@@ -164,8 +147,8 @@ void MachineBuilder::place_roots() {
         if (root.parent >= 0) continue;
         std::erase_if(root.numa_nodes,
                       [&](int node) { return std::binary_search(hidden_memory_.begin(), hidden_memory_.end(), node); });
-        root.numa_nodes = root.numa_nodes.empty() ? sites.near(IndexSet::from_list(root.cpuset).value_or(IndexSet()))
-                                                  : sites.of_nodes(root.numa_nodes);
+        root.numa_nodes =
+            root.numa_nodes.empty() ? sites.near(IndexSet::of_list(root.cpuset)) : sites.of_nodes(root.numa_nodes);
         if (places > 1 && root.numa_nodes.size() >= places) {
             root.numa_nodes.clear();
             root.cpuset.clear();

@@ -18,11 +18,10 @@ public:
     /// REQUIRES: node.parent is an earlier result, or -1. Empty where there are too many nodes for any machine.
     std::optional<int> add_pci(PciNode node);
 
-    /// A GPU, NIC or switch of the file, lying at a node of the PCI tree (or at none, -1).
-    Gpu &add_gpu(int pci_node);
+    /// A GPU, NIC or switch of the file, at a result of add_pci(); a NIC is of the kind that its class tells.
+    Gpu &add_gpu(int pci_node) { return add_device(snapshot.gpus, pci_node); }
     Nic &add_nic(int pci_node);
-    void add_switch(int pci_node);
-    std::size_t gpu_count() const { return snapshot.gpus.size(); }
+    void add_switch(int pci_node) { add_device(snapshot.nvswitches, pci_node); }
 
     /// All NVLinks from a device to another one, as `count` equal links.
     struct Links {
@@ -55,6 +54,14 @@ public:
     Snapshot snapshot;
 
 private:
+    template <class Device>
+    Device &add_device(std::vector<Device> &devices, int pci_node) {
+        Device &device = devices.emplace_back();
+        device.pci_node = pci_node;
+        if (const auto &address = snapshot.pci[static_cast<std::size_t>(pci_node)].address)
+            device.pci = {*address, source_};
+        return device;
+    }
     void find_restriction();
     void place_roots();
     void place_devices();

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "topology/classify.hpp"
@@ -9,6 +8,7 @@
 #include "topology/readers.hpp"
 #include "topology/snapshot_checks.hpp"
 #include "topology/xml_file.hpp"
+#include "util/parse_number.hpp"
 
 // NCCL's format: <system><cpu numaid affinity><pci busid class link_speed link_width>..<gpu><nvlink target count
 // tclass/>
@@ -35,7 +35,7 @@ public:
         for (const auto &[gpu, node] : gpus_) add_links(gpu, node);
         if (builder_.snapshot.pci.empty())
             builder_.snapshot.gaps.push_back(fmt::format("{}: no <cpu> in it: nothing is known", origin()));
-        else if (builder_.gpu_count() == 0)
+        else if (builder_.snapshot.gpus.empty())
             builder_.snapshot.gaps.push_back(fmt::format("{}: no NVIDIA GPU in it", origin()));
         else if (!any_gpu_)
             builder_.snapshot.gaps.push_back(fmt::format("{}: no <gpu> in it: NVLinks are unknown", origin()));
@@ -50,12 +50,11 @@ private:
         std::string_view text = node.attribute(attribute).value();
         const std::string_view all = text;
         if (base == 16 && text.starts_with("0x")) text.remove_prefix(2);
-        T value{};
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-        if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
+        const auto value = core::parse_number<T>(text, base);
+        if (!value || *value < least || *value > most)
             file_.refuse(node, "{}=\"{}\" of <{}> is no number from {} to {}", attribute, all.substr(0, 80),
                          node.name(), least, most);
-        return value;
+        return *value;
     }
     /// NCCL writes "" for what it could not find out.
     template <class T>
@@ -132,7 +131,7 @@ private:
     }
 
     void add_gpu(xml_node pci, int index) {
-        if (builder_.gpu_count() >= max_gpus) return builder_.pass_over("GPUs", max_gpus);
+        if (builder_.snapshot.gpus.size() >= max_gpus) return builder_.pass_over("GPUs", max_gpus);
         const xml_node element = pci.child("gpu");
         Gpu &gpu = builder_.add_gpu(index);
         const int sm = number_or<int>(0, element, "sm", 0, 1000);
@@ -161,9 +160,6 @@ private:
         if (builder_.snapshot.nics.size() >= max_nics) return builder_.pass_over("NICs", max_nics);
         const PciNode &node = builder_.snapshot.pci[static_cast<std::size_t>(index)];
         Nic &nic = builder_.add_nic(index);
-        nic.kind = node.class_id == class_infiniband ? NicKind::infiniband
-                   : node.class_id == class_ethernet ? NicKind::ethernet
-                                                     : NicKind::other;
         nic.name = !name.empty() ? name : node.address ? to_string(*node.address) : "virtual";
     }
 

@@ -1,11 +1,11 @@
 #include "topology/nvlink_matrix.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "topology/classify.hpp"
 #include "topology/limits.hpp"
 #include "topology/pci_ids.hpp"
+#include "util/parse_number.hpp"
 
 namespace baton::topology {
 namespace {
@@ -49,11 +49,9 @@ public:
 
 private:
     std::uint64_t number(std::string_view text) const {
-        std::uint64_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end != text.data() + text.size())
-            input_.file.refuse(matrix_, "matrix NVLinkBandwidth: \"{}\" is no number", text.substr(0, 80));
-        return value;
+        const auto value = core::parse_number<std::uint64_t>(text);
+        if (!value) input_.file.refuse(matrix_, "matrix NVLinkBandwidth: \"{}\" is no number", text.substr(0, 80));
+        return *value;
     }
 
     void read_objects() {
@@ -157,7 +155,7 @@ void read_nvlink_matrix(const MatrixInput &input, MachineBuilder &builder) {
             continue;
         return MatrixReader(input, child, builder).read();  // the first; a second one would count the links twice
     }
-    if (input.source == Source::hwloc_xml && builder.gpu_count() > 1)
+    if (input.source == Source::hwloc_xml && builder.snapshot.gpus.size() > 1)
         builder.snapshot.gaps.push_back(
             fmt::format("{}: no matrix NVLinkBandwidth in it: NVLinks are unknown", input.file.origin()));
 }

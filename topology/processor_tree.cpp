@@ -7,15 +7,13 @@
 namespace baton::topology {
 namespace {
 
-IndexSet set_of(const std::string &list) { return IndexSet::from_list(list).value_or(IndexSet()); }
-
 IndexSet all_pus_of(const Snapshot &snapshot) {
     IndexSet all;
-    for (const Package &package : snapshot.host.package_list) all.insert(set_of(package.cpuset));
-    for (const NumaNode &node : snapshot.host.numa_list) all.insert(set_of(node.cpuset));
-    for (const std::string &core : snapshot.host.core_list) all.insert(set_of(core));
-    for (const PciNode &node : snapshot.pci) all.insert(set_of(node.cpuset));
-    if (snapshot.host.restriction) all.insert(set_of(snapshot.host.restriction->usable_pus));
+    for (const Package &package : snapshot.host.package_list) all.insert(IndexSet::of_list(package.cpuset));
+    for (const NumaNode &node : snapshot.host.numa_list) all.insert(IndexSet::of_list(node.cpuset));
+    for (const std::string &core : snapshot.host.core_list) all.insert(IndexSet::of_list(core));
+    for (const PciNode &node : snapshot.pci) all.insert(IndexSet::of_list(node.cpuset));
+    if (snapshot.host.restriction) all.insert(IndexSet::of_list(snapshot.host.restriction->usable_pus));
     if (all.empty()) all.insert(0);
     return all;
 }
@@ -25,7 +23,7 @@ std::vector<ProcessorPart> packages_of(const Snapshot &snapshot, const IndexSet 
     IndexSet covered;
     bool partition = true;
     for (const Package &package : snapshot.host.package_list) {
-        const IndexSet pus = set_of(package.cpuset);
+        const IndexSet pus = IndexSet::of_list(package.cpuset);
         partition = partition && !pus.empty() && !pus.intersects(covered);
         covered.insert(pus);
         packages.push_back({"Package", -1, pus, {}, {}});
@@ -39,7 +37,7 @@ std::vector<ProcessorPart> packages_of(const Snapshot &snapshot, const IndexSet 
 
 /// Hangs the node where it belongs: at a package that it covers, in a group within a package, else at the machine.
 void add_node(const NumaNode &node, ProcessorPart &machine) {
-    const IndexSet near = set_of(node.cpuset);
+    const IndexSet near = IndexSet::of_list(node.cpuset);
     for (ProcessorPart &package : machine.children) {
         if (near.empty() || !package.pus.contains(near)) continue;
         const auto beside = std::find_if(package.children.begin(), package.children.end(),
@@ -60,7 +58,7 @@ std::vector<NumaNode> hidden_nodes_of(const Snapshot &snapshot) {
     std::map<int, IndexSet> near;
     for (const PciNode &root : snapshot.pci) {
         if (root.parent >= 0 || root.cpuset.empty()) continue;
-        const IndexSet pus = set_of(root.cpuset);
+        const IndexSet pus = IndexSet::of_list(root.cpuset);
         for (const int node : root.numa_nodes)
             if (is_hidden(snapshot, node))
                 if (const auto [known, fresh] = near.insert({node, pus}); !fresh && known->second.contains(pus))
@@ -79,7 +77,7 @@ std::vector<NumaNode> nodes_that_fit(const Snapshot &snapshot, const ProcessorPa
     for (const ProcessorPart &package : machine.children) parts.push_back(package.pus);
     IndexSet numbers, covered;
     const auto add = [&](const NumaNode &node) {
-        const IndexSet near = set_of(node.cpuset);
+        const IndexSet near = IndexSet::of_list(node.cpuset);
         IndexSet number;
         if (node.os_index < 0) return;
         number.insert(node.os_index);
@@ -132,7 +130,7 @@ void add_cores(const Snapshot &snapshot, ProcessorPart &machine) {
     Leaves leaves;  // first collected, since owners point into the tree
     int number = 0;
     for (const std::string &list : snapshot.host.core_list) {
-        ProcessorPart core{"Core", number, set_of(list), {}, {}};
+        ProcessorPart core{"Core", number, IndexSet::of_list(list), {}, {}};
         const std::vector<int> pus = core.pus.members();
         if (!usable.intersects(core.pus) || !owners.contains(pus[0])) continue;
         ProcessorPart *owner = owners[pus[0]];
@@ -172,7 +170,7 @@ ProcessorPart processor_tree(const Snapshot &snapshot) {
 
 IndexSet usable_of(const Snapshot &snapshot, const IndexSet &pus) {
     if (!snapshot.host.restriction) return pus;
-    return pus.intersection(set_of(snapshot.host.restriction->usable_pus));
+    return pus.intersection(IndexSet::of_list(snapshot.host.restriction->usable_pus));
 }
 
 bool is_hidden(const Snapshot &snapshot, int numa_node) {

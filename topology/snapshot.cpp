@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "util/parse_number.hpp"
+
 namespace baton::topology {
 namespace {
 
@@ -64,10 +66,7 @@ bool same_uuid(std::string_view a, std::string_view b) {
 }
 
 bool is_named(const Gpu &gpu, std::size_t index, std::string_view name) {
-    std::size_t number = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    const bool is_number = error == std::errc() && end == name.data() + name.size();
-    return (is_number && number == index) || (gpu.uuid.known() && same_uuid(gpu.uuid.value, name)) ||
+    return core::parse_number<std::size_t>(name) == index || (gpu.uuid.known() && same_uuid(gpu.uuid.value, name)) ||
            (gpu.pci.known() && parse_pci_address(name) == gpu.pci.value);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "topology/advice.hpp"
 #include "topology/graph.hpp"
 #include "topology/groups.hpp"
 #include "topology/names.hpp"
@@ -13,11 +14,11 @@
 namespace baton::topology {
 namespace {
 
+/// "13.0" of 13000, as CUDA numbers its versions.
+std::string cuda_version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
 std::string software_text(const Snapshot &snapshot) {
-    std::string text;
-    if (snapshot.driver.known()) text += "; driver " + snapshot.driver.value;
-    if (snapshot.cuda_driver_version > 0)
-        text += fmt::format(" (CUDA {})", cuda_version_text(snapshot.cuda_driver_version));
+    std::string text = driver_text(snapshot);
     if (snapshot.cuda_runtime_version > 0)
         text += fmt::format("; built with CUDA {}", cuda_version_text(snapshot.cuda_runtime_version));
     return text;
@@ -73,11 +74,10 @@ std::string pair_text(const Pair &pair) {
 
 /// "no" beats "unknown": a refusal is what the reader has to know.
 std::string p2p_text(const Pair &there, const Pair &back) {
-    const Known<bool> *answers[] = {&there.p2p_read, &there.p2p_write, &back.p2p_read, &back.p2p_write};
-    auto refused = [](const Known<bool> *answer) { return answer->known() && !answer->value; };
-    auto granted = [](const Known<bool> *answer) { return answer->known() && answer->value; };
-    if (std::any_of(std::begin(answers), std::end(answers), refused)) return "P2P refused";
-    return std::all_of(std::begin(answers), std::end(answers), granted) ? "P2P yes" : "P2P unknown";
+    if (p2p_refused(there) || p2p_refused(back)) return "P2P refused";
+    const bool answered =
+        there.p2p_read.known() && there.p2p_write.known() && back.p2p_read.known() && back.p2p_write.known();
+    return answered ? "P2P yes" : "P2P unknown";
 }
 
 /// Groups the unordered pairs by `text`; one group reads "all pairs ...", several name their pairs, the largest last.
@@ -139,7 +139,13 @@ std::string gaps_lines(const Snapshot &snapshot) {
 
 }  // namespace
 
-std::string cuda_version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+std::string driver_text(const Snapshot &snapshot) {
+    std::string text;
+    if (snapshot.driver.known()) text += "; driver " + snapshot.driver.value;
+    if (snapshot.cuda_driver_version > 0)
+        text += fmt::format(" (CUDA {})", cuda_version_text(snapshot.cuda_driver_version));
+    return text;
+}
 
 std::string summarize(const Snapshot &snapshot) {
     return gpus_line(snapshot) + links_line(snapshot) + host_line(snapshot) + gaps_lines(snapshot);

@@ -10,7 +10,7 @@ namespace baton::topology {
 /// Contains no host name.
 std::string summarize(const Snapshot &snapshot);
 
-/// "13.0" of 13000, as CUDA numbers its versions.
-std::string cuda_version_text(int version);
+/// "; driver 580.159.04 (CUDA 13.0)"; empty where nothing of it is known.
+std::string driver_text(const Snapshot &snapshot);
 
 }  // namespace baton::topology

@@ -39,8 +39,9 @@ if(NOT baton_cuda STREQUAL "OFF")
       set(ENV{CUDACXX} ${BATON_NVCC})
     endif()
   endif()
-  if(NOT PROJECT_IS_TOP_LEVEL)  # the outer project's, perhaps nvcc's default: those that have what the kernels need
-    list(FILTER CMAKE_CUDA_ARCHITECTURES INCLUDE REGEX "^(9[0-9]|[1-9][0-9][0-9]|native)")
+  set(baton_architectures "^(9[0-9]|[1-9][0-9][0-9]|native)")  # that have what the kernels need
+  if(NOT PROJECT_IS_TOP_LEVEL)  # the outer project's, perhaps nvcc's default: those of them
+    list(FILTER CMAKE_CUDA_ARCHITECTURES INCLUDE REGEX "${baton_architectures}")
   endif()
   if("${CMAKE_CUDA_ARCHITECTURES}" STREQUAL "")
     set(CMAKE_CUDA_ARCHITECTURES 90)
@@ -48,7 +49,7 @@ if(NOT baton_cuda STREQUAL "OFF")
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
-      if(architecture MATCHES "^all" OR (architecture MATCHES "^[0-9]+" AND CMAKE_MATCH_0 LESS 90))
+      if(NOT architecture MATCHES "${baton_architectures}|^OFF$")  # OFF: the flags name them
         message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES has ${architecture}; Baton's kernels need Hopper GPUs (90) or newer ones")
       endif()
     endforeach()

@@ -1,16 +1,19 @@
-# baton_mpi_test(NAME SOURCES files... RANKS counts... [TIMEOUT seconds] [LABELS labels...] [SERIAL] [WAITS]): one binary on the MPI
-# main of tests/support, and a ctest `NAME.npN` for every rank count N. The same binary runs on host memory and on GPUs;
-# with CUDA in the build its tests carry the label `gpu` too. The target is mpi_NAME.
+# baton_mpi_test(NAME SOURCES files... RANKS counts... [LIBRARIES targets...] [TIMEOUT seconds] [OWN_MAIN] [WAITS]): one binary on
+# the MPI main of tests/support, or with a main of its own, and a ctest `NAME.npN` for every rank count N. The same binary
+# runs on host memory and on GPUs; with CUDA in the build its tests carry the label `gpu` too. The target is mpi_NAME.
 # WAITS is for tests whose ranks mostly wait, and give way to others meanwhile: they start first, one after the other, so
 # that there are always others.
 #
-# baton_mpi_variant(NAME VARIANT RANKS counts... ENV settings... [TIMEOUT seconds] [LABELS labels...] [WAITS]): the same binary
+# baton_mpi_variant(NAME VARIANT RANKS counts... ENV settings... [TIMEOUT seconds] [WAITS]): the same binary
 # again as `NAME.VARIANT.npN`, under other environment variables: how tests force one algorithm or transport. Not with
 # ThreadSanitizer, which sees the threads of one process, and these are the same whatever way the ranks' data goes.
 #
-# baton_discover_tests(TARGET PREFIX name [TIMEOUT seconds] [FILTER pattern] [TEST_LIST name] [PROPERTIES ...]): one ctest for
-# every test of a GoogleTest binary. Sanitized, where a start costs more than most tests: `NAME.shardN`, a part of them each,
-# without the tests with many ranks as threads.
+# baton_discover_tests(TARGET PREFIX name [GPU_TESTS patterns] [PROPERTIES ...]): one ctest for every test of a GoogleTest
+# binary. Sanitized, where a start costs more than most tests: `NAME.shardN`, a part of them each, without the tests with many
+# ranks as threads. Those of GPU_TESTS (as of --gtest_filter) are there in a build with CUDA only, as baton_discover_gpu_tests
+# has them.
+#
+# baton_discover_gpu_tests(TARGET [options of gtest_discover_tests...]): one ctest for every test of a binary, all on a GPU.
 #
 # baton_test_code(TARGETS...): for every target of tests that calls the code under test and holds none of it. They share
 # precompiled headers.
@@ -22,8 +25,8 @@
 #
 # baton_emulated_code(FILES...): sources of the current folder's tests that include kernels' sources (emulation/cuda.hpp).
 #
-# baton_unit_test(NAME SOURCES files... [LIBRARIES targets...] [LABELS labels...]): a binary without MPI ranks
-# and GPUs on GoogleTest's main. The target is unit_NAME.
+# baton_unit_test(NAME SOURCES files... [LIBRARIES targets...]): a binary without MPI ranks and GPUs on GoogleTest's main. The
+# target is unit_NAME.
 include_guard()
 include(GoogleTest)
 
@@ -70,7 +73,7 @@ function(baton_emulated_code)
 endfunction()
 
 function(baton_add_mpi_runs prefix binary)
-  cmake_parse_arguments(RUN "SERIAL;WAITS" "TIMEOUT" "RANKS;LABELS;ENV" ${ARGN})
+  cmake_parse_arguments(RUN "WAITS" "TIMEOUT" "RANKS;ENV" ${ARGN})
   if(NOT RUN_TIMEOUT)
     set(RUN_TIMEOUT 120)
   endif()
@@ -104,8 +107,8 @@ function(baton_add_mpi_runs prefix binary)
       list(APPEND locks ${BATON_GPU_LOCK})
     endif()
     set_tests_properties(${test} PROPERTIES
-      PROCESSORS ${processors} TIMEOUT ${RUN_TIMEOUT} SKIP_RETURN_CODE 77 LABELS "mpi;${RUN_LABELS}" RUN_SERIAL "${RUN_SERIAL}"
-      COST ${cost} RESOURCE_LOCK "${locks}" ENVIRONMENT "MPIEXEC=${MPIEXEC_EXECUTABLE};${RUN_ENV}")
+      PROCESSORS ${processors} TIMEOUT ${RUN_TIMEOUT} SKIP_RETURN_CODE 77 LABELS mpi COST ${cost}
+      RESOURCE_LOCK "${locks}" ENVIRONMENT "MPIEXEC=${MPIEXEC_EXECUTABLE};${RUN_ENV}")
     if(BATON_SANITIZE MATCHES "address")
       # What Open MPI keeps is told by its libraries in the stack (sanitizers/lsan.supp). They have no frame pointers, and
       # stacks without them are slow to take: for these tests only, and ten calls deep.
@@ -119,45 +122,45 @@ function(baton_add_mpi_runs prefix binary)
 endfunction()
 
 function(baton_mpi_test name)
-  cmake_parse_arguments(TEST "SERIAL;WAITS" "TIMEOUT" "SOURCES;RANKS;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "OWN_MAIN;WAITS" "TIMEOUT" "SOURCES;LIBRARIES;RANKS" ${ARGN})
   add_executable(mpi_${name} ${TEST_SOURCES})
   set_target_properties(mpi_${name} PROPERTIES OUTPUT_NAME ${name})
-  target_link_libraries(mpi_${name} PRIVATE baton_test_main)
-  baton_test_code(mpi_${name})
-  set(flags)
-  foreach(flag IN ITEMS SERIAL WAITS)
-    if(TEST_${flag})
-      list(APPEND flags ${flag})
-    endif()
-  endforeach()
-  baton_add_mpi_runs(${name} mpi_${name} RANKS ${TEST_RANKS} TIMEOUT ${TEST_TIMEOUT} LABELS ${TEST_LABELS} ${flags})
-endfunction()
-
-function(baton_mpi_variant name variant)
-  if(BATON_SANITIZE MATCHES "thread")
-    return()
+  set(support baton_test_main)
+  if(TEST_OWN_MAIN)
+    set(support baton_test_support)
   endif()
-  cmake_parse_arguments(TEST "WAITS" "TIMEOUT" "RANKS;LABELS;ENV" ${ARGN})
-  set(waits)
+  target_link_libraries(mpi_${name} PRIVATE ${support} ${TEST_LIBRARIES})
+  baton_test_code(mpi_${name})
+  set(waits "")
   if(TEST_WAITS)
     set(waits WAITS)
   endif()
-  baton_add_mpi_runs(${name}.${variant} mpi_${name} RANKS ${TEST_RANKS} TIMEOUT ${TEST_TIMEOUT} LABELS ${TEST_LABELS}
-                     ENV ${TEST_ENV} ${waits})
+  baton_add_mpi_runs(${name} mpi_${name} RANKS ${TEST_RANKS} TIMEOUT ${TEST_TIMEOUT} ${waits})
+endfunction()
+
+function(baton_mpi_variant name variant)
+  if(NOT BATON_SANITIZE MATCHES "thread")
+    baton_add_mpi_runs(${name}.${variant} mpi_${name} ${ARGN})
+  endif()
+endfunction()
+
+function(baton_discover_gpu_tests target)
+  set(properties TIMEOUT 300 LABELS gpu)
+  if(BATON_GPU_LOCK)
+    list(APPEND properties RESOURCE_LOCK ${BATON_GPU_LOCK})
+  endif()
+  gtest_discover_tests(${target} ${ARGN} TEST_LIST ${target}_gpu DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
 endfunction()
 
 function(baton_discover_tests target)
-  cmake_parse_arguments(TEST "" "PREFIX;FILTER;TEST_LIST" "PROPERTIES" ${ARGN})
+  cmake_parse_arguments(TEST "" "PREFIX;GPU_TESTS" "PROPERTIES" ${ARGN})
+  if(TEST_GPU_TESTS AND BATON_WITH_CUDA)
+    baton_discover_gpu_tests(${target} TEST_PREFIX ${TEST_PREFIX}. TEST_FILTER "${TEST_GPU_TESTS}")
+  endif()
   if(NOT BATON_SANITIZE)
-    if(TEST_TEST_LIST)
-      set(list TEST_LIST ${TEST_TEST_LIST})
-    endif()
-    gtest_discover_tests(${target} TEST_PREFIX ${TEST_PREFIX}. TEST_FILTER "${TEST_FILTER}" ${list} DISCOVERY_TIMEOUT 60
+    gtest_discover_tests(${target} TEST_PREFIX ${TEST_PREFIX}. TEST_FILTER "-${TEST_GPU_TESTS}" DISCOVERY_TIMEOUT 60
                          PROPERTIES ${TEST_PROPERTIES})
     return()
-  endif()
-  if(NOT TEST_FILTER)
-    set(TEST_FILTER "-")
   endif()
   set(many *8Ranks*:*/host_8_*)
   if(BATON_SANITIZE MATCHES "thread")
@@ -167,19 +170,19 @@ function(baton_discover_tests target)
   math(EXPR last "${shards} - 1")
   foreach(shard RANGE ${last})
     set(test ${TEST_PREFIX}.shard${shard})
-    add_test(NAME ${test} COMMAND ${target} "--gtest_filter=${TEST_FILTER}:${many}")
+    add_test(NAME ${test} COMMAND ${target} "--gtest_filter=-${TEST_GPU_TESTS}:${many}")
     set_tests_properties(${test} PROPERTIES ${TEST_PROPERTIES} TIMEOUT 900
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard};BATON_TEST_QUICK=1")
   endforeach()
 endfunction()
 
 function(baton_unit_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;LABELS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(unit_${name} ${TEST_SOURCES})
   set_target_properties(unit_${name} PROPERTIES OUTPUT_NAME ${name})
   target_link_libraries(unit_${name} PRIVATE
     ${TEST_LIBRARIES} Baton::baton baton_options MPI::MPI_CXX fmt::fmt GTest::gtest_main GTest::gmock)
   baton_test_code(unit_${name})
   add_test(NAME ${name} COMMAND unit_${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 60 LABELS "unit;${TEST_LABELS}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 60 LABELS unit)
 endfunction()

@@ -18,6 +18,7 @@
 #include "memory/peer_memory.hpp"
 #include "memory/region_registry.hpp"
 #include "ranks.hpp"
+#include "support/child_process.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core::testing {
@@ -36,23 +37,6 @@ std::size_t open_files() {
     std::size_t count = 0;
     for ([[maybe_unused]] const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
     return count;
-}
-
-bool all_threads_stopped(pid_t pid) {
-    for (const auto &task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
-        std::ifstream file(task.path() / "stat");
-        std::string line;
-        std::getline(file, line);
-        const std::size_t name_end = line.rfind(')');
-        if (name_end == std::string::npos || line.compare(name_end + 1, 2, " T") != 0) return false;
-    }
-    return true;
-}
-
-/// Stops a process and returns when none of its threads runs any more.
-void stop_process(pid_t pid) {
-    ASSERT_EQ(::kill(pid, SIGSTOP), 0);
-    while (!all_threads_stopped(pid)) std::this_thread::yield();
 }
 
 TEST(PeerMemoryProcesses, MemoryReachesTheOtherProcess) {
@@ -245,7 +229,7 @@ TEST(PeerMemoryProcesses, ADeathDuringPublishEndsIt) {
             for (;;) ::pause();
         }
         // A stopped peer answers nothing; killing it from another thread ends the wait.
-        stop_process(pids[1]);
+        test::stop_process(pids[1]);
         std::thread killer([&] {
             const auto soon = std::chrono::steady_clock::now() + 100ms;
             while (std::chrono::steady_clock::now() < soon) std::this_thread::yield();
@@ -272,7 +256,7 @@ TEST(PeerMemoryProcesses, AStoppedPeerIsATimeout) {
         PeerMemory peers(bootstrap, *domain, {});
         const std::vector<pid_t> pids = bootstrap.allgather(::getpid());
         if (bootstrap.rank() == 0) {
-            stop_process(pids[1]);
+            test::stop_process(pids[1]);
             void *memory = domain->allocate(1);
             try {
                 peers.publish(domain->export_region(domain->classify(memory)), 200ms);
@@ -384,10 +368,10 @@ TEST(PeerMemoryProcesses, AStrangersDescriptorIsNotTaken) {
         const std::vector<pid_t> pids = bootstrap.allgather(::getpid());
         PublishedRegion published;
         if (rank == 0) {
-            while (!all_threads_stopped(pids[1])) std::this_thread::yield();
+            while (!test::all_threads_stopped(pids[1])) std::this_thread::yield();
             published = peers.publish(domain->export_region(domain->classify(memory)), patience);
         } else if (rank == 2) {
-            stop_process(pids[1]);
+            test::stop_process(pids[1]);
             // Ranks are told in their order: when this one has been, so has rank 1.
             while (peers.address(0, 0, 1) == nullptr) std::this_thread::yield();
             const std::vector<std::string> names = doorbells_of(pids[1]);

@@ -83,7 +83,7 @@ private:
     MPI_Comm handle_ = MPI_COMM_NULL;
 };
 
-/// One communicator over all ranks, new for every test, with an allreduce that shows that it works.
+/// One communicator over all ranks, new for every test.
 class CommTest : public ::testing::Test {
 protected:
     void SetUp() override { world_ = std::make_unique<Communicator>(MPI_COMM_WORLD, nullptr); }

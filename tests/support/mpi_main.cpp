@@ -2,6 +2,7 @@
 // they agree on whether any of them failed, and the process fails on all ranks if it did.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -55,6 +56,13 @@ bool needs_missing_gpu() {
     return std::strcmp(transport, "auto") != 0 && std::strcmp(transport, "host") != 0 && transport[0] != '\0';
 }
 
+/// GoogleTest then runs no test, whatever the filter.
+bool asks_for_help(int argc, char **argv) {
+    return std::any_of(argv, argv + argc, [](const char *argument) {
+        return std::strcmp(argument, "--gtest_help") == 0 || std::strcmp(argument, "--help") == 0;
+    });
+}
+
 void agree_on_seed() {
     std::uint64_t seed = baton::test::choose_seed();
     MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
@@ -94,7 +102,7 @@ int main(int argc, char **argv) {
     std::optional<baton::test::Arena> arena;
     if (std::getenv("BATON_TEST_ARENA") != nullptr && environment().device >= 0) arena.emplace();
     bool local_failure = RUN_ALL_TESTS() != 0;
-    if (testing::UnitTest::GetInstance()->test_to_run_count() == 0) {
+    if (testing::UnitTest::GetInstance()->test_to_run_count() == 0 && !asks_for_help(argc, argv)) {
         if (environment().rank == 0) std::printf("failed: the filter matches no test\n");
         local_failure = true;
     }

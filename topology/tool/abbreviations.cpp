@@ -1,8 +1,7 @@
 #include "topology/tool/abbreviations.hpp"
 
-#include <fmt/format.h>
-
 #include "topology/graph.hpp"
+#include "topology/links.hpp"
 #include "topology/names.hpp"
 
 namespace baton::topology {
@@ -24,7 +23,7 @@ std::string short_kind(LinkKind kind, int links) {
 }
 
 std::string Abbreviations::kind(LinkKind kind, int links) {
-    used_.insert(links > 0 && (kind == LinkKind::NVLINK || kind == LinkKind::NVSWITCH) ? "NV#" : short_kind(kind, 0));
+    used_.insert(links > 0 && has_nvlinks(kind) ? "NV#" : short_kind(kind, 0));
     return short_kind(kind, links);
 }
 

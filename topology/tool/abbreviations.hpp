@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <set>
 #include <string>
 
@@ -18,6 +20,11 @@ public:
     std::string kind(LinkKind kind, int links);
     /// The word, noted; one that needs no explanation is none of the legend's.
     std::string word(std::string word);
+    /// The value; the word, noted, where it is not known.
+    template <class T>
+    std::string known(const Known<T> &value, const char *otherwise) {
+        return value.known() ? fmt::format("{}", value.value) : word(otherwise);
+    }
 
     /// What those mean, and no others; empty where there are none.
     std::string legend() const;

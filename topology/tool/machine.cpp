@@ -40,6 +40,16 @@ TransportAdvice transport_of(const Machine &machine, const Pair &pair) {
     return advise_pair(pair);
 }
 
+bool any_measured(const Graph &graph) {
+    return std::any_of(graph.pairs.begin(), graph.pairs.end(),
+                       [](const Pair &pair) { return pair.measured_mbps.known(); });
+}
+
+std::string short_address(const PciAddress &address) {
+    const std::string text = to_string(address);
+    return address.domain == 0 ? text.substr(text.find(':') + 1) : text;
+}
+
 std::string gpus_text(const Snapshot &snapshot) {
     if (snapshot.of_ranks.value) return counted(snapshot.gpus.size(), "rank") + " of a communicator";
     Groups kinds;

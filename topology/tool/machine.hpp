@@ -29,6 +29,10 @@ bool shows_ranks(const Machine &machine);
 const char *noun_of(const Machine &machine);
 /// How the machine advises to move data within a pair; nothing to choose between ranks.
 TransportAdvice transport_of(const Machine &machine, const Pair &pair);
+/// Whether anybody has measured a pair.
+bool any_measured(const Graph &graph);
+/// "1b:00.0", with the domain in front where it is not 0.
+std::string short_address(const PciAddress &address);
 /// "8 x NVIDIA H200", "no GPU", "2 x NVIDIA A100, 1 x NVIDIA T4", "8 ranks of a communicator".
 std::string gpus_text(const Snapshot &snapshot);
 /// "2 sockets, 112 cores, 2 NUMA nodes: Intel(R) ..."; "processors unknown".

@@ -53,11 +53,7 @@ void draw_card(svg::Drawing &drawing, const Box &box, std::string_view color, co
     }
 }
 
-std::string pci_text(const Known<PciAddress> &pci) {
-    if (!pci.known()) return "PCI ?";
-    const std::string text = to_string(pci.value);
-    return text.starts_with("0000:") ? text.substr(5) : text;
-}
+std::string pci_text(const Known<PciAddress> &pci) { return pci.known() ? short_address(pci.value) : "PCI ?"; }
 
 std::vector<std::string> nic_lines(const Nic &nic) {
     return {nic.kind == NicKind::infiniband ? "InfiniBand"

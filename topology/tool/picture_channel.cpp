@@ -232,8 +232,7 @@ void Channel::draw_fabric(svg::Drawing &drawing, double top) const {
     for (std::size_t index = 0; index < switches.size(); ++index) {
         const Box chip{bar.x + 8 + step * static_cast<double>(index) + (step - width) / 2, bar.y + 30, width, 22};
         drawing.rect(chip, 4, style::fabric_chip, {});
-        const std::string address = switches[index].pci.known() ? to_string(switches[index].pci.value) : "?";
-        const std::string text = address.starts_with("0000:") ? address.substr(5) : address;
+        const std::string text = switches[index].pci.known() ? short_address(switches[index].pci.value) : "?";
         svg::Font white = style::on_bar;
         white.size = 11;
         drawing.text({chip.middle(), chip.y + 15},

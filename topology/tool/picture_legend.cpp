@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "topology/links.hpp"
 #include "topology/tool/picture_links.hpp"
 #include "topology/tool/picture_matrix.hpp"
 #include "topology/tool/picture_ring.hpp"
@@ -116,7 +117,7 @@ void LegendPanel::add_cells(const Machine &machine) {
         add(Look::cell, {fill}, words_of_cell(*pair, fill));
     }
     for (const Pair *pair : pairs)
-        if (pair->kind.value == LinkKind::NVLINK || pair->kind.value == LinkKind::NVSWITCH) add_number(pair->links);
+        if (has_nvlinks(pair->kind.value)) add_number(pair->links);
 }
 
 /// Where no line has explained it.

@@ -70,8 +70,7 @@ std::string words_of_cell(const Pair &pair, std::string_view fill) {
 
 MatrixPanel::MatrixPanel(const Machine &machine)
     : graph_(machine.graph), noun_(noun_of(machine)), best_(best_nominal(machine.graph)) {
-    measured_ = std::any_of(graph_.pairs.begin(), graph_.pairs.end(),
-                            [](const Pair &pair) { return pair.measured_mbps.known(); });
+    measured_ = any_measured(graph_);
     cell_width_ = narrowest_cell;
     for (const Pair &pair : graph_.pairs) {
         const double words = std::max(svg::text_width(speed_text(pair, measured_), speed_font()),

@@ -8,10 +8,7 @@ namespace baton::topology {
 
 std::string header_text(const Machine &machine) {
     const Snapshot &snapshot = machine.snapshot;
-    std::string text = (shows_ranks(machine) ? "" : "GPUs: ") + gpus_text(snapshot);
-    if (snapshot.driver.known()) text += "; driver " + snapshot.driver.value;
-    if (snapshot.cuda_driver_version > 0)
-        text += fmt::format(" (CUDA {})", cuda_version_text(snapshot.cuda_driver_version));
+    const std::string text = (shows_ranks(machine) ? "" : "GPUs: ") + gpus_text(snapshot) + driver_text(snapshot);
     return text + "\nHost: " + host_text(snapshot) + "\n";
 }
 

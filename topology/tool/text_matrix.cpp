@@ -12,11 +12,6 @@
 namespace baton::topology {
 namespace {
 
-template <class T>
-std::string known_text(const Known<T> &value, Abbreviations &used) {
-    return value.known() ? fmt::format("{}", value.value) : used.word("N/A");
-}
-
 /// As nvidia-smi calls GPUs.
 std::string label(const Machine &machine, std::size_t index) { return fmt::format("{}{}", noun_of(machine), index); }
 
@@ -93,11 +88,6 @@ std::string reasons_text(const Machine &machine, Abbreviations &used) {
     return text;
 }
 
-bool any_measured(const Graph &graph) {
-    return std::any_of(graph.pairs.begin(), graph.pairs.end(),
-                       [](const Pair &pair) { return pair.measured_mbps.known(); });
-}
-
 }  // namespace
 
 std::string matrix_text(const Machine &machine, Abbreviations &used) {
@@ -117,8 +107,8 @@ std::string matrix_text(const Machine &machine, Abbreviations &used) {
         for (std::size_t to = 0; to < n; ++to)
             row.push_back(used.kind(graph.pair(gpu, to).kind.value, graph.pair(gpu, to).links));
         for (std::size_t nic = 0; nic < nics; ++nic) row.push_back(used.kind(graph.nic_path(gpu, nic).kind.value, 0));
-        row.push_back(known_text(snapshot.gpus[gpu].cpuset, used));
-        row.push_back(known_text(snapshot.gpus[gpu].numa_node, used));
+        row.push_back(used.known(snapshot.gpus[gpu].cpuset, "N/A"));
+        row.push_back(used.known(snapshot.gpus[gpu].numa_node, "N/A"));
         table.add(std::move(row));
     }
     for (std::size_t nic = 0; nic < nics; ++nic) {

@@ -7,14 +7,6 @@
 #include "topology/tool/text.hpp"
 
 namespace baton::topology {
-namespace {
-
-template <class T>
-std::string known_text(const Known<T> &value, Abbreviations &used) {
-    return value.known() ? fmt::format("{}", value.value) : used.word("?");
-}
-
-}  // namespace
 
 std::string ranks_text(const Machine &machine, Abbreviations &used) {
     const auto &gpus = machine.gpu_of_rank;
@@ -30,10 +22,10 @@ std::string ranks_text(const Machine &machine, Abbreviations &used) {
             nics.push_back(fmt::format("{} ({})", machine.snapshot.nics[static_cast<std::size_t>(near.nic)].name,
                                        used.kind(near.kind, 0)));
         table.add({fmt::format("{}", rank), advice.gpu < 0 ? "none" : fmt::format("{}", advice.gpu),
-                   advice.pci.known() ? to_string(advice.pci.value) : used.word("?"),
-                   known_text(advice.numa_node, used), known_text(advice.cpuset, used),
+                   advice.pci.known() ? to_string(advice.pci.value) : used.word("?"), used.known(advice.numa_node, "?"),
+                   used.known(advice.cpuset, "?"),
                    nics.empty() ? used.word("?") : fmt::format("{}", fmt::join(nics, ", ")),
-                   known_text(advice.uuid, used)});
+                   used.known(advice.uuid, "?")});
     }
     return table.text() + ring_of_ranks_text(machine, used);
 }

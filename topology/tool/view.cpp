@@ -109,18 +109,15 @@ NodeView &node_for(std::vector<SocketView> &sockets, int os_index, const std::ve
     return node_in(sockets.back(), os_index);
 }
 
-/// None where it is not a list.
-IndexSet processors(const std::string &list) { return IndexSet::from_list(list).value_or(IndexSet()); }
-
 std::vector<SocketView> empty_sockets(const Host &host) {
     std::vector<SocketView> sockets;
     std::vector<IndexSet> packages;
     for (const Package &package : host.package_list) {
         sockets.push_back({static_cast<int>(packages.size()), {}});
-        packages.push_back(processors(package.cpuset));
+        packages.push_back(IndexSet::of_list(package.cpuset));
     }
     for (const NumaNode &node : host.numa_list) {
-        const IndexSet own = processors(node.cpuset);
+        const IndexSet own = IndexSet::of_list(node.cpuset);
         if (own.empty()) continue;  // memory without processors, as a GPU's, is no place where devices hang
         const NodeView view{node.os_index, node.cpuset, node.memory_bytes, {}};
         const auto package =
