@@ -1,13 +1,7 @@
 #include "buffer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
-
-#include "gpu.hpp"
-#include "host_memory.hpp"
 
 namespace baton::bench {
 
@@ -28,10 +22,7 @@ Buffer::Buffer(const Communicator &communicator, std::size_t bytes, Memory memor
         check(baton_malloc(communicator.handle(), bytes_, &data_));
         return;
     }
-    data_ = communicator.on_gpu() ? gpu::allocate(bytes_) : allocate_pages(bytes_);
-    if (data_ == nullptr) {
-        throw Error(fmt::format("no memory for a buffer of {} bytes", bytes_));
-    }
+    data_ = plain_.emplace(communicator.memory_space(), bytes_, "a buffer").data();
     if (memory == Memory::registered) {
         const baton_result result = baton_register(communicator.handle(), data_, bytes_);
         if (result == BATON_ERR_UNSUPPORTED) {
@@ -44,22 +35,13 @@ Buffer::Buffer(const Communicator &communicator, std::size_t bytes, Memory memor
 }
 
 Buffer::~Buffer() {
-    // With an exception under way the process is about to end; freeing would wait for kernels that wait for other
-    // ranks.
     if (std::uncaught_exceptions() > 0) {
-        return;
+        return;  // as PlainMemory
     }
     if (memory_ == Memory::baton) {
         baton_free(communicator_.handle(), data_);
-        return;
-    }
-    if (memory_ == Memory::registered) {
+    } else if (memory_ == Memory::registered) {
         baton_deregister(communicator_.handle(), data_);
-    }
-    if (communicator_.on_gpu()) {
-        gpu::release(data_);
-    } else {
-        std::free(data_);
     }
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "environment.hpp"
+#include "plain_memory.hpp"
 
 namespace baton::bench {
 
@@ -36,6 +38,7 @@ private:
     const Communicator &communicator_;
     std::size_t bytes_;
     Memory memory_;
+    std::optional<PlainMemory> plain_;  // not of baton_malloc
     void *data_ = nullptr;
     std::string refusal_;
 };

@@ -13,9 +13,10 @@
 #include <vector>
 
 #include "baton/baton.h"
+#include "devices.hpp"
 #include "empty_value.hpp"
-#include "environment.hpp"
 #include "names.hpp"
+#include "program.hpp"
 
 namespace baton::bench {
 
@@ -114,10 +115,9 @@ inline void add_device(CLI::App &app, Device &device) {
 }
 
 /// Reads the command line with the options of `app` and --version, then calls `interpret`, which may throw a
-/// CLI::ParseError as well. False where the program is to end with `exit_code`: after --help, --version or an error,
-/// printed if `print`.
-inline bool parse_with(CLI::App &app, int argc, char **argv, bool print, int &exit_code,
-                       const std::function<void()> &interpret) {
+/// CLI::ParseError as well. Throws Ended after --help and --version, with 0, and after an error, with 2; what there is
+/// to say of it is printed if `print`.
+inline void parse_with(CLI::App &app, int argc, char **argv, bool print, const std::function<void()> &interpret) {
     app.set_version_flag("--version", fmt::format("{} {}.{}.{}", app.get_name(), BATON_VERSION_MAJOR,
                                                   BATON_VERSION_MINOR, BATON_VERSION_PATCH));
     app.failure_message([](const CLI::App *failed, const CLI::Error &error) {
@@ -129,10 +129,8 @@ inline bool parse_with(CLI::App &app, int argc, char **argv, bool print, int &ex
         interpret();
     } catch (const CLI::ParseError &error) {
         std::ostringstream ignored;
-        exit_code = app.exit(error, print ? std::cout : ignored, print ? std::cerr : ignored) == 0 ? 0 : 2;
-        return false;
+        throw Ended{app.exit(error, print ? std::cout : ignored, print ? std::cerr : ignored) == 0 ? 0 : 2};
     }
-    return true;
 }
 
 }  // namespace baton::bench

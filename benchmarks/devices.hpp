@@ -17,9 +17,6 @@ enum class Device {
     host
 };
 
-/// GPUs that this process can use: 0 in a build without CUDA and on a machine without a driver.
-int visible_gpus();
-
 /// Collective.
 MemorySpace choose_memory_space(const World &world, Device device);
 /// Collective. The ranks of a machine take turns at the GPUs that they see. Throws a Refusal where one sees none.

@@ -2,19 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 
 #include "gpu.hpp"
+#include "program.hpp"
 
 namespace baton::bench {
-
-namespace {
-
-bool all_destroyed = true;  // all communicators, in order
-
-}  // namespace
 
 Communicator::Communicator(const World &world, MemorySpace memory_space, const char *tuning) : world_(world) {
     baton_config config;
@@ -44,7 +38,7 @@ Communicator::~Communicator() {
     }
     if (comm_ != nullptr && baton_comm_destroy(comm_) != BATON_SUCCESS) {
         std::fprintf(stderr, "baton_comm_destroy on rank %d: %s\n", world_.rank(), baton_last_error());
-        all_destroyed = false;
+        fail_at_end();
     }
     if (stream_ != nullptr) {
         gpu::destroy_stream(stream_);
@@ -58,31 +52,5 @@ void Communicator::synchronize() const {
 }
 
 void Communicator::check_alive() const { check(baton_comm_check(comm_)); }
-
-int run_benchmark(int argc, char **argv, const std::function<int(const World &)> &body) {
-    start_mpi(argc, argv);
-    int mine = 1;
-    int worst = 1;
-    {
-        const World world;
-        try {
-            world.require_same_arguments(argc, argv);
-            mine = body(world);
-        } catch (const Refusal &error) {
-            mine = error.exit_code();
-            if (world.rank() == 0) {
-                std::fprintf(stderr, "%s\n", error.what());
-            }
-        } catch (const std::exception &error) {
-            std::fflush(stdout);
-            std::fprintf(stderr, "rank %d: %s\n", world.rank(), error.what());
-            MPI_Abort(MPI_COMM_WORLD, exit_code_of(error));
-        }
-        mine = with_output_written(all_destroyed ? mine : std::max(mine, 1));
-        worst = worst_of_all_ranks(mine);
-    }
-    MPI_Finalize();
-    return worst;
-}
 
 }  // namespace baton::bench

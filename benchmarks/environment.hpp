@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -59,9 +58,5 @@ private:
 inline double seconds_now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-
-/// MPI_Init, body, MPI_Finalize; returns the largest of the ranks' exit codes. An exception is printed with the rank
-/// and ends all ranks by MPI_Abort, because the others may wait for this one.
-int run_benchmark(int argc, char **argv, const std::function<int(const World &)> &body);
 
 }  // namespace baton::bench

@@ -12,6 +12,7 @@ namespace baton::bench::gpu {
 // The little of CUDA that benchmarks need, without its headers: gpu_cuda.cpp, or gpu_none.cpp in a build without CUDA,
 // where count() is 0 and the rest throws. Functions throw Error with CUDA's message. Streams are cudaStream_t.
 
+/// GPUs that this process can use: 0 also on a machine without a driver.
 int count();
 void select(int device);
 

@@ -4,6 +4,7 @@
 #include "bare_kernels.hpp"
 #include "environment.hpp"
 #include "gpu.hpp"
+#include "util/cuda_version.hpp"
 
 namespace baton::bench::gpu {
 
@@ -17,8 +18,6 @@ void check_cuda(cudaError_t error, const char *what) {
 }
 
 cudaStream_t as_stream(void *stream) { return static_cast<cudaStream_t>(stream); }
-
-std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 class CapturedGraph final : public Graph {
 public:
@@ -91,18 +90,10 @@ void push(const std::vector<void *> &destinations, const void *source, std::size
     attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
     attributes.flags = cudaMemcpyFlagPreferOverlapWithCompute;
     std::size_t first = 0;
-#if CUDART_VERSION >= 13000
     std::vector<const void *> sources(targets.size(), source);
     check_cuda(cudaMemcpyBatchAsync(targets.data(), sources.data(), sizes.data(), sizes.size(), &attributes, &first, 1,
                                     as_stream(stream)),
                "cudaMemcpyBatchAsync");
-#else
-    std::vector<void *> sources(targets.size(), const_cast<void *>(source));
-    std::size_t failed = 0;
-    check_cuda(cudaMemcpyBatchAsync(targets.data(), sources.data(), sizes.data(), sizes.size(), &attributes, &first, 1,
-                                    &failed, as_stream(stream)),
-               "cudaMemcpyBatchAsync");
-#endif
 }
 
 void ping_pong(void *mine, void *theirs, std::uint64_t flag, std::uint64_t trips, bool starts, void *stream) {
@@ -125,8 +116,8 @@ std::string versions() {
     int driver = 0;
     check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
     check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
-    return fmt::format("CUDA runtime {}, {}", version_text(runtime),
-                       driver > 0 ? "driver " + version_text(driver) : std::string("no driver"));
+    return fmt::format("CUDA runtime {}, {}", core::cuda_version_text(runtime),
+                       driver > 0 ? "driver " + core::cuda_version_text(driver) : std::string("no driver"));
 }
 
 std::unique_ptr<Graph> capture(void *stream, const std::function<void()> &issue) {

@@ -6,20 +6,28 @@ namespace baton::bench {
 
 namespace {
 
+/// What an operation is made of, as make_operation() gets it.
+struct Setting {
+    const Shape &shape;
+    const Communicator &communicator;
+    const Verifier &verifier;
+    Library &library;
+};
+
 /// What the data-moving operations share: the call, the shape in bytes, the round, and the patterns of a rank's inputs.
 class DataOperation : public Operation {
 public:
-    DataOperation(const Shape &shape, const Communicator &communicator, const Verifier &verifier, Library &library)
-        : shape_(shape),
-          communicator_(communicator),
-          verifier_(verifier),
-          library_(library),
-          buffers_(library.buffers()) {
-        call_.shape = shape;
+    explicit DataOperation(const Setting &setting)
+        : shape_(setting.shape),
+          communicator_(setting.communicator),
+          verifier_(setting.verifier),
+          library_(setting.library),
+          buffers_(library_.buffers()) {
+        call_.shape = shape_;
         call_.send = buffers_.send;
         call_.recv = buffers_.recv;
-        call_.rank = communicator.rank();
-        call_.ranks = communicator.size();
+        call_.rank = communicator_.rank();
+        call_.ranks = communicator_.size();
     }
 
     void issue() final { library_.issue(call_); }
@@ -54,8 +62,7 @@ protected:
 
 class Allgather final : public DataOperation {
 public:
-    template <class... Arguments>
-    explicit Allgather(Arguments &&...arguments) : DataOperation(arguments...) {
+    explicit Allgather(const Setting &setting) : DataOperation(setting) {
         own_block_ = in_place() ? buffers_.recv + rank() * block() : buffers_.send;
         call_.send = shape_.in_place == InPlaceForm::mpi ? BATON_IN_PLACE : own_block_;
     }
@@ -83,8 +90,7 @@ private:
 
 class ReduceScatter final : public DataOperation {
 public:
-    template <class... Arguments>
-    explicit ReduceScatter(Arguments &&...arguments) : DataOperation(arguments...) {
+    explicit ReduceScatter(const Setting &setting) : DataOperation(setting) {
         switch (shape_.in_place) {
             case InPlaceForm::pointers:
                 call_.recv = buffers_.send + rank() * block();
@@ -109,13 +115,21 @@ public:
     }
 };
 
-class Allreduce final : public DataOperation {
+/// Those whose input, in place, lies at the beginning of the receive buffer.
+class InPlaceInRecv : public DataOperation {
 public:
-    template <class... Arguments>
-    explicit Allreduce(Arguments &&...arguments) : DataOperation(arguments...) {
-        input_ = in_place() ? buffers_.recv : buffers_.send;
+    explicit InPlaceInRecv(const Setting &setting)
+        : DataOperation(setting), input_(in_place() ? buffers_.recv : buffers_.send) {
         call_.send = shape_.in_place == InPlaceForm::mpi ? BATON_IN_PLACE : input_;
     }
+
+protected:
+    std::byte *const input_;
+};
+
+class Allreduce final : public InPlaceInRecv {
+public:
+    using InPlaceInRecv::InPlaceInRecv;
 
     void prepare(std::uint64_t round) override {
         round_ = round;
@@ -126,18 +140,11 @@ public:
         return verifier_.check_reduction(reduction(calls, Reduction::everybody), shape_.type, 0, buffers_.recv,
                                          shape_.count);
     }
-
-private:
-    std::byte *input_;
 };
 
-class Alltoall final : public DataOperation {
+class Alltoall final : public InPlaceInRecv {
 public:
-    template <class... Arguments>
-    explicit Alltoall(Arguments &&...arguments) : DataOperation(arguments...) {
-        input_ = in_place() ? buffers_.recv : buffers_.send;
-        call_.send = shape_.in_place == InPlaceForm::mpi ? BATON_IN_PLACE : input_;
-    }
+    using InPlaceInRecv::InPlaceInRecv;
 
     void prepare(std::uint64_t round) override {
         round_ = round;
@@ -158,18 +165,11 @@ public:
         }
         return result;
     }
-
-private:
-    std::byte *input_;
 };
 
-class Broadcast final : public DataOperation {
+class Broadcast final : public InPlaceInRecv {
 public:
-    template <class... Arguments>
-    explicit Broadcast(Arguments &&...arguments) : DataOperation(arguments...) {
-        input_ = in_place() ? buffers_.recv : buffers_.send;
-        call_.send = shape_.in_place == InPlaceForm::mpi ? BATON_IN_PLACE : input_;
-    }
+    using InPlaceInRecv::InPlaceInRecv;
 
     void prepare(std::uint64_t round) override {
         round_ = round;
@@ -187,15 +187,12 @@ public:
 
 private:
     bool is_root() const { return communicator_.rank() == Call::root; }
-
-    std::byte *input_;
 };
 
 /// A message to one rank, and one from another: a ring or pairs.
 class Messages final : public DataOperation {
 public:
-    template <class... Arguments>
-    explicit Messages(Arguments &&...arguments) : DataOperation(arguments...) {
+    explicit Messages(const Setting &setting) : DataOperation(setting) {
         if (shape_.kind == Kind::sendrecv) {
             call_.to = right();
             call_.from = left();
@@ -222,8 +219,7 @@ public:
 
 class Put final : public DataOperation {
 public:
-    template <class... Arguments>
-    explicit Put(Arguments &&...arguments) : DataOperation(arguments...) {
+    explicit Put(const Setting &setting) : DataOperation(setting) {
         call_.recv = nullptr;
         call_.to = right();
         call_.from = left();
@@ -243,8 +239,7 @@ public:
 
 class Get final : public DataOperation {
 public:
-    template <class... Arguments>
-    explicit Get(Arguments &&...arguments) : DataOperation(arguments...) {
+    explicit Get(const Setting &setting) : DataOperation(setting) {
         call_.send = nullptr;
         call_.from = right();
     }
@@ -265,24 +260,25 @@ public:
 
 std::unique_ptr<Operation> make_operation(const Shape &shape, const Communicator &communicator,
                                           const Verifier &verifier, Library &library) {
+    const Setting setting{shape, communicator, verifier, library};
     switch (shape.kind) {
         case Kind::allgather:
-            return std::make_unique<Allgather>(shape, communicator, verifier, library);
+            return std::make_unique<Allgather>(setting);
         case Kind::reduce_scatter:
-            return std::make_unique<ReduceScatter>(shape, communicator, verifier, library);
+            return std::make_unique<ReduceScatter>(setting);
         case Kind::allreduce:
-            return std::make_unique<Allreduce>(shape, communicator, verifier, library);
+            return std::make_unique<Allreduce>(setting);
         case Kind::alltoall:
-            return std::make_unique<Alltoall>(shape, communicator, verifier, library);
+            return std::make_unique<Alltoall>(setting);
         case Kind::broadcast:
-            return std::make_unique<Broadcast>(shape, communicator, verifier, library);
+            return std::make_unique<Broadcast>(setting);
         case Kind::sendrecv:
         case Kind::pair:
-            return std::make_unique<Messages>(shape, communicator, verifier, library);
+            return std::make_unique<Messages>(setting);
         case Kind::put:
-            return std::make_unique<Put>(shape, communicator, verifier, library);
+            return std::make_unique<Put>(setting);
         case Kind::get:
-            return std::make_unique<Get>(shape, communicator, verifier, library);
+            return std::make_unique<Get>(setting);
         case Kind::barrier:
             break;
     }

@@ -1,3 +1,5 @@
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -24,6 +26,8 @@ __device__ void count_wrong(Check *result, std::uint64_t index) {
     atomicAdd(reinterpret_cast<Word *>(&result->wrong), Word{1});
     atomicMin(reinterpret_cast<Word *>(&result->first), static_cast<Word>(index));
 }
+
+cudaStream_t as_stream(void *stream) { return static_cast<cudaStream_t>(stream); }
 
 /// A kernel that did not start would leave a check's result at "nothing wrong".
 void check_launch() {
@@ -137,41 +141,41 @@ __global__ void write_reduction_kernel(Reduction reduction, std::uint64_t first,
 
 }  // namespace
 
-void fill_device(const Pattern &pattern, void *destination, std::size_t bytes, cudaStream_t stream) {
+void fill_device(const Pattern &pattern, void *destination, std::size_t bytes, void *stream) {
     // Words where the address allows it: all but the blocks of in-place calls with odd counts of short types.
     auto *begin = static_cast<std::uint8_t *>(destination);
     if (reinterpret_cast<std::uintptr_t>(begin) % 4 == 0 && bytes % 4 == 0) {
-        fill_words_kernel<<<blocks_for(bytes / 4), threads, 0, stream>>>(
+        fill_words_kernel<<<blocks_for(bytes / 4), threads, 0, as_stream(stream)>>>(
             pattern, reinterpret_cast<std::uint32_t *>(begin), bytes / 4);
     } else {
-        fill_kernel<<<blocks_for(bytes), threads, 0, stream>>>(pattern, begin, bytes);
+        fill_kernel<<<blocks_for(bytes), threads, 0, as_stream(stream)>>>(pattern, begin, bytes);
     }
     check_launch();
 }
 
 void check_copy_device(const Pattern &pattern, baton_type type, std::uint64_t first, const void *data,
-                       std::size_t count, Check *result, cudaStream_t stream) {
+                       std::size_t count, Check *result, void *stream) {
     core::dispatch_type(type, [&]<class T>() {
-        check_copy_kernel<<<blocks_for(count), threads, 0, stream>>>(pattern, first, static_cast<const Bits<T> *>(data),
-                                                                     count, result);
+        check_copy_kernel<<<blocks_for(count), threads, 0, as_stream(stream)>>>(
+            pattern, first, static_cast<const Bits<T> *>(data), count, result);
     });
     check_launch();
 }
 
 void check_reduction_device(const Reduction &reduction, baton_type type, std::uint64_t first, const void *data,
-                            std::size_t count, Check *result, cudaStream_t stream) {
+                            std::size_t count, Check *result, void *stream) {
     core::dispatch_type(type, [&]<class T>() {
-        check_reduction_kernel<T><<<blocks_for(count), threads, 0, stream>>>(
+        check_reduction_kernel<T><<<blocks_for(count), threads, 0, as_stream(stream)>>>(
             reduction, first, static_cast<const Bits<T> *>(data), count, result);
     });
     check_launch();
 }
 
 void write_reduction_device(const Reduction &reduction, baton_type type, std::uint64_t first, void *destination,
-                            std::size_t count, cudaStream_t stream) {
+                            std::size_t count, void *stream) {
     core::dispatch_type(type, [&]<class T>() {
-        write_reduction_kernel<T>
-            <<<blocks_for(count), threads, 0, stream>>>(reduction, first, static_cast<Bits<T> *>(destination), count);
+        write_reduction_kernel<T><<<blocks_for(count), threads, 0, as_stream(stream)>>>(
+            reduction, first, static_cast<Bits<T> *>(destination), count);
     });
     check_launch();
 }

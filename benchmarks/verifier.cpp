@@ -7,9 +7,7 @@
 
 #include "gpu.hpp"
 #include "names.hpp"
-#if BATON_WITH_CUDA
 #include "reference_device.hpp"
-#endif
 
 namespace baton::bench {
 
@@ -48,20 +46,12 @@ void Verifier::poison(void *data, std::size_t bytes) const {
     communicator_.synchronize();
 }
 
-#if BATON_WITH_CUDA
-
-namespace {
-
-cudaStream_t stream_of(const Communicator &communicator) { return static_cast<cudaStream_t>(communicator.stream()); }
-
-}  // namespace
-
 void Verifier::fill(const Pattern &pattern, void *data, std::size_t bytes) const {
     if (result_ == nullptr) {
         fill_host(pattern, data, bytes);
         return;
     }
-    fill_device(pattern, data, bytes, stream_of(communicator_));
+    fill_device(pattern, data, bytes, communicator_.stream());
     communicator_.synchronize();
 }
 
@@ -71,7 +61,7 @@ Check Verifier::check_copy(const Pattern &pattern, baton_type type, std::uint64_
         return check_copy_host(pattern, type, first, data, count);
     }
     gpu::set_bytes(result_, 0xFF, sizeof(Check), communicator_.stream());
-    check_copy_device(pattern, type, first, data, count, static_cast<Check *>(result_), stream_of(communicator_));
+    check_copy_device(pattern, type, first, data, count, static_cast<Check *>(result_), communicator_.stream());
     return read_result();
 }
 
@@ -81,8 +71,7 @@ Check Verifier::check_reduction(const Reduction &reduction, baton_type type, std
         return check_reduction_host(reduction, type, first, data, count);
     }
     gpu::set_bytes(result_, 0xFF, sizeof(Check), communicator_.stream());
-    check_reduction_device(reduction, type, first, data, count, static_cast<Check *>(result_),
-                           stream_of(communicator_));
+    check_reduction_device(reduction, type, first, data, count, static_cast<Check *>(result_), communicator_.stream());
     return read_result();
 }
 
@@ -106,7 +95,7 @@ void Verifier::compare_kernels_with_host() const {
             Reduction reduction = make_reduction(type, op, 5, 7);
             reduction.repeats = 3;
             reduction.replaced = 2;
-            write_reduction_device(reduction, type, 11, device, count, stream_of(communicator_));
+            write_reduction_device(reduction, type, 11, device, count, communicator_.stream());
             gpu::copy_out(host.data(), device, count * baton_type_size(type), communicator_.stream());
             const Check check = check_reduction_host(reduction, type, 11, host.data(), count);
             if (check.wrong != 0 || check_reduction(reduction, type, 11, device, count).wrong != 0) {
@@ -141,7 +130,7 @@ void Verifier::compare_any_order(Reduction reduction, baton_type type, void *dev
                                  std::size_t count) const {
     reduction.replaced = Reduction::nobody;
     reduction.any_order = true;
-    write_reduction_device(reduction, type, 11, device, count, stream_of(communicator_));
+    write_reduction_device(reduction, type, 11, device, count, communicator_.stream());
     const std::uint64_t refused = check_reduction(reduction, type, 11, device, count).wrong;
     gpu::copy_out(host, device, count * baton_type_size(type), communicator_.stream());
     const std::uint64_t expected = check_reduction_host(reduction, type, 12, host, count).wrong;
@@ -152,24 +141,5 @@ void Verifier::compare_any_order(Reduction reduction, baton_type type, void *dev
             baton_op_name(static_cast<baton_op>(reduction.op)), baton_type_name(type), refused, found, expected));
     }
 }
-
-#else
-
-void Verifier::fill(const Pattern &pattern, void *data, std::size_t bytes) const { fill_host(pattern, data, bytes); }
-
-Check Verifier::check_copy(const Pattern &pattern, baton_type type, std::uint64_t first, const void *data,
-                           std::size_t count) const {
-    return check_copy_host(pattern, type, first, data, count);
-}
-
-Check Verifier::check_reduction(const Reduction &reduction, baton_type type, std::uint64_t first, const void *data,
-                                std::size_t count) const {
-    return check_reduction_host(reduction, type, first, data, count);
-}
-
-Check Verifier::read_result() const { return {}; }
-void Verifier::compare_kernels_with_host() const {}
-
-#endif
 
 }  // namespace baton::bench

@@ -1,12 +1,8 @@
 #include "world.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <mpi.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <utility>
 
@@ -98,28 +94,6 @@ std::vector<std::string> World::gather(const std::string &line) const {
         lines.emplace_back(all.c_str() + begin);
     }
     return lines;
-}
-
-int worst_of_all_ranks(int exit_code) { return reduce(exit_code, MPI_INT, MPI_MAX); }
-
-void start_mpi(int &argc, char **&argv) {
-    // Else a pipe of MPI's own would get the number of a closed stream, and what is printed.
-    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-        if (fcntl(stream, F_GETFD) < 0) {
-            open("/dev/null", O_RDONLY);
-        }
-    }
-    MPI_Init(&argc, &argv);
-}
-
-bool output_is_written() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
-
-int with_output_written(int exit_code) {
-    if (output_is_written()) {
-        return exit_code;
-    }
-    std::fprintf(stderr, "cannot write to the standard output\n");
-    return std::max(exit_code, 2);
 }
 
 }  // namespace baton::bench

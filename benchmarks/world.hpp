@@ -61,13 +61,4 @@ private:
     int local_rank_ = 0;
 };
 
-/// MPI_Init. What is printed to a stream that was closed before does not get lost, it fails.
-void start_mpi(int &argc, char **&argv);
-/// The last thing before MPI_Finalize: what each rank ends with.
-int worst_of_all_ranks(int exit_code);
-/// Whether all that was printed so far could be written.
-bool output_is_written();
-/// The exit code, at the end: at least 2, with a message, where what was printed could not be written.
-int with_output_written(int exit_code);
-
 }  // namespace baton::bench

@@ -10,17 +10,15 @@
 #include "topology/graph.hpp"
 #include "topology/groups.hpp"
 #include "topology/names.hpp"
+#include "util/cuda_version.hpp"
 
 namespace baton::topology {
 namespace {
 
-/// "13.0" of 13000, as CUDA numbers its versions.
-std::string cuda_version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
-
 std::string software_text(const Snapshot &snapshot) {
     std::string text = driver_text(snapshot);
     if (snapshot.cuda_runtime_version > 0)
-        text += fmt::format("; built with CUDA {}", cuda_version_text(snapshot.cuda_runtime_version));
+        text += fmt::format("; built with CUDA {}", core::cuda_version_text(snapshot.cuda_runtime_version));
     return text;
 }
 
@@ -143,7 +141,7 @@ std::string driver_text(const Snapshot &snapshot) {
     std::string text;
     if (snapshot.driver.known()) text += "; driver " + snapshot.driver.value;
     if (snapshot.cuda_driver_version > 0)
-        text += fmt::format(" (CUDA {})", cuda_version_text(snapshot.cuda_driver_version));
+        text += fmt::format(" (CUDA {})", core::cuda_version_text(snapshot.cuda_driver_version));
     return text;
 }
 

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <thread>
 
 #include "gpu.hpp"
-#include "host_memory.hpp"
 
 namespace baton::bench {
 
@@ -44,7 +42,8 @@ void host_ping_pong(std::byte *mine, std::byte *theirs, std::uint64_t flag, std:
 
 }  // namespace
 
-Lanes::Lanes(const Communicator &communicator, std::size_t bytes) : communicator_(communicator) {
+Lanes::Lanes(const Communicator &communicator, std::size_t bytes)
+    : communicator_(communicator), source_(communicator.memory_space(), bytes, "the source of copies") {
     void *own = nullptr;
     check(baton_window_create(communicator.handle(), page + bytes, &window_, &own));
     for (int rank = 0; rank < communicator.size(); ++rank) {
@@ -52,30 +51,20 @@ Lanes::Lanes(const Communicator &communicator, std::size_t bytes) : communicator
         check(baton_window_pointer(window_, rank, &base));
         bases_.push_back(static_cast<std::byte *>(base));
     }
-    source_ = static_cast<std::byte *>(communicator.on_gpu() ? gpu::allocate(bytes) : allocate_pages(bytes));
-    if (source_ == nullptr) {
-        throw Error("no memory to measure copies with");
-    }
     // Every page is touched, so that the first copies do not measure the system's handing them out.
     if (communicator.on_gpu()) {
-        gpu::set_bytes(source_, 0x5A, bytes, communicator.stream());
+        gpu::set_bytes(source_.data(), 0x5A, bytes, communicator.stream());
         communicator.synchronize();
     } else {
-        std::memset(source_, 0x5A, bytes);
+        std::memset(source_.data(), 0x5A, bytes);
         std::memset(bases_[static_cast<std::size_t>(communicator.rank())] + page, 0, bytes);
     }
 }
 
 Lanes::~Lanes() {
-    if (std::uncaught_exceptions() > 0) {
-        return;
+    if (std::uncaught_exceptions() == 0) {
+        baton_window_destroy(window_);
     }
-    if (communicator_.on_gpu()) {
-        gpu::release(source_);
-    } else {
-        std::free(source_);
-    }
-    baton_window_destroy(window_);
 }
 
 std::byte *Lanes::data_of(int rank, std::size_t slot, std::size_t slot_bytes) const {
@@ -112,11 +101,11 @@ void Lanes::push_to(int peer, std::size_t bytes) const { copy({data_of(peer, 0, 
 
 void Lanes::copy(const std::vector<void *> &destinations, std::size_t bytes) const {
     if (communicator_.on_gpu()) {
-        gpu::push(destinations, source_, bytes, communicator_.stream());
+        gpu::push(destinations, source_.data(), bytes, communicator_.stream());
         return;
     }
     for (void *destination : destinations) {
-        std::memcpy(destination, source_, bytes);
+        std::memcpy(destination, source_.data(), bytes);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "environment.hpp"
 #include "library.hpp"
+#include "plain_memory.hpp"
 
 namespace baton::bench {
 
@@ -34,7 +35,7 @@ private:
     const Communicator &communicator_;
     baton_window_t window_ = nullptr;
     std::vector<std::byte *> bases_;  // of every rank, as this process sees them: one page with the flag, then data
-    std::byte *source_ = nullptr;
+    const PlainMemory source_;
     std::uint64_t flag_ = 0;  // the last value that both sides have seen
 };
 

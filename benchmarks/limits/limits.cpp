@@ -96,18 +96,20 @@ std::string copies_text(const Limits &limits) {
     return text;
 }
 
-void describe(Limits &limits, bool on_gpu, bool graph) {
-    if (on_gpu) {
+void describe(Limits &limits, const Communicator &communicator, bool graph) {
+    if (communicator.on_gpu()) {
         limits.how.push_back(
             fmt::format("limit of latency: {:.2f} us = an empty kernel, one of {} {} ({:.2f}), and a flag from a "
                         "kernel of one rank "
                         "to a kernel of another, half a round trip ({:.2f})",
                         limits.latency() * 1e6, launches, graph ? "in a CUDA graph" : "launched in a row",
                         limits.launch * 1e6, limits.flight * 1e6));
+        // Windows of GPUs that do not reach each other lie in host memory.
+        const char *where = communicator.info().peer_access != 0 ? "the others'" : "host";
         limits.how.push_back(
-            "limit of bandwidth: copy engines (cudaMemcpyBatchAsync to several ranks, cudaMemcpyAsync "
-            "to one) into the others' memory, " +
-            copies_text(limits));
+            fmt::format("limit of bandwidth: copy engines (cudaMemcpyBatchAsync to several ranks, cudaMemcpyAsync "
+                        "to one) into {} memory, {}",
+                        where, copies_text(limits)));
         limits.how.push_back(fmt::format("a bare kernel launch takes the host {:.2f} us", limits.launch_host * 1e6));
     } else {
         limits.how.push_back(
@@ -173,7 +175,7 @@ Limits measure_limits(const Communicator &communicator, bool graph) {
             limits.copies[traffic].push_back(measure_copies(communicator, lanes, traffic, bytes));
         }
     }
-    describe(limits, on_gpu, graph);
+    describe(limits, communicator, graph);
     return limits;
 }
 

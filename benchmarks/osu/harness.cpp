@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <optional>
 
 #include "osu/output.hpp"
+#include "program.hpp"
 
 namespace baton::bench::osu {
 
@@ -19,29 +19,27 @@ void print(const World &world, const std::string &text) {
     }
 }
 
-/// The options, or the exit code where there is nothing to run; messages have been printed.
-std::optional<Options> read_options(const Test &test, const World &world, int argc, char **argv, int &exit_code) {
+/// Throws Ended where there is nothing to run; messages have been printed.
+Options read_options(const Test &test, const World &world, int argc, char **argv) {
     Options options;
-    exit_code = 1;
     try {
         options = parse_options(test, argc, argv);
     } catch (const BadUsage &error) {
         if (world.rank() == 0) {
             std::fprintf(stderr, "%s: %s\n\n%s", test.name, error.what(), usage(test).c_str());
         }
-        return std::nullopt;
+        throw Ended{1};
     }
     if (options.help || options.version) {
         print(world, options.help ? usage(test) : title_line(test, options.memory_space));
-        exit_code = 0;
-        return std::nullopt;
+        throw Ended{0};
     }
     const bool pair = !is_collective(test.family);
     if (pair ? world.size() != 2 : world.size() < 2) {
         if (world.rank() == 0) {
             std::fprintf(stderr, "This test requires %s two processes\n", pair ? "exactly" : "at least");
         }
-        return std::nullopt;
+        throw Ended{1};
     }
     return options;
 }
@@ -88,24 +86,20 @@ bool run_sizes(const Test &test, const Context &context, Runner &runner, int &ro
 
 int run_test(const Test &test, int argc, char **argv, const MakeRunner &make_runner) {
     return run_benchmark(argc, argv, [&](const World &world) {
-        int exit_code = 0;
-        const auto options = read_options(test, world, argc, argv, exit_code);
-        if (!options) {
-            return exit_code;
-        }
-        const Communicator communicator(world, options->memory_space);
+        const Options options = read_options(test, world, argc, argv);
+        const Communicator communicator(world, options.memory_space);
         const Verifier verifier(communicator);
-        const Context context{world, communicator, verifier, *options, limited_size(test, *options, world.size())};
-        if (context.max_bytes < options->max_bytes && world.rank() == 0) {
+        const Context context{world, communicator, verifier, options, limited_size(test, options, world.size())};
+        if (context.max_bytes < options.max_bytes && world.rank() == 0) {
             std::fprintf(stderr, "The memory limit (-M) lowers the largest message from %zu to %zu bytes\n",
-                         options->max_bytes, context.max_bytes);
+                         options.max_bytes, context.max_bytes);
         }
         print(world,
-              fmt::format("{}{}", is_one_sided(test.family) ? "" : "\n", title_line(test, options->memory_space)));
+              fmt::format("{}{}", is_one_sided(test.family) ? "" : "\n", title_line(test, options.memory_space)));
         int rows = 0;
-        for (const baton_type type : options->types) {
+        for (const baton_type type : options.types) {
             const auto runner = make_runner(context, type);
-            print(world, type_header(test, *options, type));
+            print(world, type_header(test, options, type));
             if (!run_sizes(test, context, *runner, rows)) {
                 return 1;
             }
@@ -114,10 +108,10 @@ int run_test(const Test &test, int argc, char **argv, const MakeRunner &make_run
             return 0;
         }
         if (world.rank() == 0) {
-            const bool lowered = context.max_bytes < options->max_bytes;
+            const bool lowered = context.max_bytes < options.max_bytes;
             const std::string limit = lowered ? fmt::format(" (at most {} by -M)", context.max_bytes) : "";
             fmt::print(stderr, "{}: nothing was measured: of {} to {} bytes{} no size holds an element\n", test.name,
-                       options->min_bytes, options->max_bytes, limit);
+                       options.min_bytes, options.max_bytes, limit);
         }
         return 1;
     });

@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <cstdlib>
 #include <exception>
 #include <optional>
 
-#include "gpu.hpp"
-#include "host_memory.hpp"
+#include "plain_memory.hpp"
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif
@@ -145,21 +143,13 @@ public:
           on_gpu_(communicator.on_gpu() && mpi_takes_device_memory()),
           largest_(largest),
           verifier_(communicator, MpiPeer::memory_space()),
-          send_(allocate(std::min(bytes.send, largest))),
-          recv_(allocate(std::min(bytes.recv, largest))) {
+          send_(MpiPeer::memory_space(), std::min(bytes.send, largest), "MPI's buffer"),
+          recv_(MpiPeer::memory_space(), std::min(bytes.recv, largest), "MPI's buffer") {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     }
     ~MpiPeer() override {
-        if (std::uncaught_exceptions() > 0) {
-            return;
-        }
-        MPI_Comm_free(&comm_);
-        for (std::byte *buffer : {send_, recv_}) {
-            if (on_gpu_) {
-                gpu::release(buffer);
-            } else {
-                std::free(buffer);
-            }
+        if (std::uncaught_exceptions() == 0) {
+            MPI_Comm_free(&comm_);
         }
     }
     MpiPeer(const MpiPeer &) = delete;
@@ -168,7 +158,7 @@ public:
     PeerKind kind() const override { return PeerKind::mpi; }
     MemorySpace memory_space() const override { return on_gpu_ ? MemorySpace::gpu : MemorySpace::host; }
     const Verifier &verifier() const override { return verifier_; }
-    Buffers buffers() const override { return {send_, recv_, nullptr}; }
+    Buffers buffers() const override { return {send_.data(), recv_.data(), nullptr}; }
     bool root_receives() const override { return false; }
 
     std::string refusal(const Shape &shape, bool captured) const override {
@@ -204,21 +194,12 @@ public:
     }
 
 private:
-    std::byte *allocate(std::size_t bytes) const {
-        bytes = std::max<std::size_t>(bytes, 1);
-        void *memory = on_gpu_ ? gpu::allocate(bytes) : allocate_pages(bytes);
-        if (memory == nullptr) {
-            throw Error(fmt::format("no memory for MPI's buffer of {} bytes", bytes));
-        }
-        return static_cast<std::byte *>(memory);
-    }
-
     const Communicator &communicator_;
     const bool on_gpu_;
     const std::size_t largest_;
     const Verifier verifier_;
-    std::byte *const send_;
-    std::byte *const recv_;
+    const PlainMemory send_;
+    const PlainMemory recv_;
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 

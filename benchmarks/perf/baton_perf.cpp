@@ -6,6 +6,7 @@
 #include "perf/measure.hpp"
 #include "perf/report.hpp"
 #include "perf/sweep.hpp"
+#include "program.hpp"
 
 namespace baton::bench::perf {
 
@@ -42,30 +43,25 @@ void run_table(const TableKey &key, const Bench &bench, const Limits &limits, Re
 }
 
 int run(const World &world, int argc, char **argv) {
-    int exit_code = 0;
-    auto options = parse_options(argc, argv, world.rank() == 0, exit_code);
-    if (!options) {
-        return exit_code;
-    }
-    const MemorySpace memory_space = choose_memory_space(world, options->device);
-    complete(*options, memory_space);
+    Options options = parse_options(argc, argv, world.rank() == 0);
+    const MemorySpace memory_space = choose_memory_space(world, options.device);
+    complete(options, memory_space);
     const Communicator communicator(world, memory_space);
     const Verifier verifier(communicator);
-    const std::vector<TableKey> keys = tables(*options, memory_space);
-    const Peers peers = find_peers(*options, keys, communicator, verifier);
-    Report report(*options, communicator, peers);
-    if (memory_space == MemorySpace::host &&
-        std::count(options->modes.begin(), options->modes.end(), Mode::graph) > 0) {
+    const std::vector<TableKey> keys = tables(options, memory_space);
+    const Peers peers = find_peers(options, keys, communicator, verifier);
+    Report report(options, communicator, peers);
+    if (memory_space == MemorySpace::host && std::count(options.modes.begin(), options.modes.end(), Mode::graph) > 0) {
         report.note("graph mode is left out: CUDA graphs need GPUs");
     }
     std::map<Mode, Limits> limits;
     for (const TableKey &key : keys) {
-        if (!options->against.empty() && limits.count(key.mode) == 0) {
+        if (!options.against.empty() && limits.count(key.mode) == 0) {
             limits[key.mode] = measure_limits(communicator, key.mode == Mode::graph);
             report.limits(key.mode, limits[key.mode]);
         }
     }
-    const Bench bench{*options, communicator, verifier, peers.present};
+    const Bench bench{options, communicator, verifier, peers.present};
     for (const TableKey &key : keys) {
         run_table(key, bench, limits[key.mode], report);
     }

@@ -28,21 +28,21 @@ std::vector<baton_type> parse_types(const std::string &text) {
     return parse_list("--type", fmt::format("{}", fmt::join(names, ",")), known);
 }
 
-std::vector<baton_op> parse_ops(const std::string &text) {
+std::vector<Named<baton_op>> known_ops() {
     std::vector<Named<baton_op>> known{{"all", all_ops()}};
     for (const baton_op op : all_ops()) {
         known.push_back({baton_op_name(op), {op}});
     }
-    return parse_list("--redop", text, known);
+    return known;
 }
 
-std::vector<Kind> parse_kinds(const std::string &text) {
+std::vector<Named<Kind>> known_kinds() {
     std::vector<Named<Kind>> known{{"all", {}}};
     for (const KindTraits &kind : all_kinds()) {
         known.front().values.push_back(kind.kind);
         known.push_back({kind.name, {kind.kind}});
     }
-    return parse_list("--op", text, known);
+    return known;
 }
 
 std::vector<PeerKind> parse_peers(const std::string &text) {
@@ -85,9 +85,7 @@ struct Texts {
 };
 
 void declare_shapes(CLI::App &app, Options &options, Texts &texts) {
-    app.add_option("--op", texts.operations,
-                   "Comma list: allgather, reduce_scatter, allreduce, alltoall, broadcast, sendrecv, pair, put, get, "
-                   "barrier, all")
+    app.add_option("--op", texts.operations, fmt::format("Comma list: {}", names_of(known_kinds())))
         ->capture_default_str();
     app.add_option("--min", texts.min, "Smallest size in bytes, with K, M or G (default 1K)");
     app.add_option("--max", texts.max, "Largest size (default 64M on GPUs, 4M on the host)");
@@ -96,7 +94,7 @@ void declare_shapes(CLI::App &app, Options &options, Texts &texts) {
         ->capture_default_str();
     app.add_option("--type", texts.types, "Comma list of types (int8 ... float64, float16, bfloat16, ...), or all")
         ->capture_default_str();
-    app.add_option("--redop", texts.ops, "Comma list: sum, prod, min, max, avg, all")->capture_default_str();
+    app.add_option("--redop", texts.ops, fmt::format("Comma list: {}", names_of(known_ops())))->capture_default_str();
 }
 
 void declare_timing(CLI::App &app, Options &options) {
@@ -209,9 +207,9 @@ void check_peers(const Options &options) {
 }
 
 void interpret(const CLI::App &app, Options &options, const Texts &texts) {
-    options.operations = parse_kinds(texts.operations);
+    options.operations = parse_list("--op", texts.operations, known_kinds());
     options.types = parse_types(texts.types);
-    options.ops = parse_ops(texts.ops);
+    options.ops = parse_list("--redop", texts.ops, known_ops());
     check_reductions(options);
     options.modes = parse_list<Mode>("--mode", texts.modes, {{"eager", {Mode::eager}}, {"graph", {Mode::graph}}});
     if (texts.graph) {
@@ -246,7 +244,7 @@ void interpret(const CLI::App &app, Options &options, const Texts &texts) {
 
 }  // namespace
 
-std::optional<Options> parse_options(int argc, char **argv, bool print, int &exit_code) {
+Options parse_options(int argc, char **argv, bool print) {
     CLI::App app("Times Baton's operations over a sweep of sizes and verifies every result. Run it under mpirun.",
                  "baton_perf");
     Options options;
@@ -256,8 +254,8 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
     for (int argument = 1; argument < argc; ++argument) {
         options.command += " " + quoted(argv[argument]);
     }
-    const bool parsed = parse_with(app, argc, argv, print, exit_code, [&] { interpret(app, options, texts); });
-    return parsed ? std::optional(options) : std::nullopt;
+    parse_with(app, argc, argv, print, [&] { interpret(app, options, texts); });
+    return options;
 }
 
 }  // namespace baton::bench::perf

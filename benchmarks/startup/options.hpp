@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "devices.hpp"
@@ -13,7 +12,7 @@ struct Options {
     double limit = 0;  // seconds from the call of creation to the end of the first collective; 0: none
 };
 
-/// Empty where the program is to end with `exit_code`: after --help, --version or an error, printed if `print`.
-std::optional<Options> parse_options(int argc, char **argv, bool print, int &exit_code);
+/// Throws Ended as parse_with() does (command_line.hpp).
+Options parse_options(int argc, char **argv, bool print);
 
 }  // namespace baton::bench::startup

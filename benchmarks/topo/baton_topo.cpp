@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "atomic_file.hpp"
+#include "program.hpp"
 #include "topo/measure.hpp"
 #include "topo/options.hpp"
 #include "topology/cuda_devices.hpp"
@@ -131,24 +132,22 @@ void on_rank_0_as_usage(const bench::World &world, const std::function<void()> &
 }
 
 int run(const bench::World &world, int argc, char **argv) {
-    int exit_code = 0;
-    const auto options = parse_options(argc, argv, world.rank() == 0, exit_code);
-    if (!options) return exit_code;
-    const std::vector<RankGpu> ranks = options->from.empty() ? gather_gpus(world) : std::vector<RankGpu>();
+    const Options options = parse_options(argc, argv, world.rank() == 0);
+    const std::vector<RankGpu> ranks = options.from.empty() ? gather_gpus(world) : std::vector<RankGpu>();
     Files files;
     Snapshot snapshot;
     std::vector<int> gpus;
     on_rank_0_as_usage(world, [&] {
         require_one_host(ranks);
-        files = open_files(*options);
-        snapshot = read_snapshot(*options);
+        files = open_files(options);
+        snapshot = read_snapshot(options);
         gpus = find_or_add_gpus(ranks, snapshot);
     });
-    if (options->measure) measure_pairs(world, gpus, snapshot);
+    if (options.measure) measure_pairs(world, gpus, snapshot);
     on_rank_0_as_usage(world, [&] {
         if (gpus.size() < 2) gpus.clear();
-        const Machine machine = make_machine(options->from, std::move(snapshot), std::move(gpus));
-        write(make_outputs(machine, *options), files);
+        const Machine machine = make_machine(options.from, std::move(snapshot), std::move(gpus));
+        write(make_outputs(machine, options), files);
     });
     return 0;
 }

@@ -1,7 +1,10 @@
 #include "topo/measure.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "gpu.hpp"
 #include "limits/lanes.hpp"
 
 namespace baton::topology {
@@ -25,11 +28,14 @@ double measure_push(const bench::Communicator &communicator, const bench::Lanes 
 }  // namespace
 
 void measure_pairs(const bench::World &world, const std::vector<int> &gpu_of_rank, Snapshot &snapshot) {
-    if (!world.all(bench::visible_gpus() > 0))
+    if (!world.all(bench::gpu::count() > 0))
         throw bench::Refusal("--measure: a rank has no usable GPU (no device, no driver, or a build without CUDA)");
     if (world.size() < 2)
         throw bench::Refusal("--measure copies between the GPUs of ranks: run it under mpirun, one rank per GPU");
     const bench::Communicator communicator(world, bench::MemorySpace::gpu);
+    if (communicator.info().peer_access == 0)  // what they copy lies in host memory
+        throw bench::Refusal(
+            fmt::format("--measure: the GPUs do not reach each other's memory: {}", communicator.info().reach));
     const bench::Lanes lanes(communicator, bytes);
     const int size = world.size();
     std::vector<double> speeds(static_cast<std::size_t>(size) * static_cast<std::size_t>(size));

@@ -24,7 +24,7 @@ void check_outputs(const Options &options) {
 
 }  // namespace
 
-std::optional<Options> parse_options(int argc, char **argv, bool print, int &exit_code) {
+Options parse_options(int argc, char **argv, bool print) {
     CLI::App app(
         "Shows how the GPUs, NICs, processors and memory of a machine are connected, and what Baton makes of it. Alone "
         "or under mpirun; with several ranks it also shows which rank uses which GPU.",
@@ -52,7 +52,7 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         {add_output(app, "--advice", options.advice, "What follows from them, as JSON"), &options.advice},
         {add_output(app, "--xml", options.xml, "hwloc's XML with the NVLinks, which lstopo opens"), &options.xml}};
     app.footer("What has no FILE goes to the standard output.");
-    const bool parsed = bench::parse_with(app, argc, argv, print, exit_code, [&] {
+    bench::parse_with(app, argc, argv, print, [&] {
         bool other_output = false;
         for (const auto &[option, file] : outputs) {
             if (option->count() > 0 && file->empty()) *file = "-";
@@ -62,7 +62,7 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
         if (options.from == "-") options.from = "/dev/stdin";
         check_outputs(options);
     });
-    return parsed ? std::optional(options) : std::nullopt;
+    return options;
 }
 
 }  // namespace baton::topology

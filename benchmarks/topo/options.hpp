@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +15,7 @@ struct Options {
     std::vector<std::string> outputs() const { return {svg, png, json, advice, xml}; }
 };
 
-/// Empty where the program shall end with `exit_code`: after --help, or a message about wrong usage. Messages go out if
-/// `print`.
-std::optional<Options> parse_options(int argc, char **argv, bool print, int &exit_code);
+/// Throws Ended as parse_with() does (command_line.hpp).
+Options parse_options(int argc, char **argv, bool print);
 
 }  // namespace baton::topology

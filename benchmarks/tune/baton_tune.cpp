@@ -7,6 +7,7 @@
 #include "atomic_file.hpp"
 #include "collectives/tuning_file.hpp"
 #include "collectives/tuning_key.hpp"
+#include "program.hpp"
 #include "topology/discover.hpp"
 #include "topology/links.hpp"
 #include "topology/summary.hpp"
@@ -145,7 +146,7 @@ private:
     void write() {
         line("");
         if (!output_is_written()) {
-            return;  // with_output_written() says so at the end
+            return;  // run_benchmark() says so at the end
         }
         std::vector<core::TuningTable> after;
         if (json_) {
@@ -189,20 +190,16 @@ private:
 };
 
 int run(const World &world, int argc, char **argv) {
-    int exit_code = 0;
-    auto options = parse_options(argc, argv, world.rank() == 0, exit_code);
-    if (!options) {
-        return exit_code;
-    }
-    const MemorySpace memory_space = choose_memory_space(world, options->device);
-    if (options->graph && memory_space == MemorySpace::host) {
+    Options options = parse_options(argc, argv, world.rank() == 0);
+    const MemorySpace memory_space = choose_memory_space(world, options.device);
+    if (options.graph && memory_space == MemorySpace::host) {
         throw Refusal("--graph needs GPUs", 2);
     }
     refuse_settings_that_win(world, memory_space);
-    if (options->max_bytes == 0) {
-        options->max_bytes = (memory_space == MemorySpace::gpu ? 256 : 4) * mebibyte;
+    if (options.max_bytes == 0) {
+        options.max_bytes = (memory_space == MemorySpace::gpu ? 256 : 4) * mebibyte;
     }
-    Tuner(world, *options, memory_space).run();
+    Tuner(world, options, memory_space).run();
     return 0;
 }
 

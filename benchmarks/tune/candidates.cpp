@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "collectives/tuning_file.hpp"
-#include "world.hpp"
 
 namespace baton::bench::tune {
 
@@ -71,6 +70,10 @@ std::string name_of(const Candidate &candidate) {
                : fmt::format("{}, {} channel{}", way, candidate.channels, candidate.channels == 1 ? "" : "s");
 }
 
+std::string name_of(const core::Plan &plan) {
+    return name_of(Candidate{.algorithm = plan.algorithm, .mover = plan.mover, .channels = plan.channels});
+}
+
 std::string tuning_with(const core::TuningKey &key, baton_operation operation, const Candidate &candidate) {
     core::TuningTable table;
     table.key = key;
@@ -78,25 +81,14 @@ std::string tuning_with(const core::TuningKey &key, baton_operation operation, c
     return core::format_tuning({table});
 }
 
-std::string plan_of(const std::string &explanation) { return explanation.substr(0, explanation.find(':')); }
-
-bool runs_as(const Candidate &candidate, const std::string &plan) {
-    const std::string name = name_of(candidate);
-    return candidate.channels == 0 ? plan.compare(0, name.size() + 2, name + ", ") == 0 : plan == name;
+bool runs_as(const Candidate &candidate, const core::Plan &plan) {
+    return candidate.algorithm == plan.algorithm && candidate.mover == plan.mover &&
+           (candidate.channels == 0 || candidate.channels == plan.channels);
 }
 
-Candidate row_of(baton_operation operation, const std::string &plan, int channels) {
-    for (const core::Way &way : core::ways_of(operation)) {
-        Candidate row;
-        row.algorithm = way.algorithm;
-        row.mover = way.mover;
-        if (runs_as(row, plan)) {
-            const int used = std::stoi(plan.substr(name_of(row).size() + 2));
-            row.channels = used == channels ? 0 : used;
-            return row;
-        }
-    }
-    throw Error(fmt::format("{} has no way \"{}\"", baton_operation_name(operation), plan));
+Candidate row_of(const core::Plan &plan, int channels) {
+    return {
+        .algorithm = plan.algorithm, .mover = plan.mover, .channels = plan.channels == channels ? 0 : plan.channels};
 }
 
 std::vector<std::size_t> sizes_for(baton_operation operation, std::size_t max_bytes) {

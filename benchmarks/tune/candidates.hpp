@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/plan.hpp"
 #include "collectives/tuning.hpp"
 #include "kinds.hpp"
 
@@ -35,17 +36,17 @@ std::vector<Candidate> candidates_for(baton_operation operation, Ranks where, in
 
 /// "push by kernel, 4 channels"; without a number where that is open.
 std::string name_of(const Candidate &candidate);
+/// Likewise, with the number that it uses.
+std::string name_of(const core::Plan &plan);
 
 /// A tuning file's text whose only table, for this key, has this one row for the operation.
 std::string tuning_with(const core::TuningKey &key, baton_operation operation, const Candidate &candidate);
 
-/// The plan of a baton_explain text: "push by kernel, 4 channels".
-std::string plan_of(const std::string &explanation);
 /// Whether a plan is what the candidate stands for; where packets do not fit, for instance, it is not.
-bool runs_as(const Candidate &candidate, const std::string &plan);
+bool runs_as(const Candidate &candidate, const core::Plan &plan);
 
-/// The row that stands for a plan of an operation on a communicator of so many channels. Throws Error where it is none.
-Candidate row_of(baton_operation operation, const std::string &plan, int channels);
+/// The row that stands for a plan on a communicator of so many channels.
+Candidate row_of(const core::Plan &plan, int channels);
 
 /// Powers of two from smallest_bytes up. Of messages none where all would be buffered: those go in packets, whose row
 /// would stand for all longer ones.

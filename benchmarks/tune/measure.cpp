@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 
+#include "api/calls.hpp"
 #include "perf/comparison.hpp"
 #include "perf/side.hpp"
 #include "tune/file.hpp"
@@ -46,12 +47,10 @@ public:
           library_(communicator_, buffers, window_bytes) {}
 
     const std::string &name() const { return name_; }
-    std::string explanation(const Shape &shape) const {
-        Call call;
-        call.shape = shape;
-        return library_.explain(call);
+    core::Plan plan(baton_operation operation, const Shape &shape) const {
+        const auto found = core::find_comm(communicator_.handle());
+        return found->turn().planner().plan(operation, shape.count, shape.type, shape.op);
     }
-    std::string plan(const Shape &shape) const { return plan_of(explanation(shape)); }
     std::unique_ptr<perf::Side> side(const Shape &shape, perf::Mode mode) {
         return std::make_unique<perf::Side>(communicator_, shape, mode, verifier_, library_);
     }
@@ -67,7 +66,7 @@ private:
 struct Entry {
     std::size_t contender;
     std::unique_ptr<perf::Side> side;
-    std::string plan;
+    Candidate row;             // of its plan
     double first_seconds = 0;  // a call, before the rounds
     double seconds = 0;        // a call, by the median of the rounds
 };
@@ -103,7 +102,7 @@ public:
             }
             const Contender trial(setting, *buffers_, bytes.window,
                                   tuning_with(setting.key, tuned.operation, *first).c_str(), "");
-            if (!runs_as(*first, trial.plan(shape_of(tuned, sizes_.back())))) {
+            if (!runs_as(*first, trial.plan(tuned.operation, shape_of(tuned, sizes_.back())))) {
                 std::erase_if(candidates, is_one);
             }
         }
@@ -113,7 +112,7 @@ public:
         std::for_each(measured_.candidates.begin(), measured_.candidates.end(), enter_candidate);
         enter(tuning_in_force(), "what is in force");
         for (const std::size_t size : sizes_) {
-            const Candidate in_force = plan_in_force(size).row;
+            const Candidate in_force = row_at(*contenders_.back(), size);
             const bool possible = in_force.mover != core::Mover::copy_engine || copy_engines;
             if (possible && !candidates_run_as_in_force(size)) {
                 measured_.candidates.push_back(in_force);
@@ -136,22 +135,16 @@ public:
 private:
     /// Or what is in force, with some other number of channels, could not stay.
     bool candidates_run_as_in_force(std::size_t bytes) const {
-        const Shape shape = shape_of(measured_.tuned, bytes);
-        const std::string in_force = contenders_.back()->plan(shape);
+        const Candidate in_force = row_at(*contenders_.back(), bytes);
         return std::any_of(contenders_.begin(), contenders_.end() - 1,
-                           [&](const auto &candidate) { return candidate->plan(shape) == in_force; });
+                           [&](const auto &candidate) { return row_at(*candidate, bytes) == in_force; });
     }
 
-    struct Plan {
-        core::TuningRow row;  // whatever its size
-        bool by_table = false;
-        bool buffered = false;  // of which no row says anything
-    };
-    Plan plan_in_force(std::size_t bytes) const {
-        const std::string explanation = contenders_.back()->explanation(shape_of(measured_.tuned, bytes));
-        const auto says = [&](const char *text) { return explanation.find(text) != std::string::npos; };
-        return {row_of(measured_.tuned.operation, plan_of(explanation), channels_), says(": tuning table for "),
-                says(": buffered at the receiver")};
+    core::Plan plan_at(const Contender &contender, std::size_t bytes) const {
+        return contender.plan(measured_.tuned.operation, shape_of(measured_.tuned, bytes));
+    }
+    Candidate row_at(const Contender &contender, std::size_t bytes) const {
+        return row_of(plan_at(contender, bytes), channels_);
     }
 
     /// Whatever decides there: the links, what is possible. Nothing where it is tables alone.
@@ -160,16 +153,17 @@ private:
         bool by_table = true;
         const std::size_t end = std::max(largest_looked_at, 2 * largest);
         for (std::size_t before = largest, bytes = 2 * largest; bytes <= end; before = bytes, bytes *= 2) {
-            const Plan plan = plan_in_force(bytes);
-            if (plan.buffered) {
+            const core::Plan plan = plan_at(*contenders_.back(), bytes);
+            if (plan.reason == core::Reason::buffered) {  // of which no row says anything
                 continue;
             }
-            by_table = by_table && plan.by_table;
-            if (!rows.empty() && rows.back() != plan.row) {
+            by_table = by_table && plan.reason == core::Reason::tuned;
+            const Candidate row = row_of(plan, channels_);
+            if (!rows.empty() && rows.back() != row) {
                 rows.back().up_to_bytes = last_size_of(rows.back(), before, bytes);
             }
-            if (rows.empty() || rows.back() != plan.row) {
-                rows.push_back(plan.row);
+            if (rows.empty() || rows.back() != row) {
+                rows.push_back(row);
             }
         }
         return by_table ? std::vector<core::TuningRow>() : rows;
@@ -181,29 +175,31 @@ private:
         const std::size_t element = baton_type_size(BATON_FLOAT32);
         while (after - first > element) {
             const std::size_t middle = first + (after - first) / 2 / element * element;
-            (plan_in_force(middle).row == row ? first : after) = middle;
+            (row_at(*contenders_.back(), middle) == row ? first : after) = middle;
         }
         return std::has_single_bit(after) ? after - 1 : first;
     }
 
     /// The candidates that run as themselves, and what is in force unless it is one of them.
-    std::vector<Entry> entries_at(const Shape &shape, const std::string &in_force) const {
+    std::vector<Entry> entries_at(std::size_t bytes, const Candidate &in_force) const {
+        const Shape shape = shape_of(measured_.tuned, bytes);
         std::vector<Entry> entries;
         bool included = false;
         for (std::size_t index = 0; index < contenders_.size(); ++index) {
-            const std::string plan = contenders_[index]->plan(shape);
+            const core::Plan plan = plan_at(*contenders_[index], bytes);
+            const Candidate row = row_of(plan, channels_);
             const bool wanted =
                 index < measured_.candidates.size() ? runs_as(measured_.candidates[index], plan) : !included;
             if (wanted) {
-                included = included || plan == in_force;
-                entries.push_back({index, contenders_[index]->side(shape, mode_), plan});
+                included = included || row == in_force;
+                entries.push_back({index, contenders_[index]->side(shape, mode_), row});
             }
         }
         return entries;
     }
 
     /// The first calls tell how many a round may have, and which candidates have no chance beside the fastest one.
-    void warm_up(std::vector<Entry> &entries, const std::string &in_force) const {
+    void warm_up(std::vector<Entry> &entries, const Candidate &in_force) const {
         double fastest = INFINITY;
         double fastest_candidate = INFINITY;
         for (Entry &entry : entries) {
@@ -214,7 +210,7 @@ private:
             }
         }
         std::erase_if(entries, [&](const Entry &entry) {
-            return entry.plan != in_force && entry.first_seconds > hopeless * fastest_candidate;
+            return entry.row != in_force && entry.first_seconds > hopeless * fastest_candidate;
         });
         const int calls = perf::calls_for(options_.budget / options_.rounds, fastest, most_calls);
         for (Entry &entry : entries) {
@@ -223,16 +219,16 @@ private:
     }
 
     void measure(std::size_t bytes) {
-        const Shape shape = shape_of(measured_.tuned, bytes);
-        Measured::InForce in_force{contenders_.back()->plan(shape), 0};
-        std::vector<Entry> entries = entries_at(shape, in_force.plan);
-        run_rounds(entries, in_force.plan, bytes);
+        Measured::InForce in_force{plan_at(*contenders_.back(), bytes), 0};
+        const Candidate row_in_force = row_of(in_force.plan, channels_);
+        std::vector<Entry> entries = entries_at(bytes, row_in_force);
+        run_rounds(entries, row_in_force, bytes);
         Sample sample{bytes, std::vector<std::optional<double>>(measured_.candidates.size()), {}};
         for (const Entry &entry : entries) {
             if (is_candidate(entry)) {
                 sample.seconds[entry.contender] = entry.seconds;
             }
-            if (entry.plan == in_force.plan) {
+            if (entry.row == row_in_force) {
                 in_force.seconds = entry.seconds;
                 sample.in_force = is_candidate(entry) ? std::optional(entry.contender) : std::nullopt;
             }
@@ -247,16 +243,17 @@ private:
     /// The fastest of many is faster than it is by itself: of equals it is the one that was lucky.
     bool wins_again(std::size_t winner, std::size_t in_force, std::size_t bytes) const {
         const Shape shape = shape_of(measured_.tuned, bytes);
-        const std::string plan_in_force = contenders_[in_force]->plan(shape);
+        const Candidate row_in_force = row_at(*contenders_[in_force], bytes);
         std::vector<Entry> two;
         for (const std::size_t candidate : {winner, in_force}) {
-            two.push_back({candidate, contenders_[candidate]->side(shape, mode_), contenders_[candidate]->plan(shape)});
+            two.push_back(
+                {candidate, contenders_[candidate]->side(shape, mode_), row_at(*contenders_[candidate], bytes)});
         }
-        run_rounds(two, plan_in_force, bytes);
+        run_rounds(two, row_in_force, bytes);
         return two.size() == 2 && two[1].seconds > two[0].seconds * (1 + options_.noise);
     }
 
-    void run_rounds(std::vector<Entry> &entries, const std::string &in_force, std::size_t bytes) const {
+    void run_rounds(std::vector<Entry> &entries, const Candidate &in_force, std::size_t bytes) const {
         warm_up(entries, in_force);
         for (int round = 0; round < options_.rounds; ++round) {
             for (const std::size_t index : perf::round_order(entries.size(), round)) {

@@ -21,7 +21,7 @@ struct Setting {
 /// An operation over the sizes.
 struct Measured {
     struct InForce {
-        std::string plan;
+        core::Plan plan;
         double seconds = 0;
     };
     Tuned tuned;

@@ -33,7 +33,7 @@ std::vector<Named<baton_operation>> known_operations() {
 
 }  // namespace
 
-std::optional<Options> parse_options(int argc, char **argv, bool print, int &exit_code) {
+Options parse_options(int argc, char **argv, bool print) {
     CLI::App app(
         "Measures which algorithm, mover and number of channels is the fastest for each operation and size on this "
         "machine with this number of ranks, and writes that to the tuning file that Baton reads. Run it under mpirun.",
@@ -62,11 +62,11 @@ std::optional<Options> parse_options(int argc, char **argv, bool print, int &exi
     app.add_flag("--dry-run", options.dry_run, "Write no tuning file");
     app.add_option("--json", options.json, "Write all measured times to this file")->check(output_file());
     add_device(app, options.device);
-    const bool parsed = parse_with(app, argc, argv, print, exit_code, [&] {
+    parse_with(app, argc, argv, print, [&] {
         options.operations = parse_list("--op", operations, known);
         options.max_bytes = max.empty() ? 0 : parse_bytes(max);
     });
-    return parsed ? std::optional(options) : std::nullopt;
+    return options;
 }
 
 }  // namespace baton::bench::tune

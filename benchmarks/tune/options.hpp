@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +22,7 @@ struct Options {
     Device device = Device::automatic;
 };
 
-/// Nothing where the text was asked for or the arguments are wrong: then it has been printed (on rank 0), and exit_code
-/// says which: 0, or 2.
-std::optional<Options> parse_options(int argc, char **argv, bool print, int &exit_code);
+/// Throws Ended as parse_with() does (command_line.hpp).
+Options parse_options(int argc, char **argv, bool print);
 
 }  // namespace baton::bench::tune

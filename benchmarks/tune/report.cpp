@@ -34,7 +34,7 @@ std::vector<std::string> report(const Measured &measured, const std::vector<core
         changed += same ? 0 : 1;
         most = std::max(most, now.seconds / seconds);
         lines.push_back(fmt::format("{:>12} {:>11.2f}  {:<34} {:>11.2f} {:>8.2f}  {}", sample.bytes, now.seconds * 1e6,
-                                    now.plan, seconds * 1e6, now.seconds / seconds,
+                                    name_of(now.plan), seconds * 1e6, now.seconds / seconds,
                                     same ? "the same" : name_of(candidate)));
     }
     lines.push_back(changed == 0
@@ -63,7 +63,8 @@ std::string to_json(const Options &options, const Versions &versions, const core
             const Sample &sample = measured.samples[index];
             nlohmann::ordered_json one;
             one["bytes"] = sample.bytes;
-            one["in_force"] = {{"plan", measured.in_force[index].plan}, {"us", measured.in_force[index].seconds * 1e6}};
+            one["in_force"] = {{"plan", name_of(measured.in_force[index].plan)},
+                               {"us", measured.in_force[index].seconds * 1e6}};
             for (std::size_t candidate = 0; candidate < sample.seconds.size(); ++candidate) {
                 if (sample.seconds[candidate]) {
                     one["candidates"][name_of(measured.candidates[candidate])] = *sample.seconds[candidate] * 1e6;

@@ -5,7 +5,7 @@
 namespace baton::core {
 namespace {
 
-/// The call that explain() is asked about. It names no root: what is explained holds for the ranks that are not.
+/// The call that is asked about and not made. It names no root: what is said holds for the ranks that are not.
 Request request_of(baton_operation operation, std::uint64_t count, baton_type type, baton_op op, int size) {
     Request request;
     request.operation = operation;
@@ -54,6 +54,10 @@ PlannedCall Planner::plan(const Request &request) const {
              by_segment ? ", or BATON_SEGMENT larger" : "");
     }
     return call;
+}
+
+Plan Planner::plan(baton_operation operation, std::uint64_t count, baton_type type, baton_op op) const {
+    return plan(request_of(operation, count, type, op, parts_.view.size)).plan;
 }
 
 bool Planner::skips_staging_if_mapped(const PlannedCall &call) const {

@@ -15,6 +15,8 @@ public:
 
     /// Throws BATON_ERR_UNSUPPORTED for a call that segments make too long. The result refers to the request.
     PlannedCall plan(const Request &request) const;
+    /// Of such a call, whoever its root is. REQUIRES: no signal, which has no choice.
+    Plan plan(baton_operation operation, std::uint64_t count, baton_type type, baton_op op) const;
     /// On the host staging is for memory that others reach slowly, or not at all. What they have mapped (baton_malloc,
     /// windows) they copy straight: collectives where that is so of all ranks, as their arrivals tell, long messages
     /// where it is of the sender.

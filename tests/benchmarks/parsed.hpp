@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "program.hpp"
+
 namespace baton::bench {
 
 /// What a tool makes of its command line, and what it says of it on stderr.
@@ -18,15 +20,18 @@ struct Parsed {
 
 /// arguments[0] is the program's name.
 template <class Options>
-Parsed<Options> parsed_by(std::optional<Options> (*parse_options)(int, char **, bool, int &),
-                          std::vector<std::string> arguments) {
+Parsed<Options> parsed_by(Options (*parse_options)(int, char **, bool), std::vector<std::string> arguments) {
     std::vector<char *> pointers;
     for (std::string &argument : arguments) {
         pointers.push_back(argument.data());
     }
     Parsed<Options> parsed;
     testing::internal::CaptureStderr();
-    parsed.options = parse_options(static_cast<int>(pointers.size()), pointers.data(), true, parsed.exit_code);
+    try {
+        parsed.options = parse_options(static_cast<int>(pointers.size()), pointers.data(), true);
+    } catch (const Ended &ended) {
+        parsed.exit_code = ended.exit_code;
+    }
     parsed.errors = testing::internal::GetCapturedStderr();
     return parsed;
 }

@@ -69,29 +69,31 @@ TEST(TuneCandidates, OfGpusApartGoThroughHostMemory) {
     EXPECT_THAT(names(candidates_for(BATON_GET, Ranks::on_gpus_apart, 2, 1, true)), ElementsAre("direct by kernel"));
 }
 
+core::Plan plan(Algorithm algorithm, Mover mover, int channels) {
+    return {.algorithm = algorithm, .mover = mover, .channels = channels};
+}
+
 TEST(TuneCandidates, AreKnownByTheirPlan) {
     Candidate push;
     push.algorithm = Algorithm::push;
     push.mover = Mover::kernel;
-    EXPECT_EQ(plan_of("push by kernel, 8 channels: tuning table: x\nmore: 1\n"), "push by kernel, 8 channels");
-    EXPECT_TRUE(runs_as(push, "push by kernel, 8 channels"));
-    EXPECT_FALSE(runs_as(push, "push by host, 8 channels"));
+    EXPECT_TRUE(runs_as(push, plan(Algorithm::push, Mover::kernel, 8)));
+    EXPECT_FALSE(runs_as(push, plan(Algorithm::push, Mover::host, 8)));
+    EXPECT_FALSE(runs_as(push, plan(Algorithm::packet, Mover::kernel, 8)));
     push.channels = 8;
-    EXPECT_TRUE(runs_as(push, "push by kernel, 8 channels"));
-    EXPECT_FALSE(runs_as(push, "push by kernel, 16 channels"));
-    push.channels = 1;
-    EXPECT_TRUE(runs_as(push, "push by kernel, 1 channel"));
-    EXPECT_FALSE(runs_as(push, "push by kernel, 16 channels"));
+    EXPECT_TRUE(runs_as(push, plan(Algorithm::push, Mover::kernel, 8)));
+    EXPECT_FALSE(runs_as(push, plan(Algorithm::push, Mover::kernel, 16)));
+    EXPECT_EQ(name_of(plan(Algorithm::push, Mover::kernel, 16)), "push by kernel, 16 channels");
+    EXPECT_EQ(name_of(plan(Algorithm::push, Mover::copy_engine, 1)), "push by copy_engine, 1 channel");
 }
 
 TEST(TuneCandidates, AreTheRowsOfPlansToo) {
     Candidate row{.algorithm = Algorithm::push, .mover = Mover::kernel, .channels = 8};
-    EXPECT_EQ(row_of(BATON_ALLGATHER, "push by kernel, 8 channels", 32), row);
+    EXPECT_EQ(row_of(plan(Algorithm::push, Mover::kernel, 8), 32), row);
     row.channels = 0;
-    EXPECT_EQ(row_of(BATON_ALLGATHER, "push by kernel, 32 channels", 32), row) << "all that there are";
+    EXPECT_EQ(row_of(plan(Algorithm::push, Mover::kernel, 32), 32), row) << "all that there are";
     row = {.algorithm = Algorithm::staged, .mover = Mover::host};
-    EXPECT_EQ(row_of(BATON_SEND, "staged by host, 1 channel", 1), row);
-    EXPECT_THROW(row_of(BATON_ALLGATHER, "pull by kernel, 8 channels", 32), Error);
+    EXPECT_EQ(row_of(plan(Algorithm::staged, Mover::host, 1), 1), row);
 }
 
 TEST(TuneCandidates, BecomeATableOfOneRow) {
@@ -230,12 +232,13 @@ TEST(TuneReport, SaysWhatChangedAndHowMuch) {
     // Of packet and pull, and of what comes last.
     measured.samples = {{256, {1e-6, {}, 3e-6, {}, {}, {}, 4e-6}, 0}, {512, {4e-6, {}, 2e-6, {}, {}, {}, 4e-6}, 0}};
     ASSERT_EQ(measured.candidates.size(), measured.samples[0].seconds.size());
-    measured.in_force = {{"packet by host, 1 channel", 1e-6}, {"packet by host, 1 channel", 4e-6}};
+    const core::Plan packet = plan(Algorithm::packet, Mover::host, 1);
+    measured.in_force = {{packet, 1e-6}, {packet, 4e-6}};
     std::vector<std::size_t> chosen;
     const auto rows = derive_rows(measured.candidates, measured.samples, 0.02, chosen);
     const std::vector<std::string> lines = report(measured, rows, chosen);
     EXPECT_EQ(lines[0], "# allgather");
-    EXPECT_THAT(lines[3], HasSubstr("the same"));
+    EXPECT_THAT(lines[3], testing::AllOf(HasSubstr("packet by host, 1 channel"), HasSubstr("the same")));
     EXPECT_THAT(lines[4], testing::AllOf(HasSubstr("512"), HasSubstr("2.00  pull by host")));
     EXPECT_THAT(lines[5], HasSubstr("changed at 1 of 2 sizes, at most 2.00 times"));
     EXPECT_EQ(lines[6], "#   up to 256: packet by host");
@@ -246,8 +249,9 @@ TEST(TuneReport, SaysWhatChangedAndHowMuch) {
     versions.baton = "9.9.9";
     versions.mpi = "MPI X";
     EXPECT_THAT(to_json(options, versions, core::host_tuning_key(2), {measured}),
-                testing::AllOf(HasSubstr("\"pull by host\": 2.0"), HasSubstr("\"mode\": \"graph\""),
-                               HasSubstr("\"baton_tune\": \"9.9.9\""), HasSubstr("\"mpi\": \"MPI X\"")));
+                testing::AllOf(HasSubstr("\"plan\": \"packet by host, 1 channel\""), HasSubstr("\"pull by host\": 2.0"),
+                               HasSubstr("\"mode\": \"graph\""), HasSubstr("\"baton_tune\": \"9.9.9\""),
+                               HasSubstr("\"mpi\": \"MPI X\"")));
 }
 
 Parsed<Options> parse(std::vector<std::string> arguments) {

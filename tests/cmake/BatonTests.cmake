@@ -25,8 +25,9 @@
 #
 # baton_emulated_code(FILES...): sources of the current folder's tests that include kernels' sources (emulation/cuda.hpp).
 #
-# baton_unit_test(NAME SOURCES files... [LIBRARIES targets...]): a binary without MPI ranks and GPUs on GoogleTest's main. The
-# target is unit_NAME.
+# baton_unit_test(NAME SOURCES files... [LIBRARIES targets...] [NO_SHARED]): a binary without MPI ranks
+# and GPUs on GoogleTest's main, without libbaton.so where NO_SHARED is said: for what holds the API's layers themselves.
+# The target is unit_NAME.
 include_guard()
 include(GoogleTest)
 
@@ -177,11 +178,14 @@ function(baton_discover_tests target)
 endfunction()
 
 function(baton_unit_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "NO_SHARED" "" "SOURCES;LIBRARIES" ${ARGN})
+  if(NOT TEST_NO_SHARED)
+    list(APPEND TEST_LIBRARIES Baton::baton)
+  endif()
   add_executable(unit_${name} ${TEST_SOURCES})
   set_target_properties(unit_${name} PROPERTIES OUTPUT_NAME ${name})
   target_link_libraries(unit_${name} PRIVATE
-    ${TEST_LIBRARIES} Baton::baton baton_options MPI::MPI_CXX fmt::fmt GTest::gtest_main GTest::gmock)
+    ${TEST_LIBRARIES} baton_options MPI::MPI_CXX fmt::fmt GTest::gtest_main GTest::gmock)
   baton_test_code(unit_${name})
   add_test(NAME ${name} COMMAND unit_${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 60 LABELS unit)

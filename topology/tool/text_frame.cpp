@@ -1,7 +1,6 @@
 // What stands before and behind the parts of the text.
 #include <fmt/format.h>
 
-#include "topology/summary.hpp"
 #include "topology/tool/text.hpp"
 
 namespace baton::topology {
