@@ -16,6 +16,7 @@
 #include "collectives/allreduce/line.hpp"
 #include "collectives/allreduce/packet.hpp"
 #include "collectives/allreduce/pull.hpp"
+#include "collectives/allreduce/push.hpp"
 #include "collectives/allreduce/staged.hpp"
 #include "collectives/allreduce/two_phase.hpp"
 #include "collectives/allreduce/two_shot.hpp"
@@ -37,6 +38,7 @@
 #include "collectives/reduce_scatter/line.hpp"
 #include "collectives/reduce_scatter/packet.hpp"
 #include "collectives/reduce_scatter/pull.hpp"
+#include "collectives/reduce_scatter/push.hpp"
 #include "collectives/reduce_scatter/staged.hpp"
 #include "collectives/reduce_scatter/two_level.hpp"
 #include "collectives/request.hpp"
@@ -117,6 +119,8 @@ BATON_HD void run_reduce_scatter(Engine &engine, const Args &args) {
         reduce_scatter_line<T>(engine, args);
     } else if constexpr (algorithm == Algorithm::pull) {
         reduce_scatter_pull<T>(engine, args);
+    } else if constexpr (algorithm == Algorithm::push) {
+        reduce_scatter_push<T>(engine, args);
     } else if constexpr (algorithm == Algorithm::chain) {
         ReduceScatterChain<T, Engine>(engine, args).run();
     } else if constexpr (algorithm == Algorithm::two_level) {
@@ -142,6 +146,8 @@ BATON_HD void run_allreduce(Engine &engine, const Args &args) {
         allreduce_two_phase<T>(engine, args);
     } else if constexpr (algorithm == Algorithm::pull) {
         allreduce_pull<T>(engine, args);
+    } else if constexpr (algorithm == Algorithm::push) {
+        allreduce_push<T>(engine, args);
     } else if constexpr (algorithm == Algorithm::staged) {
         allreduce_staged<T>(engine, args);
     } else if constexpr (is_routed(algorithm)) {

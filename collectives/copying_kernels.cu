@@ -3,8 +3,8 @@
 namespace baton::core {
 
 KernelChoice copying_kernel(baton_operation operation, Algorithm algorithm, baton_type type) {
-    return kernel_among<is_plain, BATON_BARRIER, BATON_ALLGATHER, BATON_ALLTOALL, BATON_BROADCAST>(operation, algorithm,
-                                                                                                   type);
+    return kernel_among<Mover::kernel, is_plain, BATON_BARRIER, BATON_ALLGATHER, BATON_ALLTOALL, BATON_BROADCAST>(
+        operation, algorithm, type);
 }
 
 }  // namespace baton::core

@@ -26,10 +26,6 @@
 namespace baton::core {
 namespace {
 
-// The two phases of a zero-SM operation (sync/idle_words.hpp).
-constexpr int ready_phase = 0;
-constexpr int complete_phase = 1;
-
 cudaStream_t as_stream(void *stream) { return static_cast<cudaStream_t>(stream); }
 
 /// Who has asked for copy engines gets them.
@@ -68,9 +64,9 @@ public:
     void wait_signal(int window, int source, std::uint64_t signals, void *stream) override;
     void local_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, void *stream) override;
     void drain() override;
-    bool idle() override;
+    bool idle() override { return has_finished(&GpuOrder::idle); }
     void mark() noexcept override { cuda_->order.mark(); }
-    bool mark_is_done() override;
+    bool mark_is_done() override { return has_finished(&GpuOrder::mark_is_done); }
     // Kernels read Control::abort and the clock; stream waits do not.
     void interrupt() noexcept override {
         if (idle_words_ != nullptr) idle_words_->release();
@@ -130,6 +126,8 @@ private:
         }
         attempt([&] { cuda_->order.after(stream, into); });
     }
+    template <class Question>
+    bool has_finished(Question question);
     void run_kernel(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream);
     bool run_copy_engine(const Request &request, const Plan &plan, const CollectiveArgs &args, cudaStream_t stream);
     void push_with_stream_words(const Request &request, const CollectiveArgs &args,
@@ -174,19 +172,13 @@ void GpuExecutor::drain() {
         log(LogLevel::warn, view_.rank, "{}", failure.what());
     }
 }
-bool GpuExecutor::idle() {
-    try {
-        const OnDevice here(device_);
-        return cuda_->order.idle();
-    } catch (const std::exception &) {
-        return false;
-    }
-}
 
-bool GpuExecutor::mark_is_done() {
+/// Whether something has finished; not where CUDA cannot tell.
+template <class Question>
+bool GpuExecutor::has_finished(Question question) {
     try {
         const OnDevice here(device_);
-        return cuda_->order.mark_is_done();
+        return (cuda_->order.*question)();
     } catch (const std::exception &) {
         return false;
     }
@@ -274,9 +266,9 @@ void GpuExecutor::push_with_stream_words(const Request &request, const Collectiv
         const int peer = (view_.rank + step) % view_.size;
         batch.add(peers[static_cast<std::size_t>(peer)].recv + place, block_for(peer), args.bytes);
     }
-    cuda_->stream_words->enqueue_phase(ready_phase, stream);
+    cuda_->stream_words->enqueue_phase(IdleWords::ready, stream);
     batch.flush(stream);
-    cuda_->stream_words->enqueue_phase(complete_phase, stream);
+    cuda_->stream_words->enqueue_phase(IdleWords::complete, stream);
 }
 
 void GpuExecutor::messages(std::vector<MessageCall> calls, void *stream) {
@@ -320,7 +312,7 @@ std::optional<Executor::OverdueWait> GpuExecutor::overdue() {
     const std::optional<IdleWords::Overdue> wait =
         idle_words_->overdue(std::chrono::steady_clock::now(), std::chrono::nanoseconds(view_.timeout_ns));
     if (!wait) return std::nullopt;
-    return OverdueWait{wait->peer, wait->phase == ready_phase ? WaitFor::arrival : WaitFor::done};
+    return OverdueWait{wait->peer, wait->phase == IdleWords::ready ? WaitFor::arrival : WaitFor::done};
 }
 
 }  // namespace

@@ -67,14 +67,14 @@ GpuOrder::Into GpuOrder::before(cudaStream_t stream) {
     unsigned long long id = 0;
     check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
     if (id != stream_) require_current_device(stream);
-    // Once all graphs are gone this operation waits for their last launch, and those behind it need not any more.
-    const bool may_follow_a_launch = captured_;
-    captured_ = captured_ && has_graphs();
+    const bool launches_may_come = captured_ && has_graphs();
     // The handle of per-thread streams is one for all threads.
-    if (may_follow_a_launch || id != stream_ || stream == cudaStreamPerThread) {
+    if (captured_ || id != stream_ || stream == cudaStreamPerThread) {
         check_cuda(cudaStreamWaitEvent(stream, last_.get(), cudaEventWaitDefault),
                    "ordering a stream after the last operation");
     }
+    // Once all graphs are gone this operation waits for their last launch, and those behind it need not any more.
+    captured_ = launches_may_come;
     stream_ = id;
     return Into::stream;
 }

@@ -30,7 +30,7 @@ public:
 private:
     const CommView &view_;
     const CopyEngineLane &lane_;
-    std::uint32_t pushes_ = 0;  // Arrival::pushes of the last operation that had any
+    std::uint32_t pushes_ = 0;  // Arrival::push_number of the last operation that had any
 };
 
 }  // namespace baton::core

@@ -49,7 +49,7 @@ public:
 
     /// Goes as far as it can now; true when the message is done or has failed.
     bool advance() {
-        if (!message_.is_send && algorithm_ == Algorithm::staged && !take_header()) return engine_.failed();
+        if (!message_.is_send && goes_through_staging(algorithm_) && !take_header()) return engine_.failed();
         return run<Algorithm::packet, Algorithm::line, Algorithm::push, Algorithm::pull, Algorithm::staged>() ||
                engine_.failed();
     }
@@ -119,7 +119,7 @@ void HostExecutor::collective(const Request &request, const Plan &plan, const Co
     submit(stream, [this, operation = request.operation, type = request.type, algorithm = plan.algorithm, args] {
         const IeeeArithmetic arithmetic;
         HostEngine engine(view_, reach_, scratch_);
-        if (algorithm == Algorithm::staged) return run_staged(engine, operation, type, {args, route_});
+        if (goes_through_staging(algorithm)) return run_staged(engine, operation, type, {args, route_});
         run_collective<Mover::host>(engine, operation, algorithm, type, {args, route_});
     });
 }

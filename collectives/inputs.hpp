@@ -4,12 +4,16 @@
 
 namespace baton::core {
 
+/// A rank's input. After await_all().
+template <class Engine>
+BATON_HD typename Engine::Remote input_of(Engine &engine, const CollectiveArgs &args, int of) {
+    return of == engine.rank() ? engine.local(args.send) : engine.send_of(of);
+}
+
 /// Every rank's input from byte `place` on, in the order of ranks: what reduce() combines. After await_all().
 template <class Engine>
 BATON_HD const typename Engine::Remote *inputs_of_all(Engine &engine, const CollectiveArgs &args, std::uint64_t place) {
-    return engine.sources(engine.size(), [&](int of) {
-        return (of == engine.rank() ? engine.local(args.send) : engine.send_of(of)) + place;
-    });
+    return engine.sources(engine.size(), [&](int of) { return input_of(engine, args, of) + place; });
 }
 
 /// Reads `bytes` of every rank's input from `place` on, in the order of ranks, and combines them into `result`.

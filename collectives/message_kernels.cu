@@ -26,7 +26,7 @@ __device__ int message_of(const MessageBatch<capacity> &batch, int block) {
 /// The ways that a kernel's messages may go. One that has a single way is a third of the code, and a small message's
 /// time is instructions, many of them not in the caches.
 template <Algorithm... algorithms>
-struct Ways {
+struct MessageWays {
     static constexpr bool has(Algorithm one) { return ((one == algorithms) || ...); }
     __device__ static bool is(Algorithm one, Algorithm taken) {
         return has(one) && (sizeof...(algorithms) == 1 || one == taken);
@@ -47,7 +47,7 @@ struct Ways {
         ((is(algorithms, taken) && run_message<algorithms>(engine, message, progress)) || ...);
     }
 };
-using AnyWay = Ways<Algorithm::packet, Algorithm::line, Algorithm::push, Algorithm::staged>;
+using AnyWay = MessageWays<Algorithm::packet, Algorithm::line, Algorithm::push, Algorithm::staged>;
 
 /// Where many messages run side by side their blocks are small, and so many fit a multiprocessor: BATON_GROUP_LIMIT
 /// blocks of each of eight ranks fit a GPU together.
@@ -57,7 +57,7 @@ inline constexpr bool is_large = capacity > few_messages;
 template <int capacity>
 inline constexpr int message_threads = is_large<capacity> ? group_block_threads : block_threads;
 
-template <int capacity, class Way>
+template <int capacity, class Ways>
 __global__ void __launch_bounds__(message_threads<capacity>,
                                   is_large<capacity> ? small_blocks_resident : blocks_per_multiprocessor)
     messages_kernel(const __grid_constant__ CommView view, const __grid_constant__ MessageBatch<capacity> batch) {
@@ -69,16 +69,16 @@ __global__ void __launch_bounds__(message_threads<capacity>,
     wait_for_kernel_before();
     KernelMessageEngine engine(view, shared, launched.message.arrival, message.peer, message.is_send, part,
                                launched.parts, launched.count);
-    if (message.is_send) Way::load_ahead(engine, message, launched.algorithm);
+    if (message.is_send) Ways::load_ahead(engine, message, launched.algorithm);
     message.number = engine.open(message.number);
     // Where messages share the blocks there may be more parts of one that is staged or pushed. (The one block that
     // receives a push waits for all of them.) Both sides go through theirs in ascending order, so the first that is not
     // done is always under way.
-    const bool in_turns = Way::is(Algorithm::staged, launched.algorithm) ||
-                          (Way::is(Algorithm::push, launched.algorithm) && message.is_send);
+    const bool in_turns = Ways::is(Algorithm::staged, launched.algorithm) ||
+                          (Ways::is(Algorithm::push, launched.algorithm) && message.is_send);
     do {
         engine.take_part(part);
-        Way::run(engine, message, launched.algorithm);
+        Ways::run(engine, message, launched.algorithm);
         part += launched.blocks;
     } while (in_turns && part < launched.parts);
     __syncthreads();
@@ -109,26 +109,25 @@ __global__ void __launch_bounds__(group_block_threads)
     KernelMessageEngine engine(view, shared, send.message.arrival, message.peer, true, send.head_parts, send.parts,
                                {.readers = send.readers, .messages = 1});
     message.number = engine.open(1);
-    engine.post_parts(view.arena(message.peer).inbox(view.rank, message.slot())->done, step_value(message.number, 1));
+    engine.post_parts(peers_inbox(engine, message)->done, step_value(message.number, 1));
 }
 
 }  // namespace
 
-KernelChoice meet_for_direct_send() { return {reinterpret_cast<const void *>(&meet_kernel), group_block_threads}; }
-KernelChoice done_with_direct_send() { return {reinterpret_cast<const void *>(&done_kernel), group_block_threads}; }
+KernelChoice meet_for_direct_send() { return {kernel_address(&meet_kernel), group_block_threads}; }
+KernelChoice done_with_direct_send() { return {kernel_address(&done_kernel), group_block_threads}; }
 
 KernelChoice message_kernel(bool large, std::optional<Algorithm> only) {
-    if (large)
-        return {reinterpret_cast<const void *>(&messages_kernel<BATON_GROUP_LIMIT, AnyWay>), group_block_threads};
+    if (large) return {kernel_address(&messages_kernel<BATON_GROUP_LIMIT, AnyWay>), group_block_threads};
     if (only == Algorithm::packet)
-        return {reinterpret_cast<const void *>(&messages_kernel<few_messages, Ways<Algorithm::packet>>), block_threads};
+        return {kernel_address(&messages_kernel<few_messages, MessageWays<Algorithm::packet>>), block_threads};
     if (only == Algorithm::line)
-        return {reinterpret_cast<const void *>(&messages_kernel<few_messages, Ways<Algorithm::line>>), block_threads};
+        return {kernel_address(&messages_kernel<few_messages, MessageWays<Algorithm::line>>), block_threads};
     if (only == Algorithm::push)
-        return {reinterpret_cast<const void *>(&messages_kernel<few_messages, Ways<Algorithm::push>>), block_threads};
+        return {kernel_address(&messages_kernel<few_messages, MessageWays<Algorithm::push>>), block_threads};
     if (only == Algorithm::staged)
-        return {reinterpret_cast<const void *>(&messages_kernel<few_messages, Ways<Algorithm::staged>>), block_threads};
-    return {reinterpret_cast<const void *>(&messages_kernel<few_messages, AnyWay>), block_threads};
+        return {kernel_address(&messages_kernel<few_messages, MessageWays<Algorithm::staged>>), block_threads};
+    return {kernel_address(&messages_kernel<few_messages, AnyWay>), block_threads};
 }
 
 }  // namespace baton::core

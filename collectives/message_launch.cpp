@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <utility>
 
 #include "transport/copy_engine/head.hpp"
@@ -34,27 +35,33 @@ int parts_of(const MessageCall &call, int blocks) {
     }
 }
 
-/// The indices of `calls`, in the order in which their blocks start. Normally all are resident together. Where other
+/// When the blocks of a call start: in the order of these.
+struct Start {
+    std::uint32_t number;  // of the message among its pair's, from 1
+    std::uint32_t turn;    // among messages of this number
+    std::uint32_t call;    // its index
+
+    auto operator<=>(const Start &) const = default;
+};
+
+/// The order in which the blocks of `calls` start. Normally all are resident together. Where other
 /// kernels have taken their room, blocks start as others end, so none may come before one that it waits for, here or
 /// at a peer. The k-th messages of all pairs come before the next: those may wait for slots that these free. Of them
 /// first recvs that are pushed to, since their senders wait for the memory's name, then sends, then what waits for
 /// sends. So a launch proceeds with one block more than its rank has recvs of one number. (Of staged messages send and
 /// recv must be resident both.)
-std::array<std::uint32_t, BATON_GROUP_LIMIT> in_starting_order(const std::vector<MessageCall> &calls) {
-    constexpr int index_bits = 16;
-    static_assert(BATON_GROUP_LIMIT < 1 << index_bits);
-    std::array<std::array<std::uint32_t, max_ranks>, 2> numbers{};
-    std::array<std::uint32_t, BATON_GROUP_LIMIT> order;
+std::array<Start, BATON_GROUP_LIMIT> in_starting_order(const std::vector<MessageCall> &calls) {
+    std::array<std::array<std::uint32_t, max_ranks>, 2> numbers{};  // of sends and recvs, by peer
+    std::array<Start, BATON_GROUP_LIMIT> order;
     std::uint32_t count = 0;
     for (const MessageCall &call : calls) {
         const auto [way, peer] = count_of(call.message);
         const bool pushed_to = !call.message.is_send && call.plan.algorithm == Algorithm::push;
         const std::uint32_t turn = pushed_to ? 0 : call.message.is_send ? 1 : 2;
-        order[count] = (numbers[way][peer]++ * 3 + turn) << index_bits | count;
+        order[count] = {++numbers[way][peer], turn, count};
         ++count;
     }
     std::sort(order.begin(), order.begin() + count);
-    for (std::uint32_t k = 0; k < count; ++k) order[k] &= (1U << index_bits) - 1;
     return order;
 }
 
@@ -121,13 +128,9 @@ template <int capacity>
 MessageLaunch<capacity> plan_launch(const std::vector<MessageCall> &calls, int channels, DirectSend *direct) {
     MessageLaunch<capacity> launch;
     const int most_of_one = most_blocks(calls, channels);
-    std::array<std::array<std::uint32_t, max_ranks>, 2> numbers{};  // of sends and recvs, by peer
     const auto order = in_starting_order(calls);
-    for (std::size_t k = 0; k < calls.size(); ++k) {
-        const MessageCall &call = calls[order[k]];
-        const auto [way, peer] = count_of(call.message);
-        add_message(launch, call, ++numbers[way][peer], most_of_one);
-    }
+    for (std::size_t k = 0; k < calls.size(); ++k)
+        add_message(launch, calls[order[k].call], order[k].number, most_of_one);
     count_readers(launch.batch, direct);
     launch.only = only_algorithm(calls);
     return launch;

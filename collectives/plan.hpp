@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "baton/baton.h"
 
 namespace baton::core {

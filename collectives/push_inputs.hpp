@@ -59,22 +59,22 @@ void push_inputs(Queue &queue, const PushedInputs &inputs, const CollectiveArgs 
     }
 }
 
-/// Queue, besides: next_number(), of Arrival::pushes; begin(arrival), combine(args) and end(arrival), the kernels, in
-/// this order; after_pushes(), which lets what comes behind wait for what has been pushed, and copy_results(), which
+/// Queue, besides: next_number(), of Arrival::push_number; begin(arrival), combine(args) and end(arrival), the kernels,
+/// in this order; after_pushes(), which lets what comes behind wait for what has been pushed, and copy_results(), which
 /// enqueues copies between the kernel before and the next.
 template <class Queue>
 void enqueue_pushed(Queue &queue, const PushedInputs &inputs, CollectiveArgs args,
                     const std::vector<PeerBuffers> &peers, int rank) {
     if (may_push(inputs, peers, rank)) {
-        args.arrival.pushes = queue.next_number();
+        args.arrival.push_number = queue.next_number();
         queue.begin(args.arrival);
         push_inputs(queue, inputs, args, peers, rank);
         args.begun_before = true;
     }
-    args.ended_behind = inputs.all();
+    args.ended_behind = inputs.is_allreduce();
     queue.combine(args);
     if (args.begun_before) queue.after_pushes();
-    if (!inputs.all()) return;
+    if (!inputs.is_allreduce()) return;
     const Range part = inputs.part_of(rank);
     for (int step = 1; step < inputs.ranks(); ++step) {
         const int peer = (rank + step) % inputs.ranks();

@@ -12,35 +12,38 @@
 /// A rank that cannot push says so with its arrival; then the peers read from its send buffer instead.
 namespace baton::core {
 
-/// Where the inputs of a reduction lie in the send buffers, and what is pushed in the recv buffers. Of allreduce
-/// (`all`) every rank combines its n-th of the vector; what another rank pushes lies where that rank's result will come
-/// later. Of a reduce_scatter of two ranks what the other one pushes lies where the result will be.
+/// Where the inputs of a reduction lie in the send buffers, and what is pushed in the recv buffers. Of allreduce every
+/// rank combines its n-th of the vector; what another rank pushes lies where that rank's result will come later. Of a
+/// reduce_scatter of two ranks what the other one pushes lies where the result will be.
 class PushedInputs {
 public:
-    BATON_HD PushedInputs(bool all, std::uint64_t bytes, int ranks) : all_(all), bytes_(bytes), ranks_(ranks) {}
+    BATON_HD PushedInputs(bool is_allreduce, std::uint64_t bytes, int ranks)
+        : is_allreduce_(is_allreduce), bytes_(bytes), ranks_(ranks) {}
 
-    BATON_HD bool all() const { return all_; }
+    BATON_HD bool is_allreduce() const { return is_allreduce_; }
     BATON_HD int ranks() const { return ranks_; }
     /// What a rank combines, in the send buffers.
     BATON_HD Range part_of(int rank) const {
-        return all_ ? split(bytes_, copy_granule, ranks_, rank)
-                    : Range{static_cast<std::uint64_t>(rank) * bytes_, bytes_};
+        return is_allreduce_ ? split(bytes_, copy_granule, ranks_, rank)
+                             : Range{static_cast<std::uint64_t>(rank) * bytes_, bytes_};
     }
     /// Where its result comes to in its recv buffer.
-    BATON_HD std::uint64_t result_of(int rank) const { return all_ ? part_of(rank).begin : 0; }
+    BATON_HD std::uint64_t result_of(int rank) const { return is_allreduce_ ? part_of(rank).begin : 0; }
     /// Where what `from` pushes behind a head of so many bytes lies in another rank's recv buffer.
-    BATON_HD std::uint64_t scratch_of(int from, std::uint64_t head) const { return all_ ? part_of(from).begin : head; }
+    BATON_HD std::uint64_t scratch_of(int from, std::uint64_t head) const {
+        return is_allreduce_ ? part_of(from).begin : head;
+    }
 
-    std::uint64_t send_bytes() const { return all_ ? bytes_ : static_cast<std::uint64_t>(ranks_) * bytes_; }
+    std::uint64_t send_bytes() const { return is_allreduce_ ? bytes_ : static_cast<std::uint64_t>(ranks_) * bytes_; }
     std::uint64_t recv_bytes() const { return bytes_; }
     /// Whether what a rank pushes fits its place, which is the shortest for the last rank.
     bool have_room() const {
         const std::uint64_t most = part_of(0).bytes;
-        return all_ ? most - head_of(most) <= part_of(ranks_ - 1).bytes : ranks_ == 2;
+        return is_allreduce_ ? most - head_of(most) <= part_of(ranks_ - 1).bytes : ranks_ == 2;
     }
 
 private:
-    bool all_;
+    bool is_allreduce_;
     std::uint64_t bytes_;
     int ranks_;
 };

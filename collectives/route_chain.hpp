@@ -1,5 +1,6 @@
 #pragma once
 
+#include "collectives/inputs.hpp"
 #include "collectives/route.hpp"
 #include "collectives/segments.hpp"
 #include "transport/element/reduce.hpp"
@@ -130,7 +131,7 @@ private:
     }
     /// A step after those of all lanes, of which the first has the most.
     BATON_HD std::uint64_t final_step() const { return steps_of_share(share_of(0)) * blocks_ + 1; }
-    BATON_HD Range share_of(int lane) const { return split(args_.bytes, 16, route_.lanes, lane); }
+    BATON_HD Range share_of(int lane) const { return split(args_.bytes, word_granule, route_.lanes, lane); }
     BATON_HD static std::uint64_t accumulator_bytes(const Range &share) {
         return share.bytes / sizeof(T) * sizeof(Accumulator<T>);
     }
@@ -141,8 +142,7 @@ private:
     BATON_HD const typename Engine::Remote *sources_of_group(const Piece &piece) {
         const std::uint64_t place = static_cast<std::uint64_t>(piece.block) * args_.bytes + piece.begin;
         return engine_.sources(route_.size_of(route_.own_group), [&](int at) {
-            const int of = route_.rank_of(route_.own_group, at);
-            return (of == engine_.rank() ? engine_.local(args_.send) : engine_.send_of(of)) + place;
+            return input_of(engine_, args_, route_.rank_of(route_.own_group, at)) + place;
         });
     }
     BATON_HD const std::byte *partial_from_below(const Piece &piece, std::uint64_t step) const {

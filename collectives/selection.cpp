@@ -72,11 +72,11 @@ private:
     /// possible here.
     bool take_buffered() {
         const TuningRow *row = row_of_size();
-        if (row != nullptr && row->algorithm == Algorithm::packet) {
+        if (row != nullptr && goes_in_packets(row->algorithm)) {
             take(*row, Reason::buffered);
             return true;
         }
-        const bool lines_impossible = row != nullptr && row->algorithm == Algorithm::line && !possible(*row);
+        const bool lines_impossible = row != nullptr && goes_in_lines(row->algorithm) && !possible(*row);
         if (request_.bytes > BATON_EAGER_BYTES && !lines_impossible) return false;
         take({.algorithm = Algorithm::packet, .mover = own_mover(), .grain = message_grain}, Reason::buffered);
         return true;
@@ -95,20 +95,21 @@ private:
     bool take_transport() {
         const bool asked = capabilities_.transport == BATON_TRANSPORT_COPY_ENGINE ||
                            (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && !reduces(request_.operation));
-        return asked && take_first([](const TuningRow &row) { return row.mover == Mover::copy_engine; },
-                                   Reason::transport_asked_for);
+        return asked && take_copy_engine(Reason::transport_asked_for);
     }
     bool take_packet_limit() {
         const bool asked = capabilities_.packet_limit_set && !is_message(request_.operation) &&
                            request_.bytes <= capabilities_.packet_bytes;
-        return asked && take_first([](const TuningRow &row) { return row.algorithm == Algorithm::packet; },
-                                   Reason::packet_limit);
+        return asked &&
+               take_first([](const TuningRow &row) { return goes_in_packets(row.algorithm); }, Reason::packet_limit);
     }
     bool take_copy_engine_limit() {
         const bool asked = capabilities_.copy_engine_limit && !reduces(request_.operation) &&
                            request_.bytes >= *capabilities_.copy_engine_limit;
-        return asked && take_first([](const TuningRow &row) { return row.mover == Mover::copy_engine; },
-                                   Reason::copy_engine_limit);
+        return asked && take_copy_engine(Reason::copy_engine_limit);
+    }
+    bool take_copy_engine(Reason reason) {
+        return take_first([](const TuningRow &row) { return row.mover == Mover::copy_engine; }, reason);
     }
 
     // ---- what the links ask for: not where packets do, nor against a table that knows this machine
@@ -209,8 +210,8 @@ private:
             return false;
         if (goes_in_lines(row.algorithm)) return !through_host() && bytes_in_lines(row) <= most_in_lines();
         const bool message = is_message(request_.operation);
-        if (row.algorithm == Algorithm::staged) return !message || capabilities_.message_staged_bytes != 0;
-        if (row.algorithm != Algorithm::packet) return true;
+        if (goes_through_staging(row.algorithm)) return !message || capabilities_.message_staged_bytes != 0;
+        if (!goes_in_packets(row.algorithm)) return true;
         return request_.bytes <= (message ? capabilities_.message_bytes : capabilities_.packet_bytes);
     }
     std::uint64_t to_a_peer(Algorithm algorithm) const {
@@ -275,14 +276,14 @@ private:
         // A block is left for a recv, which runs beside a send.
         if (is_message(request_.operation)) {
             most = std::min(most, std::max(1, capabilities_.channels - 1));
-            if (row.algorithm == Algorithm::staged) most = std::min(most, message_lanes);
+            if (goes_through_staging(row.algorithm)) most = std::min(most, message_lanes);
         }
         const int channels = row.channels_for(request_.bytes, most);
         const bool lines = lies_in_lines(row.algorithm);
-        if (!(lines || row.algorithm == Algorithm::packet) || is_message(request_.operation) || request_.bytes == 0)
+        if (!(lines || goes_in_packets(row.algorithm)) || is_message(request_.operation) || request_.bytes == 0)
             return channels;
-        // Shares are rounded up to 16 bytes: a channel's packets hold a multiple of that, its lines have room kept for
-        // it.
+        // Shares are rounded up to word_granule: a channel's packets hold a multiple of that, its lines have room kept
+        // for it.
         const std::uint64_t fit = lines ? capabilities_.line_channel_bytes : capabilities_.packet_channel_bytes;
         return std::max(channels, static_cast<int>(ceil_divide(to_a_peer(row.algorithm), fit)));
     }

@@ -6,6 +6,7 @@
 #include <array>
 #include <tuple>
 
+#include "sync/packet.hpp"
 #include "util/divide.hpp"
 
 namespace baton::core {
@@ -80,7 +81,9 @@ std::size_t row_for(std::span<const TuningRow> rows, std::uint64_t bytes) {
     return static_cast<std::size_t>(std::min(row, rows.end() - 1) - rows.begin());
 }
 
-std::uint64_t shortest_line_ring(int size) { return shortest_ring_bytes / static_cast<std::uint64_t>(size) / 16 * 16; }
+std::uint64_t shortest_line_ring(int size) {
+    return shortest_ring_bytes / static_cast<std::uint64_t>(size) / word_granule * word_granule;
+}
 
 std::uint64_t bytes_to_a_peer(baton_operation operation, Algorithm algorithm, std::uint64_t bytes, int size) {
     const auto n = static_cast<std::uint64_t>(size);
@@ -100,7 +103,7 @@ std::uint64_t buffer_capacity(const Tuning &tuning, bool (*uses)(Algorithm), int
         for (const TuningRow &row : rows_for(tuning, entry.operation)) {
             if (!uses(row.algorithm)) continue;
             if (row.algorithm == Algorithm::pipeline_line) {
-                of_a_ring = line_rings_bytes / static_cast<std::uint64_t>(size * size) / 16 * 16;
+                of_a_ring = line_rings_bytes / static_cast<std::uint64_t>(size * size) / word_granule * word_granule;
                 continue;
             }
             const auto to_a_peer = [&](std::uint64_t bytes) {
@@ -113,7 +116,7 @@ std::uint64_t buffer_capacity(const Tuning &tuning, bool (*uses)(Algorithm), int
         }
     }
     const std::uint64_t wanted = std::max(of_a_ring, of_a_channel * static_cast<std::uint64_t>(channels));
-    return std::min(most, round_up(wanted, 16));  // buffers hold whole words
+    return std::min(most, round_up(wanted, word_granule));
 }
 
 std::uint64_t longest_message(const Tuning &tuning, bool (*uses)(Algorithm), std::uint64_t most) {

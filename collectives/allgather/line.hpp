@@ -12,7 +12,7 @@ namespace baton::core {
 
 template <class Engine>
 BATON_HD void allgather_line(Engine &engine, const CollectiveArgs &args) {
-    const Range part = engine.share(args.bytes, 16);
+    const Range part = engine.share(args.bytes, word_granule);
     const auto place = [&](int of) { return args.recv + static_cast<std::uint64_t>(of) * args.bytes + part.begin; };
     const auto to_send = [&](int index) {
         const int peer = engine.peer_at(index + 1);

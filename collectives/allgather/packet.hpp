@@ -12,7 +12,7 @@ namespace baton::core {
 
 template <class Engine>
 BATON_HD void allgather_packet(Engine &engine, const CollectiveArgs &args) {
-    const Range part = engine.share(args.bytes, 16);
+    const Range part = engine.share(args.bytes, word_granule);
     std::byte *own = args.recv + static_cast<std::uint64_t>(engine.rank()) * args.bytes + part.begin;
     if (!engine.begin_with_packets(args.arrival, args.send + part.begin, 0, part.bytes, own)) return;
     engine.verify_arrivals();

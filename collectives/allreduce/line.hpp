@@ -12,7 +12,7 @@ namespace baton::core {
 
 template <class T, class Engine>
 BATON_HD void allreduce_line(Engine &engine, const CollectiveArgs &args) {
-    const Range part = engine.share(args.bytes, 16);
+    const Range part = engine.share(args.bytes, word_granule);
     const std::byte *own = args.send + part.begin;
     const auto to_send = [&](int index) { return LinePart{engine.peer_at(index + 1), part.bytes, own, nullptr}; };
     if (!engine.begin_with_lines(args.arrival, engine.size() - 1, part.bytes, to_send)) return;

@@ -11,7 +11,7 @@ namespace baton::core {
 
 template <class T, class Engine>
 BATON_HD void allreduce_packet(Engine &engine, const CollectiveArgs &args) {
-    const Range part = engine.share(args.bytes, 16);
+    const Range part = engine.share(args.bytes, word_granule);
     if (!engine.begin_with_packets(args.arrival, args.send + part.begin, 0, part.bytes, nullptr)) return;
     engine.verify_arrivals();
     engine.template reduce_packets_to<T>(args.recv + part.begin, args.send + part.begin, part.bytes / sizeof(T),

@@ -23,9 +23,7 @@ BATON_HD void allreduce_pull(Engine &engine, const CollectiveArgs &args) {
         return Range{owned.begin + part.begin, part.bytes};
     };
     const Range mine = part_of(engine.rank());
-    const auto *const sources = inputs_of_all(engine, args, mine.begin);
-    const typename Engine::Remote destination[1] = {engine.local(args.recv + mine.begin)};
-    engine.template reduce<T>(destination, 1, sources, mine.bytes / sizeof(T), args.op);
+    reduce_inputs<T>(engine, args, mine.begin, args.recv + mine.begin, mine.bytes);
     engine.signal_all(1);
     for (int step = 1; step < engine.size(); ++step) {
         const int peer = engine.peer_at(step);

@@ -18,7 +18,7 @@ template <class T, class Engine>
 BATON_HD void allreduce_two_shot(Engine &engine, const CollectiveArgs &args) {
     if (!engine.begin(args.arrival) || !engine.await_all()) return;
     const Range owned = split(args.bytes, copy_granule, engine.size(), engine.rank());
-    const Range part = engine.share(owned.bytes, 16);
+    const Range part = engine.share(owned.bytes, word_granule);
     const std::uint64_t place = owned.begin + part.begin;
     const auto *const sources = inputs_of_all(engine, args, place);
     // The n-th of rank r is written by r alone; starting at another rank than the others keeps the writers apart.

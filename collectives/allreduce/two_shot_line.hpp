@@ -18,8 +18,8 @@ namespace baton::core {
 
 template <class T, class Engine>
 BATON_HD void allreduce_two_shot_line(Engine &engine, const CollectiveArgs &args) {
-    const Range part = engine.share(args.bytes, 16);
-    const std::uint64_t most = split(part.bytes, 16, engine.size(), 0).bytes;
+    const Range part = engine.share(args.bytes, word_granule);
+    const std::uint64_t most = split(part.bytes, word_granule, engine.size(), 0).bytes;
     const auto to_send = [&](int index) {
         const int peer = engine.peer_at(index + 1);
         const Range piece = piece_of(part, most, peer);

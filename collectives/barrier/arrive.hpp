@@ -1,7 +1,6 @@
 #pragma once
 
 #include "collectives/args.hpp"
-#include "transport/transport.hpp"
 
 /// Barrier by arrivals.
 ///   1. Tell every peer that this rank is here, and signal.  2. Wait until every peer has done both.

@@ -17,10 +17,10 @@ namespace baton::core {
 
 template <class Engine>
 BATON_HD void broadcast_line(Engine &engine, const CollectiveArgs &args) {
-    const Range part = engine.share(args.bytes, 16);
+    const Range part = engine.share(args.bytes, word_granule);
     const int others = engine.size() - 1;
     // Without others the only share is copied.
-    const std::uint64_t most = split(part.bytes, 16, others > 0 ? others : 1, 0).bytes;
+    const std::uint64_t most = split(part.bytes, word_granule, others > 0 ? others : 1, 0).bytes;
     // The share of the index-th rank after the root.
     const auto share_of = [&](int index) { return piece_of(part, most, index); };
     const auto rank_after_root = [&](int index) {

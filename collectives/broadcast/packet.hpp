@@ -13,7 +13,7 @@ namespace baton::core {
 
 template <class Engine>
 BATON_HD void broadcast_packet(Engine &engine, const CollectiveArgs &args) {
-    const Range part = engine.share(args.bytes, 16);
+    const Range part = engine.share(args.bytes, word_granule);
     std::byte *own = args.recv + part.begin;
     if (engine.rank() == args.root) {
         if (!engine.begin_with_packets(args.arrival, args.send + part.begin, 0, part.bytes, own)) return;

@@ -21,7 +21,7 @@ template <class Engine>
 BATON_HD void broadcast_pipeline_line(Engine &engine, const RoutedArgs &args) {
     if (!engine.begin(args.arrival)) return;
     engine.verify_arrivals();
-    const Range part = engine.share(args.bytes, 16);
+    const Range part = engine.share(args.bytes, word_granule);
     pass_from_rank_to_rank(engine, args, pipeline_neighbours(args.route, args.root, engine.channel()), part);
     engine.finish();
 }

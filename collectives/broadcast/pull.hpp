@@ -1,7 +1,6 @@
 #pragma once
 
 #include "collectives/args.hpp"
-#include "transport/transport.hpp"
 
 /// Broadcast by pulling, on the host: every rank copies the root's buffer, all of them at once. Where each needs a
 /// system call for that, the root makes a part of their copies.

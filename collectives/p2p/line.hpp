@@ -19,8 +19,7 @@ namespace baton::core {
 template <class Engine>
 BATON_HD bool send_line(Engine &engine, const Message &message) {
     if (!wait_for_buffer(engine, message)) return false;
-    if (engine.channel() == 0)
-        engine.post_line(&engine.arena(message.peer).inbox(engine.rank(), message.slot())->header);
+    if (engine.channel() == 0) engine.post_line(&peers_inbox(engine, message)->header);
     const Range part = engine.share(message.bytes, DataLine::payload);
     engine.put_lines(message.buffer_index(), part.begin / DataLine::payload, message.buffer + part.begin, part.bytes,
                      message.number);
@@ -29,8 +28,8 @@ BATON_HD bool send_line(Engine &engine, const Message &message) {
 
 template <class Engine>
 BATON_HD bool recv_line(Engine &engine, const Message &message) {
-    MessageInbox *in = engine.own().inbox(message.peer, message.slot());
-    if (engine.channel() == 0 && !engine.check_line(&in->header)) return false;
+    MessageInbox *const own = own_inbox(engine, message);
+    if (engine.channel() == 0 && !engine.check_line(&own->header)) return false;
     const Range part = engine.share(message.bytes, DataLine::payload);
     if (!engine.take_lines(message.buffer + part.begin, message.buffer_index(), part.begin / DataLine::payload,
                            part.bytes, message.number)) {

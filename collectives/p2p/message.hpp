@@ -35,6 +35,25 @@ struct MessageProgress {
     bool none_left = false;    // of the pieces that two ranks copy; one is asked for in vain once at most
 };
 
+/// Of the message's slot: the inboxes are a receiver's own, or a sender's peer's; the outboxes a sender's own, or a
+/// receiver's peer's.
+template <class Engine>
+BATON_HD MessageInbox *own_inbox(Engine &engine, const Message &message) {
+    return engine.own().inbox(message.peer, message.slot());
+}
+template <class Engine>
+BATON_HD MessageInbox *peers_inbox(Engine &engine, const Message &message) {
+    return engine.arena(message.peer).inbox(engine.rank(), message.slot());
+}
+template <class Engine>
+BATON_HD MessageOutbox *own_outbox(Engine &engine, const Message &message) {
+    return engine.own().outbox(message.peer, message.slot());
+}
+template <class Engine>
+BATON_HD MessageOutbox *peers_outbox(Engine &engine, const Message &message) {
+    return engine.arena(message.peer).outbox(engine.rank(), message.slot());
+}
+
 /// True once the slot of a message that is to be sent is free, and its buffer of lines or staging: all that may have
 /// used the buffer since the slot's message before have left, in whatever order.
 template <class Engine>
@@ -51,9 +70,9 @@ BATON_HD bool wait_for_buffer(Engine &engine, const Message &message) {
 template <class Engine>
 BATON_HD void hand_back(Engine &engine, const Message &message) {
     MessageSlot *const slot = engine.own_words().message_slot(message.peer, message.slot());
-    MessageOutbox *const out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
+    MessageOutbox *const theirs = peers_outbox(engine, message);
     if (engine.last_channel(&slot->channels_done))
-        engine.post_words(&slot->received, &out->consumed.value, message.number);
+        engine.post_words(&slot->received, &theirs->consumed.value, message.number);
 }
 
 }  // namespace baton::core

@@ -18,10 +18,10 @@ namespace baton::core {
 
 template <class Engine>
 BATON_HD bool send_packet(Engine &engine, const Message &message) {
-    MessageOutbox *out = engine.own().outbox(message.peer, message.slot());
-    MessageInbox *in = engine.arena(message.peer).inbox(engine.rank(), message.slot());
-    if (!engine.wait_until_left(&out->consumed.value, message.slot_user_before())) return false;
-    if (engine.channel() == 0) engine.post_line(&in->header);
+    MessageOutbox *const own = own_outbox(engine, message);
+    MessageInbox *const theirs = peers_inbox(engine, message);
+    if (!engine.wait_until_left(&own->consumed.value, message.slot_user_before())) return false;
+    if (engine.channel() == 0) engine.post_line(&theirs->header);
     const Range part = engine.share(message.bytes, copy_granule);
     engine.put(message.slot(), part.begin / packet_payload, message.buffer + part.begin, part.bytes, message.number);
     return true;
@@ -29,8 +29,8 @@ BATON_HD bool send_packet(Engine &engine, const Message &message) {
 
 template <class Engine>
 BATON_HD bool recv_packet(Engine &engine, const Message &message) {
-    MessageInbox *in = engine.own().inbox(message.peer, message.slot());
-    if (engine.channel() == 0 && !engine.check_line(&in->header)) return false;
+    MessageInbox *const own = own_inbox(engine, message);
+    if (engine.channel() == 0 && !engine.check_line(&own->header)) return false;
     const Range part = engine.share(message.bytes, copy_granule);
     if (!engine.take(message.buffer + part.begin, message.slot(), part.begin / packet_payload, part.bytes,
                      message.number)) {

@@ -84,23 +84,23 @@ BATON_HD bool copy_alone(Engine &engine, const Message &message, MessageProgress
 
 template <class Engine>
 BATON_HD bool send_pull(Engine &engine, const Message &message, MessageProgress &progress) {
-    MessageOutbox *const out = engine.own().outbox(message.peer, message.slot());
-    MessageInbox *const in = engine.arena(message.peer).inbox(engine.rank(), message.slot());
+    MessageOutbox *const own = own_outbox(engine, message);
+    MessageInbox *const theirs = peers_inbox(engine, message);
     if (!progress.begun) {
-        if (!engine.wait_until_left(&out->consumed.value, message.slot_user_before())) return false;
-        engine.post_word(&out->taken[0].value, step_value(message.number, 0));
-        engine.post_line(&in->header);
+        if (!engine.wait_until_left(&own->consumed.value, message.slot_user_before())) return false;
+        engine.post_word(&own->taken[0].value, step_value(message.number, 0));
+        engine.post_line(&theirs->header);
         progress.begun = true;
     }
-    if (engine.wait_word(&out->consumed.value, message.number, WaitFor::reply, &out->taken[0].value)) return true;
+    if (engine.wait_word(&own->consumed.value, message.number, WaitFor::reply, &own->taken[0].value)) return true;
     typename Engine::Remote destination{};
-    if (!progress.none_left && engine.find_reply(&out->reply, &destination)) {
+    if (!progress.none_left && engine.find_reply(&own->reply, &destination)) {
         const auto copy = [&](const Range &piece) {
             engine.copy(destination + piece.begin, message.buffer + piece.begin, piece.bytes);
         };
-        progress.none_left = copy_claimed(engine, message, progress, &out->taken[0].value, copy);
+        progress.none_left = copy_claimed(engine, message, progress, &own->taken[0].value, copy);
         if (progress.none_left && progress.pieces != 0)
-            engine.post_word(&in->done[0].value, step_value(message.number, 1));
+            engine.post_word(&theirs->done[0].value, step_value(message.number, 1));
     }
     return false;
 }
@@ -108,28 +108,28 @@ BATON_HD bool send_pull(Engine &engine, const Message &message, MessageProgress 
 template <class Engine>
 BATON_HD bool recv_pull(Engine &engine, const Message &message, MessageProgress &progress) {
     std::uint64_t *const received = &engine.own_words().message_slot(message.peer, message.slot())->received;
-    MessageInbox *const in = engine.own().inbox(message.peer, message.slot());
-    MessageOutbox *const out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
+    MessageInbox *const own = own_inbox(engine, message);
+    MessageOutbox *const theirs = peers_outbox(engine, message);
     const std::uint64_t count = SharedPieces(message.bytes).count();
     if (!progress.none_left) {
         // The header stays until the slot is handed back, so looking at it again gives the same answer.
         typename Engine::Remote source{};
-        if (!engine.compare_line(&in->header, WaitFor::header, &source)) return false;
+        if (!engine.compare_line(&own->header, WaitFor::header, &source)) return false;
         const bool helped = count > 1 && engine.sender_helps();
-        if (helped && !progress.begun) engine.post_line(&out->reply);
+        if (helped && !progress.begun) engine.post_line(&theirs->reply);
         progress.begun = true;
         const auto copy = [&](const Range &piece) {
             engine.copy_from(message.buffer + piece.begin, source + piece.begin, piece.bytes);
         };
-        std::uint64_t *const counted = &out->taken[0].value;
+        std::uint64_t *const counted = &theirs->taken[0].value;
         progress.none_left = helped ? copy_claimed(engine, message, progress, counted, copy)
                                     : copy_alone(engine, message, progress, counted, copy);
         engine.gets_on();
         if (!progress.none_left) return false;
     }
-    if (progress.pieces < count && !engine.wait_word(&in->done[0].value, step_value(message.number, 1), WaitFor::data))
+    if (progress.pieces < count && !engine.wait_word(&own->done[0].value, step_value(message.number, 1), WaitFor::data))
         return false;
-    engine.post_words(received, &out->consumed.value, message.number);
+    engine.post_words(received, &theirs->consumed.value, message.number);
     return true;
 }
 

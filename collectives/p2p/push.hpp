@@ -21,41 +21,41 @@ namespace baton::core {
 template <class Engine>
 BATON_HD bool send_meet(Engine &engine, const Message &message, MessageProgress &progress,
                         typename Engine::Remote &destination) {
-    MessageOutbox *out = engine.own().outbox(message.peer, message.slot());
-    MessageInbox *in = engine.arena(message.peer).inbox(engine.rank(), message.slot());
+    MessageOutbox *const own = own_outbox(engine, message);
+    MessageInbox *const theirs = peers_inbox(engine, message);
     if (!progress.begun) {
-        if (!engine.wait_until_left(&out->consumed.value, message.slot_user_before())) return false;
-        if (engine.channel() == 0) engine.post_line(&in->header);
+        if (!engine.wait_until_left(&own->consumed.value, message.slot_user_before())) return false;
+        if (engine.channel() == 0) engine.post_line(&theirs->header);
         progress.begun = true;
     }
-    return engine.compare_line(&out->reply, WaitFor::reply, &destination);
+    return engine.compare_line(&own->reply, WaitFor::reply, &destination);
 }
 
 template <class Engine>
 BATON_HD bool send_push(Engine &engine, const Message &message, MessageProgress &progress) {
     typename Engine::Remote destination{};
     if (!send_meet(engine, message, progress, destination)) return false;
-    MessageInbox *in = engine.arena(message.peer).inbox(engine.rank(), message.slot());
+    MessageInbox *const theirs = peers_inbox(engine, message);
     const Range part = engine.share(message.bytes, copy_granule);
     engine.copy(destination + part.begin, message.buffer + part.begin, part.bytes);
-    engine.post_word(&in->done[engine.channel()].value, step_value(message.number, 1));
+    engine.post_word(&theirs->done[engine.channel()].value, step_value(message.number, 1));
     return true;
 }
 
 template <class Engine>
 BATON_HD bool recv_push(Engine &engine, const Message &message, MessageProgress &progress) {
     std::uint64_t *const received = &engine.own_words().message_slot(message.peer, message.slot())->received;
-    MessageInbox *in = engine.own().inbox(message.peer, message.slot());
-    MessageOutbox *out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
+    MessageInbox *const own = own_inbox(engine, message);
+    MessageOutbox *const theirs = peers_outbox(engine, message);
     if (!progress.begun) {
         if (!engine.wait_until_left(received, message.slot_user_before())) return false;
-        engine.post_line(&out->reply);
+        engine.post_line(&theirs->reply);
         progress.begun = true;
     }
     // The header stays until the slot is handed back, so looking at it again gives the same answer.
-    if (!engine.compare_line(&in->header, WaitFor::header, nullptr)) return false;
-    if (!engine.wait_parts(in->done, step_value(message.number, 1))) return false;
-    engine.post_words(received, &out->consumed.value, message.number);
+    if (!engine.compare_line(&own->header, WaitFor::header, nullptr)) return false;
+    if (!engine.wait_parts(own->done, step_value(message.number, 1))) return false;
+    engine.post_words(received, &theirs->consumed.value, message.number);
     return true;
 }
 

@@ -48,52 +48,51 @@ private:
 template <class Engine>
 BATON_HD bool send_staged(Engine &engine, const Message &message, MessageProgress &progress) {
     std::uint64_t *const opened = &engine.own_words().message_slot(message.peer, message.slot())->opened;
-    MessageOutbox *const out = engine.own().outbox(message.peer, message.slot());
-    const Arena theirs = engine.arena(message.peer);
-    MessageInbox *const in = theirs.inbox(engine.rank(), message.slot());
+    MessageOutbox *const own = own_outbox(engine, message);
+    MessageInbox *const theirs = peers_inbox(engine, message);
     if (!progress.begun) {
         // Only one channel looks at the slot's words: where arenas are in host memory, blocks wait for each other
         // there.
         if (engine.channel() == 0) {
             if (!wait_for_buffer(engine, message)) return false;
-            engine.post_line(&in->header);
+            engine.post_line(&theirs->header);
             engine.post_word(opened, message.number);
         } else if (!engine.wait_word(opened, message.number, WaitFor::consumed)) {
             return false;
         }
         progress.begun = true;
     }
-    std::byte *const staging = theirs.message_staging(engine.rank(), message.buffer_index());
+    std::byte *const staging = engine.arena(message.peer).message_staging(engine.rank(), message.buffer_index());
     const MessagePieces pieces(engine, message);
     for (; !pieces.done(progress.pieces); ++progress.pieces) {
         const std::uint64_t number = progress.pieces + 1;
-        if (number > 2 && !engine.wait_word(&out->taken[engine.channel()].value, step_value(message.number, number - 2),
+        if (number > 2 && !engine.wait_word(&own->taken[engine.channel()].value, step_value(message.number, number - 2),
                                             WaitFor::taken)) {
             return false;
         }
         engine.copy(engine.local(staging + pieces.place(progress.pieces)),
                     message.buffer + pieces.offset(progress.pieces), pieces.bytes(progress.pieces));
-        engine.post_word(&in->done[engine.channel()].value, step_value(message.number, number));
+        engine.post_word(&theirs->done[engine.channel()].value, step_value(message.number, number));
     }
     return true;
 }
 
 template <class Engine>
 BATON_HD bool recv_staged(Engine &engine, const Message &message, MessageProgress &progress) {
-    MessageInbox *const in = engine.own().inbox(message.peer, message.slot());
-    MessageOutbox *const out = engine.arena(message.peer).outbox(engine.rank(), message.slot());
+    MessageInbox *const own = own_inbox(engine, message);
+    MessageOutbox *const theirs = peers_outbox(engine, message);
     if (!progress.begun) {
-        if (engine.channel() == 0 && !engine.check_line(&in->header)) return false;
+        if (engine.channel() == 0 && !engine.check_line(&own->header)) return false;
         progress.begun = true;
     }
     std::byte *const staging = engine.own().message_staging(message.peer, message.buffer_index());
     const MessagePieces pieces(engine, message);
     do {  // what check_line() finds is told by wait_word(), so at least once
         const std::uint64_t step = step_value(message.number, progress.pieces + 1);
-        if (!engine.wait_word(&in->done[engine.channel()].value, step, WaitFor::data)) return false;
+        if (!engine.wait_word(&own->done[engine.channel()].value, step, WaitFor::data)) return false;
         engine.copy_from(message.buffer + pieces.offset(progress.pieces),
                          engine.local(staging + pieces.place(progress.pieces)), pieces.bytes(progress.pieces));
-        if (!pieces.done(progress.pieces + 2)) engine.post_word(&out->taken[engine.channel()].value, step);
+        if (!pieces.done(progress.pieces + 2)) engine.post_word(&theirs->taken[engine.channel()].value, step);
         ++progress.pieces;
     } while (!pieces.done(progress.pieces));
     hand_back(engine, message);

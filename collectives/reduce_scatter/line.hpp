@@ -13,7 +13,7 @@ namespace baton::core {
 
 template <class T, class Engine>
 BATON_HD void reduce_scatter_line(Engine &engine, const CollectiveArgs &args) {
-    const Range part = engine.share(args.bytes, 16);
+    const Range part = engine.share(args.bytes, word_granule);
     const auto block_of = [&](int rank) {
         return args.send + static_cast<std::uint64_t>(rank) * args.bytes + part.begin;
     };

@@ -13,7 +13,7 @@ namespace baton::core {
 
 template <class T, class Engine>
 BATON_HD void reduce_scatter_packet(Engine &engine, const CollectiveArgs &args) {
-    const Range part = engine.share(args.bytes, 16);
+    const Range part = engine.share(args.bytes, word_granule);
     if (!engine.begin_with_packets(args.arrival, args.send + part.begin, args.bytes, part.bytes, nullptr)) return;
     engine.verify_arrivals();
     const std::byte *own = args.send + static_cast<std::uint64_t>(engine.rank()) * args.bytes + part.begin;

@@ -73,9 +73,9 @@ void take_arena_sizes(const ArenaLayout::Limits &limits, const ArenaLayout &layo
     capabilities.message_bytes = layout.message_capacity;
     capabilities.message_line_bytes = limits.message_lines;
     capabilities.message_staged_bytes = layout.message_staged;
-    capabilities.packet_channel_bytes = layout.packets_per_channel * packet_payload / 16 * 16;
-    capabilities.packet_bytes = limits.packets / 16 * 16;
-    capabilities.line_bytes = limits.lines / 16 * 16;
+    capabilities.packet_channel_bytes = layout.packets_per_channel * packet_payload / word_granule * word_granule;
+    capabilities.packet_bytes = limits.packets / word_granule * word_granule;
+    capabilities.line_bytes = limits.lines / word_granule * word_granule;
     capabilities.line_channel_bytes = ArenaLayout::share_in_lines(layout.lines_per_channel);
     capabilities.segment_bytes = layout.segment_bytes;
 }

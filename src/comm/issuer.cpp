@@ -164,7 +164,7 @@ void Issuer::issue_messages(std::span<const Request> requests, void *stream) {
         call.message.arrival = made.arrival;
         call.message.is_send = request.operation == BATON_SEND;
         if (call.message.is_send && call.message.arrival.send.is_in_region() &&
-            call.plan.algorithm == Algorithm::staged)
+            goes_through_staging(call.plan.algorithm))
             call.plan.algorithm = algorithm_without_staging(BATON_SEND);  // the header says so
         call.message.buffer = call.message.is_send ? const_cast<std::byte *>(made.send) : made.recv;
         call.message.bytes = request.bytes;

@@ -38,7 +38,7 @@ PlannedCall Planner::plan(const Request &request) const {
     const PlannedCall call(request, select(request, parts_.capabilities), parts_.view.rank, parts_.view.size);
     constexpr std::uint64_t most = (std::uint64_t{1} << step_bits) - 1;
     // A channel's pieces of a staged message are numbered as steps are; two of them fill its part of a staging buffer.
-    if (is_message(request.operation) && call.plan.algorithm == Algorithm::staged &&
+    if (is_message(request.operation) && goes_through_staging(call.plan.algorithm) &&
         request.bytes / parts_.capabilities.message_staged_bytes >= most / 2 - 1) {
         fail(BATON_ERR_UNSUPPORTED,
              "a message of {} bytes through staging takes more than {} pieces; make several of it", request.bytes,
@@ -63,7 +63,7 @@ Plan Planner::plan(baton_operation operation, std::uint64_t count, baton_type ty
 bool Planner::skips_staging_if_mapped(const PlannedCall &call) const {
     if (parts_.capabilities.on_gpu || parts_.stages_mapped) return false;
     // In place an alltoall would be read while it is written, and ranks need not agree on that.
-    return call.plan.algorithm == Algorithm::staged && call.request.operation != BATON_ALLTOALL;
+    return goes_through_staging(call.plan.algorithm) && call.request.operation != BATON_ALLTOALL;
 }
 
 std::string Planner::explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op,
@@ -81,9 +81,9 @@ std::string Planner::explain(baton_operation operation, std::uint64_t count, bat
     if (operation != BATON_BARRIER)
         text += fmt::format(" of {} {} ({} bytes)", count, baton_type_name(type), request.bytes);
     text += fmt::format(", {} rank{}\n", size, size == 1 ? "" : "s");
-    if (how.algorithm == Algorithm::staged && is_collective(operation))
+    if (goes_through_staging(how.algorithm) && is_collective(operation))
         text += fmt::format("segments of {} bytes\n", capabilities.segment_bytes);
-    const bool goes_elsewhere = capabilities.on_gpu || how.algorithm == Algorithm::staged;
+    const bool goes_elsewhere = capabilities.on_gpu || goes_through_staging(how.algorithm);
     if (!capabilities.reaches_buffers && how.reason != Reason::reach && goes_elsewhere)
         text += capabilities.reach_reason + "\n";
     if (size > 1 && skips_staging_if_mapped(call))

@@ -22,9 +22,9 @@ private:
     std::uint64_t next_ = 0;
 };
 
-/// What roundings may add to a share of two parts, whose pieces start at multiples of 16 within a channel's, which does
-/// so too; and each has a last line of its own.
-constexpr std::uint64_t roundings = 4 * 16;
+/// What roundings may add to a share of two parts, whose pieces start at multiples of word_granule within a channel's,
+/// which does so too; and each has a last line of its own.
+constexpr std::uint64_t roundings = 4 * word_granule;
 constexpr std::uint64_t last_lines = 1;
 
 }  // namespace
@@ -40,7 +40,7 @@ ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
     ArenaLayout layout;
     layout.size = size;
     layout.channels = channels;
-    // A channel's share of packet_limit bytes, rounded up to whole packets, plus one because shares start on element
+    // A channel's share of limits.packets bytes, rounded up to whole packets, plus one because shares start on element
     // boundaries.
     layout.packets_per_channel = std::max<std::uint64_t>(1, ceil_divide(limits.packets / packet_payload, c) + 1);
     layout.lines_per_channel = limits.lines == 0 ? 0 : lines_for(ceil_divide(limits.lines, c) + roundings) + last_lines;

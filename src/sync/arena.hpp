@@ -121,7 +121,7 @@ struct ArenaLayout {
     std::uint64_t slots_of_pairs = 0;  // [peer][slot] MessageSlot
     std::uint64_t signals_taken = 0;   // [window][peer] u64: signals that waits have consumed
     std::uint64_t signals_given = 0;   // [window][peer] u64: signals sent to peer
-    std::uint64_t region_cache = 0;    // [owner][slot] Packet: address and generation, as kernels saw them
+    std::uint64_t region_cache = 0;    // [owner][slot] Packet: address and generation, as this rank saw them
     std::uint64_t own_bytes = 0;       // all of these
     std::uint64_t header = 0;
     std::uint64_t starts = 0;           // [channel] ChannelStart
@@ -157,35 +157,42 @@ struct ArenaLayout {
     static std::uint64_t share_in_lines(std::uint64_t lines);
 };
 
+/// Of an arena's or of OwnWords' memory.
+template <class T>
+BATON_HD T *part_at(std::byte *base, std::uint64_t offset, std::int64_t index) {
+    return reinterpret_cast<T *>(base + offset) + index;
+}
+
 /// One rank's arena as this process sees it.
 struct Arena {
     std::byte *base = nullptr;
     const ArenaLayout *layout = nullptr;
 
-    BATON_HD ArenaHeader *header() const { return at<ArenaHeader>(layout->header, 0); }
-    BATON_HD ChannelStart *start(int channel) const { return at<ChannelStart>(layout->starts, channel); }
+    BATON_HD ArenaHeader *header() const { return part_at<ArenaHeader>(base, layout->header, 0); }
+    BATON_HD ChannelStart *start(int channel) const { return part_at<ChannelStart>(base, layout->starts, channel); }
     BATON_HD std::uint64_t *epoch(int channel) const { return &start(channel)->epoch; }
     BATON_HD std::uint64_t *abort(int channel) const { return &start(channel)->abort; }
     BATON_HD std::uint64_t *signal_word(int window, int from) const {
-        return &at<SemaphoreWord>(layout->signals, window * layout->size + from)->value;
+        return &part_at<SemaphoreWord>(base, layout->signals, window * layout->size + from)->value;
     }
     BATON_HD ArrivalLine *arrival(std::uint64_t epoch, int channel, int from) const {
-        const int parity = static_cast<int>(epoch & 1);
-        return at<ArrivalLine>(layout->arrivals, (parity * layout->channels + channel) * layout->size + from);
+        return part_at<ArrivalLine>(base, layout->arrivals, buffer_of(epoch, channel, from));
     }
     /// The first one, which algorithms use that need one.
     BATON_HD std::uint64_t *done(int channel, int from) const {
-        return at<SemaphoreWords>(layout->done, channel * layout->size + from)->values;
+        return part_at<SemaphoreWords>(base, layout->done, channel * layout->size + from)->values;
     }
     BATON_HD std::uint64_t *credit(int channel, int from) const {
-        return at<SemaphoreWords>(layout->credit, channel * layout->size + from)->values;
+        return part_at<SemaphoreWords>(base, layout->credit, channel * layout->size + from)->values;
     }
-    BATON_HD std::uint64_t *pushed(int from) const { return &at<SemaphoreWord>(layout->pushed, from)->value; }
+    BATON_HD std::uint64_t *pushed(int from) const {
+        return &part_at<SemaphoreWord>(base, layout->pushed, from)->value;
+    }
     BATON_HD MessageInbox *inbox(int from, int slot) const {
-        return at<MessageInbox>(layout->inboxes, from * message_slots + slot);
+        return part_at<MessageInbox>(base, layout->inboxes, from * message_slots + slot);
     }
     BATON_HD MessageOutbox *outbox(int to, int slot) const {
-        return at<MessageOutbox>(layout->outboxes, to * message_slots + slot);
+        return part_at<MessageOutbox>(base, layout->outboxes, to * message_slots + slot);
     }
     BATON_HD Packet *eager_buffer(int from, int slot) const {
         return packets_at(layout->eager, from * message_slots + slot, layout->message_packets);
@@ -214,7 +221,7 @@ struct Arena {
     }
 
 private:
-    /// Of packets or lines.
+    /// Of arrivals, packets or lines.
     BATON_HD int buffer_of(std::uint64_t epoch, int channel, int from) const {
         const int parity = static_cast<int>(epoch & 1);
         return (parity * layout->channels + channel) * layout->size + from;
@@ -229,10 +236,6 @@ private:
     BATON_HD static std::uint64_t begin_of(int buffer, std::uint64_t each) {
         return std::uint64_t{static_cast<std::uint32_t>(buffer)} * static_cast<std::uint32_t>(each);
     }
-    template <class T>
-    BATON_HD T *at(std::uint64_t offset, std::int64_t index) const {
-        return reinterpret_cast<T *>(base + offset) + index;
-    }
 };
 
 /// What only its rank looks at, at the beginning of its arena; but in device memory of its own where the arenas of
@@ -241,26 +244,20 @@ struct OwnWords {
     std::byte *base = nullptr;
     const ArenaLayout *layout = nullptr;
 
-    BATON_HD MessageCount *sent(int peer) const { return at<MessageCount>(layout->sent, peer); }
-    BATON_HD MessageCount *received(int peer) const { return at<MessageCount>(layout->received, peer); }
+    BATON_HD MessageCount *sent(int peer) const { return part_at<MessageCount>(base, layout->sent, peer); }
+    BATON_HD MessageCount *received(int peer) const { return part_at<MessageCount>(base, layout->received, peer); }
     BATON_HD MessageSlot *message_slot(int peer, int slot) const {
-        return at<MessageSlot>(layout->slots_of_pairs, peer * message_slots + slot);
+        return part_at<MessageSlot>(base, layout->slots_of_pairs, peer * message_slots + slot);
     }
     BATON_HD std::uint64_t *signals_taken(int window, int peer) const {
-        return at<std::uint64_t>(layout->signals_taken, window * layout->size + peer);
+        return part_at<std::uint64_t>(base, layout->signals_taken, window * layout->size + peer);
     }
     BATON_HD std::uint64_t *signals_given(int window, int peer) const {
-        return at<std::uint64_t>(layout->signals_given, window * layout->size + peer);
+        return part_at<std::uint64_t>(base, layout->signals_given, window * layout->size + peer);
     }
     BATON_HD Packet *cached_region(int owner, std::uint64_t slot) const {
-        return at<Packet>(layout->region_cache,
-                          static_cast<std::int64_t>(owner) * region_slots + static_cast<std::int64_t>(slot));
-    }
-
-private:
-    template <class T>
-    BATON_HD T *at(std::uint64_t offset, std::int64_t index) const {
-        return reinterpret_cast<T *>(base + offset) + index;
+        return part_at<Packet>(base, layout->region_cache,
+                               static_cast<std::int64_t>(owner) * region_slots + static_cast<std::int64_t>(slot));
     }
 };
 

@@ -56,12 +56,12 @@ struct Arrival {
     Signature signature;
     BufferRef send;
     BufferRef recv;
-    std::uint32_t pushes = 0;  // number of this rank's pushes (pushed_word.hpp), below 2^31; 0: it pushes nothing
+    std::uint32_t push_number = 0;  // of this rank's pushes (pushed_word.hpp), below 2^31; 0: it pushes nothing
 
     BATON_HD std::uint64_t word(int index) const {
         switch (index) {
             case 0:
-                return signature.what | static_cast<std::uint64_t>(pushes) << pushes_shift;
+                return signature.what | static_cast<std::uint64_t>(push_number) << push_number_shift;
             case 1:
                 return signature.count;
             case 2:
@@ -74,8 +74,8 @@ struct Arrival {
     }
     BATON_HD static Arrival from_words(const std::uint64_t *values) {
         Arrival arrival;
-        arrival.signature.what = values[0] & ((std::uint64_t{1} << pushes_shift) - 1);
-        arrival.pushes = static_cast<std::uint32_t>(values[0] >> pushes_shift);
+        arrival.signature.what = values[0] & ((std::uint64_t{1} << push_number_shift) - 1);
+        arrival.push_number = static_cast<std::uint32_t>(values[0] >> push_number_shift);
         arrival.signature.count = values[1];
         arrival.send.word = values[2];
         arrival.recv.word = values[3];
@@ -85,8 +85,8 @@ struct Arrival {
     }
 
 private:
-    static constexpr int pushes_shift = 33;  // behind all bits of Signature::what
-    static_assert(Signature::receiving == std::uint64_t{1} << (pushes_shift - 1), "the highest of them");
+    static constexpr int push_number_shift = 33;  // behind all bits of Signature::what
+    static_assert(Signature::receiving == std::uint64_t{1} << (push_number_shift - 1), "the highest of them");
 };
 
 /// Written by `from`, read by `to`, in `to`'s memory; one 128-byte line per (parity, channel, from). A line of parity

@@ -15,16 +15,20 @@ namespace baton::core {
 ///
 /// A stream operation's value is fixed when it is enqueued, so a counter cannot work in a captured graph. The words
 /// hold 0 or 1: for a phase, a rank writes 1 into its word at every peer, waits until its own word from every peer is
-/// 1, and writes those back to 0. An operation has two phases on two sets of words, ready (0) and complete (1). A peer
-/// writes ready again only after it has seen my complete, which I write after resetting ready; it writes complete again
-/// only after my next ready, which I write after resetting complete: so no 1 is lost and none is seen twice, at
-/// enqueueing and at replay alike. Order: one rank's operations run in order; writes carry a memory barrier, so copies
-/// enqueued before a phase are visible to who has waited in it.
+/// 1, and writes those back to 0. An operation has two phases on two sets of words, ready and complete. A peer writes
+/// ready again only after it has seen my complete, which I write after resetting ready; it writes complete again only
+/// after my next ready, which I write after resetting complete: so no 1 is lost and none is seen twice, at enqueueing
+/// and at replay alike. Order: one rank's operations run in order; writes carry a memory barrier, so copies enqueued
+/// before a phase are visible to who has waited in it.
 ///
 /// They lie in host memory that all ranks share, so that the service thread sees who has not come and can end a wait by
 /// plain loads and stores. GPU work of its own could queue behind that very wait.
 class IdleWords {
 public:
+    /// An operation's phases.
+    static constexpr int ready = 0;
+    static constexpr int complete = 1;
+
     /// Collective.
     explicit IdleWords(Bootstrap &bootstrap);
 

@@ -26,6 +26,12 @@ struct alignas(16) Packet {
 };
 inline constexpr std::size_t packet_payload = sizeof(Packet::payload);
 
+/// Shares of what goes in packets or lines begin at multiples of this, and so do other shares that are too small for
+/// copy_granule (transport.hpp). A share has whole packets and whole elements then, and the words in which kernels move
+/// it lie as in the whole. Buffers of packets and lines count on it: they have room for a multiple.
+inline constexpr std::uint64_t word_granule = 16;
+static_assert(word_granule % packet_payload == 0);
+
 constexpr BATON_HD std::size_t packets_for(std::size_t bytes) {
     return bytes / packet_payload + (bytes % packet_payload != 0 ? 1 : 0);
 }

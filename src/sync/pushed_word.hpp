@@ -13,19 +13,19 @@ namespace baton::core {
 
 inline constexpr std::uint32_t most_pushes = (std::uint32_t{1} << 31) - 1;
 /// 1 comes after most_pushes: 0 says that a rank pushes nothing.
-constexpr std::uint32_t number_after(std::uint32_t pushes) { return pushes % most_pushes + 1; }
+constexpr std::uint32_t number_after(std::uint32_t push_number) { return push_number % most_pushes + 1; }
 
-BATON_HD constexpr std::uint64_t pushed_word(std::uint32_t pushes, std::uint32_t pieces) {
-    return static_cast<std::uint64_t>(pushes) << 32 | pieces;
+BATON_HD constexpr std::uint64_t pushed_word(std::uint32_t push_number, std::uint32_t pieces) {
+    return static_cast<std::uint64_t>(push_number) << 32 | pieces;
 }
 
 /// False if the wait must end before so many pieces have come.
 BATON_HD inline bool wait_for_pieces(const CommView &view, const OperationPoint &point, const std::uint64_t *word,
-                                     std::uint32_t pushes, std::uint32_t pieces) {
+                                     std::uint32_t push_number, std::uint32_t pieces) {
     Spin spin(view, point);
     for (;;) {
         const std::uint64_t value = load_acquire(word);
-        if (value >> 32 == pushes && static_cast<std::uint32_t>(value) >= pieces) return true;
+        if (value >> 32 == push_number && static_cast<std::uint32_t>(value) >= pieces) return true;
         if (!spin.with_pauses()) return false;
     }
 }

@@ -4,25 +4,19 @@
 
 namespace baton::core {
 
-/// Where a peer's buffer is: the table's entry of its region, or a kernel's copy of it.
+/// Where a peer's buffer is: the table's entry of its region, or this rank's copy of it.
 ///
 /// The table lies in host memory, so that the service thread writes it with plain stores. It must not need the GPU:
 /// while a thread of the application sits in cudaMemcpy or cudaFree behind a kernel of ours that waits for a peer,
 /// copies and kernel launches of the whole process wait too (measured, CUDA 13.0; docs/gpu_testing.md); the peer may be
 /// waiting for just this entry. Reading it over PCIe takes long, so kernels keep a copy among their own words: address
-/// and generation in one 16-byte word, so that all who write an entry at once write the same whole. An entry is
-/// replaced only when its owner has sent an arrival with a newer generation, and then nothing of the older one is in
-/// flight.
+/// and generation in one 16-byte word, so that all who write an entry at once write the same whole. A host thread does
+/// as they do: a load of either costs it the same. An entry is replaced only when its owner has sent an arrival with a
+/// newer generation, and then nothing of the older one is in flight.
 
-/// What the copy says now; nothing on the host. Separate from region_address(), so that several loads fly together.
+/// What the copy says now. Separate from region_address(), so that several loads fly together.
 BATON_HD inline Packet cached_region(const CommView &view, int owner, const BufferRef &buffer) {
-#if defined(__CUDA_ARCH__) || defined(BATON_KEEPS_REGIONS)
     if (buffer.is_in_region()) return load_packet(view.own_words().cached_region(owner, buffer.slot()));
-#else
-    (void)view;
-    (void)owner;
-    (void)buffer;
-#endif
     return {};
 }
 
@@ -32,9 +26,7 @@ BATON_HD BATON_NOINLINE inline std::byte *region_address(const CommView &view, i
     const std::uint64_t generation = load_acquire(&entry->generation);
     if (static_cast<std::uint32_t>(generation) != buffer.generation) return nullptr;
     const std::uint64_t address = load_relaxed(&entry->address);
-#if defined(__CUDA_ARCH__) || defined(BATON_KEEPS_REGIONS)
     store_packet(view.own_words().cached_region(owner, buffer.slot()), address, generation);
-#endif
     return reinterpret_cast<std::byte *>(address) + buffer.offset();
 }
 

@@ -65,9 +65,9 @@ TEST(IdleWords, OrderTheOperationsOfAllRanks) {
     for (std::size_t rank = 0; rank < size; ++rank) {
         streams.emplace_back([&, rank] {
             for (std::uint64_t operation = 1; operation <= operations; ++operation) {
-                run_phase(*words[rank], 0);
+                run_phase(*words[rank], IdleWords::ready);
                 data[(rank + 1) % size] = operation;
-                run_phase(*words[rank], 1);
+                run_phase(*words[rank], IdleWords::complete);
                 if (data[rank] != operation) ++wrong;
             }
         });
@@ -86,7 +86,7 @@ TEST(IdleWords, OrderTheOperationsOfAllRanks) {
 
 TEST(IdleWords, AWaitThatLastsNamesTheRankThatHasNotCome) {
     const auto words = make_words(4);
-    for (const std::size_t rank : {0, 1, 3}) enter_phase(*words[rank], 0);
+    for (const std::size_t rank : {0, 1, 3}) enter_phase(*words[rank], IdleWords::ready);
     const auto start = Clock::now();
     for (const std::size_t rank : {0, 1, 3}) {
         EXPECT_FALSE(words[rank]->overdue(start, timeout));
@@ -94,7 +94,7 @@ TEST(IdleWords, AWaitThatLastsNamesTheRankThatHasNotCome) {
         const auto late = words[rank]->overdue(start + timeout, timeout);
         ASSERT_TRUE(late) << rank;
         EXPECT_EQ(late->peer, 2);
-        EXPECT_EQ(late->phase, 0);
+        EXPECT_EQ(late->phase, IdleWords::ready);
     }
     EXPECT_FALSE(words[2]->overdue(start, timeout));
     EXPECT_FALSE(words[2]->overdue(start + 2 * timeout, timeout)) << "it waits for nobody";
@@ -102,15 +102,15 @@ TEST(IdleWords, AWaitThatLastsNamesTheRankThatHasNotCome) {
 
 TEST(IdleWords, TheSecondPhaseHasADeadlineToo) {
     const auto words = make_words(2);
-    for (const auto &rank : words) enter_phase(*rank, 0);
-    for (const auto &rank : words) finish_phase(*rank, 0);
-    enter_phase(*words[0], 1);
+    for (const auto &rank : words) enter_phase(*rank, IdleWords::ready);
+    for (const auto &rank : words) finish_phase(*rank, IdleWords::ready);
+    enter_phase(*words[0], IdleWords::complete);
     const auto start = Clock::now();
     EXPECT_FALSE(words[0]->overdue(start, timeout));
     const auto late = words[0]->overdue(start + timeout, timeout);
     ASSERT_TRUE(late);
     EXPECT_EQ(late->peer, 1);
-    EXPECT_EQ(late->phase, 1);
+    EXPECT_EQ(late->phase, IdleWords::complete);
 }
 
 /// A stream that waits whenever somebody looks, but gets on in between.
@@ -128,7 +128,7 @@ TEST(IdleWords, ManyShortWaitsAreNotALongOne) {
 /// All have come, and the stream has not noticed yet: nobody is to blame.
 TEST(IdleWords, WhoHasComeIsNotNamed) {
     const auto words = make_words(3);
-    for (const auto &rank : words) enter_phase(*rank, 0);
+    for (const auto &rank : words) enter_phase(*rank, IdleWords::ready);
     EXPECT_FALSE(words[0]->overdue(Clock::now(), timeout));
     EXPECT_FALSE(words[0]->overdue(Clock::now() + 2 * timeout, timeout));
 }
@@ -139,8 +139,8 @@ TEST(IdleWords, ReleaseEndsWhatIsQueuedBehindAsWell) {
     std::atomic<bool> done{false};
     std::thread stream([&] {
         for (int operation = 0; operation < 50; ++operation) {
-            run_phase(*words[0], 0);
-            run_phase(*words[0], 1);
+            run_phase(*words[0], IdleWords::ready);
+            run_phase(*words[0], IdleWords::complete);
         }
         done = true;
     });

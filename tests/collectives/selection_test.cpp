@@ -123,9 +123,7 @@ TEST(Tuning, LongestMessageOfAnAlgorithm) {
     EXPECT_EQ(longest_message(tuning, goes_in_packets, 1 << 30), 65536u);
     EXPECT_EQ(longest_message(tuning, goes_in_lines, 1 << 30), 1048576u);
     EXPECT_EQ(longest_message(tuning, goes_in_lines, 100000), 100000u);
-    EXPECT_EQ(longest_message(
-                  tuning, [](Algorithm algorithm) { return algorithm == Algorithm::staged; }, 100),
-              0u);
+    EXPECT_EQ(longest_message(tuning, goes_through_staging, 100), 0u);
     EXPECT_EQ(longest_message({}, goes_in_lines, 100000), 0u);
 }
 

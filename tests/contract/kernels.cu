@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(block_threads)
 }  // namespace
 
 const void *kernel_of(Program program) {
-    return dispatch_program(program, [&]<class P>() { return reinterpret_cast<const void *>(&program_kernel<P>); });
+    return dispatch_program(program, [&]<class P>() { return kernel_address(&program_kernel<P>); });
 }
 
 Offers kernel_offers() { return offers_of<KernelEngine>(); }

@@ -94,7 +94,8 @@ protected:
             host_to.push_back(reinterpret_cast<T *>(memory.data() + at));
             device_to.push_back(arena_->data() + at);
         }
-        core::on_host::reduce_block<T>(host_to.data(), destinations, host_from.data(), sources, count, op);
+        core::on_host::reduce_block<T>(host_to[0], host_from.data(), sources, count, op);
+        for (T *const other : host_to) std::memmove(other, host_to[0], count * sizeof(T));
         const bool unaligned = kernel == &unaligned_kernel<T>;
         kernel<<<1, threads>>>(reinterpret_cast<T *const *>(destinations_->set(device_to)), destinations,
                                reinterpret_cast<const T *const *>(sources_->set(device_from)), sources, count, op);

@@ -123,8 +123,8 @@ void check_reduce_packets(int op, int ranks, int own, std::size_t count, Placeme
                                      reinterpret_cast<const T *>(arena.data() + layout.at(own)), ranks, count, op, 9,
                                      gave_up.data());
     finish_kernel("reduce_packets");
-    T *const host_target[1] = {reinterpret_cast<T *>(memory.data() + target)};
-    core::on_host::reduce_block<T>(host_target, 1, host_sources.data(), ranks, count, op);
+    core::on_host::reduce_block<T>(reinterpret_cast<T *>(memory.data() + target), host_sources.data(), ranks, count,
+                                   op);
     Bytes got(memory.size());
     arena.download(got.data());
     EXPECT_TRUE(got == memory) << "op " << op << ", " << ranks << " ranks, own " << own << ", " << count

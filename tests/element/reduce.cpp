@@ -13,24 +13,18 @@ namespace {
 constexpr std::uint64_t seed = 1;
 
 /// One call of reduce_block() on buffers laid out as told, compared element by element with the reference, and byte by
-/// byte outside. With `in_place` the last destination is source 0.
+/// byte outside. With `in_place` the destination is source 0.
 template <class T>
-void check_reduce(int op, int sources, int destinations, std::size_t count, Placement placement, bool in_place) {
+void check_reduce(int op, int sources, std::size_t count, Placement placement, bool in_place) {
     std::mt19937_64 random(seed + count);
-    const Layout layout(sources + destinations, count * sizeof(T), placement);
+    const Layout layout(sources + 1, count * sizeof(T), placement);
     Bytes memory(layout.size(), 0xA5);
     std::vector<const T *> from;
-    std::vector<T *> to;
-    std::vector<std::size_t> to_offset;
     for (int s = 0; s < sources; ++s) {
         fill_random<T>(memory.data() + layout.at(s), count, random);
         from.push_back(reinterpret_cast<const T *>(memory.data() + layout.at(s)));
     }
-    for (int d = 0; d < destinations; ++d) {
-        const bool reuse = in_place && d == destinations - 1;
-        to_offset.push_back(layout.at(reuse ? 0 : sources + d));
-        to.push_back(reinterpret_cast<T *>(memory.data() + to_offset.back()));
-    }
+    const std::size_t to = layout.at(in_place ? 0 : sources);
     Bytes expected = memory;
     for (std::size_t i = 0; i < count; ++i) {
         std::vector<T> elements(static_cast<std::size_t>(sources));
@@ -39,12 +33,11 @@ void check_reduce(int op, int sources, int destinations, std::size_t count, Plac
                         sizeof(T));
         }
         const T result = reference_reduce<T>(op, elements);
-        for (const std::size_t offset : to_offset)
-            std::memcpy(expected.data() + offset + i * sizeof(T), &result, sizeof(T));
+        std::memcpy(expected.data() + to + i * sizeof(T), &result, sizeof(T));
     }
-    core::reduce_block<T>(to.data(), destinations, from.data(), sources, count, op);
-    EXPECT_TRUE(memory == expected) << sources << " sources, " << destinations << " destinations, " << count
-                                    << " elements, " << describe(placement) << ", in place " << in_place;
+    core::reduce_block<T>(reinterpret_cast<T *>(memory.data() + to), from.data(), sources, count, op);
+    EXPECT_TRUE(memory == expected) << sources << " sources, " << count << " elements, " << describe(placement)
+                                    << ", in place " << in_place;
 }
 
 class ReduceBlock : public ::testing::TestWithParam<int> {};
@@ -56,14 +49,14 @@ TEST_P(ReduceBlock, EqualsTheReference) {
             SCOPED_TRACE(op);
             for (const int sources : {1, 2, 3, 8, 9}) {
                 for (const std::size_t count : {0, 1, 3, 17, 511, 513}) {
-                    check_reduce<T>(op, sources, 1, count, {0, 0}, false);
-                    check_reduce<T>(op, sources, 3, count, {sizeof(T), 0}, true);
+                    check_reduce<T>(op, sources, count, {0, 0}, false);
+                    check_reduce<T>(op, sources, count, {sizeof(T), 0}, true);
                 }
             }
             for (std::size_t offset = 1; offset <= 16; ++offset) {
-                check_reduce<T>(op, 3, 2, 37, {offset, 0}, false);
-                check_reduce<T>(op, 3, 2, 37, {offset, 1}, true);
-                check_reduce<T>(op, 3, 2, 37, {0, offset}, true);
+                check_reduce<T>(op, 3, 37, {offset, 0}, false);
+                check_reduce<T>(op, 3, 37, {offset, 1}, true);
+                check_reduce<T>(op, 3, 37, {0, offset}, true);
             }
         }
     });
@@ -76,12 +69,11 @@ TEST(ReduceBlock, RanksAreTakenInOrder) {
     const float big = 16777216.0F;
     const float one = 1.0F;
     float result = 0;
-    float *to[] = {&result};
     const float *big_first[] = {&big, &one, &one};
-    core::reduce_block<float>(to, 1, big_first, 3, 1, BATON_SUM);
+    core::reduce_block<float>(&result, big_first, 3, 1, BATON_SUM);
     EXPECT_EQ(result, big);
     const float *big_last[] = {&one, &one, &big};
-    core::reduce_block<float>(to, 1, big_last, 3, 1, BATON_SUM);
+    core::reduce_block<float>(&result, big_last, 3, 1, BATON_SUM);
     EXPECT_EQ(result, big + 2.0F);
 }
 
@@ -89,16 +81,15 @@ TEST(ReduceBlock, MinAndMaxKeepTheEarlierRank) {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const float values[] = {nan, 1.0F, -0.0F, 0.0F};
     float result = 0;
-    float *to[] = {&result};
     for (const int op : {BATON_MIN, BATON_MAX}) {
         const float *nan_first[] = {&values[0], &values[1]};
-        core::reduce_block<float>(to, 1, nan_first, 2, 1, op);
+        core::reduce_block<float>(&result, nan_first, 2, 1, op);
         EXPECT_TRUE(std::isnan(result));
         const float *nan_later[] = {&values[1], &values[0]};
-        core::reduce_block<float>(to, 1, nan_later, 2, 1, op);
+        core::reduce_block<float>(&result, nan_later, 2, 1, op);
         EXPECT_EQ(result, 1.0F);
         const float *zeros[] = {&values[2], &values[3]};
-        core::reduce_block<float>(to, 1, zeros, 2, 1, op);
+        core::reduce_block<float>(&result, zeros, 2, 1, op);
         EXPECT_TRUE(std::signbit(result));
     }
 }
@@ -110,8 +101,7 @@ Bits reduced(int op, const std::vector<Bits> &elements) {
     std::vector<const T *> from;
     for (std::size_t i = 0; i < elements.size(); ++i) from.push_back(&(values[i] = std::bit_cast<T>(elements[i])));
     T result{};
-    T *to[] = {&result};
-    core::reduce_block<T>(to, 1, from.data(), static_cast<int>(from.size()), 1, op);
+    core::reduce_block<T>(&result, from.data(), static_cast<int>(from.size()), 1, op);
     return std::bit_cast<Bits>(result);
 }
 

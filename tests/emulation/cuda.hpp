@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emulation/block.hpp"
+#include "sync/region_lookup.hpp"
 #include "sync/wait.hpp"
 
 #define BATON_EMULATED 1
@@ -74,7 +75,8 @@ inline unsigned atomicInc(unsigned *word, unsigned last) {
 }
 
 /// Words of src/sync as kernels have them. Waits and arrivals (sync/wait.hpp) keep what the host has: ThreadSanitizer
-/// would not know the orders that arrivals rely on (docs/memory_model.md).
+/// would not know the orders that arrivals rely on (docs/memory_model.md). So do lookups of regions: a program that has
+/// the host's, too, must have the same ones.
 namespace baton::core {
 
 /// Relaxed. That the payload is the epoch's is by fences, which are no order for ThreadSanitizer.

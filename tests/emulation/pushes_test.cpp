@@ -10,15 +10,12 @@
 #include <random>
 #include <thread>
 
-#include "collectives/allreduce/push.hpp"
 #include "collectives/expected.hpp"
-#include "collectives/kernel_engine.cuh"
+#include "collectives/kernel_body.cuh"
 #include "collectives/push_inputs.hpp"
-#include "collectives/reduce_scatter/push.hpp"
 #include "emulation/node.hpp"
 #include "support/seed.hpp"
 #include "sync/pushed_word.hpp"
-#include "transport/kernel/grid.cuh"
 
 namespace baton::emulation {
 namespace {
@@ -31,31 +28,26 @@ constexpr unsigned threads = 64;
 
 /// The same for all ranks, but for what each does with it.
 struct Round {
-    bool all = true;        // allreduce
-    std::size_t count = 0;  // as the caller's: of the vector, or of a rank's block
+    bool is_allreduce = true;  // or reduce_scatter
+    std::size_t count = 0;     // as the caller's: of the vector, or of a rank's block
     int channels = 1;
     unsigned by_kernel = 0;  // bits by rank: nobody has told it where the buffers are
     unsigned in_place = 0;
     std::uint64_t seed = 0;
 
     std::size_t bytes() const { return count * sizeof(float); }
-    core::PushedInputs inputs(int ranks) const { return {all, bytes(), ranks}; }
+    core::PushedInputs inputs(int ranks) const { return {is_allreduce, bytes(), ranks}; }
     std::string text() const {
         return fmt::format("{} of {}, {} channels, kernels alone {:b}, in place {:b}",
-                           all ? "allreduce" : "reduce_scatter", count, channels, by_kernel, in_place);
+                           is_allreduce ? "allreduce" : "reduce_scatter", count, channels, by_kernel, in_place);
     }
 };
 
-void combine_kernel(bool all, const CommView &view, const CollectiveArgs &args) {
-    core::wait_for_kernel_before();
-    __shared__ core::KernelShared shared;
-    const int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
-    if (all) {
-        core::EngineFor<BATON_ALLREDUCE, core::Algorithm::push> engine(view, shared, block, blocks);
-        core::allreduce_push<float>(engine, args);
+void combine_kernel(bool is_allreduce, const CommView &view, const CollectiveArgs &args) {
+    if (is_allreduce) {
+        core::collective_kernel<BATON_ALLREDUCE, core::Algorithm::push, float>(view, args);
     } else {
-        core::EngineFor<BATON_REDUCE_SCATTER, core::Algorithm::push> engine(view, shared, block, blocks);
-        core::reduce_scatter_push<float>(engine, args);
+        core::collective_kernel<BATON_REDUCE_SCATTER, core::Algorithm::push, float>(view, args);
     }
 }
 
@@ -111,7 +103,7 @@ public:
                 one();
             }
         });
-        run([&] { combine_kernel(round_.all, view_, args); });
+        run([&] { combine_kernel(round_.is_allreduce, view_, args); });
         beside.join();
     }
     void after_pushes() {}
@@ -153,13 +145,13 @@ protected:
     Round draw_round() {
         Round round;
         const std::size_t counts[] = {0, 1, 63, 1024, 5003, 70001, 300007};
-        round.all = size() != 2 || random_() % 2 == 0;
+        round.is_allreduce = size() != 2 || random_() % 2 == 0;
         round.count = counts[random_() % std::size(counts)];
         round.channels = 1 + static_cast<int>(random_() % 4);
         const auto some = [&] { return static_cast<unsigned>(random_() % 3 == 0 ? random_() : 0); };
         round.by_kernel = some();
         // A reduce_scatter makes its result elsewhere then.
-        round.in_place = round.all ? some() : 0;
+        round.in_place = round.is_allreduce ? some() : 0;
         round.seed = random_();
         return round;
     }
@@ -181,7 +173,7 @@ void EmulatedPushes::run(const CommView &view, const Round &round, std::uint32_t
     std::ranges::copy(sent[mine], send_of(view.rank));
 
     CollectiveArgs args;
-    const baton_operation operation = round.all ? BATON_ALLREDUCE : BATON_REDUCE_SCATTER;
+    const baton_operation operation = round.is_allreduce ? BATON_ALLREDUCE : BATON_REDUCE_SCATTER;
     args.arrival = {core::Signature::make(operation, BATON_FLOAT32, BATON_SUM, round.count),
                     node_.name(view.rank, send_of(view.rank)), node_.name(view.rank, recv)};
     args.send = send_of(view.rank);
@@ -200,7 +192,7 @@ void EmulatedPushes::run(const CommView &view, const Round &round, std::uint32_t
     }
     const std::vector<std::byte> sums =
         test::expected_reduction(sent, inputs.send_bytes() / sizeof(float), BATON_FLOAT32, BATON_SUM);
-    const std::size_t from = round.all ? 0 : mine * round.bytes();
+    const std::size_t from = round.is_allreduce ? 0 : mine * round.bytes();
     const auto first = sums.begin() + static_cast<std::ptrdiff_t>(from);
     const std::vector<std::byte> expected(first, first + static_cast<std::ptrdiff_t>(round.bytes()));
     EXPECT_TRUE(test::equal_bytes(expected, {recv, expected.size()})) << "rank " << view.rank << ": " << round.text();
@@ -228,12 +220,12 @@ TEST_P(EmulatedPushes, GiveWhatMpiGives) {
 class EmulatedLongPushes : public EmulatedPushes {};
 TEST_P(EmulatedLongPushes, ComeInPieces) {
     std::vector<Round> rounds;
-    for (const bool all : {true, false}) {
-        if (!all && size() != 2) continue;
+    for (const bool is_allreduce : {true, false}) {
+        if (!is_allreduce && size() != 2) continue;
         const std::size_t part = size() == 2 ? 10 << 20 : 2 << 20;
         Round round;
-        round.all = all;
-        round.count = (all ? static_cast<std::size_t>(size()) : 1) * part / sizeof(float) - 3;
+        round.is_allreduce = is_allreduce;
+        round.count = (is_allreduce ? static_cast<std::size_t>(size()) : 1) * part / sizeof(float) - 3;
         round.channels = 2;
         round.seed = random_();
         ASSERT_LE(static_cast<std::size_t>(size()) * part + guard, area);
@@ -289,7 +281,7 @@ TEST_P(EmulatedPushes, ThatDoNotComeAreMissed) {
         args.bytes = 16384;
         args.arrival = {core::Signature::make(BATON_ALLREDUCE, BATON_FLOAT32, BATON_SUM, 4096),
                         node_.name(view.rank, args.send), node_.name(view.rank, args.recv)};
-        args.arrival.pushes = view.rank == 1 ? 7 : 0;
+        args.arrival.push_number = view.rank == 1 ? 7 : 0;
         args.begun_before = true;
         return args;
     };

@@ -7,7 +7,6 @@
 
 #include "cuda/device.hpp"
 #include "cuda/handles.hpp"
-#include "transport/copy_engine/head.hpp"
 #include "transport/kernel/launch.hpp"
 #include "transport/remote_lists.hpp"
 #include "transport/transport.hpp"
@@ -82,10 +81,9 @@ public:
     static Remote local(const std::byte *pointer) { return const_cast<std::byte *>(pointer); }
 
     bool begin(const Arrival &mine);
-    bool await_all() const { return true; }  // begin() has waited for all
-    template <class F>
-    bool await_all(const F & /*finds*/) const {
-        return true;
+    template <class... Finds>
+    bool await_all(const Finds &.../*finds*/) const {
+        return true;  // begin() has waited for all
     }
 
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes);

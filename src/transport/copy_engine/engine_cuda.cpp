@@ -4,6 +4,7 @@
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
 #include "transport/copy_engine/engine.hpp"
+#include "transport/copy_engine/head.hpp"
 
 namespace baton::core {
 namespace {

@@ -148,9 +148,8 @@ public:
         combine<T>(sources, source_count, count,
                    [&](const T *const *inputs, std::uint64_t first, std::uint64_t elements) {
                        std::byte *const result = result_for(destinations[0] + first * sizeof(T));
-                       T *const results[1] = {reinterpret_cast<T *>(result)};
-                       complete_block<T>(results, 1, accumulators<T>(partial, first), inputs, source_count, elements,
-                                         op, size());
+                       complete_block<T>(reinterpret_cast<T *>(result), accumulators<T>(partial, first), inputs,
+                                         source_count, elements, op, size());
                        for (int index = 0; index < destination_count; ++index) {
                            if (!write(destinations[index] + first * sizeof(T), result, elements * sizeof(T)))
                                return false;

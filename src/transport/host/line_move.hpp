@@ -55,8 +55,7 @@ bool reduce_lines(std::byte *destination, const LinesOf &lines_of, const std::by
             if (theirs != nullptr && !wait_for_epoch(&theirs[line].epoch, epoch, spin)) return false;
             sources[rank] = reinterpret_cast<const T *>(theirs == nullptr ? own + at : theirs[line].data);
         }
-        T *const to[1] = {reinterpret_cast<T *>(destination + at)};
-        reduce_block<T>(to, 1, sources, ranks, size / sizeof(T), op);
+        reduce_block<T>(reinterpret_cast<T *>(destination + at), sources, ranks, size / sizeof(T), op);
         came(line, at, size);
         return true;
     });

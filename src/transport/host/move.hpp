@@ -10,8 +10,8 @@
 #include "transport/element/reduce.hpp"
 #include "util/limits.hpp"
 
-/// The host twins of kernel/move.cuh and kernel/packet_move.cuh: the same names and results, done by the calling thread
-/// alone. Only packets lie in memory in another way.
+/// The host twins of kernel/reduce_block.cuh, kernel/partial_move.cuh and kernel/packet_move.cuh: the same names and
+/// results, done by the calling thread alone. Only packets lie in memory in another way.
 namespace baton::core {
 inline namespace on_host {
 
@@ -90,33 +90,31 @@ void accumulate_block(Accumulator<T> *destination, const Accumulator<T> *partial
     }
 }
 
-/// The last part of a reduction, into element i of every destination, of which there is one at least; `ranks` is what
-/// AVG divides by. A destination may be equal to a source, but not overlap one otherwise.
+/// The last part of a reduction; `ranks` is what AVG divides by. `destination` may be equal to a source, but not
+/// overlap one otherwise.
 template <class T>
-void complete_block(T *const *destinations, int destination_count, const Accumulator<T> *partial,
-                    const T *const *sources, int source_count, std::size_t count, int op, int ranks) {
+void complete_block(T *destination, const Accumulator<T> *partial, const T *const *sources, int source_count,
+                    std::size_t count, int op, int ranks) {
     alignas(64) Accumulator<T> held[reduced_at_once];
     for (std::size_t at = 0; at < count; at += reduced_at_once) {
         const std::size_t size = std::min(reduced_at_once, count - at);
         join_sources<T>(held, partial, sources, source_count, at, size, op);
-        const auto to = [&](int j) { return reinterpret_cast<std::byte *>(destinations[j]) + at * sizeof(T); };
+        std::byte *const to = reinterpret_cast<std::byte *>(destination) + at * sizeof(T);
         // finish() knows three kinds: AVG divides, MIN and MAX leave an element as it is, SUM and PROD are alike.
         if (op == BATON_AVG) {
-            finish_block<T, BATON_AVG>(to(0), held, size, ranks);
+            finish_block<T, BATON_AVG>(to, held, size, ranks);
         } else if (op == BATON_MIN || op == BATON_MAX) {
-            finish_block<T, BATON_MIN>(to(0), held, size, ranks);
+            finish_block<T, BATON_MIN>(to, held, size, ranks);
         } else {
-            finish_block<T, BATON_SUM>(to(0), held, size, ranks);
+            finish_block<T, BATON_SUM>(to, held, size, ranks);
         }
-        for (int j = 1; j < destination_count; ++j) std::memcpy(to(j), to(0), size * sizeof(T));
     }
 }
 
 /// A reduction whole: element i of the sources, one of each rank and in the order of their indices.
 template <class T>
-void reduce_block(T *const *destinations, int destination_count, const T *const *sources, int source_count,
-                  std::size_t count, int op) {
-    complete_block<T>(destinations, destination_count, nullptr, sources, source_count, count, op, source_count);
+void reduce_block(T *destination, const T *const *sources, int source_count, std::size_t count, int op) {
+    complete_block<T>(destination, nullptr, sources, source_count, count, op, source_count);
 }
 
 /// Packets as the host lays them out in the memory of `Packet`s: the payloads side by side, so that they move as memcpy
@@ -179,8 +177,7 @@ bool reduce_packets(T *destination, const PacketsOf &packets_of, const T *own, i
         if (!mine && !wait_for_epoch(theirs.epoch, epoch, spin)) return false;
         sources[rank] = mine ? own : reinterpret_cast<const T *>(theirs.payloads);
     }
-    T *const to[1] = {destination};
-    reduce_block<T>(to, 1, sources, ranks, count, op);
+    reduce_block<T>(destination, sources, ranks, count, op);
     return true;
 }
 

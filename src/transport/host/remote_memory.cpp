@@ -71,7 +71,7 @@ bool in_pieces(std::int32_t process, std::uint64_t bytes, const Transfer &transf
 
 HostRemote HostReach::resolve(const CommView &view, int owner, const BufferRef &buffer) const {
     if (buffer.is_in_region()) {
-        return {region_address(view, owner, buffer, {}), 0};
+        return {region_address(view, owner, buffer, cached_region(view, owner, buffer)), 0};
     }
     return {buffer.address(), same_process || owner == view.rank ? 0 : pids[static_cast<std::size_t>(owner)]};
 }

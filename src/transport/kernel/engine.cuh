@@ -16,7 +16,7 @@ struct KernelShared {
     std::byte *recv_of[max_ranks];
     std::byte *sources[max_ranks];
     std::byte *destinations[max_ranks];
-    std::uint32_t pushes[max_ranks];
+    std::uint32_t push_numbers[max_ranks];
 };
 
 /// The engine of one block. Every method is called by all threads of the block together. See transport.hpp.
@@ -135,12 +135,12 @@ public:
     }
     __device__ bool wait_credits(std::uint64_t step) { return poll_all(&Arena::credit, step, WaitFor::credit); }
 
-    __device__ bool pushes(int peer) const { return shared_.pushes[peer] != 0; }
+    __device__ bool pushes(int peer) const { return shared_.push_numbers[peer] != 0; }
     __device__ bool await_pushed(std::uint32_t pieces) {
         for_each_peer([&](int peer) {
             if (failed_ || !pushes(peer)) return;
-            failed_ = !wait_for_pieces(view_, at(WaitFor::data, peer), view_.own().pushed(peer), shared_.pushes[peer],
-                                       pieces);
+            failed_ = !wait_for_pieces(view_, at(WaitFor::data, peer), view_.own().pushed(peer),
+                                       shared_.push_numbers[peer], pieces);
         });
         return agree();
     }
@@ -227,7 +227,7 @@ private:
         const Packet recv_entry = cached_region(view_, peer, theirs.recv);
         shared_.send_of[peer] = resolve(peer, theirs.send, send_entry);
         shared_.recv_of[peer] = resolve(peer, theirs.recv, recv_entry);
-        shared_.pushes[peer] = theirs.pushes;
+        shared_.push_numbers[peer] = theirs.push_number;
     }
 
     __device__ Remote resolve(int owner, const BufferRef &buffer, const Packet &cached) {

@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(block_threads)
     reduce_kernel(const __grid_constant__ CommView view, std::byte *destination,
                   const __grid_constant__ ReduceSources sources, std::uint64_t count, int op) {
     wait_for_kernel_before();
-    // The memory of a rank that has died may be gone.
+    // What was to come may not have: the result stays untouched.
     if (told_to_give_up(view, abort_word(view, 0))) return;
     const int ranks = view.size;
     const std::uint64_t bytes = count * sizeof(T);
@@ -88,12 +88,7 @@ __global__ void __launch_bounds__(block_threads)
 
 const void *reduce_kernel_of(baton_type type) {
     // [&] captures nothing; without it nvcc warns of T in the lambda's conversion to a function pointer.
-    return dispatch_type(type, [&]<class T>() { return reinterpret_cast<const void *>(&reduce_kernel<T>); });
-}
-
-template <class Kernel>
-const void *address_of(Kernel *kernel) {
-    return reinterpret_cast<const void *>(kernel);
+    return dispatch_type(type, [&]<class T>() { return kernel_address(&reduce_kernel<T>); });
 }
 
 }  // namespace
@@ -121,24 +116,25 @@ void launch_sync(const CommView &view, const Arrival &mine, const SyncActions &a
                  cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), const_cast<Arrival *>(&mine),
                          const_cast<SyncActions *>(&actions)};
-    launch(address_of(&sync_kernel), channels, block_threads, arguments, SyncDomain::remote, stream,
+    launch(kernel_address(&sync_kernel), channels, block_threads, arguments, SyncDomain::remote, stream,
            "launching a synchronisation kernel");
 }
 
 void launch_copy(std::byte *destination, const std::byte *source, std::uint64_t bytes, int blocks, SyncDomain domain,
                  cudaStream_t stream) {
     void *arguments[] = {&destination, &source, &bytes};
-    launch(address_of(&copy_kernel), blocks, block_threads, arguments, domain, stream, "launching a copy kernel");
+    launch(kernel_address(&copy_kernel), blocks, block_threads, arguments, domain, stream, "launching a copy kernel");
 }
 
 void launch_signal(const CommView &view, int window, int target, cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &window, &target};
-    launch(address_of(&signal_kernel), 1, 1, arguments, SyncDomain::of_stream, stream, "launching a signal kernel");
+    launch(kernel_address(&signal_kernel), 1, 1, arguments, SyncDomain::of_stream, stream, "launching a signal kernel");
 }
 
 void launch_wait_signal(const CommView &view, int window, int source, std::uint64_t signals, cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &window, &source, &signals};
-    launch(address_of(&wait_signal_kernel), 1, 1, arguments, SyncDomain::of_stream, stream, "launching a wait kernel");
+    launch(kernel_address(&wait_signal_kernel), 1, 1, arguments, SyncDomain::of_stream, stream,
+           "launching a wait kernel");
 }
 
 void launch_reduce(const CommView &view, std::byte *destination, const ReduceSources &sources, std::uint64_t count,
@@ -153,13 +149,14 @@ void launch_reduce(const CommView &view, std::byte *destination, const ReduceSou
 void launch_probe(const CommView &view, std::uint64_t value, bool verify, std::uint64_t *unreached,
                   cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view), &value, &verify, &unreached};
-    launch(address_of(&probe_kernel), 1, max_ranks, arguments, SyncDomain::of_stream, stream,
+    launch(kernel_address(&probe_kernel), 1, max_ranks, arguments, SyncDomain::of_stream, stream,
            "launching the probe kernel");
 }
 
 std::vector<const void *> transport_kernels() {
-    std::vector<const void *> kernels{address_of(&sync_kernel), address_of(&copy_kernel), address_of(&signal_kernel),
-                                      address_of(&wait_signal_kernel), address_of(&probe_kernel)};
+    std::vector<const void *> kernels{kernel_address(&sync_kernel), kernel_address(&copy_kernel),
+                                      kernel_address(&signal_kernel), kernel_address(&wait_signal_kernel),
+                                      kernel_address(&probe_kernel)};
     for (int type = 0; type < BATON_TYPE_COUNT; ++type)
         kernels.push_back(reduce_kernel_of(static_cast<baton_type>(type)));
     return kernels;

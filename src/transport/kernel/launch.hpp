@@ -38,6 +38,12 @@ enum class SyncDomain {
     remote
 };
 
+/// A kernel as launch() takes it.
+template <class Kernel>
+const void *kernel_address(Kernel *kernel) {
+    return reinterpret_cast<const void *>(kernel);
+}
+
 /// Launches return after enqueueing and throw BATON_ERR_CUDA.
 void launch(const void *kernel, int blocks, int threads, void **arguments, SyncDomain domain, cudaStream_t stream,
             const char *name);

@@ -11,7 +11,7 @@
 /// (line_run.cuh).
 ///
 /// All threads of a one-dimensional block of whole warps call with the same arguments. A call that waits answers for
-/// the calling warp only: the block's answer is __syncthreads_and() of it. Taking is for the first `takers` threads,
+/// the calling warp only: the block's answer is agree() of it (block.cuh). Taking is for the first `takers` threads,
 /// whole warps, so that the others may do something else meanwhile.
 namespace baton::core {
 inline namespace on_device {
@@ -19,19 +19,15 @@ inline namespace on_device {
 /// Lines that a thread has under way at once: enough to hide a flight.
 inline constexpr int lines_at_once = 4;
 
-/// The first lines of a part that a thread sends, held while something else is waited for.
-struct LinesAhead {
-    LineWords words[lines_at_once];
-};
-__device__ inline void load_ahead(LinesAhead &ahead, const std::byte *from, std::uint64_t bytes) {
+/// The first lines of a part that a thread sends, to be held while something else is waited for.
+__device__ inline void load_ahead(LineWords (&words)[lines_at_once], const std::byte *from, std::uint64_t bytes) {
     const LineRuns<lines_at_once> runs(1, bytes, blockDim.x);
-    if (runs.more()) load_run(ahead.words, from, LineRun<lines_at_once>(runs.run(), bytes), is_unaligned(from, bytes));
+    if (runs.more()) load_run(words, from, LineRun<lines_at_once>(runs.run(), bytes), is_unaligned(from, bytes));
 }
 /// Sends a part, whose first lines load_ahead() has loaded, to lines at `to`.
-__device__ inline void put_lines(DataLine *to, LinesAhead &ahead, const std::byte *from, std::uint64_t bytes,
-                                 std::uint64_t epoch) {
+__device__ inline void put_lines(DataLine *to, LineWords (&words)[lines_at_once], const std::byte *from,
+                                 std::uint64_t bytes, std::uint64_t epoch) {
     const bool unaligned = is_unaligned(from, bytes);
-    LineWords(&words)[lines_at_once] = ahead.words;
     for (LineRuns<lines_at_once> runs(1, bytes, blockDim.x); runs.more();) {
         const LineRun<lines_at_once> run(runs.run(), bytes);
         stamp(words, epoch);

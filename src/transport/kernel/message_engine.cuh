@@ -45,9 +45,8 @@ public:
         }
     }
 
-    /// Takes the first words of what the channel's first put() will send, while the number is on its way.
+    /// Takes the first words of what put() will send, while the number is on its way.
     __device__ void load_ahead(const std::byte *source, std::uint64_t bytes) {
-        ahead_of_ = source;
 #pragma unroll
         for (int k = 0; k < words_ahead; ++k) {
             const std::size_t i = threadIdx.x + k * blockDim.x;
@@ -57,7 +56,8 @@ public:
     __device__ void load_lines_ahead(const std::byte *source, std::uint64_t bytes) {
         core::load_ahead(lines_ahead_, source, bytes);
     }
-    /// The number of the message: `count` of its pair came before this launch, and it is the `number`-th in the launch.
+    /// The number of the message: `shared_.counted` of its pair came before this launch, and it is the `number`-th in
+    /// the launch.
     __device__ std::uint64_t open(std::uint64_t number) {
         if (threadIdx.x == 0) take_count();
         if (threadIdx.x < message_slots) shared_.left[threadIdx.x] = left_;
@@ -133,21 +133,18 @@ public:
     __device__ void copy_from(std::byte *destination, const Remote &source, std::uint64_t bytes) {
         copy(destination, source, bytes);
     }
-    /// Into the peer's slot for this rank, from packet `place` on.
+    /// Into the peer's slot for this rank, from packet `place` on; load_ahead() has loaded the first words.
     __device__ void put(int slot, std::uint64_t place, const std::byte *source, std::uint64_t bytes,
                         std::uint64_t epoch) {
         if (failed_) return;
         Packet *const destination = view_.arena(peer_).eager_buffer(view_.rank, slot) + place;
         std::size_t sent = 0;
-        if (source == ahead_of_) {
 #pragma unroll
-            for (int k = 0; k < words_ahead; ++k, sent += blockDim.x) {
-                const std::size_t i = threadIdx.x + sent;
-                if (i < packets_for(bytes)) store_packet(destination + i, ahead_[k], epoch);
-            }
-            ahead_of_ = nullptr;
-            if (sent >= packets_for(bytes)) return;
+        for (int k = 0; k < words_ahead; ++k, sent += blockDim.x) {
+            const std::size_t i = threadIdx.x + sent;
+            if (i < packets_for(bytes)) store_packet(destination + i, ahead_[k], epoch);
         }
+        if (sent >= packets_for(bytes)) return;
         put_packets(destination + sent, source + sent * packet_payload, bytes - sent * packet_payload, epoch);
     }
     /// Out of this rank's slot for the peer.
@@ -265,9 +262,8 @@ private:
     int channels_;
     bool failed_ = false;  // this thread, until agree()
     static constexpr int words_ahead = 2;
-    const std::byte *ahead_of_ = nullptr;
     std::uint64_t ahead_[words_ahead];
-    LinesAhead lines_ahead_;
+    LineWords lines_ahead_[lines_at_once];
 };
 
 }  // namespace baton::core

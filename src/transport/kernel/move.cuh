@@ -8,8 +8,7 @@
 /// Copying by one block. All threads of a one-dimensional block call with the same arguments; nobody waits inside, so
 /// the caller puts its barriers around. The results of one thread's stores are published by the caller's release.
 /// Pointers may have any alignment, be local or of a peer; sizes may exceed 4 GiB. Why loads and stores look as they do
-/// is written in ptx.cuh. The names are those of host/move.hpp, in an inline namespace, so that shared code
-/// finds the ones of the header that its file includes.
+/// is written in ptx.cuh.
 namespace baton::core {
 inline namespace on_device {
 

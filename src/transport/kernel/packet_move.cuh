@@ -9,7 +9,7 @@
 
 /// Data that carries its own flags (sync/packet.hpp), sent and taken by one block. All threads of a one-dimensional
 /// block call with the same arguments. A call that waits answers for the calling thread only: the block's answer is
-/// __syncthreads_and() of it, and a thread that gave up leaves its part of the destination unwritten. Taking is for the
+/// agree() of it (block.cuh), and a thread that gave up leaves its part of the destination unwritten. Taking is for the
 /// first `takers` threads, so that a warp may do something else meanwhile.
 namespace baton::core {
 inline namespace on_device {

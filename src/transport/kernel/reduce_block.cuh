@@ -6,7 +6,9 @@
 #include "transport/element/lanes.hpp"
 #include "transport/kernel/move.cuh"
 
-/// Reducing by one block, called as what is in move.cuh.
+/// Reducing by one block, called as what is in move.cuh. Some names here and in partial_move.cuh and packet_move.cuh
+/// are those of host/move.hpp too: inline namespaces keep them apart for the linker of a program that has both, and for
+/// a file that includes both.
 namespace baton::core {
 inline namespace on_device {
 
