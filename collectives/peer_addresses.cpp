@@ -106,7 +106,7 @@ std::byte *PeerAddresses::destination_of(const Message &send, Traffic traffic, b
 bool PeerAddresses::find(int peer, const BufferRef &buffer, Copies which, std::byte **address) const {
     if (!buffer.is_in_region()) return true;
     auto *base = static_cast<std::byte *>(
-        peers_.address_for_copies(peer, static_cast<std::uint32_t>(buffer.slot()), buffer.generation, which));
+        peers_.address_for_copies(peer, {static_cast<std::uint32_t>(buffer.slot()), buffer.generation}, which));
     if (base == nullptr) return false;
     *address = base + buffer.offset();
     return true;

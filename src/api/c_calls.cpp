@@ -31,7 +31,7 @@ baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stre
             find_stream(*again, stream);
             return memory_of(check(its_turn));
         };
-        group.add_call(once_more(name, memory_of(request), recheck), found,
+        group.add_call(check_at_end(name, memory_of(request), recheck), found,
                        [request, on](const Turn &at_end) { at_end.issuer().run(request, on.get()); });
     });
 }
@@ -154,7 +154,7 @@ baton_result baton_group_drop(void) {
 baton_result baton_explain(baton_comm_t comm, baton_operation operation, size_t count, baton_type type, baton_op op,
                            const void *sendbuf, const void *recvbuf, char *text, size_t size) {
     return guarded("baton_explain", [&] {
-        if (text == nullptr) fail(BATON_ERR_ARGUMENT, "text is NULL");
+        require_pointer(text, "text");
         if (size == 0) fail(BATON_ERR_ARGUMENT, "size is 0");
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const auto turn = found->turn_unless_destroyed();

@@ -2,6 +2,7 @@
 
 #include "api/calls.hpp"
 #include "api/error_state.hpp"
+#include "bootstrap/mpi_bootstrap.hpp"
 #include "comm/api_struct.hpp"
 #include "comm/config.hpp"
 #include "transport/host/host_stream.hpp"
@@ -24,11 +25,6 @@ std::shared_ptr<HostStream> require_host_stream(std::shared_ptr<HostStream> foun
         fail(BATON_ERR_ARGUMENT, "stream is {}, which is no host stream (never created, or destroyed){}", stream,
              remark);
     return found;
-}
-
-template <class T>
-void require_pointer(const T *pointer, const char *name) {
-    if (pointer == nullptr) fail(BATON_ERR_ARGUMENT, "{} is NULL", name);
 }
 
 }  // namespace
@@ -90,7 +86,6 @@ baton_result baton_config_init_sized(baton_config *config, size_t size) {
 baton_result baton_comm_create(MPI_Comm mpi_comm, const baton_config *config, baton_comm_t *comm) {
     return guarded("baton_comm_create", [&] {
         require_mpi();
-        if (mpi_comm == MPI_COMM_NULL) fail(BATON_ERR_ARGUMENT, "mpi_comm is MPI_COMM_NULL");
         std::optional<CommTable::Reservation> handle;
         const auto prepare = [&] {
             require_pointer(comm, "comm");
@@ -196,8 +191,8 @@ baton_result baton_register(baton_comm_t comm, void *pointer, size_t bytes) {
         const auto turn = found->turn();
         if (bytes == 0) fail(BATON_ERR_ARGUMENT, "bytes is 0");
         require_pointer(pointer, "pointer");
-        turn.buffers().check(pointer, bytes, "pointer");
-        turn.issuer().run_local([&] { turn.registry().add(pointer, bytes); });
+        const PointerInfo info = turn.buffers().check(pointer, bytes, "pointer");
+        turn.issuer().run_local([&] { turn.registry().add(info, pointer, bytes); });
     });
 }
 

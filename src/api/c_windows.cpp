@@ -37,7 +37,7 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
             const StreamRef queue = find_stream(*again->comm, stream);
             return std::array{make(its_turn, *again->window, queue.get()).buffer};
         };
-        group.add_call(once_more(name, std::array{call.buffer}, recheck), found->comm, run);
+        group.add_call(check_at_end(name, std::array{call.buffer}, recheck), found->comm, run);
     });
 }
 
@@ -81,8 +81,8 @@ baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t
         // Where this throws, no rank gets a window. So memory for the handle is taken here: a rank that found none
         // later would have a window that it cannot destroy, which only all ranks can.
         const auto prepare = [&] {
-            if (window == nullptr) fail(BATON_ERR_ARGUMENT, "window is NULL");
-            if (base == nullptr) fail(BATON_ERR_ARGUMENT, "base is NULL");
+            require_pointer(window, "window");
+            require_pointer(base, "base");
             named = std::make_shared<WindowHandle>(WindowHandle{found, nullptr});
             handle.emplace(windows());
         };
@@ -106,7 +106,7 @@ baton_result baton_window_destroy(baton_window_t window) {
 
 baton_result baton_window_pointer(baton_window_t window, int peer, void **pointer) {
     return guarded("baton_window_pointer", [&] {
-        if (pointer == nullptr) fail(BATON_ERR_ARGUMENT, "pointer is NULL");
+        require_pointer(pointer, "pointer");
         const std::shared_ptr<WindowHandle> found = find_window(window);
         require_rank(*found->comm, peer, "peer");
         *pointer = found->window->pointers[static_cast<std::size_t>(peer)];

@@ -19,6 +19,11 @@ void require_mpi();
 /// Before threads are made without MPI: a child would inherit their work, but not them.
 void note_threads() noexcept;
 
+/// Throws BATON_ERR_ARGUMENT for a null pointer, which the call names `name`.
+inline void require_pointer(const void *pointer, const char *name) {
+    if (pointer == nullptr) fail(BATON_ERR_ARGUMENT, "{} is NULL", name);
+}
+
 /// Runs one call of the C API that may come after MPI_Finalize, too: exceptions become a result and a message that
 /// starts with the call's name.
 template <class Body>

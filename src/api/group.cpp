@@ -91,9 +91,9 @@ void Group::drop() {
     depth_ = 0;
     const Collected dropped = std::exchange(collected_, {});
     const auto abort = [](Communicator &comm) {
-        comm.give_up_after(failure_of(BATON_ERR_ABORTED,
-                                      "rank {} dropped a group with calls on this communicator (baton_group_drop)",
-                                      comm.rank()));
+        comm.break_with(failure_of(BATON_ERR_ABORTED,
+                                   "rank {} dropped a group with calls on this communicator (baton_group_drop)",
+                                   comm.rank()));
     };
     for (const Messages &one : dropped.messages) abort(*one.on.comm);
     for (const Step &call : dropped.calls) abort(*call.comm);
@@ -159,7 +159,7 @@ void Group::issue(std::vector<Step> &steps) {
             step->state = Step::State::issued;
         } catch (const std::exception &failure) {
             step->state = Step::State::refused;
-            if (has(Step::State::issued)) step->comm->give_up_after(failure);
+            if (has(Step::State::issued)) step->comm->break_with(failure);
             if (!first) first = std::current_exception();
         }
     }

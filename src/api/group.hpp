@@ -112,7 +112,7 @@ inline constexpr const char *replaced_memory = "is other memory: it was freed, a
 /// What a group does at its end for a collected call: `recheck` makes the call's checks once more, and returns the
 /// buffers that it finds.
 template <std::size_t n, class Recheck>
-Group::Check once_more(const char *name, const std::array<PointerInfo, n> &buffers, const Recheck &recheck) {
+Group::Check check_at_end(const char *name, const std::array<PointerInfo, n> &buffers, const Recheck &recheck) {
     return [=] {
         try {
             if (recheck() != buffers) fail(BATON_ERR_ARGUMENT, "buffer {}", replaced_memory);

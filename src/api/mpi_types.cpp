@@ -108,14 +108,14 @@ extern "C" {
 
 baton_result baton_type_from_mpi(MPI_Datatype datatype, baton_type *type) {
     return baton::core::guarded("baton_type_from_mpi", [&] {
-        if (type == nullptr) baton::core::fail(BATON_ERR_ARGUMENT, "type is NULL");
+        baton::core::require_pointer(type, "type");
         *type = baton::core::type_from(datatype);
     });
 }
 
 baton_result baton_op_from_mpi(MPI_Op mpi_op, baton_op *op) {
     return baton::core::guarded("baton_op_from_mpi", [&] {
-        if (op == nullptr) baton::core::fail(BATON_ERR_ARGUMENT, "op is NULL");
+        baton::core::require_pointer(op, "op");
         *op = baton::core::op_from(mpi_op);
     });
 }

@@ -4,20 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include <mpi.h>
-
 #include "util/failure.hpp"
-#include "util/process_watch.hpp"
 
 namespace baton::core {
-
-class MpiFarewell;
-struct MpiRequests;
 
 /// How the ranks find each other, used at creation, at destruction and by window calls only: never on the path of an
 /// operation, never by the service thread. Not thread-safe. Calls are collective and in the same order on all ranks.
@@ -80,83 +72,6 @@ protected:
 
 private:
     Watch watch_;
-};
-
-/// Over a private duplicate of `comm`, which connect() makes. Throws BATON_ERR_UNSUPPORTED where `comm` is an
-/// inter-communicator or has more than 64 ranks; connect() does, naming the hosts, where the ranks are not all on one.
-/// The destructor frees the duplicate unless abandon() was called (a broken communicator must not wait for dead ranks)
-/// or MPI is finalized.
-///
-/// A wait for a process that has ended throws BATON_ERR_PEER_DEAD half a second later, for what it sent last may be
-/// under way. Its waits are nonblocking collectives that are tested. MPI cannot cancel or free one that is active, so a
-/// wait that was given up leaks its requests, its buffers and the duplicate: MPI may write to the buffers until
-/// MPI_Finalize. From connect() until nobody_gives_up_any_more() a receive for last words is posted on the duplicate;
-/// what somebody has sent and MPI still has leaks.
-class MpiBootstrap final : public Bootstrap {
-public:
-    explicit MpiBootstrap(MPI_Comm comm);  // `comm` must live until connect() has returned
-    ~MpiBootstrap() override;
-    MpiBootstrap(const MpiBootstrap &) = delete;
-    MpiBootstrap &operator=(const MpiBootstrap &) = delete;
-
-    int rank() const override { return rank_; }
-    int size() const override { return size_; }
-    int all_ranks() const override;
-    void connect() override;
-    std::vector<int> missing() const override;
-    void allgather(const void *mine, std::size_t bytes, void *all) override;
-    void barrier() override;
-    bool same_process() const override { return false; }
-    void give_up(const Failure &failure) noexcept override;
-    void nobody_gives_up_any_more() noexcept override;
-    bool abandon(std::chrono::nanoseconds patience) override;
-
-private:
-    struct Present;
-    /// Another rank's process, once it has come to a roll.
-    struct Watched {
-        int rank;
-        ProcessWatch watch;
-        std::optional<Clock::time_point> ended_at;
-    };
-    /// Takes `active` only where the wait is given up.
-    void wait(std::unique_ptr<MpiRequests> &active, const char *what);
-    void call_the_roll(const Present &mine, std::unique_ptr<MpiRequests> &active);
-    void look_and_listen(Clock::time_point since);
-    void look_for_dead(Clock::time_point now);
-    void duplicate(std::unique_ptr<MpiRequests> &active);
-    void require_one_host();
-
-    const MPI_Comm users_;
-    MPI_Comm comm_ = MPI_COMM_NULL;
-    const MpiRequests *roll_ = nullptr;  // while it is called
-    std::vector<Watched> watches_;
-    std::unique_ptr<MpiFarewell> farewell_;  // once there is a duplicate
-    int rank_ = 0;
-    int size_ = 0;
-    bool abandoned_ = false;
-};
-
-/// Ranks as threads of one process, for tests without a launcher. make(n) gives n connected ends, one per thread. A
-/// wait that was given up is taken back: no later wait of the others counts it.
-class ThreadBootstrap final : public Bootstrap {
-public:
-    static std::vector<std::unique_ptr<ThreadBootstrap>> make(int size);
-    ~ThreadBootstrap() override;
-
-    int rank() const override { return rank_; }
-    int size() const override;
-    void allgather(const void *mine, std::size_t bytes, void *all) override;
-    void barrier() override;
-    bool same_process() const override { return true; }
-    void give_up(const Failure &failure) noexcept override;
-    bool abandon(std::chrono::nanoseconds patience) override;
-
-private:
-    struct Shared;
-    ThreadBootstrap(std::shared_ptr<Shared> shared, int rank);
-    std::shared_ptr<Shared> shared_;
-    int rank_;
 };
 
 }  // namespace baton::core

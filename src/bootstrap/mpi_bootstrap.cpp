@@ -1,3 +1,5 @@
+#include "bootstrap/mpi_bootstrap.hpp"
+
 #include <fmt/ranges.h>
 #include <sched.h>
 
@@ -12,7 +14,6 @@
 #include <utility>
 
 #include "bootstrap/agree.hpp"
-#include "bootstrap/bootstrap.hpp"
 #include "bootstrap/mpi_farewell.hpp"
 #include "bootstrap/mpi_requests.hpp"
 #include "util/environment.hpp"
@@ -83,12 +84,6 @@ struct MpiBootstrap::Present {
 };
 
 MpiBootstrap::MpiBootstrap(MPI_Comm comm) : users_(comm) {
-    int initialized = 0;
-    int finalized = 0;
-    check_mpi(MPI_Initialized(&initialized), "MPI_Initialized");
-    check_mpi(MPI_Finalized(&finalized), "MPI_Finalized");
-    if (initialized == 0) fail(BATON_ERR_ARGUMENT, "mpi_comm: MPI_Init has not been called");
-    if (finalized != 0) fail(BATON_ERR_ARGUMENT, "mpi_comm: MPI_Finalize has been called");
     if (comm == MPI_COMM_NULL) fail(BATON_ERR_ARGUMENT, "mpi_comm is MPI_COMM_NULL");
     int inter = 0;
     check_mpi(MPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");

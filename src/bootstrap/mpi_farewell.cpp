@@ -31,7 +31,7 @@ std::optional<Failure> MpiFarewell::test_receive() try {
     if (done == 0) return std::nullopt;
     ToldFailure words;
     std::memcpy(&words, in_flight_->received.data(), sizeof words);
-    return given_up(words);
+    return failure_of(words);
 } catch (const Failure &error) {
     return error;
 }

@@ -1,8 +1,9 @@
+#include "bootstrap/thread_bootstrap.hpp"
+
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
 
-#include "bootstrap/bootstrap.hpp"
 #include "bootstrap/told_failure.hpp"
 #include "util/failure.hpp"
 
@@ -52,9 +53,9 @@ void ThreadBootstrap::allgather(const void *mine, std::size_t bytes, void *all) 
     const auto *block = static_cast<const std::byte *>(mine);
     blocks[static_cast<std::size_t>(rank_)].assign(block, block + bytes);
     const auto all_here = [&] { return shared_->round != round; };
-    const auto require_heard_none = [&] {
+    const auto throw_if_heard = [&] {
         const std::lock_guard again(shared_->mutex);
-        if (shared_->last_words.any()) throw given_up(shared_->last_words);
+        if (shared_->last_words.any()) throw failure_of(shared_->last_words);
     };
     if (++shared_->arrived == shared_->size) {
         shared_->arrived = 0;
@@ -65,7 +66,7 @@ void ThreadBootstrap::allgather(const void *mine, std::size_t bytes, void *all) 
         lock.unlock();
         try {
             call_watch(start);
-            require_heard_none();
+            throw_if_heard();
             lock.lock();
         } catch (...) {
             lock.lock();

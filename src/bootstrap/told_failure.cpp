@@ -10,7 +10,7 @@ void ToldFailure::set(int rank_that_fails, const Failure &failure) noexcept {
     copy_text(text, failure.what());
 }
 
-Failure given_up(const ToldFailure &words) noexcept {
+Failure failure_of(const ToldFailure &words) noexcept {
     return failure_of(static_cast<baton_result>(words.code), "rank {} has given up: {}", words.rank, words.text);
 }
 

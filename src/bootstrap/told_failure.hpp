@@ -18,6 +18,6 @@ struct ToldFailure {
 };
 
 /// What the others report of a rank that has given up (Bootstrap::give_up).
-Failure given_up(const ToldFailure &words) noexcept;
+Failure failure_of(const ToldFailure &words) noexcept;
 
 }  // namespace baton::core

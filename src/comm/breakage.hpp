@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
@@ -52,6 +53,19 @@ public:
     /// This rank has found a reason. The first one counts, whoever calls later. During creation nobody is told: the
     /// ranks meet anyway. Needs no memory, so that the others hear of it where that is what has run out.
     void break_with(const Failure &reason) noexcept { take_over({reason, true}); }
+
+    /// For what a call has to end whatever fails: the failure of `step` breaks the communicator, and is returned, to be
+    /// thrown when the rest of the call is done.
+    template <class Step>
+    std::exception_ptr break_if_it_fails(const Step &step) {
+        try {
+            step();
+            return nullptr;
+        } catch (const std::exception &failure) {
+            break_with(as_failure(failure));
+            return std::current_exception();
+        }
+    }
 
     /// Takes over what this rank's waiters or other ranks have found since. From calls, state queries and tick().
     void catch_up(Caller caller) noexcept;

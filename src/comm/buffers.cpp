@@ -83,14 +83,14 @@ void Buffers::check_end(const PointerInfo &info, const void *pointer, std::uint6
 Buffers::Reached Buffers::Use::reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes,
                                      bool stages) {
     auto *address = static_cast<std::byte *>(const_cast<void *>(pointer));
-    if (bytes == 0) return {{}, address, false};
+    if (bytes == 0) return {{}, address};
     const PointerInfo info = checked.kind != PointerInfo::Kind::invalid ? checked : buffers_.domain_.classify(pointer);
-    if (buffers_.goes_by_address(info)) return {BufferRef::at_address(pointer), address, false};
+    if (buffers_.goes_by_address(info)) return {BufferRef::at_address(pointer), address};
     const RegionRegistry::Location location = buffers_.registry_.locate(info, pointer, bytes);
     const BufferRef name = buffers_.name_of(location, pointer);
-    if (name.names_a_buffer() || !stages) return {name, address, false};
+    if (name.names_a_buffer() || !stages) return {name, address};
     const StagingPool::Piece piece = buffers_.for_peers_.take(bytes);
-    return {BufferRef::in_region(piece.published.slot, piece.published.generation, piece.offset), piece.pointer, true};
+    return {BufferRef::in_region(piece.published, piece.offset), piece.pointer};
 }
 
 BufferRef Buffers::mapped(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const {
@@ -101,13 +101,12 @@ BufferRef Buffers::mapped(const void *pointer, const PointerInfo &checked, std::
 BufferRef Buffers::at_hand(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const {
     if (bytes == 0 || checked.kind == PointerInfo::Kind::invalid) return {};
     if (goes_by_address(checked)) return BufferRef::at_address(pointer);
-    bool known = false;
-    const RegionRegistry::Location location = registry_.peek(checked, pointer, bytes, &known);
-    return known ? name_of(location, pointer) : BufferRef{};
+    const auto known = registry_.peek(checked, pointer, bytes);
+    return known ? name_of(*known, pointer) : BufferRef{};
 }
 
 BufferRef Buffers::name_of(const RegionRegistry::Location &location, const void *pointer) const {
-    if (location.direct) return BufferRef::in_region(location.slot, location.generation, location.offset);
+    if (location.direct) return BufferRef::in_region(location.place, location.offset);
     // On the host it has an address all the same; what a peer could not map, it could not map staging instead of.
     return domain_.on_gpu() ? BufferRef{} : BufferRef::at_address(pointer);
 }
@@ -117,12 +116,12 @@ std::string Buffers::describe(const void *pointer, std::uint64_t bytes, bool sta
     const PointerInfo info = domain_.classify(pointer);
     if (info.kind == PointerInfo::Kind::invalid) return "not allocated memory";
     if (goes_by_address(info)) return "reached by its address (single copy)";
-    bool known = false;
-    const RegionRegistry::Location location = registry_.peek(info, pointer, bytes, &known);
+    const auto known = registry_.peek(info, pointer, bytes);
     if (!known) return "zero copy once registered (at first use)";
-    if (location.direct) return fmt::format("zero copy (region {}, generation {})", location.slot, location.generation);
-    if (!domain_.on_gpu()) return "reached by its address (single copy): " + location.reason;
-    return (stages ? "staged through Baton's memory: " : "not reached by peers: ") + location.reason;
+    if (known->direct)
+        return fmt::format("zero copy (region {}, generation {})", known->place.slot, known->place.generation);
+    if (!domain_.on_gpu()) return "reached by its address (single copy): " + known->reason;
+    return (stages ? "staged through Baton's memory: " : "not reached by peers: ") + known->reason;
 }
 
 }  // namespace baton::core

@@ -32,7 +32,6 @@ public:
     struct Reached {
         BufferRef ref;
         std::byte *pointer = nullptr;  // where the operation works: the buffer, or staging
-        bool staged = false;
     };
     /// What a call needs of its buffers; staging is given back at its end. One at a time, since the communicator's
     /// calls run one after another.

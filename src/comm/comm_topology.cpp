@@ -33,12 +33,15 @@ std::string first_refusal(const Override &said, const Snapshot &machine, const s
     return "";
 }
 
+topology::CommAdvice advise(const Snapshot &machine, const std::vector<int> &gpu_of_rank) {
+    return advise_communicator(machine, make_graph(machine), gpu_of_rank);
+}
+
 CommTopology with_links(const std::optional<Override> &said, const Snapshot &machine,
-                        const std::vector<int> &gpu_of_rank, const std::vector<std::string> &gpus,
-                        topology::CommAdvice *advice) {
+                        const topology::CommAdvice &advice, const std::vector<int> &gpu_of_rank,
+                        const std::vector<std::string> &gpus) {
     CommTopology result;
-    *advice = advise_communicator(machine, make_graph(machine), gpu_of_rank);
-    result.links = links_of(*advice);
+    result.links = links_of(advice);
     if (said) result.refusal = first_refusal(*said, machine, gpu_of_rank, gpus);
     return result;
 }
@@ -49,8 +52,8 @@ CommTopology as_said_of_ranks(const Override &said) {
     std::iota(each.begin(), each.end(), 0);
     std::vector<std::string> names;
     for (const int rank : each) names.push_back(fmt::format("rank {}", rank));
-    topology::CommAdvice advice;
-    return with_links(said, apply_override(said, {}), each, names, &advice);
+    const Snapshot machine = apply_override(said, {});
+    return with_links(said, machine, advise(machine, each), each, names);
 }
 
 std::string not_for(const Override &said, const std::string &communicator) {
@@ -88,10 +91,10 @@ CommTopology gpu_topology(const std::optional<Override> &given, Snapshot machine
     std::vector<int> gpu_of_rank;
     for (const std::string &uuid : uuids) gpu_of_rank.push_back(find_gpu(machine, uuid));
     // Whether lines may be used depends on what the machine says of its links: an override can only forbid them.
-    const bool may_be_linked = !of_gpus || advise_communicator(machine, make_graph(machine), gpu_of_rank).fully_linked;
+    const bool may_be_linked = !of_gpus || advise(machine, gpu_of_rank).fully_linked;
     if (of_gpus) machine = apply_override(*given, std::move(machine));
-    topology::CommAdvice advice;
-    CommTopology result = with_links(of_gpus ? given : std::nullopt, machine, gpu_of_rank, uuids, &advice);
+    const topology::CommAdvice advice = advise(machine, gpu_of_rank);
+    CommTopology result = with_links(of_gpus ? given : std::nullopt, machine, advice, gpu_of_rank, uuids);
     if (given && !of_gpus) {
         if (given->ranks == static_cast<int>(uuids.size())) {
             result = as_said_of_ranks(*given);

@@ -31,6 +31,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
       windows_(parts_, *bootstrap_, meetings_, breakage_, issuer_) {
     parts_.view.rank = bootstrap_->rank();
     parts_.view.size = bootstrap_->size();
+    if (rank() == 0) warn_of_unknown_variables();
     baton_config config{};
     std::exception_ptr wrong_settings;  // thrown where all ranks are connected and learn of it
     try {
@@ -95,13 +96,8 @@ void Communicator::shut_down() {
     std::exception_ptr broken_here;
     const auto wait_for_all = [&](const std::function<void()> &body) {
         if (!in_step) return;
-        try {
-            meetings_.together(body);
-        } catch (const std::exception &failure) {
-            in_step = false;
-            broken_here = std::current_exception();
-            breakage_.break_with(as_failure(failure));
-        }
+        broken_here = breakage_.break_if_it_fails([&] { meetings_.together(body); });
+        in_step = !broken_here;
     };
     meetings_.enter(Meetings::Call::comm_destroy);
     wait_for_all([] {});

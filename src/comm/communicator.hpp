@@ -47,7 +47,7 @@ public:
     void abort();
     /// Breaks it, with the failure's code and words: this rank has issued a part of what its peers wait for, and the
     /// failure has kept it from issuing the rest.
-    void give_up_after(const std::exception &failure) noexcept { breakage_.break_with(as_failure(failure)); }
+    void break_with(const std::exception &failure) noexcept { breakage_.break_with(as_failure(failure)); }
 
 private:
     friend class Turn;

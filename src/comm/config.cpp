@@ -1,8 +1,10 @@
 #include "comm/config.hpp"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -19,9 +21,32 @@
 #include "util/byte_count.hpp"
 #include "util/environment.hpp"
 #include "util/failure.hpp"
+#include "util/log.hpp"
 
 namespace baton::core {
 namespace {
+
+/// docs/environment.md has them, and those of the tests, which start with BATON_TEST_.
+constexpr std::string_view known_variables[] = {
+    "BATON_TRANSPORT",
+    "BATON_TIMEOUT",
+    "BATON_MAX_CHANNELS",
+    "BATON_PACKET_LIMIT",
+    "BATON_LINES",
+    "BATON_COPY_ENGINE_LIMIT",
+    "BATON_TUNING",
+    "BATON_TOPOLOGY",
+    "BATON_SEGMENT",
+    "BATON_P2P",
+    "BATON_LOG",
+    "BATON_NCCL_LIBRARY",
+    "BATON_TOPOLOGY_SAMPLES",
+    "BATON_UPDATE_GOLDEN",
+    // Nothing of Baton's reads these: where it is installed, as environment modules and spack say.
+    "BATON_DIR",
+    "BATON_HOME",
+    "BATON_ROOT",
+};
 
 constexpr std::size_t least_segment = 4096;
 constexpr std::size_t largest_segment = std::size_t{1} << 30;
@@ -38,6 +63,12 @@ constexpr Choice transports[] = {{"auto", BATON_TRANSPORT_AUTO},
                                  {"zero_sm", BATON_TRANSPORT_ZERO_SM}};
 constexpr Choice lines_choices[] = {{"auto", BATON_LINES_AUTO}, {"off", BATON_LINES_OFF}};
 constexpr Choice p2p_choices[] = {{"auto", BATON_P2P_AUTO}, {"off", BATON_P2P_OFF}};
+
+const Choice *find(std::span<const Choice> choices, int value) {
+    const auto found =
+        std::find_if(choices.begin(), choices.end(), [&](const Choice &choice) { return choice.value == value; });
+    return found != choices.end() ? &*found : nullptr;
+}
 
 int choice_from(const char *name, std::span<const Choice> choices, int otherwise) {
     const char *value = variable(name);
@@ -77,10 +108,13 @@ double seconds_from(const char *name, double otherwise) {
     return number;
 }
 
+void require_choice(const char *field, int value, std::span<const Choice> choices) {
+    if (find(choices, value) == nullptr)
+        fail(BATON_ERR_ARGUMENT, "config.{} is {}, not a baton_{}", field, value, field);
+}
+
 void check(const baton_config &config) {
-    if (config.transport < BATON_TRANSPORT_AUTO || config.transport > BATON_TRANSPORT_ZERO_SM) {
-        fail(BATON_ERR_ARGUMENT, "config.transport is {}, not a baton_transport", config.transport);
-    }
+    require_choice("transport", config.transport, transports);
     if (!(config.timeout_seconds > 0 && config.timeout_seconds <= most_seconds)) {
         fail(BATON_ERR_ARGUMENT, "config.timeout_seconds is {}; it must be more than 0 and at most {}",
              config.timeout_seconds, most_seconds);
@@ -88,12 +122,8 @@ void check(const baton_config &config) {
     if (config.max_channels < 1 || config.max_channels > max_channels) {
         fail(BATON_ERR_ARGUMENT, "config.max_channels is {}; it must lie in 1..{}", config.max_channels, max_channels);
     }
-    if (config.p2p != BATON_P2P_AUTO && config.p2p != BATON_P2P_OFF) {
-        fail(BATON_ERR_ARGUMENT, "config.p2p is {}, not a baton_p2p", config.p2p);
-    }
-    if (config.lines != BATON_LINES_AUTO && config.lines != BATON_LINES_OFF) {
-        fail(BATON_ERR_ARGUMENT, "config.lines is {}, not a baton_lines", config.lines);
-    }
+    require_choice("p2p", config.p2p, p2p_choices);
+    require_choice("lines", config.lines, lines_choices);
     if (config.segment_bytes < least_segment || config.segment_bytes > largest_segment) {
         fail(BATON_ERR_ARGUMENT, "config.segment_bytes is {}; it must lie in {}..{}", config.segment_bytes,
              least_segment, largest_segment);
@@ -127,8 +157,8 @@ std::vector<Field> fields(const baton_config &config) {
 }
 
 std::string value_text(const Field &field) {
-    for (const Choice &choice : field.choices)
-        if (field.value == Setting(choice.value)) return choice.name;
+    if (const int *const value = std::get_if<int>(&field.value))
+        if (const Choice *const choice = find(field.choices, *value)) return choice->name;
     if (field.value == Setting(unset_size)) return "unset";
     return std::visit([](auto value) { return fmt::format("{}", value); }, field.value);
 }
@@ -191,14 +221,31 @@ baton_config resolve_config(const baton_config *given) {
     return config;
 }
 
+bool is_known_variable(std::string_view name) {
+    return name.starts_with("BATON_TEST_") ||
+           std::find(std::begin(known_variables), std::end(known_variables), name) != std::end(known_variables);
+}
+
+void warn_of_unknown_variables() noexcept {
+    static std::atomic<bool> done{false};
+    if (done.exchange(true)) return;
+    for (const char *const *entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        const std::string_view all = *entry;
+        const std::string_view name = all.substr(0, all.find('='));
+        const bool has_value = name.size() + 1 < all.size();
+        if (!has_value || !name.starts_with("BATON_") || is_known_variable(name)) continue;
+        log(LogLevel::warn, 0, "{} is set, and no variable of Baton's has this name: docs/environment.md lists them",
+            name);
+    }
+}
+
 std::chrono::nanoseconds timeout_of(const baton_config &config) {
     return std::chrono::nanoseconds(static_cast<std::int64_t>(std::ceil(config.timeout_seconds * 1e9)));
 }
 
 const char *transport_name(int transport) {
-    const auto *const found = std::find_if(std::begin(transports), std::end(transports),
-                                           [&](const Choice &choice) { return choice.value == transport; });
-    return found != std::end(transports) ? found->name : "unknown";
+    const Choice *const found = find(transports, transport);
+    return found != nullptr ? found->name : "unknown";
 }
 
 void require_equal(Bootstrap &bootstrap, const baton_config &config) {

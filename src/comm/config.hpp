@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <limits>
+#include <string_view>
 
 #include "baton/baton.h"
 #include "bootstrap/bootstrap.hpp"
@@ -19,6 +20,14 @@ baton_config unset_config();
 /// the limits and the tuning may stay unset.
 /// Throws BATON_ERR_ARGUMENT naming the field or variable and its value.
 baton_config resolve_config(const baton_config *given);
+
+/// Whether an environment variable of this name is expected: a setting, one of the benchmarks or tests, or where Baton
+/// is installed.
+bool is_known_variable(std::string_view name);
+
+/// At its first call in this process, a warning for each variable that is set and has a name like Baton's (BATON_*),
+/// but is not known: perhaps a setting that is misspelt. Needs no memory but for the words.
+void warn_of_unknown_variables() noexcept;
 
 /// The timeout of a resolved config.
 std::chrono::nanoseconds timeout_of(const baton_config &config);

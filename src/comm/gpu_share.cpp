@@ -21,6 +21,12 @@ int ranks_on_gpu(const std::vector<DeviceIdentity> &gpus, const std::string &uui
         std::count_if(gpus.begin(), gpus.end(), [&](const DeviceIdentity &gpu) { return gpu.uuid == uuid; }));
 }
 
+std::vector<std::string> uuids_of(const std::vector<DeviceIdentity> &gpus) {
+    std::vector<std::string> uuids;
+    for (const DeviceIdentity &gpu : gpus) uuids.push_back(gpu.uuid);
+    return uuids;
+}
+
 int channels_of(const std::vector<DeviceIdentity> &gpus, int most) {
     for (const DeviceIdentity &gpu : gpus) {
         const int resident = gpu.multiprocessors * blocks_per_multiprocessor;

@@ -42,7 +42,7 @@ Issuer::Reachable Issuer::make_reachable(const PlannedCall &call, Buffers::Use &
     if (call.peers_touch_send()) {
         const Buffers::Reached reached = use.reach(request.send, request.send_info, call.send_bytes());
         arrival.send = reached.ref;
-        if (reached.staged) {
+        if (reached.pointer != request.send) {
             parts_.executor->local_copy(reached.pointer, request.send, call.send_bytes(), stream);
             made.send = reached.pointer;
         }

@@ -13,8 +13,7 @@ CommParts::~CommParts() {
 std::vector<std::byte *> CommParts::addresses_of(const std::vector<PublishedRegion> &all, void *own) const {
     std::vector<std::byte *> addresses;
     for (int peer = 0; peer < view.size; ++peer) {
-        const PublishedRegion &published = all[static_cast<std::size_t>(peer)];
-        void *address = peer == view.rank ? own : peers->address(peer, published.slot, published.generation);
+        void *address = peer == view.rank ? own : peers->address(peer, all[static_cast<std::size_t>(peer)]);
         if (address == nullptr) fail(BATON_ERR_INTERNAL, "memory that rank {} has published is not mapped", peer);
         addresses.push_back(static_cast<std::byte *>(address));
     }

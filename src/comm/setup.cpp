@@ -70,7 +70,6 @@ void Setup::run(Phases &phases) {
     const NumaNodeGuard near(parts_.placement.numa_node);
     if (capabilities_.on_gpu && no_p2p.empty()) no_p2p = ask_for_access();
     phases.begin("tuning");
-    settle_tuning(no_p2p.empty());
     settle_capabilities(no_p2p.empty());
     phases.begin("memory");
     settle_memory(std::move(no_p2p));
@@ -117,22 +116,18 @@ std::string Setup::settle_devices() {
     } else {
         parts_.ranks_on_device = view_.size;
         capabilities_.channels = 1;
-        int ranks = view_.size;
+        int ranks = view_.size;  // as far as is known, all that run here
         std::vector<ProcessorBits> processors;
         for (const RankReport &report : all) {
             ranks = std::max(ranks, report.ranks_in_its_world);
             processors.push_back(report.processors);
         }
-        share_processors(ranks, processors);
+        // Ranks that are more than their processors yield soon where they wait. Alike on all of them: algorithms are
+        // chosen by it.
+        if (!have_one_each(ranks, processors)) view_.polls_between_yields = polls_between_yields_oversubscribed;
     }
     const auto off = std::find_if(all.begin(), all.end(), [](const RankReport &report) { return report.p2p_off != 0; });
     return off == all.end() ? "" : fmt::format("p2p is off on rank {} (BATON_P2P)", off - all.begin());
-}
-
-/// Ranks that are more than their processors yield soon where they wait. `ranks`: as far as is known, all that run
-/// here. Alike on all ranks: algorithms are chosen by it.
-void Setup::share_processors(int ranks, const std::vector<ProcessorBits> &processors) {
-    if (!have_one_each(ranks, processors)) view_.polls_between_yields = polls_between_yields_oversubscribed;
 }
 
 void Setup::set_up_executor() {

@@ -31,13 +31,12 @@ private:
 
     // setup.cpp
     std::string settle_devices();
-    void share_processors(int ranks, const std::vector<ProcessorBits> &processors);
     void set_up_executor();
     // setup_topology.cpp
     std::string settle_topology();
     // setup_tuning.cpp
-    void settle_tuning(bool reach_each_other);
     void settle_capabilities(bool reach_each_other);
+    void settle_tuning(bool reach_each_other);
     // setup_memory.cpp
     std::string ask_for_access();
     void settle_memory(std::string no_p2p);

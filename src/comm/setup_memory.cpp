@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "collectives/gpu_setup.hpp"
+#include "comm/gpu_share.hpp"
 #include "comm/setup.hpp"
 #include "comm/single_copy.hpp"
 #include "memory/reclaimer.hpp"
@@ -13,8 +14,7 @@ namespace baton::core {
 
 /// What CUDA says about the pairs of GPUs that the ranks see. A pair that it refuses is not tried.
 std::string Setup::ask_for_access() {
-    std::vector<std::string> uuids;
-    for (const DeviceIdentity &gpu : gpus_) uuids.push_back(gpu.uuid);
+    const std::vector<std::string> uuids = uuids_of(gpus_);
     std::string refused;
     meetings_.together([&] {
         const int other = first_out_of_reach(parts_.device, uuids);
@@ -42,10 +42,7 @@ void Setup::settle_memory(std::string no_p2p) {
     } else {
         if (no_p2p.empty()) {
             no_p2p = meet_in_device_memory();
-            if (!no_p2p.empty()) {
-                settle_tuning(false);
-                settle_capabilities(false);
-            }
+            if (!no_p2p.empty()) settle_capabilities(false);
         }
         if (!no_p2p.empty()) meet_in_host_memory(no_p2p);
     }

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "comm/comm_topology.hpp"
+#include "comm/gpu_share.hpp"
 #include "comm/links_of.hpp"
 #include "comm/machine.hpp"
 #include "comm/setup.hpp"
@@ -16,10 +17,8 @@ std::string Setup::settle_topology() {
     meetings_.together([&] {
         if (view_.rank != 0) return;
         const std::optional<topology::Override> said = read_topology(config_.topology);
-        std::vector<std::string> uuids;
-        for (const DeviceIdentity &gpu : gpus_) uuids.push_back(gpu.uuid);
         const CommTopology found =
-            gpus_.empty() ? host_topology(said, view_.size) : gpu_topology(said, machine(), uuids);
+            gpus_.empty() ? host_topology(said, view_.size) : gpu_topology(said, machine(), uuids_of(gpus_));
         if (!found.note.empty()) log(LogLevel::info, 0, "{}", found.note);
         text = to_text(found);
     });

@@ -3,6 +3,7 @@
 #include "collectives/tuning_key.hpp"
 #include "comm/arena_limits.hpp"
 #include "comm/config.hpp"
+#include "comm/gpu_share.hpp"
 #include "comm/machine.hpp"
 #include "comm/setup.hpp"
 #include "topology/links.hpp"
@@ -13,13 +14,9 @@ namespace {
 TuningKey key_of(const std::vector<DeviceIdentity> &gpus, int ranks, bool reach_each_other) {
     if (gpus.empty()) return host_tuning_key(ranks);
     std::vector<std::string> names;
-    std::vector<std::string> uuids;
-    for (const DeviceIdentity &gpu : gpus) {
-        names.push_back(gpu.name);
-        uuids.push_back(gpu.uuid);
-    }
+    for (const DeviceIdentity &gpu : gpus) names.push_back(gpu.name);
     if (!reach_each_other) return staging_tuning_key(names);
-    return gpu_tuning_key(names, topology::link_name(topology::weakest_link(machine(), uuids)));
+    return gpu_tuning_key(names, topology::link_name(topology::weakest_link(machine(), uuids_of(gpus))));
 }
 
 }  // namespace
@@ -47,6 +44,7 @@ void Setup::settle_tuning(bool reach_each_other) {
 }
 
 void Setup::settle_capabilities(bool reach_each_other) {
+    settle_tuning(reach_each_other);
     std::vector<int> generations;
     for (const DeviceIdentity &gpu : gpus_) generations.push_back(gpu.generation);
     const ArenaLayout::Limits limits = arena_limits(config_, capabilities_, reach_each_other, generations);

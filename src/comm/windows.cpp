@@ -108,22 +108,14 @@ void Windows::unmap_peers(const Window &window) {
 }
 
 void Windows::destroy(const std::shared_ptr<Window> &window) {
-    std::exception_ptr broken_here;
-    const auto breaks_if_it_fails = [&](const auto &step) {
-        try {
-            step();
-        } catch (const std::exception &failure) {
-            broken_here = std::current_exception();
-            breakage_.break_with(as_failure(failure));
-        }
-    };
-    breaks_if_it_fails([&] { meet_to_destroy(*window); });
+    std::exception_ptr broken_here = breakage_.break_if_it_fails([&] { meet_to_destroy(*window); });
     // Its number is free again even if its memory cannot be freed: the next window has to get the same on all ranks.
     windows_[static_cast<std::size_t>(window->index)].reset();
     for (const std::byte *address : window->pointers) parts_.domain->take_back(address);
     // Importers close before owners free: else the memory would come back some time later, and could be missing in the
     // next call.
-    if (!breakage_.broken()) breaks_if_it_fails([&] { meetings_.together([&] { unmap_peers(*window); }); });
+    if (!breakage_.broken())
+        broken_here = breakage_.break_if_it_fails([&] { meetings_.together([&] { unmap_peers(*window); }); });
     // A peer that has not come here may still load and store there, so of a broken communicator the registry frees it.
     if (!breakage_.broken())
         parts_.registry->release_published(window->pointers[static_cast<std::size_t>(parts_.view.rank)]);

@@ -25,7 +25,6 @@ namespace baton::core {
     FUNCTION(mem_import_from_shareable_handle, cuMemImportFromShareableHandle)      \
     FUNCTION(mem_address_reserve, cuMemAddressReserve)                              \
     FUNCTION(mem_address_free, cuMemAddressFree)                                    \
-    FUNCTION(mem_create, cuMemCreate)                                               \
     FUNCTION(mem_map, cuMemMap)                                                     \
     FUNCTION(mem_unmap, cuMemUnmap)                                                 \
     FUNCTION(mem_set_access, cuMemSetAccess)                                        \

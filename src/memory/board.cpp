@@ -29,12 +29,12 @@ void require_same(std::uint64_t mine, std::uint64_t theirs, int rank, int peer, 
 
 }  // namespace
 
-Board::Board(Bootstrap &bootstrap, const std::string &doorbell) : segment_(bootstrap, sizeof(BoardRecord)) {
-    const Identity mine = own_identity(doorbell);
-    record(bootstrap.rank()).identity = mine;
+Board::Board(Bootstrap &bootstrap, const std::string &doorbell)
+    : rank_(bootstrap.rank()), size_(bootstrap.size()), segment_(bootstrap, sizeof(BoardRecord)) {
+    mine().identity = own_identity(doorbell);
     bootstrap.barrier();
     // All ranks compare all pairs with rank 0, so that all of them come to the same answer.
-    for (int peer = 1; peer < bootstrap.size(); ++peer) {
+    for (int peer = 1; peer < size_; ++peer) {
         const Identity &first = identity(0);
         const Identity &other = identity(peer);
         require_same(first.process.pid_namespace, other.process.pid_namespace, 0, peer, "pid", "--pid=host");
@@ -42,9 +42,9 @@ Board::Board(Bootstrap &bootstrap, const std::string &doorbell) : segment_(boots
     }
 }
 
-std::uint64_t Board::retirements(int size) const {
+std::uint64_t Board::retirements() const {
     std::uint64_t sum = 0;
-    for (int rank = 0; rank < size; ++rank)
+    for (int rank = 0; rank < size_; ++rank)
         sum += std::atomic_ref(record(rank).retirements).load(std::memory_order_acquire);
     return sum;
 }
@@ -55,8 +55,8 @@ std::optional<Failure> Board::error_of(int rank) const noexcept {
     return failure_of(static_cast<baton_result>(record.error_code), "{}", record.error_text);
 }
 
-std::optional<Failure> Board::error_of_any(int size) const noexcept {
-    for (int rank = 0; rank < size; ++rank) {
+std::optional<Failure> Board::error_of_any() const noexcept {
+    for (int rank = 0; rank < size_; ++rank) {
         if (std::optional<Failure> failure = error_of(rank)) return failure;
     }
     return std::nullopt;

@@ -79,22 +79,25 @@ public:
     /// Collective. Throws BATON_ERR_UNSUPPORTED where ranks live in different pid or network namespaces.
     Board(Bootstrap &bootstrap, const std::string &doorbell);
 
+    int rank() const { return rank_; }
+    int size() const { return size_; }
     BoardRecord &record(int rank) const { return *reinterpret_cast<BoardRecord *>(segment_.slice(rank)); }
+    BoardRecord &mine() const { return record(rank_); }
     const Identity &identity(int rank) const { return record(rank).identity; }
     std::size_t bytes_per_rank() const { return segment_.bytes_per_rank(); }
 
-    /// How many retirements there have been, of `size` ranks; and up to which generation a slot is retired.
-    std::uint64_t retirements(int size) const;
+    /// How many retirements there have been, of all ranks; and up to which generation a slot is retired.
+    std::uint64_t retirements() const;
     std::uint64_t retired_generation(int owner, std::uint32_t slot) const {
         return std::atomic_ref(record(owner).retired[slot]).load(std::memory_order_acquire);
     }
 
     /// Why `rank` considers the communicator broken; nothing while it does not.
     std::optional<Failure> error_of(int rank) const noexcept;
-    /// The same of the first of `size` ranks that does. For who has seen a peer close or leave (acquire): if that peer
+    /// The same of the first rank that does. For who has seen a peer close or leave (acquire): if that peer
     /// went because of an error, some rank's is here by then. Not always its own, as a rank that has learnt of an error
     /// from another one does not post it again.
-    std::optional<Failure> error_of_any(int size) const noexcept;
+    std::optional<Failure> error_of_any() const noexcept;
 
     /// Lets a publish() of `rank` that sleeps look again.
     void ring_bell(int rank) const;
@@ -102,6 +105,8 @@ public:
     void sleep_on_bell(int rank, std::uint32_t seen, std::chrono::nanoseconds limit) const;
 
 private:
+    const int rank_;
+    const int size_;
     SharedSegment segment_;
 };
 

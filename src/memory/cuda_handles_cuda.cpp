@@ -9,7 +9,6 @@
 #include "cuda/driver.hpp"
 #include "memory/ipc_mappings.hpp"
 #include "memory/pool_mappings.hpp"
-#include "util/unique_fd.hpp"
 
 namespace baton::core {
 namespace {
@@ -101,7 +100,7 @@ void unimport_legacy(void *address) {
                          [](void *mapped) { check_cuda(cudaIpcCloseMemHandle(mapped), "cudaIpcCloseMemHandle"); });
 }
 
-int export_vmm(const PointerInfo &info, RegionPost *post) {
+UniqueFd export_vmm(const PointerInfo &info, RegionPost *post) {
     CUmemGenericAllocationHandle allocation = 0;
     check_driver(driver().mem_retain_allocation_handle(&allocation, reinterpret_cast<void *>(info.base)),
                  "cuMemRetainAllocationHandle");
@@ -110,7 +109,7 @@ int export_vmm(const PointerInfo &info, RegionPost *post) {
     driver().mem_release(allocation);
     check_driver(result, "cuMemExportToShareableHandle");
     post->kind = HandleKind::vmm_fd;
-    return fd;
+    return UniqueFd(fd);
 }
 
 void *import_vmm(const RegionPost &post, int fd, int device) {
@@ -142,7 +141,7 @@ void unimport_vmm(const RegionPost &post, void *address) {
     check_driver(driver().mem_address_free(start, post.size), "cuMemAddressFree");
 }
 
-int export_from_pool(const PointerInfo &info, RegionPost *post) {
+UniqueFd export_from_pool(const PointerInfo &info, RegionPost *post) {
     const auto pool = static_cast<CUmemoryPool>(info.pool);
     int fd = -1;
     check_driver(driver().pool_export_to_shareable_handle(&fd, pool, by_fd, 0), "cuMemPoolExportToShareableHandle");
@@ -154,7 +153,7 @@ int export_from_pool(const PointerInfo &info, RegionPost *post) {
     post->process = process_number();
     post->allocation = info.buffer_id;
     post->kind = HandleKind::pool_fd;
-    return held.release();
+    return held;
 }
 
 void *import_from_pool(const RegionPost &post, int fd, int device) { return pool_mappings().open(post, fd, device); }

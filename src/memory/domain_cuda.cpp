@@ -9,6 +9,7 @@
 #include "cuda/current_gpu.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/guard.hpp"
+#include "cuda/handles.hpp"
 #include "memory/cuda_handles.hpp"
 #include "memory/gpu_pointer_query.hpp"
 #include "memory/memory_domain.hpp"
@@ -16,7 +17,6 @@
 #include "util/divide.hpp"
 #include "util/failure.hpp"
 #include "util/log.hpp"
-#include "util/unique_fd.hpp"
 
 namespace baton::core {
 namespace {
@@ -29,14 +29,13 @@ class CudaDomain final : public MemoryDomain {
 public:
     CudaDomain(int device, Movers movers) : device_(device), movers_(movers) {
         const OnDevice here(device_);
-        // Non-blocking: the legacy default stream would wait for the application's kernels, which may wait for this.
-        check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+        stream_ = make_stream();
     }
 
     ~CudaDomain() override {
         try {
             const OnDevice here(device_);
-            cudaStreamDestroy(stream_);
+            stream_.reset();
             cudaGetLastError();
         } catch (const std::exception &failure) {
             log(LogLevel::warn, -1, "device {} was not left in order: {}", device_, failure.what());
@@ -62,8 +61,8 @@ public:
         void *pointer = nullptr;
         check_cuda(cudaMalloc(&pointer, size), "cudaMalloc of {} bytes on device {}", size, device_);
         const std::lock_guard lock(stream_mutex_);
-        cudaError_t result = cudaMemsetAsync(pointer, 0, size, stream_);
-        if (result == cudaSuccess) result = cudaStreamSynchronize(stream_);
+        cudaError_t result = cudaMemsetAsync(pointer, 0, size, stream_.get());
+        if (result == cudaSuccess) result = cudaStreamSynchronize(stream_.get());
         if (result != cudaSuccess) cudaFree(pointer);
         check_cuda(result, "cudaMemsetAsync of {} bytes on device {}", size, device_);
         return pointer;
@@ -97,8 +96,7 @@ public:
         return result;
     }
 
-    void *import_region(int owner, const RegionPost &post, int descriptor) override {
-        const UniqueFd fd(descriptor);
+    void *import_region(int owner, const RegionPost &post, UniqueFd fd) override {
         const OnDevice here(device_);
         switch (post.kind) {
             case HandleKind::cuda_ipc:
@@ -168,8 +166,10 @@ private:
 
     const int device_;
     const Movers movers_;
-    std::mutex stream_mutex_;        // guards what follows
-    cudaStream_t stream_ = nullptr;  // non-blocking; runs one thing at a time
+    std::mutex stream_mutex_;  // guards what follows
+    // Runs one thing at a time. The legacy default stream would wait for the application's kernels, which may wait for
+    // this.
+    Stream stream_;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "memory/memory_domain.hpp"
 #include "memory/readable.hpp"
 #include "util/available_memory.hpp"
+#include "util/containing.hpp"
 #include "util/divide.hpp"
 #include "util/failure.hpp"
 #include "util/file_growth.hpp"
@@ -33,15 +34,6 @@ struct HostImport {
     std::uint64_t size = 0;
     bool handed_out = false;  // the user has its address
 };
-
-/// The entry of a map by base address that holds `address`, or end().
-template <class Map>
-typename Map::const_iterator containing(const Map &map, std::uint64_t address) {
-    const auto next = map.upper_bound(address);
-    if (next == map.begin()) return map.end();
-    const auto found = std::prev(next);
-    return address - found->first < found->second.size ? found : map.end();
-}
 
 /// All allocate()d host memory of this process, whichever communicator it was allocated for, by base address.
 struct HostAllocations {
@@ -209,8 +201,8 @@ public:
             result.post.kind = HandleKind::same_address;
             return result;
         }
-        result.fd = ::fcntl(found->second.fd.get(), F_DUPFD_CLOEXEC, 0);
-        if (result.fd < 0) {
+        result.fd.reset(::fcntl(found->second.fd.get(), F_DUPFD_CLOEXEC, 0));
+        if (!result.fd) {
             result.reason = fmt::format("the file descriptor of host memory: {}", errno_text(errno));
             result.code = BATON_ERR_SYSTEM;
             return result;
@@ -219,8 +211,7 @@ public:
         return result;
     }
 
-    void *import_region(int owner, const RegionPost &post, int descriptor) override {
-        const UniqueFd fd(descriptor);
+    void *import_region(int owner, const RegionPost &post, UniqueFd fd) override {
         if (post.kind == HandleKind::same_address) return hold(post);
         if (post.kind != HandleKind::memfd) {
             fail(BATON_ERR_UNSUPPORTED, "rank {} exported memory that a communicator on the host cannot map", owner);

@@ -2,11 +2,14 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "cuda/check.hpp"
 #include "cuda/current_gpu.hpp"
 #include "cuda/guard.hpp"
 #include "memory/memory_domain.hpp"
+#include "util/containing.hpp"
 #include "util/failure.hpp"
 #include "util/log.hpp"
 
@@ -31,14 +34,12 @@ public:
         const std::lock_guard lock(mutex_);
         by_base_.erase(address_of(base));
     }
-    bool find(const void *pointer, std::uint64_t *base, Mapped *found) const {
+    /// What holds the address, with its base.
+    std::optional<std::pair<std::uint64_t, Mapped>> find(const void *pointer) const {
         const std::lock_guard lock(mutex_);
-        const auto next = by_base_.upper_bound(address_of(pointer));
-        if (next == by_base_.begin()) return false;
-        const auto &[start, mapped] = *std::prev(next);
-        *base = start;
-        *found = mapped;
-        return address_of(pointer) - start < mapped.size;
+        const auto found = containing(by_base_, address_of(pointer));
+        if (found == by_base_.end()) return std::nullopt;
+        return *found;
     }
 
 private:
@@ -67,14 +68,14 @@ public:
     bool on_gpu() const override { return true; }
 
     PointerInfo classify(const void *pointer) const override {
-        Mapped mapped;
-        std::uint64_t base = 0;
         PointerInfo info;
-        if (!mapped_memory().find(pointer, &base, &mapped)) {
+        const auto found = mapped_memory().find(pointer);
+        if (!found) {
             info = gpu_->classify(pointer);
             info.legacy_ipc = info.posix_fd = false;
             return info;
         }
+        const auto &[base, mapped] = *found;
         if (mapped.imported) {
             info.base = base;
             info.size = mapped.size;
@@ -100,9 +101,7 @@ public:
     /// memory, which is as good: nothing that the peers would have to map.
     void *allocate_own(std::size_t bytes) override { return gpu_->allocate(bytes); }
     void release(void *memory) override {
-        Mapped mapped;
-        std::uint64_t base = 0;
-        if (!mapped_memory().find(memory, &base, &mapped)) return gpu_->release(memory);
+        if (!mapped_memory().find(memory)) return gpu_->release(memory);
         remove(memory);
         host_->release(memory);
     }
@@ -114,8 +113,8 @@ public:
         return result;
     }
 
-    void *import_region(int owner, const RegionPost &post, int fd) override {
-        void *const memory = host_->import_region(owner, post, fd);
+    void *import_region(int owner, const RegionPost &post, UniqueFd fd) override {
+        void *const memory = host_->import_region(owner, post, std::move(fd));
         try {
             add(memory, post.size, true);
         } catch (...) {
@@ -134,8 +133,7 @@ public:
 
 private:
     void add(void *memory, std::uint64_t bytes, bool imported) {
-        const DeviceGuard here(device_);
-        const RelaxedCaptureGuard relaxed;
+        const OnDevice here(device_);
         check_cuda(cudaHostRegister(memory, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped),
                    "cudaHostRegister of {} bytes", bytes);
         void *on_gpu = nullptr;
@@ -156,8 +154,7 @@ private:
     }
     void remove(void *memory) {
         mapped_memory().remove(memory);
-        const DeviceGuard here(device_);
-        const RelaxedCaptureGuard relaxed;
+        const OnDevice here(device_);
         const cudaError_t result = cudaHostUnregister(memory);
         if (result == cudaSuccess) return;
         cudaGetLastError();

@@ -37,9 +37,9 @@ MappedRegions::~MappedRegions() {
     }
 }
 
-void MappedRegions::map(int owner, const RegionPost &post, int fd) {
+void MappedRegions::map(int owner, const RegionPost &post, UniqueFd fd) {
     if (post.slot >= region_slots) fail(BATON_ERR_INTERNAL, "slot {} of {}", post.slot, region_slots);
-    void *const address = domain_.import_region(owner, post, fd);  // without the lock: takes milliseconds
+    void *const address = domain_.import_region(owner, post, std::move(fd));  // without the lock: takes milliseconds
     try {
         store(owner, post, address);
     } catch (...) {
@@ -129,24 +129,24 @@ void MappedRegions::unmap(const Mapping &mapping) noexcept {
     }
 }
 
-void *MappedRegions::address(int owner, std::uint32_t slot, std::uint64_t generation) const {
+void *MappedRegions::address(int owner, const PublishedRegion &region) const {
     const std::lock_guard lock(mutex_);
-    const Mapping *const mapping = find(owner, slot, generation);
+    const Mapping *const mapping = find(owner, region);
     return mapping == nullptr ? nullptr : mapping->address;
 }
 
-void *MappedRegions::address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation, Copies which) const {
+void *MappedRegions::address_for_copies(int owner, const PublishedRegion &region, Copies which) const {
     const std::lock_guard lock(mutex_);
-    const Mapping *const mapping = find(owner, slot, generation);
+    const Mapping *const mapping = find(owner, region);
     if (mapping == nullptr) return nullptr;
     const bool by_kernels_alone = owner != rank_ && mapping->post.kind == HandleKind::pool_fd;
     const bool better_by_kernels = which == Copies::where_fast && owner != rank_ && slows_copy_engines(mapping->post);
     return by_kernels_alone || better_by_kernels ? nullptr : mapping->address;
 }
 
-const MappedRegions::Mapping *MappedRegions::find(int owner, std::uint32_t slot, std::uint64_t generation) const {
-    const auto found = current_.find(key(owner, slot));
-    return found == current_.end() || found->second.post.generation != generation ? nullptr : &found->second;
+const MappedRegions::Mapping *MappedRegions::find(int owner, const PublishedRegion &region) const {
+    const auto found = current_.find(key(owner, region.slot));
+    return found == current_.end() || found->second.post.generation != region.generation ? nullptr : &found->second;
 }
 
 }  // namespace baton::core

@@ -22,8 +22,8 @@ public:
     MappedRegions &operator=(const MappedRegions &) = delete;
 
     /// Maps a peer's region and writes its entry. What the slot held before is kept mapped until reclaim(), as a kernel
-    /// may still be using it. Takes over `fd`. Throws Failure with the reason.
-    void map(int owner, const RegionPost &post, int fd);
+    /// may still be using it. Throws Failure with the reason.
+    void map(int owner, const RegionPost &post, UniqueFd fd);
 
     /// The same for a region of this rank, which needs no mapping.
     void set_own(const RegionPost &post);
@@ -45,8 +45,8 @@ public:
     /// Whether give_back_pages() has left it something since. Cheap.
     bool has_left_for_reclaim() const { return left_for_reclaim_.load(std::memory_order_relaxed); }
 
-    void *address(int owner, std::uint32_t slot, std::uint64_t generation) const;
-    void *address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation, Copies which) const;
+    void *address(int owner, const PublishedRegion &region) const;
+    void *address_for_copies(int owner, const PublishedRegion &region, Copies which) const;
     const RegionEntry *table() const { return table_; }
     std::size_t table_bytes() const { return table_entries_ * sizeof(RegionEntry); }
 
@@ -60,8 +60,8 @@ private:
     // Nodes go from one to another, which takes no memory. The first has each key once, and alone this rank's own.
     using Mappings = std::multimap<std::uint64_t, Mapping>;
     void store(int owner, const RegionPost &post, void *address);
-    Mappings take_retired(const RetiredGeneration &retired_generation);                 /* with the lock held */
-    const Mapping *find(int owner, std::uint32_t slot, std::uint64_t generation) const; /* with the lock held */
+    Mappings take_retired(const RetiredGeneration &retired_generation);  /* with the lock held */
+    const Mapping *find(int owner, const PublishedRegion &region) const; /* with the lock held */
     void unmap(const Mapping &mapping) noexcept;
 
     MemoryDomain &domain_;

@@ -8,15 +8,16 @@
 #include "memory/pointer_info.hpp"
 #include "memory/region.hpp"
 #include "util/failure.hpp"
+#include "util/unique_fd.hpp"
 
 namespace baton::core {
 
-/// A region as its owner exports it: the post that peers read and a descriptor to send beside it (-1 if none; owned by
-/// the holder of this struct). kind none: `reason` says why in words that explain prints, `code` whether memory of this
-/// kind never can be, or the system has refused.
+/// A region as its owner exports it: the post that peers read and the descriptor to send beside it, if it needs one.
+/// kind none: `reason` says why in words that explain prints, `code` whether memory of this kind never can be, or the
+/// system has refused.
 struct Export {
     RegionPost post;
-    int fd = -1;
+    UniqueFd fd;
     std::string reason;
     baton_result code = BATON_ERR_UNSUPPORTED;
 };
@@ -29,7 +30,8 @@ public:
 };
 
 /// A kind of memory: host or one CUDA device. All calls are thread-safe: the caller's threads and the service thread
-/// use it. The CUDA domain makes its device current and relaxes stream-capture checks for the length of each call.
+/// use it. The CUDA domain makes its device current for the length of each call, and relaxes stream-capture checks in
+/// all but classify(), which makes no call that they forbid.
 class MemoryDomain {
 public:
     virtual ~MemoryDomain() = default;
@@ -47,9 +49,9 @@ public:
     /// Exports the whole allocation that `info` describes. Does not throw for memory that cannot be exported.
     virtual Export export_region(const PointerInfo &info) = 0;
 
-    /// Maps a peer's region; takes over `fd` (closes it in any case). Returns the address in this process. Throws with
-    /// the reason. Must not wait for running kernels, but where GPUs do not reach each other, of which baton.h warns.
-    virtual void *import_region(int owner, const RegionPost &post, int fd) = 0;
+    /// Maps a peer's region. Returns the address in this process. Throws with the reason. Must not wait for running
+    /// kernels, but where GPUs do not reach each other, of which baton.h warns.
+    virtual void *import_region(int owner, const RegionPost &post, UniqueFd fd) = 0;
 
     /// Undoes import_region. May wait for this device's running kernels: only with no operation in flight.
     virtual void unimport_region(const RegionPost &post, void *address) = 0;

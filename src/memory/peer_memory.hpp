@@ -34,10 +34,10 @@ public:
     PeerMemory(const PeerMemory &) = delete;
     PeerMemory &operator=(const PeerMemory &) = delete;
 
-    /// Makes a region known and returns when every peer has mapped it. The export's descriptor is closed. Throws
-    /// BATON_ERR_UNSUPPORTED with the peer and its reason where one could not map it (then no peer keeps it),
-    /// BATON_ERR_TIMEOUT, or BATON_ERR_MEMORY where all of these slots are taken.
-    PublishedRegion publish(Export &&exported, std::chrono::milliseconds timeout,
+    /// Makes a region known and returns when every peer has mapped it. Throws BATON_ERR_UNSUPPORTED with the peer and
+    /// its reason where one could not map it (then no peer keeps it), BATON_ERR_TIMEOUT, or BATON_ERR_MEMORY where all
+    /// of these slots are taken.
+    PublishedRegion publish(const Export &exported, std::chrono::milliseconds timeout,
                             RegionSlots slots = RegionSlots::callers);
 
     /// The region's owner will not name it any more. Its slot may be used again; peers unmap it at reclaim(), and give
@@ -57,15 +57,15 @@ public:
     /// Ends the service thread: no callback runs after this, and peers' posts are not answered any more. Local.
     void stop();
 
-    /// Unmaps all peers' regions: importers close before owners free. REQUIRES: leave() was called, and no rank is in
+    /// Unmaps all peers' regions: importers close before owners free. REQUIRES: stop() was called, and no rank is in
     /// an operation or will start one (a barrier of all ranks lies between the last operation and this).
     void unmap_peers();
 
     /// Where this process sees a peer's region (own regions: the owner's address); nullptr if the generation is gone.
-    void *address(int owner, std::uint32_t slot, std::uint64_t generation) const;
+    void *address(int owner, const PublishedRegion &region) const;
     /// The same for copies that the host enqueues; nullptr also for what only kernels may be given (PoolMappings), or
     /// should.
-    void *address_for_copies(int owner, std::uint32_t slot, std::uint64_t generation, Copies which) const;
+    void *address_for_copies(int owner, const PublishedRegion &region, Copies which) const;
 
     /// [size][region_slots] entries in host memory that the domain's kernels can read. Kernels keep copies
     /// (sync/region_lookup.hpp).

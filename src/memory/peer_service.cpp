@@ -23,19 +23,18 @@ void refuse(Ack &ack, const Failure &failure) noexcept {
 }  // namespace
 
 PeerService::PeerService(const Board &board, Doorbell &doorbell, MappedRegions &mapped, Publisher &publisher,
-                         PeerCallbacks callbacks, int rank, int size)
+                         PeerCallbacks callbacks)
     : board_(board),
       doorbell_(doorbell),
       mapped_(mapped),
       publisher_(publisher),
       callbacks_(std::move(callbacks)),
-      rank_(rank),
-      peers_(static_cast<std::size_t>(size)) {}
+      peers_(static_cast<std::size_t>(board.size())) {}
 
 void PeerService::start(bool watch_processes, const std::vector<int> &processors) {
     std::vector<int> watched{doorbell_.descriptor()};
-    for (int r = 0; watch_processes && r < static_cast<int>(peers_.size()); ++r) {
-        if (r == rank_) continue;
+    for (int r = 0; watch_processes && r < board_.size(); ++r) {
+        if (r == board_.rank()) continue;
         const Identity &identity = board_.identity(r);
         const ProcessWatch &watch = peers_[static_cast<std::size_t>(r)].watch.emplace(identity.process.pid);
         if (watch.descriptor() >= 0) watched.push_back(watch.descriptor());
@@ -76,18 +75,18 @@ void PeerService::call(Function &&function) noexcept {
     try {
         function();
     } catch (const std::exception &error) {
-        log(LogLevel::error, rank_, "in the service thread: {}", error.what());
+        log(LogLevel::error, board_.rank(), "in the service thread: {}", error.what());
     }
 }
 
 void PeerService::take_rings() {
     Doorbell::Message message;
     while (doorbell_.take(&message)) {
-        if (message.owner < 0 || message.owner >= static_cast<int>(peers_.size()) || message.owner == rank_) continue;
+        if (message.owner < 0 || message.owner >= board_.size() || message.owner == board_.rank()) continue;
         if (message.pid != board_.identity(message.owner).process.pid) {
             // Once: any user of the machine can send them.
             if (!std::exchange(has_warned_of_strangers_, true))
-                log(LogLevel::warn, rank_,
+                log(LogLevel::warn, board_.rank(),
                     "ignores a message on its socket that names rank {} and comes from another process ({}); it will "
                     "ignore more such without a word",
                     message.owner, message.pid);
@@ -99,8 +98,8 @@ void PeerService::take_rings() {
 }
 
 void PeerService::serve_all() {
-    for (int r = 0; r < static_cast<int>(peers_.size()); ++r) {
-        if (r != rank_) serve(r);
+    for (int r = 0; r < board_.size(); ++r) {
+        if (r != board_.rank()) serve(r);
     }
     give_back_pages();
 }
@@ -109,9 +108,8 @@ void PeerService::serve_all() {
 /// broken communicator, where this rank may still be in an operation that a peer has given up: such a peer tells why
 /// (release) before it frees anything.
 void PeerService::give_back_pages() {
-    const int size = static_cast<int>(peers_.size());
-    const std::uint64_t retirements = board_.retirements(size);
-    if (retirements == given_back_ || board_.error_of_any(size) || publisher_.interruption()) return;
+    const std::uint64_t retirements = board_.retirements();
+    if (retirements == given_back_ || board_.error_of_any() || publisher_.interruption()) return;
     mapped_.give_back_pages([&](int owner, std::uint32_t slot) { return board_.retired_generation(owner, slot); });
     given_back_ = retirements;
 }
@@ -126,14 +124,14 @@ void PeerService::serve(int owner) {
     const bool with_fd = needs_fd(post.kind);
     if (with_fd && peer.ring.number != number) return;
 
-    Ack &ack = theirs.acks[rank_];
+    Ack &ack = theirs.acks[board_.rank()];
     ack.code = BATON_SUCCESS;
     try {
         if (with_fd && peer.ring.fd_lost) {
             fail(BATON_ERR_SYSTEM,
                  "the descriptor of rank {}'s memory could not be received: too many open files (ulimit -n)", owner);
         }
-        mapped_.map(owner, post, with_fd ? peer.ring.fd.release() : -1);
+        mapped_.map(owner, post, with_fd ? std::move(peer.ring.fd) : UniqueFd());
     } catch (const std::exception &error) {
         refuse(ack, as_failure(error));
     }
@@ -157,9 +155,9 @@ void PeerService::report_end(int r, pid_t pid) {
         return;
     }
     const Failure dead = failure_of(BATON_ERR_PEER_DEAD, "rank {} has died: its process (pid {}) has ended", r, pid);
-    log(LogLevel::info, rank_, "{}", dead.what());
+    log(LogLevel::info, board_.rank(), "{}", dead.what());
     // It may have gone because the communicator broke, and all ranks report why that was.
-    if (const auto reason = board_.error_of_any(static_cast<int>(peers_.size()))) {
+    if (const auto reason = board_.error_of_any()) {
         publisher_.interrupt(*reason);
         return tick();
     }

@@ -20,7 +20,7 @@ namespace baton::core {
 class PeerService {
 public:
     PeerService(const Board &board, Doorbell &doorbell, MappedRegions &mapped, Publisher &publisher,
-                PeerCallbacks callbacks, int rank, int size);
+                PeerCallbacks callbacks);
 
     /// REQUIRES: the peers are in a collective call, so that their process numbers are still their own.
     void start(bool watch_processes, const std::vector<int> &processors);
@@ -50,7 +50,6 @@ private:
     MappedRegions &mapped_;
     Publisher &publisher_;
     const PeerCallbacks callbacks_;
-    const int rank_;
     std::vector<Peer> peers_;
     bool has_warned_of_strangers_ = false;
     std::uint64_t given_back_ = 0;  // the board's retirements at the last give_back_pages()

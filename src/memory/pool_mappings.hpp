@@ -41,9 +41,9 @@ public:
     /// The driver must outlive the mappings.
     explicit PoolMappings(Driver &driver) : driver_(driver) {}
 
-    /// The piece's address in this process, for kernels of `device`. `fd`: its pool's descriptor, which stays the
-    /// caller's. Where it throws, nothing is imported that was not before. Throws BATON_ERR_SYSTEM for a piece that
-    /// another one has been imported over.
+    /// The piece's address in this process, for kernels of `device`. `fd`: its pool's descriptor. Where it throws,
+    /// nothing is imported that was not before. Throws BATON_ERR_SYSTEM for a piece that another one has been imported
+    /// over.
     void *open(const RegionPost &piece, int fd, int device);
 
     /// For each open(), once.

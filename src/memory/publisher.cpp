@@ -8,14 +8,11 @@
 
 namespace baton::core {
 
-Publisher::Publisher(const Board &board, Doorbell &doorbell, MappedRegions &mapped, int rank, int size)
+Publisher::Publisher(const Board &board, Doorbell &doorbell, MappedRegions &mapped)
     : board_(board),
       doorbell_(doorbell),
       mapped_(mapped),
-      rank_(rank),
-      size_(size),
-      mine_(board.record(rank)),
-      gone_(static_cast<std::size_t>(size)),
+      gone_(static_cast<std::size_t>(board.size())),
       slots_(region_slots) {}
 
 PublishedRegion Publisher::publish(RegionPost post, int fd, std::chrono::milliseconds timeout, RegionSlots slots) {
@@ -31,8 +28,8 @@ PublishedRegion Publisher::publish(RegionPost post, int fd, std::chrono::millise
         give_back(published);
         throw;
     }
-    mine_.post = post;
-    std::atomic_ref(mine_.posted).store(++posts_, std::memory_order_release);
+    board_.mine().post = post;
+    std::atomic_ref(board_.mine().posted).store(++posts_, std::memory_order_release);
     try {
         ring_peers(fd, deadline);
         await_acks(deadline, timeout);
@@ -64,12 +61,12 @@ void Publisher::interrupt(const Failure &reason) noexcept {
         const std::lock_guard lock(mutex_);
         if (!interruption_) interruption_ = reason;
     }
-    board_.ring_bell(rank_);
+    board_.ring_bell(board_.rank());
 }
 
 void Publisher::peer_gone(int peer) {
     gone_[static_cast<std::size_t>(peer)].store(true, std::memory_order_release);
-    board_.ring_bell(rank_);
+    board_.ring_bell(board_.rank());
 }
 
 std::optional<Failure> Publisher::interruption() {
@@ -83,17 +80,19 @@ void Publisher::throw_if_interrupted() {
 
 void Publisher::ring_peers(int fd, Clock::time_point deadline) {
     const auto keep_trying = [&] { return !interruption() && Clock::now() < deadline; };
-    for (int r = 0; r < size_; ++r) {
-        if (r == rank_) continue;
-        const Doorbell::Rung rung = doorbell_.ring(board_.identity(r).doorbell, rank_, posts_, fd, keep_trying);
+    for (int r = 0; r < board_.size(); ++r) {
+        if (r == board_.rank()) continue;
+        const Doorbell::Rung rung = doorbell_.ring(board_.identity(r).doorbell, board_.rank(), posts_, fd, keep_trying);
         if (rung == Doorbell::Rung::gone) fail_gone(r);
         if (rung == Doorbell::Rung::given_up) return;  // await_acks() says why
     }
 }
 
 int Publisher::unacknowledged() const {
-    for (int r = 0; r < size_; ++r) {
-        if (r != rank_ && std::atomic_ref(mine_.acks[r].number).load(std::memory_order_acquire) != posts_) return r;
+    for (int r = 0; r < board_.size(); ++r) {
+        if (r != board_.rank() &&
+            std::atomic_ref(board_.mine().acks[r].number).load(std::memory_order_acquire) != posts_)
+            return r;
     }
     return -1;
 }
@@ -106,7 +105,7 @@ bool Publisher::is_gone(int peer) const {
 void Publisher::fail_gone(int peer) {
     // The service thread may know more; or it has gone because of what another rank has found.
     throw_if_interrupted();
-    if (const auto reason = board_.error_of_any(size_)) throw Failure(*reason);
+    if (const auto reason = board_.error_of_any()) throw Failure(*reason);
     const bool left = std::atomic_ref(board_.record(peer).left).load(std::memory_order_acquire) != 0;
     fail(BATON_ERR_PEER_DEAD, "rank {} (pid {}) {}", peer, board_.identity(peer).process.pid,
          left ? "has destroyed its communicator" : "has ended");
@@ -116,7 +115,7 @@ void Publisher::await_acks(Clock::time_point deadline, std::chrono::milliseconds
     // Peers answer within microseconds on the host, a millisecond on GPUs: worth a few yields before sleeping.
     constexpr int yields = 64;
     for (int round = 0;; ++round) {
-        const std::uint32_t bell = std::atomic_ref(mine_.bell).load(std::memory_order_acquire);
+        const std::uint32_t bell = std::atomic_ref(board_.mine().bell).load(std::memory_order_acquire);
         const int peer = unacknowledged();
         if (peer < 0) return;
         throw_if_interrupted();
@@ -125,21 +124,21 @@ void Publisher::await_acks(Clock::time_point deadline, std::chrono::milliseconds
         const auto left = deadline - Clock::now();
         if (left <= left.zero()) {
             fail(BATON_ERR_TIMEOUT, "rank {} (pid {}) has not mapped a region of rank {} within {} ms; is it stopped?",
-                 peer, board_.identity(peer).process.pid, rank_, timeout.count());
+                 peer, board_.identity(peer).process.pid, board_.rank(), timeout.count());
         }
         if (round < yields) {
             ::sched_yield();
         } else {
             // Bounded: a peer may end between its acknowledgement and the bell.
-            board_.sleep_on_bell(rank_, bell, std::min<Clock::duration>(left, ServiceThread::tick_interval));
+            board_.sleep_on_bell(board_.rank(), bell, std::min<Clock::duration>(left, ServiceThread::tick_interval));
         }
     }
 }
 
 void Publisher::throw_if_refused() {
-    for (int r = 0; r < size_; ++r) {
-        const Ack &ack = mine_.acks[r];
-        if (r == rank_ || ack.code == BATON_SUCCESS) continue;
+    for (int r = 0; r < board_.size(); ++r) {
+        const Ack &ack = board_.mine().acks[r];
+        if (r == board_.rank() || ack.code == BATON_SUCCESS) continue;
         throw NotMapped(failure_of(static_cast<baton_result>(ack.code), "rank {} could not map it: {}", r, ack.text));
     }
 }
@@ -154,7 +153,7 @@ PublishedRegion Publisher::take_slot(RegionSlots slots) {
         std::min_element(first, first + count, [](const Slot &a, const Slot &b) { return a.freed < b.freed; });
     if (slot->freed == Slot::taken) {
         fail(BATON_ERR_MEMORY, "all {} regions{} of rank {} are in use", count, own ? " for windows and staging" : "",
-             rank_);
+             board_.rank());
     }
     slot->freed = Slot::taken;
     return {static_cast<std::uint32_t>(slot - slots_.begin()), ++slot->generation};
@@ -162,8 +161,8 @@ PublishedRegion Publisher::take_slot(RegionSlots slots) {
 
 void Publisher::give_back(const PublishedRegion &published) noexcept {
     mapped_.forget_own(published.slot);
-    std::atomic_ref(mine_.retired[published.slot]).store(published.generation, std::memory_order_release);
-    std::atomic_ref(mine_.retirements).fetch_add(1, std::memory_order_release);
+    std::atomic_ref(board_.mine().retired[published.slot]).store(published.generation, std::memory_order_release);
+    std::atomic_ref(board_.mine().retirements).fetch_add(1, std::memory_order_release);
     const std::lock_guard lock(mutex_);
     slots_[published.slot].freed = ++frees_;
 }

@@ -20,9 +20,9 @@ namespace baton::core {
 /// Thread-safe; publications of a rank go one after the other.
 class Publisher {
 public:
-    Publisher(const Board &board, Doorbell &doorbell, MappedRegions &mapped, int rank, int size);
+    Publisher(const Board &board, Doorbell &doorbell, MappedRegions &mapped);
 
-    /// Takes a slot, posts, rings every peer with `fd` (-1: none; stays the caller's) and waits for all of them.
+    /// Takes a slot, posts, rings every peer with `fd` (-1: none) and waits for all of them.
     PublishedRegion publish(RegionPost post, int fd, std::chrono::milliseconds timeout, RegionSlots slots);
     /// Needs no memory, and no answer.
     void retire(std::uint32_t slot) noexcept;
@@ -50,9 +50,6 @@ private:
     const Board &board_;
     Doorbell &doorbell_;
     MappedRegions &mapped_;
-    const int rank_;
-    const int size_;
-    BoardRecord &mine_;
     std::vector<std::atomic<bool>> gone_;
 
     std::mutex publishing_;  // held for the length of a publish(); guards posts_ and the ring side of doorbell_

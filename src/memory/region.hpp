@@ -51,6 +51,7 @@ struct RegionPost {
 struct PublishedRegion {
     std::uint32_t slot = 0;
     std::uint64_t generation = 0;
+    bool operator==(const PublishedRegion &) const = default;
 };
 
 /// An entry of the table that maps (owner, slot) to an address of this process. It lies in host memory that kernels

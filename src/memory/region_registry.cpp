@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "util/containing.hpp"
 #include "util/failure.hpp"
 #include "util/log.hpp"
 
@@ -15,14 +16,8 @@ namespace {
 
 std::uint64_t address_of(const void *pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-constexpr const char *spans_chunks = "it spans several mappings of reserved address space, which are exported singly";
-
 /// Whether a handle can be had of an allocation. Where not, asking for one has no effect but to learn the reason.
 bool has_handle(const PointerInfo &info) { return info.base != 0 && (info.legacy_ipc || info.posix_fd); }
-
-bool leaves_allocation(const PointerInfo &info, const void *pointer, std::size_t bytes) {
-    return bytes > info.base + info.size - address_of(pointer);
-}
 
 }  // namespace
 
@@ -57,18 +52,12 @@ struct RegionRegistry::Impl {
     /// such buffers, each of them new.
     std::optional<Location> never_direct(const PointerInfo &info, const void *pointer, std::size_t bytes) const {
         if (!has_handle(info)) return Location{.reason = domain.export_region(info).reason};
-        if (leaves_allocation(info, pointer, bytes)) return Location{.reason = spans_chunks};
+        if (bytes > info.base + info.size - address_of(pointer))
+            return Location{.reason = "it spans several mappings of reserved address space, which are exported singly"};
         return std::nullopt;
     }
 
     // All of these REQUIRE the mutex.
-
-    Regions::iterator containing(std::uint64_t address) {
-        auto next = regions.upper_bound(address);
-        if (next == regions.begin()) return regions.end();
-        const auto found = std::prev(next);
-        return address - found->first < found->second.size ? found : regions.end();
-    }
 
     void drop(Regions::iterator region) {
         if (region->second.published) {
@@ -103,11 +92,8 @@ struct RegionRegistry::Impl {
 
     /// Regions that overlap [base, base + size) belong to memory that has been freed since.
     void drop_overlapping(std::uint64_t base, std::uint64_t size) {
-        auto it = regions.upper_bound(base);
-        if (it != regions.begin()) {
-            const auto before = std::prev(it);
-            if (base - before->first < before->second.size) it = before;
-        }
+        auto it = containing(regions, base);
+        if (it == regions.end()) it = regions.upper_bound(base);
         while (it != regions.end() && it->first < base + size) {
             const auto next = std::next(it);
             // Memory that allocate() gave is alive until release(): what claims its place is mistaken.
@@ -202,8 +188,7 @@ struct RegionRegistry::Impl {
         location.direct = region.published;
         location.reason = region.reason;
         if (region.published) {
-            location.slot = region.place.slot;
-            location.generation = region.place.generation;
+            location.place = region.place;
             location.offset = address_of(pointer) - base;
         }
         return location;
@@ -313,28 +298,20 @@ RegionRegistry::Location RegionRegistry::locate(const PointerInfo &info, const v
     }
 }
 
-RegionRegistry::Location RegionRegistry::peek(const PointerInfo &info, const void *pointer, std::size_t bytes,
-                                              bool *known) const {
-    *known = true;
-    if (auto never = impl_->never_direct(info, pointer, bytes)) return *std::move(never);
+std::optional<RegionRegistry::Location> RegionRegistry::peek(const PointerInfo &info, const void *pointer,
+                                                             std::size_t bytes) const {
+    if (auto never = impl_->never_direct(info, pointer, bytes)) return never;
     const std::lock_guard lock(impl_->mutex);
     const auto found = impl_->find_current(info);
     if (found != impl_->regions.end()) return Impl::locate(found->second, info.base, pointer);
-    if (impl_->is_full()) return {.reason = fmt::format("all {} regions of this rank are in use", caller_slots)};
-    *known = false;
-    return {};
+    if (impl_->is_full())
+        return Location{.reason = fmt::format("all {} regions of this rank are in use", caller_slots)};
+    return std::nullopt;
 }
 
-void RegionRegistry::add(const void *pointer, std::size_t bytes) {
-    const PointerInfo info = impl_->domain.classify(pointer);
-    if (info.kind == PointerInfo::Kind::invalid) fail(BATON_ERR_ARGUMENT, "pointer {} is not mapped memory", pointer);
-    if (info.base != 0 && leaves_allocation(info, pointer, bytes)) {
-        const std::uint64_t usable = usable_bytes(impl_->domain, info, pointer, bytes);
-        if (bytes <= usable) throw Failure(BATON_ERR_UNSUPPORTED, spans_chunks);
-        fail(BATON_ERR_ARGUMENT, "[{}, +{}) leaves its allocation, which has {} bytes from there", pointer, bytes,
-             usable);
-    }
-    if (!has_handle(info)) throw Failure(BATON_ERR_UNSUPPORTED, impl_->domain.export_region(info).reason);
+void RegionRegistry::add(const PointerInfo &info, const void *pointer, std::size_t bytes) {
+    if (const auto never = impl_->never_direct(info, pointer, bytes))
+        throw Failure(BATON_ERR_UNSUPPORTED, never->reason);
     const std::lock_guard lock(impl_->mutex);
     impl_->publish_again_if_refused(info);
     Impl::Region &region = impl_->region_of(info, RegionSlots::callers);
@@ -344,7 +321,7 @@ void RegionRegistry::add(const void *pointer, std::size_t bytes) {
 
 void RegionRegistry::remove(const void *pointer) {
     const std::lock_guard lock(impl_->mutex);
-    const auto found = impl_->containing(address_of(pointer));
+    const auto found = containing(impl_->regions, address_of(pointer));
     if (found == impl_->regions.end() || found->second.registered == 0) {
         fail(BATON_ERR_ARGUMENT, "pointer {} is not registered by baton_register", pointer);
     }

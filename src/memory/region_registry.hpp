@@ -33,9 +33,8 @@ public:
 
     /// Where a buffer lies, as an arrival names it.
     struct Location {
-        bool direct = false;  // peers have it mapped: slot, generation and offset are valid
-        std::uint32_t slot = 0;
-        std::uint64_t generation = 0;
+        bool direct = false;  // peers have it mapped: place and offset are valid
+        PublishedRegion place{};
         std::uint64_t offset = 0;  // bytes from the region's base
         std::string reason;        // not direct: why the memory cannot be exported
     };
@@ -47,13 +46,13 @@ public:
     /// now.
     Location locate(const PointerInfo &info, const void *pointer, std::size_t bytes);
 
-    /// locate() without publishing: what explain may look at. known = false if the region would have to be published.
-    Location peek(const PointerInfo &info, const void *pointer, std::size_t bytes, bool *known) const;
+    /// locate() without publishing: what explain may look at. Nothing if the region would have to be published.
+    std::optional<Location> peek(const PointerInfo &info, const void *pointer, std::size_t bytes) const;
 
     /// baton_register / baton_deregister: counted; throw BATON_ERR_UNSUPPORTED with the reason where the memory cannot
     /// be exported, BATON_ERR_MEMORY where no slot is free, BATON_ERR_ARGUMENT for a deregister without a register.
-    /// What has been refused before is tried again, as the cause may have gone.
-    void add(const void *pointer, std::size_t bytes);
+    /// What has been refused before is tried again, as the cause may have gone. add() takes what locate() does.
+    void add(const PointerInfo &info, const void *pointer, std::size_t bytes);
     void remove(const void *pointer);
 
     /// baton_malloc / baton_free: memory of the domain, published from birth, or as far as peers can map it at all.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "memory/region.hpp"
 #include "sync/packet.hpp"
 
 namespace baton::core {
@@ -14,8 +15,8 @@ struct BufferRef {
     std::uint64_t word = raw_slot;  // slot in bits 0..15, offset or address in bits 16..63 (48 bits)
     std::uint32_t generation = 0;   // low 32 bits of the region's
 
-    static BufferRef in_region(std::uint32_t slot, std::uint64_t generation, std::uint64_t offset) {
-        return {offset << 16 | slot, static_cast<std::uint32_t>(generation)};
+    static BufferRef in_region(const PublishedRegion &region, std::uint64_t offset) {
+        return {offset << 16 | region.slot, static_cast<std::uint32_t>(region.generation)};
     }
     static BufferRef at_address(const void *address) {
         return {reinterpret_cast<std::uint64_t>(address) << 16 | raw_slot, 0};

@@ -1,4 +1,5 @@
-// A library that lies before libbaton (LD_PRELOAD) and spoils what host communicators deliver, as BATON_FAULT says:
+// A library that lies before libbaton (LD_PRELOAD) and spoils what host communicators deliver, as BATON_TEST_FAULT
+// says:
 //   last   the last byte of a result on the last rank
 //   stale  each call delivers the result of the call before it
 //   lazy   of 20 calls one does something
@@ -17,7 +18,7 @@
 namespace {
 
 std::string_view fault() {
-    const char *const name = std::getenv("BATON_FAULT");
+    const char *const name = std::getenv("BATON_TEST_FAULT");
     return name != nullptr ? name : "";
 }
 

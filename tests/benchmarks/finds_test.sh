@@ -6,7 +6,7 @@ library=$1 fault=$2
 shift 2
 # By its name alone: LD_PRELOAD divides at spaces.
 folders=$(dirname "$library")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-output=$(LD_LIBRARY_PATH=$folders LD_PRELOAD=$(basename "$library") BATON_FAULT=$fault "$@" 2>&1)
+output=$(LD_LIBRARY_PATH=$folders LD_PRELOAD=$(basename "$library") BATON_TEST_FAULT=$fault "$@" 2>&1)
 status=$?
 printf '%s\n' "$output"
 [ "$status" -eq 1 ] || { echo "status $status instead of 1"; exit 1; }

@@ -1,6 +1,6 @@
 // Ranks that do not come to connect(), or late: the others' waits end and know whom they have waited for, and MPI can
 // be used afterwards.
-#include "bootstrap/bootstrap.hpp"
+#include "bootstrap/mpi_bootstrap.hpp"
 
 #include <numeric>
 

@@ -68,8 +68,8 @@ TEST_P(FreedBuffers, AreNotLookedUp) {
         request.root = one.operation == BATON_BROADCAST ? root : 0;
         core::CollectiveArgs args;
         args.arrival = HostNode::Rank::arrival(request, nullptr, nullptr);
-        args.arrival.send = one.names_input ? core::BufferRef::in_region(0, 1, 0) : core::BufferRef{};
-        args.arrival.recv = core::BufferRef::in_region(0, 1, input);
+        args.arrival.send = one.names_input ? core::BufferRef::in_region({0, 1}, 0) : core::BufferRef{};
+        args.arrival.recv = core::BufferRef::in_region({0, 1}, input);
         args.send = send;
         args.recv = send + input;
         args.bytes = one.count;

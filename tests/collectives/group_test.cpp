@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bootstrap/thread_bootstrap.hpp"
 #include "support/thrown_by.hpp"
 
 namespace baton::core {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 
+#include "bootstrap/thread_bootstrap.hpp"
 #include "sync/platform.hpp"
 
 namespace baton::core {

@@ -173,7 +173,7 @@ TEST_F(SharedPull, AReplyThatSaysNothingIsNoError) {
         for (int word = 0; word < Arrival::words; ++word) store_arrival_word(line, reply, word, 1);
         EXPECT_FALSE(send.advance());
     };
-    reply.recv = BufferRef::in_region(3, 1, 0);
+    reply.recv = BufferRef::in_region({3, 1}, 0);
     replies();
     reply.signature = send.message.arrival.signature;
     replies();

@@ -6,10 +6,11 @@
 #include <memory>
 #include <thread>
 
-#include "bootstrap/bootstrap.hpp"
+#include "bootstrap/thread_bootstrap.hpp"
 #include "collectives/p2p/message.hpp"
 #include "memory/fake_domain.hpp"
 #include "memory/memory_domain.hpp"
+#include "support/thrown_by.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core {
@@ -31,7 +32,7 @@ Failure zero_sm_failure(std::uint64_t timeout_ns,
         bootstrap.barrier();
     };
     std::thread rank_1([&] { be(1, [&](auto &, Rendezvous &rendezvous) { other(control, rendezvous); }); });
-    Failure failure(BATON_SUCCESS, "no failure");
+    Failure failure(BATON_SUCCESS, "");
     be(0, [&](const PeerMemory &peers, Rendezvous &rendezvous) {
         CommView view;
         view.size = 2;
@@ -39,14 +40,10 @@ Failure zero_sm_failure(std::uint64_t timeout_ns,
         PeerAddresses addresses(view, peers, &rendezvous, Copies::where_possible, [&] {
             if (load_relaxed(&control.abort) != 0) fail(BATON_ERR_ABORTED, "rank 1 called baton_comm_abort()");
         });
-        try {
-            CollectiveArgs args;
-            args.arrival.signature = Signature::make(BATON_ALLGATHER, BATON_INT8, 0, 16);
-            std::vector<PeerBuffers> buffers;
-            addresses.learn({.stream_words = true}, args, false, buffers);
-        } catch (const Failure &thrown) {
-            failure = thrown;
-        }
+        CollectiveArgs args;
+        args.arrival.signature = Signature::make(BATON_ALLGATHER, BATON_INT8, 0, 16);
+        std::vector<PeerBuffers> buffers;
+        failure = test::thrown_by([&] { addresses.learn({.stream_words = true}, args, false, buffers); });
     });
     rank_1.join();
     return failure;
@@ -91,12 +88,13 @@ struct Named {
         memory = static_cast<std::byte *>(domain->allocate(4096));
         const auto place = peers.publish(domain->export_region(domain->classify(memory)), std::chrono::seconds(30));
         arrival.signature = Signature::make(BATON_SEND, BATON_INT8, 0, 16);
-        arrival.send = BufferRef::in_region(place.slot, place.generation, send_at);
-        arrival.recv = BufferRef::in_region(place.slot, place.generation, recv_at);
+        arrival.send = BufferRef::in_region(place, send_at);
+        arrival.recv = BufferRef::in_region(place, recv_at);
         memories = bootstrap.allgather(memory);
     }
     ~Named() {
         peers.leave();
+        peers.stop();
         peers.unmap_peers();
         domain->release(memory);
     }
@@ -147,18 +145,14 @@ TEST(PeerAddresses, AZeroSmCallThatOneRankCapturesIsAMismatch) {
         args.arrival.signature = Signature::make(BATON_ALLGATHER, BATON_INT8, 0, 16);
         std::vector<PeerBuffers> buffers;
         EXPECT_TRUE(rank.addresses.learn({.stream_words = true}, args, true, buffers)) << "captured by both";
-        try {
-            rank.addresses.learn({.stream_words = true}, args, rank.view.rank == 1, buffers);
-            ADD_FAILURE() << "no failure";
-        } catch (const Failure &failure) {
-            EXPECT_EQ(failure.code(), BATON_ERR_MISMATCH);
-            const char *const expected =
-                rank.view.rank == 0 ? "ranks 0 and 1 disagree: rank 0 called allgather(count 16, int8), rank 1 "
-                                      "captured allgather(count 16, int8) (zero-SM call 2)"
-                                    : "ranks 1 and 0 disagree: rank 1 captured allgather(count 16, int8), rank 0 "
-                                      "called allgather(count 16, int8) (zero-SM call 2)";
-            EXPECT_STREQ(failure.what(), expected);
-        }
+        const Failure failure =
+            test::thrown_by([&] { rank.addresses.learn({.stream_words = true}, args, rank.view.rank == 1, buffers); });
+        EXPECT_EQ(failure.code(), BATON_ERR_MISMATCH);
+        EXPECT_STREQ(failure.what(), rank.view.rank == 0
+                                         ? "ranks 0 and 1 disagree: rank 0 called allgather(count 16, int8), rank 1 "
+                                           "captured allgather(count 16, int8) (zero-SM call 2)"
+                                         : "ranks 1 and 0 disagree: rank 1 captured allgather(count 16, int8), rank 0 "
+                                           "called allgather(count 16, int8) (zero-SM call 2)");
     });
 }
 
@@ -174,6 +168,7 @@ struct OddAndEven {
     }
     ~OddAndEven() {
         peers.leave();
+        peers.stop();
         peers.unmap_peers();
     }
 
@@ -182,8 +177,7 @@ struct OddAndEven {
         exported.post.kind = HandleKind::cuda_ipc;
         exported.post.base = base;
         exported.post.size = size;
-        const PublishedRegion region = peers.publish(std::move(exported), std::chrono::seconds(30));
-        return BufferRef::in_region(region.slot, region.generation, 0);
+        return BufferRef::in_region(peers.publish(exported, std::chrono::seconds(30)), 0);
     }
     PeerAddresses addresses(Copies copies) {
         return {view, peers, &rendezvous, copies, [] {}};

@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "bootstrap/thread_bootstrap.hpp"
 #include "support/seed.hpp"
 
 namespace baton::test {

@@ -6,7 +6,7 @@
 #include <new>
 #include <thread>
 
-#include "bootstrap/bootstrap.hpp"
+#include "bootstrap/thread_bootstrap.hpp"
 #include "support/failing_new.hpp"
 #include "support/thrown_by.hpp"
 

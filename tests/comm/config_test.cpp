@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "support/set_variable.hpp"
+
 namespace baton::core {
 namespace {
 
@@ -60,6 +62,26 @@ TEST_F(Config, PrefersFieldsToVariables) {
     const baton_config config = resolve_config(&given);
     EXPECT_EQ(config.timeout_seconds, 3.5);
     EXPECT_EQ(config.p2p, BATON_P2P_AUTO);
+}
+
+TEST_F(Config, KnowsItsVariables) {
+    for (const char *name : variables) EXPECT_TRUE(is_known_variable(name)) << name;
+    for (const char *name : {"BATON_LOG", "BATON_NCCL_LIBRARY", "BATON_TEST_SEED"})
+        EXPECT_TRUE(is_known_variable(name)) << name;
+    for (const char *name : {"BATON_TRANSPROT", "BATON_TIMEOUTS", "BATON_", "BATON", "PATH"})
+        EXPECT_FALSE(is_known_variable(name)) << name;
+}
+
+TEST_F(Config, WarnsOfUnknownVariablesOnce) {
+    const test::SetVariable misspelt("BATON_TRANSPROT", "host");
+    const test::SetVariable empty("BATON_EMPTY", "");
+    const test::SetVariable known("BATON_TRANSPORT", "host");
+    ::testing::internal::CaptureStderr();
+    warn_of_unknown_variables();
+    warn_of_unknown_variables();
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+              "baton[0] warn: BATON_TRANSPROT is set, and no variable of Baton's has this name: docs/environment.md "
+              "lists them\n");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "support/ranks_as_threads.hpp"
 #include "support/thrown_by.hpp"
 
 namespace baton::core {
@@ -23,15 +24,10 @@ struct Rank {
 };
 
 void with_three(const std::function<void(Rank &)> &body) {
-    auto ends = ThreadBootstrap::make(3);
-    std::vector<std::thread> threads;
-    for (auto &end : ends) {
-        threads.emplace_back([&] {
-            Rank rank(*end);
-            body(rank);
-        });
-    }
-    for (std::thread &thread : threads) thread.join();
+    test::run_threads(3, [&](Bootstrap &bootstrap) {
+        Rank rank(bootstrap);
+        body(rank);
+    });
 }
 
 TEST(Meetings, GiveTheArgumentsOfAllRanksInOrder) {

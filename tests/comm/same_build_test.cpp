@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baton/baton.h"
+#include "bootstrap/thread_bootstrap.hpp"
 #include "support/thrown_by.hpp"
 
 namespace baton::core {

@@ -42,7 +42,7 @@ Place Memory::take(std::size_t bytes, bool aligned, const std::string &name) {
 
 BufferRef Memory::in_region(const Place &place) const {
     const Area &area = areas_[place.area];
-    return BufferRef::in_region(area.published.slot, area.published.generation, place.offset);
+    return BufferRef::in_region(area.published, place.offset);
 }
 
 void Memory::fill(const Place &place, const Contents &contents) {

@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "bootstrap/mpi_bootstrap.hpp"
 #include "launch.hpp"
 #include "support/environment.hpp"
 

@@ -91,8 +91,7 @@ void Rank::map_arenas() {
     const auto all = bootstrap_.allgather(mine.published);
     for (int peer = 0; peer < view_.size; ++peer) {
         const PublishedRegion &theirs = all[static_cast<std::size_t>(peer)];
-        view_.arenas[peer] = static_cast<std::byte *>(
-            peer == view_.rank ? mine.pointer : peers_.address(peer, theirs.slot, theirs.generation));
+        view_.arenas[peer] = static_cast<std::byte *>(peer == view_.rank ? mine.pointer : peers_.address(peer, theirs));
     }
     view_.own_memory = view_.arenas[view_.rank];
 }
@@ -155,7 +154,7 @@ std::vector<Runner::Addresses> Rank::learn_addresses(const std::vector<Call> &ca
             const BufferRef &buffer = all[static_cast<std::size_t>(peer) * mine.size() + k];
             if (peer == view_.rank || !buffer.is_in_region()) continue;
             auto *base = static_cast<std::byte *>(
-                peers_.address(peer, static_cast<std::uint32_t>(buffer.slot()), buffer.generation));
+                peers_.address(peer, {static_cast<std::uint32_t>(buffer.slot()), buffer.generation}));
             recv_of[k][static_cast<std::size_t>(peer)] = base != nullptr ? base + buffer.offset() : nullptr;
         }
     }

@@ -35,7 +35,7 @@ public:
     std::byte *memory(int rank) { return reinterpret_cast<std::byte *>(core::load_relaxed(&region(rank).address)); }
     /// As arrivals name a place in it.
     core::BufferRef name(int rank, const std::byte *place) {
-        return core::BufferRef::in_region(0, core::load_relaxed(&region(rank).generation),
+        return core::BufferRef::in_region({0, core::load_relaxed(&region(rank).generation)},
                                           static_cast<std::uint64_t>(place - memory(rank)));
     }
     /// For a rank that runs nothing: its buffers are elsewhere from now on, and nobody may touch where they were.

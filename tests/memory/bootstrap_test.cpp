@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "ranks.hpp"
+#include "support/thrown_by.hpp"
 
 namespace baton::core::testing {
 namespace {
@@ -72,13 +73,9 @@ TEST(ThreadBootstrap, ARankThatGivesUpEndsTheOthersWaits) {
     run_threads(3, [&](Bootstrap &bootstrap) {
         if (bootstrap.rank() == 1) return bootstrap.give_up({BATON_ERR_MEMORY, "no room"});
         for (int wait = 0; wait < 2; ++wait) {
-            try {
-                bootstrap.barrier();
-                ADD_FAILURE() << "the wait has ended well";
-            } catch (const Failure &failure) {
-                EXPECT_EQ(failure.code(), BATON_ERR_MEMORY);
-                EXPECT_STREQ(failure.what(), "rank 1 has given up: no room");
-            }
+            const Failure failure = test::thrown_by([&] { bootstrap.barrier(); });
+            EXPECT_EQ(failure.code(), BATON_ERR_MEMORY);
+            EXPECT_STREQ(failure.what(), "rank 1 has given up: no room");
         }
     });
 }

@@ -19,7 +19,9 @@
 #include "memory/peer_memory.hpp"
 #include "memory/region_registry.hpp"
 #include "ranks.hpp"
+#include "support/driver_function.hpp"
 #include "support/needs_gpu.hpp"
+#include "support/thrown_by.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core::testing {
@@ -73,8 +75,7 @@ void expect_filled(const void *memory, int value) {
 
 /// What a rank tells the others about one of its buffers.
 struct Told {
-    std::uint32_t slot = 0;
-    std::uint64_t generation = 0;
+    PublishedRegion place;
     std::uint64_t offset = 0;
 };
 
@@ -89,7 +90,7 @@ struct Rank {
     void exchange(void *mine, int round) {
         const auto place = registry.locate(domain->classify(mine), mine, bytes);
         EXPECT_TRUE(place.direct) << place.reason;
-        const auto all = bootstrap.allgather(Told{place.slot, place.generation, place.offset});
+        const auto all = bootstrap.allgather(Told{place.place, place.offset});
         const int rank = bootstrap.rank();
         const int size = bootstrap.size();
         fill(address_at((rank + 1) % size, all), 10 * round + rank + 1);
@@ -102,13 +103,13 @@ struct Rank {
 
     char *address_at(int owner, const std::vector<Told> &all) {
         const Told &told = all[static_cast<std::size_t>(owner)];
-        auto *start = static_cast<char *>(peers.address(owner, told.slot, told.generation));
+        auto *start = static_cast<char *>(peers.address(owner, told.place));
         if (start == nullptr) fail(BATON_ERR_INTERNAL, "region of rank {} is not mapped", owner);
         RegionEntry line;
-        const RegionEntry *lines = peers.table() + static_cast<std::size_t>(owner) * region_slots + told.slot;
+        const RegionEntry *lines = peers.table() + static_cast<std::size_t>(owner) * region_slots + told.place.slot;
         check_cuda(cudaMemcpy(&line, lines, sizeof(line), cudaMemcpyDeviceToHost), "cudaMemcpy of a table line");
         EXPECT_EQ(line.address, reinterpret_cast<std::uintptr_t>(start));
-        EXPECT_EQ(line.generation, told.generation);
+        EXPECT_EQ(line.generation, told.place.generation);
         return start + told.offset;
     }
 
@@ -146,7 +147,7 @@ TEST_F(CudaDomain, SmallAllocationsThatShareABlockAreToldApart) {
             void *mine = memory[static_cast<std::size_t>(i)];
             const auto place = rank.registry.locate(rank.domain->classify(mine), mine, 1024);
             ASSERT_TRUE(place.direct) << place.reason;
-            const auto all = bootstrap.allgather(Told{place.slot, place.generation, place.offset});
+            const auto all = bootstrap.allgather(Told{place.place, place.offset});
             int value = -1;
             check_cuda(cudaMemcpy(&value, rank.address_at(other, all), sizeof(value), cudaMemcpyDeviceToHost), "copy");
             EXPECT_EQ(value, 100 * other + i);
@@ -181,7 +182,7 @@ TEST_F(CudaDomain, AnotherSizeInThePlaceOfFreedMemoryOfASharedBlockIsReached) {
         const auto publish = [&](void *mine, std::size_t size) {
             const auto place = rank.registry.locate(rank.domain->classify(mine), mine, size);
             EXPECT_TRUE(place.direct) << place.reason;
-            return rank.address_at(other, bootstrap.allgather(Told{place.slot, place.generation, place.offset}));
+            return rank.address_at(other, bootstrap.allgather(Told{place.place, place.offset}));
         };
         void *memory = nullptr;
         void *between = nullptr;
@@ -229,12 +230,13 @@ TEST_F(CudaDomain, VmmMemoryTravelsByDescriptor) {
         CUmemAccessDesc access = {};
         access.location = properties.location;
         access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        const auto create = test::driver_function<decltype(cuMemCreate)>("cuMemCreate");
         // Two allocations side by side in one reservation: the second one is a region of its own.
         CUdeviceptr address = 0;
         check_driver(driver().mem_address_reserve(&address, 2 * piece, 0, 0, 0), "reserve");
         for (int i = 0; i < 2; ++i) {
             CUmemGenericAllocationHandle handle = 0;
-            check_driver(driver().mem_create(&handle, piece, &properties, 0), "create");
+            check_driver(create(&handle, piece, &properties, 0), "create");
             check_driver(driver().mem_map(address + static_cast<std::size_t>(i) * piece, piece, 0, handle, 0), "map");
             driver().mem_release(handle);
         }
@@ -325,7 +327,7 @@ TEST_F(CudaDomain, MappedHostMemoryReachesTheOtherProcesses) {
             const auto all = bootstrap.allgather(mine.published);
             const int left = (bootstrap.rank() + 2) % 3;
             const auto &theirs = all[static_cast<std::size_t>(left)];
-            void *const seen = rank.peers.address(left, theirs.slot, theirs.generation);
+            void *const seen = rank.peers.address(left, theirs);
             EXPECT_EQ(rank.domain->classify(seen).kind, Kind::pinned);
             EXPECT_NE(rank.domain->classify(seen).buffer_id, info.buffer_id);
             rank.exchange(mine.pointer, round);
@@ -374,13 +376,9 @@ TEST(NoGpu, IsSaidClearly) {
     PointerInfo info;
     EXPECT_FALSE(classify_on_gpu(&stack, &info));
     EXPECT_EQ(make_host_domain(false)->classify(&stack).kind, Kind::host);
-    try {
-        make_cuda_domain();
-        FAIL() << "made";
-    } catch (const Failure &failure) {
-        EXPECT_EQ(failure.code(), BATON_ERR_UNSUPPORTED);
-        EXPECT_NE(std::string(failure.what()), "");
-    }
+    const Failure failure = test::thrown_by([] { make_cuda_domain(); });
+    EXPECT_EQ(failure.code(), BATON_ERR_UNSUPPORTED);
+    EXPECT_STRNE(failure.what(), "");
 }
 
 }  // namespace

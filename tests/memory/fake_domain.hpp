@@ -2,13 +2,13 @@
 
 #include <atomic>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 
 #include "memory/memory_domain.hpp"
+#include "util/containing.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core::testing {
@@ -45,21 +45,18 @@ public:
         ++classified;
         const auto address = reinterpret_cast<std::uintptr_t>(pointer);
         const std::lock_guard lock(mutex_);
-        const auto above = pretended_.upper_bound(address);
-        if (above != pretended_.begin()) {
-            const auto &[base, memory] = *std::prev(above);
-            if (address - base >= memory.size) return host_->classify(pointer);
-            PointerInfo info;
-            info.kind = PointerInfo::Kind::host;
-            info.base = base;
-            info.size = memory.size;
-            info.buffer_id = memory.buffer_id;
-            info.posix_fd = memory.refusal.empty();
-            info.chunk = memory.chunk;
-            info.device = memory.device;
-            return info;
-        }
-        return host_->classify(pointer);
+        const auto found = containing(pretended_, address);
+        if (found == pretended_.end()) return host_->classify(pointer);
+        const auto &[base, memory] = *found;
+        PointerInfo info;
+        info.kind = PointerInfo::Kind::host;
+        info.base = base;
+        info.size = memory.size;
+        info.buffer_id = memory.buffer_id;
+        info.posix_fd = memory.refusal.empty();
+        info.chunk = memory.chunk;
+        info.device = memory.device;
+        return info;
     }
 
     void *allocate(std::size_t bytes) override {
@@ -87,9 +84,9 @@ public:
         return result;
     }
 
-    void *import_region(int owner, const RegionPost &post, int fd) override {
+    void *import_region(int owner, const RegionPost &post, UniqueFd fd) override {
         if (before_import) before_import(post);
-        void *address = host_->import_region(owner, post, fd);
+        void *address = host_->import_region(owner, post, std::move(fd));
         ++imported;
         return address;
     }
@@ -121,7 +118,7 @@ private:
 class AnyKind final : public FakeDomain {
 public:
     AnyKind() : FakeDomain(true) {}
-    void *import_region(int, const RegionPost &post, int) override { return reinterpret_cast<void *>(post.base); }
+    void *import_region(int, const RegionPost &post, UniqueFd) override { return reinterpret_cast<void *>(post.base); }
     void unimport_region(const RegionPost &, void *) override { ++unimported; }
 };
 

@@ -20,11 +20,14 @@
 #include "support/process_maps.hpp"
 #include "support/thrown_by.hpp"
 #include "util/failure.hpp"
+#include "util/unique_fd.hpp"
 
 namespace baton::core::testing {
 namespace {
 
 using Kind = PointerInfo::Kind;
+
+UniqueFd duplicate_of(const UniqueFd &fd) { return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0)); }
 
 TEST(HostDomain, AllocatesAlignedZeroedMemoryThatItKnows) {
     const auto domain = make_host_domain(false);
@@ -53,14 +56,10 @@ TEST(HostDomain, MoreThanThereIsIsAnError) {
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &safe), 0);
     const auto domain = make_host_domain(false);
     for (const std::size_t bytes : {SIZE_MAX, std::size_t{1} << 61, std::size_t{1} << 50}) {
-        try {
-            domain->allocate(bytes);
-            ADD_FAILURE() << "allocated " << bytes;
-        } catch (const Failure &failure) {
-            EXPECT_EQ(failure.code(), BATON_ERR_MEMORY) << failure.what();
-            if (bytes != SIZE_MAX) {
-                EXPECT_NE(std::string(failure.what()).find("are available"), std::string::npos) << failure.what();
-            }
+        const Failure failure = test::thrown_by([&] { domain->allocate(bytes); });
+        EXPECT_EQ(failure.code(), BATON_ERR_MEMORY) << bytes << " bytes: " << failure.what();
+        if (bytes != SIZE_MAX) {
+            EXPECT_NE(std::string(failure.what()).find("are available"), std::string::npos) << failure.what();
         }
     }
     ::setrlimit(RLIMIT_FSIZE, &before);
@@ -91,10 +90,9 @@ TEST(HostDomain, NothingStaysMappedWhereMemoryRunsOut) {
     ASSERT_NE(memory, nullptr);
     const Export exported = domain->export_region(domain->classify(memory));
     void *const imported =
-        map_at_last([&] { return domain->import_region(1, exported.post, ::fcntl(exported.fd, F_DUPFD_CLOEXEC, 0)); });
+        map_at_last([&] { return domain->import_region(1, exported.post, duplicate_of(exported.fd)); });
     ASSERT_NE(imported, nullptr);
     domain->unimport_region(exported.post, imported);
-    ::close(exported.fd);
     domain->release(memory);
 }
 
@@ -129,7 +127,7 @@ TEST(HostDomain, OtherMemoryIsHostWithoutBase) {
         EXPECT_EQ(info.size, 0U);
         const Export refused = domain->export_region(info);
         EXPECT_EQ(refused.post.kind, HandleKind::none);
-        EXPECT_EQ(refused.fd, -1);
+        EXPECT_FALSE(refused.fd);
         EXPECT_EQ(refused.reason, "ordinary host memory is not shared between processes");
     }
 }
@@ -155,9 +153,9 @@ void import_sees_the_same_memory(int ranks, bool oversubscribed = false) {
     Export exported = owner->export_region(owner->classify(memory + 77));
     ASSERT_EQ(exported.post.kind, HandleKind::memfd);
     EXPECT_EQ(exported.post.base, reinterpret_cast<std::uintptr_t>(memory));
-    ASSERT_GE(exported.fd, 0);
+    ASSERT_TRUE(exported.fd);
 
-    auto *seen = static_cast<char *>(peer->import_region(0, exported.post, exported.fd));
+    auto *seen = static_cast<char *>(peer->import_region(0, exported.post, std::move(exported.fd)));
     ASSERT_NE(seen, memory);
     std::strcpy(memory + 100, "written by the owner");
     EXPECT_STREQ(seen + 100, "written by the owner");
@@ -182,9 +180,9 @@ TEST(HostDomain, InOneProcessTheAddressItselfIsExported) {
     auto *memory = static_cast<int *>(domain->allocate(100));
     const Export exported = domain->export_region(domain->classify(memory));
     EXPECT_EQ(exported.post.kind, HandleKind::same_address);
-    EXPECT_EQ(exported.fd, -1);
-    EXPECT_EQ(domain->import_region(0, exported.post, -1), memory);
-    EXPECT_EQ(domain->import_region(0, exported.post, -1), memory);
+    EXPECT_FALSE(exported.fd);
+    EXPECT_EQ(domain->import_region(0, exported.post, {}), memory);
+    EXPECT_EQ(domain->import_region(0, exported.post, {}), memory);
     domain->unimport_region(exported.post, memory);
     EXPECT_EQ(domain->classify(memory).base, exported.post.base);
     // As between processes: what is imported stays readable when its owner has released it.
@@ -203,8 +201,7 @@ TEST(HostDomain, WhatIsExportedKeepsItsSize) {
     const auto domain = make_host_domain(false);
     void *memory = domain->allocate(100);
     const Export exported = domain->export_region(domain->classify(memory));
-    EXPECT_NE(::ftruncate(exported.fd, 0), 0) << "a peer could take the pages from under its owner";
-    ::close(exported.fd);
+    EXPECT_NE(::ftruncate(exported.fd.get(), 0), 0) << "a peer could take the pages from under its owner";
     domain->release(memory);
 }
 
@@ -222,14 +219,13 @@ TEST(HostDomain, PagesOfLargeMemoryOfAPeerAreMappedAsTheyAreUsed) {
     RegionPost post;
     post.kind = HandleKind::memfd;
     post.size = std::uint64_t{2} << 30;
-    const int fd = ::memfd_create("sparse", MFD_CLOEXEC);
-    ASSERT_EQ(::ftruncate(fd, static_cast<off_t>(post.size)), 0);
-    void *const memory = domain->import_region(1, post, ::dup(fd));
+    const UniqueFd fd(::memfd_create("sparse", MFD_CLOEXEC));
+    ASSERT_EQ(::ftruncate(fd.get(), static_cast<off_t>(post.size)), 0);
+    void *const memory = domain->import_region(1, post, duplicate_of(fd));
     struct stat status = {};
-    ASSERT_EQ(::fstat(fd, &status), 0);
+    ASSERT_EQ(::fstat(fd.get(), &status), 0);
     EXPECT_EQ(status.st_blocks, 0) << "pages are there";
     domain->unimport_region(post, memory);
-    ::close(fd);
 }
 
 TEST(HostDomain, ATruncatedOrMissingDescriptorIsRefused) {
@@ -238,11 +234,11 @@ TEST(HostDomain, ATruncatedOrMissingDescriptorIsRefused) {
     Export exported = domain->export_region(domain->classify(memory));
     RegionPost longer = exported.post;
     longer.size *= 2;
-    EXPECT_THROW(domain->import_region(3, longer, exported.fd), Failure);
-    EXPECT_THROW(domain->import_region(3, exported.post, -1), Failure);
+    EXPECT_THROW(domain->import_region(3, longer, std::move(exported.fd)), Failure);
+    EXPECT_THROW(domain->import_region(3, exported.post, {}), Failure);
     RegionPost device = exported.post;
     device.kind = HandleKind::cuda_ipc;
-    EXPECT_THROW(domain->import_region(3, device, -1), Failure);
+    EXPECT_THROW(domain->import_region(3, device, {}), Failure);
     domain->release(memory);
 }
 

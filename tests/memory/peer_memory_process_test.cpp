@@ -19,12 +19,14 @@
 #include "memory/region_registry.hpp"
 #include "ranks.hpp"
 #include "support/child_process.hpp"
+#include "support/thrown_by.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using test::thrown_by;
 constexpr auto patience = std::chrono::milliseconds(30000);
 
 void expect_all_well(const std::vector<Ended> &ended) {
@@ -48,7 +50,7 @@ TEST(PeerMemoryProcesses, MemoryReachesTheOtherProcess) {
         const auto all = bootstrap.allgather(peers.publish(domain->export_region(domain->classify(memory)), patience));
         for (int r = 0; r < 4; ++r) {
             const auto &place = all[static_cast<std::size_t>(r)];
-            auto *theirs = static_cast<int *>(peers.address(r, place.slot, place.generation));
+            auto *theirs = static_cast<int *>(peers.address(r, place));
             ASSERT_NE(theirs, nullptr);
             theirs[rank] = 100 * r + rank;  // every rank writes into every rank's memory
         }
@@ -72,7 +74,7 @@ struct MemoryOfFirst {
             mine = peers.publish(domain.export_region(domain.classify(memory)), patience);
         }
         place = bootstrap.allgather(mine)[0];
-        seen = static_cast<const volatile char *>(peers.address(0, place.slot, place.generation));
+        seen = static_cast<const volatile char *>(peers.address(0, place));
     }
     void free_and_retire() {
         domain.release(memory);
@@ -200,13 +202,10 @@ TEST(PeerMemoryProcesses, AKilledPeerIsReportedOnceAndEndsPublications) {
         EXPECT_NE(text.find(std::to_string(pids[victim])), std::string::npos) << text;
 
         void *memory = domain->allocate(1);
-        try {
-            peers.publish(domain->export_region(domain->classify(memory)), patience);
-            ADD_FAILURE() << "published";
-        } catch (const Failure &failure) {
-            EXPECT_EQ(failure.code(), BATON_ERR_PEER_DEAD);
-            EXPECT_NE(std::string(failure.what()).find("rank 1"), std::string::npos) << failure.what();
-        }
+        const Failure failure =
+            thrown_by([&] { peers.publish(domain->export_region(domain->classify(memory)), patience); });
+        EXPECT_EQ(failure.code(), BATON_ERR_PEER_DEAD);
+        EXPECT_NE(std::string(failure.what()).find("rank 1"), std::string::npos) << failure.what();
         // The service thread goes on, does not say it again, and does not look at what has ended again and again.
         const auto from = std::chrono::steady_clock::now();
         const auto worked_before = processor_time();
@@ -237,12 +236,9 @@ TEST(PeerMemoryProcesses, ADeathDuringPublishEndsIt) {
         });
         void *memory = domain->allocate(1);
         const auto start = std::chrono::steady_clock::now();
-        try {
-            peers.publish(domain->export_region(domain->classify(memory)), patience);
-            ADD_FAILURE() << "published";
-        } catch (const Failure &failure) {
-            EXPECT_EQ(failure.code(), BATON_ERR_PEER_DEAD) << failure.what();
-        }
+        const Failure failure =
+            thrown_by([&] { peers.publish(domain->export_region(domain->classify(memory)), patience); });
+        EXPECT_EQ(failure.code(), BATON_ERR_PEER_DEAD) << failure.what();
         EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
         killer.join();
         peers.leave();
@@ -258,13 +254,10 @@ TEST(PeerMemoryProcesses, AStoppedPeerIsATimeout) {
         if (bootstrap.rank() == 0) {
             test::stop_process(pids[1]);
             void *memory = domain->allocate(1);
-            try {
-                peers.publish(domain->export_region(domain->classify(memory)), 200ms);
-                ADD_FAILURE() << "published";
-            } catch (const Failure &failure) {
-                EXPECT_EQ(failure.code(), BATON_ERR_TIMEOUT) << failure.what();
-                EXPECT_NE(std::string(failure.what()).find("rank 1"), std::string::npos) << failure.what();
-            }
+            const Failure failure =
+                thrown_by([&] { peers.publish(domain->export_region(domain->classify(memory)), 200ms); });
+            EXPECT_EQ(failure.code(), BATON_ERR_TIMEOUT) << failure.what();
+            EXPECT_NE(std::string(failure.what()).find("rank 1"), std::string::npos) << failure.what();
             ::kill(pids[1], SIGCONT);
         }
         bootstrap.barrier();
@@ -300,13 +293,10 @@ TEST(PeerMemoryProcesses, TooManyOpenFilesAtAPeerIsItsRefusal) {
         bootstrap.barrier();
         if (bootstrap.rank() == 0) {
             void *memory = domain->allocate(1);
-            try {
-                peers.publish(domain->export_region(domain->classify(memory)), patience);
-                ADD_FAILURE() << "published";
-            } catch (const Failure &failure) {
-                EXPECT_EQ(failure.code(), BATON_ERR_SYSTEM);
-                EXPECT_NE(std::string(failure.what()).find("too many open files"), std::string::npos) << failure.what();
-            }
+            const Failure failure =
+                thrown_by([&] { peers.publish(domain->export_region(domain->classify(memory)), patience); });
+            EXPECT_EQ(failure.code(), BATON_ERR_SYSTEM);
+            EXPECT_NE(std::string(failure.what()).find("too many open files"), std::string::npos) << failure.what();
         }
         bootstrap.barrier();
         limit.reset();
@@ -327,13 +317,9 @@ TEST(PeerMemoryProcesses, ARankWithoutDescriptorsFailsOnAllRanks) {
         const auto domain = make_host_domain(false);
         std::optional<NoDescriptorsLeft> limit;
         if (bootstrap.rank() == 1) limit.emplace();
-        try {
-            const PeerMemory peers(bootstrap, *domain, {});
-            ADD_FAILURE() << "made";
-        } catch (const Failure &failure) {
-            EXPECT_EQ(failure.code(), BATON_ERR_SYSTEM) << failure.what();
-            EXPECT_EQ(std::string(failure.what()).find("rank 1: socket"), 0U) << failure.what();
-        }
+        const Failure failure = thrown_by([&] { const PeerMemory peers(bootstrap, *domain, {}); });
+        EXPECT_EQ(failure.code(), BATON_ERR_SYSTEM) << failure.what();
+        EXPECT_EQ(std::string(failure.what()).find("rank 1: socket"), 0U) << failure.what();
     }));
 }
 
@@ -373,19 +359,19 @@ TEST(PeerMemoryProcesses, AStrangersDescriptorIsNotTaken) {
         } else if (rank == 2) {
             test::stop_process(pids[1]);
             // Ranks are told in their order: when this one has been, so has rank 1.
-            while (peers.address(0, 0, 1) == nullptr) std::this_thread::yield();
+            while (peers.address(0, {0, 1}) == nullptr) std::this_thread::yield();
             const std::vector<std::string> names = doorbells_of(pids[1]);
             EXPECT_FALSE(names.empty());
-            Export exported = domain->export_region(domain->classify(memory));
+            const Export exported = domain->export_region(domain->classify(memory));
             constexpr std::uint64_t first_post = 1;
             Doorbell stranger;
             for (const std::string &name : names)
-                EXPECT_EQ(stranger.ring(name, 0, first_post, exported.fd, [] { return true; }), Doorbell::Rung::sent);
-            ::close(exported.fd);
+                EXPECT_EQ(stranger.ring(name, 0, first_post, exported.fd.get(), [] { return true; }),
+                          Doorbell::Rung::sent);
             ::kill(pids[1], SIGCONT);
         }
         published = bootstrap.allgather(published)[0];
-        auto *seen = static_cast<int *>(peers.address(0, published.slot, published.generation));
+        auto *seen = static_cast<int *>(peers.address(0, published));
         ASSERT_NE(seen, nullptr);
         EXPECT_EQ(*seen, 100);
         bootstrap.barrier();
@@ -402,8 +388,7 @@ TEST(PeerMemoryProcesses, ReallocatedMemoryIsANewRegion) {
         RegionRegistry registry(*domain, peers, patience);
         const int other = 1 - bootstrap.rank();
         struct Told {
-            std::uint32_t slot;
-            std::uint64_t generation;
+            PublishedRegion place;
             std::uint64_t offset;
         };
         for (int round = 0; round < 200; ++round) {
@@ -412,9 +397,9 @@ TEST(PeerMemoryProcesses, ReallocatedMemoryIsANewRegion) {
             memory[10] = round;
             const auto place = registry.locate(domain->classify(memory + 10), memory + 10, sizeof(int));
             ASSERT_TRUE(place.direct) << place.reason;
-            const auto told = bootstrap.allgather(Told{place.slot, place.generation, place.offset});
+            const auto told = bootstrap.allgather(Told{place.place, place.offset});
             const Told &theirs = told[static_cast<std::size_t>(other)];
-            auto *seen = static_cast<char *>(peers.address(other, theirs.slot, theirs.generation));
+            auto *seen = static_cast<char *>(peers.address(other, theirs.place));
             ASSERT_NE(seen, nullptr);
             int value = -1;
             std::memcpy(&value, seen + theirs.offset, sizeof(value));

@@ -17,6 +17,8 @@ namespace baton::core::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using test::code_of;
+using test::thrown_by;
 constexpr auto patience = std::chrono::milliseconds(30000);
 
 struct Rank {
@@ -30,13 +32,6 @@ struct Rank {
     FakeDomain domain;
     PeerMemory peers;
 };
-
-/// The code of the Failure that `call` throws, with its message; BATON_SUCCESS if it throws none.
-baton_result code_of(const std::function<void()> &call, std::string *text = nullptr) {
-    const Failure failure = test::thrown_by(call);
-    if (text != nullptr) *text = failure.what();
-    return failure.code();
-}
 
 struct Named {
     PublishedRegion place;
@@ -52,8 +47,8 @@ TEST(PeerMemory, EveryRankSeesEveryRegion) {
             const auto all = bootstrap.allgather(mine);
             for (int r = 0; r < bootstrap.size(); ++r) {
                 const Named &named = all[static_cast<std::size_t>(r)];
-                EXPECT_EQ(rank.peers.address(r, named.place.slot, named.place.generation), named.address);
-                EXPECT_EQ(rank.peers.address(r, named.place.slot, named.place.generation + 1), nullptr);
+                EXPECT_EQ(rank.peers.address(r, named.place), named.address);
+                EXPECT_EQ(rank.peers.address(r, {named.place.slot, named.place.generation + 1}), nullptr);
                 const RegionEntry &line =
                     rank.peers.table()[static_cast<std::size_t>(r) * region_slots + named.place.slot];
                 EXPECT_EQ(line.address, reinterpret_cast<std::uintptr_t>(named.address));
@@ -77,14 +72,14 @@ TEST(PeerMemory, RetiredRegionsAreUnmappedAtReclaimAndNotBefore) {
         bootstrap.barrier();
         const auto &mine = all[static_cast<std::size_t>(bootstrap.rank())];
         rank.peers.retire(mine.slot);
-        EXPECT_EQ(rank.peers.address(bootstrap.rank(), mine.slot, mine.generation), nullptr);
+        EXPECT_EQ(rank.peers.address(bootstrap.rank(), mine), nullptr);
         bootstrap.barrier();
         EXPECT_EQ(rank.domain.unimported, 0);
         rank.peers.reclaim();
         EXPECT_EQ(rank.domain.unimported, 2);
         for (int r = 0; r < 3; ++r) {
             const auto &place = all[static_cast<std::size_t>(r)];
-            EXPECT_EQ(rank.peers.address(r, place.slot, place.generation), nullptr);
+            EXPECT_EQ(rank.peers.address(r, place), nullptr);
         }
         rank.domain.release(memory);
     });
@@ -165,10 +160,10 @@ TEST(PeerMemory, ARefusedImportNamesThePeerAndItsReason) {
         bootstrap.barrier();
         if (bootstrap.rank() == 0) {
             void *memory = rank.domain.allocate(1);
-            std::string text;
-            EXPECT_EQ(code_of([&] { rank.publish(memory); }, &text), BATON_ERR_CUDA);
-            EXPECT_NE(text.find("rank 1"), std::string::npos) << text;
-            EXPECT_NE(text.find("the cable is out"), std::string::npos) << text;
+            const Failure failure = thrown_by([&] { rank.publish(memory); });
+            EXPECT_EQ(failure.code(), BATON_ERR_CUDA);
+            EXPECT_NE(std::string(failure.what()).find("rank 1"), std::string::npos) << failure.what();
+            EXPECT_NE(std::string(failure.what()).find("the cable is out"), std::string::npos) << failure.what();
             // The communicator still works, and the slot comes round again.
             for (int i = 1; i < caller_slots; ++i) code_of([&] { rank.peers.retire(rank.publish(memory).slot); });
             EXPECT_EQ(rank.publish(memory).generation, 2U);
@@ -187,9 +182,9 @@ TEST(PeerMemory, WhatCannotBeExportedIsRefusedWithItsReason) {
     run_threads(2, [](Bootstrap &bootstrap) {
         Rank rank(bootstrap);
         int stack = 0;
-        std::string text;
-        EXPECT_EQ(code_of([&] { rank.publish(&stack); }, &text), BATON_ERR_UNSUPPORTED);
-        EXPECT_NE(text.find("ordinary host memory"), std::string::npos) << text;
+        const Failure failure = thrown_by([&] { rank.publish(&stack); });
+        EXPECT_EQ(failure.code(), BATON_ERR_UNSUPPORTED);
+        EXPECT_NE(std::string(failure.what()).find("ordinary host memory"), std::string::npos) << failure.what();
     });
 }
 
@@ -220,9 +215,9 @@ TEST(PeerMemory, APeerThatDoesNotAnswerIsATimeoutThatNamesIt) {
         bootstrap.barrier();
         if (bootstrap.rank() == 0) {
             void *memory = rank.domain.allocate(1);
-            std::string text;
-            EXPECT_EQ(code_of([&] { rank.publish(memory, 50ms); }, &text), BATON_ERR_TIMEOUT);
-            EXPECT_NE(text.find("rank 1"), std::string::npos) << text;
+            const Failure failure = thrown_by([&] { rank.publish(memory, 50ms); });
+            EXPECT_EQ(failure.code(), BATON_ERR_TIMEOUT);
+            EXPECT_NE(std::string(failure.what()).find("rank 1"), std::string::npos) << failure.what();
             // Broken: the same again, at once.
             EXPECT_EQ(code_of([&] { rank.publish(memory); }), BATON_ERR_TIMEOUT);
             gate.open();
@@ -247,9 +242,9 @@ TEST(PeerMemory, InterruptEndsAPublishInProgressAndLaterOnes) {
                 while (!importing) std::this_thread::yield();
                 rank.peers.interrupt({BATON_ERR_MISMATCH, "ranks 2 and 3 disagree"});
             });
-            std::string text;
-            EXPECT_EQ(code_of([&] { rank.publish(memory); }, &text), BATON_ERR_MISMATCH);
-            EXPECT_EQ(text, "ranks 2 and 3 disagree");
+            const Failure failure = thrown_by([&] { rank.publish(memory); });
+            EXPECT_EQ(failure.code(), BATON_ERR_MISMATCH);
+            EXPECT_STREQ(failure.what(), "ranks 2 and 3 disagree");
             aborter.join();
             EXPECT_EQ(code_of([&] { rank.publish(memory); }), BATON_ERR_MISMATCH);
             gate.open();
@@ -268,10 +263,11 @@ TEST(PeerMemory, AClosedPeerIsNotWaitedFor) {
         bootstrap.barrier();
         if (bootstrap.rank() == 0) {
             void *memory = rank->domain.allocate(1);
-            std::string text;
-            EXPECT_EQ(code_of([&] { rank->publish(memory); }, &text), BATON_ERR_PEER_DEAD);
-            EXPECT_NE(text.find("rank 1"), std::string::npos) << text;
-            EXPECT_NE(text.find("destroyed its communicator"), std::string::npos) << text;
+            const Failure failure = thrown_by([&] { rank->publish(memory); });
+            EXPECT_EQ(failure.code(), BATON_ERR_PEER_DEAD);
+            EXPECT_NE(std::string(failure.what()).find("rank 1"), std::string::npos) << failure.what();
+            EXPECT_NE(std::string(failure.what()).find("destroyed its communicator"), std::string::npos)
+                << failure.what();
             rank->domain.release(memory);
         }
         bootstrap.barrier();
@@ -289,9 +285,9 @@ TEST(PeerMemory, APeerThatHasLeftBecauseOfAnErrorIsNotTheError) {
         bootstrap.barrier();
         if (bootstrap.rank() == 0) {
             void *memory = rank->domain.allocate(1);
-            std::string text;
-            EXPECT_EQ(code_of([&] { rank->publish(memory); }, &text), BATON_ERR_MISMATCH);
-            EXPECT_EQ(text, "found by rank 1");
+            const Failure failure = thrown_by([&] { rank->publish(memory); });
+            EXPECT_EQ(failure.code(), BATON_ERR_MISMATCH);
+            EXPECT_STREQ(failure.what(), "found by rank 1");
             rank->domain.release(memory);
         }
         bootstrap.barrier();
@@ -414,8 +410,8 @@ TEST(PeerMemory, SeveralCommunicatorsAtOnce) {
         const auto in_second = second.publish(memory);
         bootstrap.barrier();
         const int peer = (bootstrap.rank() + 1) % 3;
-        EXPECT_NE(first.peers.address(peer, in_first.slot, in_first.generation), nullptr);
-        EXPECT_NE(second.peers.address(peer, in_second.slot, in_second.generation), nullptr);
+        EXPECT_NE(first.peers.address(peer, in_first), nullptr);
+        EXPECT_NE(second.peers.address(peer, in_second), nullptr);
         bootstrap.barrier();
         first.domain.release(memory);
     });

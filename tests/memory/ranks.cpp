@@ -9,24 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
-#include <thread>
 
 namespace baton::core::testing {
-
-void run_threads(int size, const std::function<void(Bootstrap &)> &body) {
-    auto ends = ThreadBootstrap::make(size);
-    std::vector<std::thread> threads;
-    for (auto &end : ends) {
-        threads.emplace_back([&body, &end] {
-            try {
-                body(*end);
-            } catch (const std::exception &error) {
-                ADD_FAILURE() << "rank " << end->rank() << ": " << error.what();
-            }
-        });
-    }
-    for (std::thread &thread : threads) thread.join();
-}
 
 struct ProcessBootstrap::Shared {
     static constexpr std::size_t block_bytes = 4096;

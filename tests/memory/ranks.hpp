@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
+#include "support/ranks_as_threads.hpp"
 
 namespace baton::core::testing {
 
-/// Runs `body` as `size` ranks that are threads of this process. An exception that leaves it fails the test.
-void run_threads(int size, const std::function<void(Bootstrap &)> &body);
+using test::run_threads;
 
 /// Bootstrap over a mapping that forked processes share. A process that dies outside of a call disturbs nobody.
 class ProcessBootstrap final : public Bootstrap {

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <optional>
 
 #include "registry_rank.hpp"
 #include "support/thrown_by.hpp"
 
 namespace baton::core::testing {
+
+using test::code_of;
 
 inline constexpr std::uint64_t page = 4096;
 inline constexpr std::uint64_t place_of_memory = std::uint64_t{1} << 44;  // nothing is there; nothing looks
@@ -19,9 +21,13 @@ struct Rank : RegistryRank {
         const auto *pointer = reinterpret_cast<const void *>(address);
         return registry.locate(domain.classify(pointer), pointer, bytes);
     }
-    RegionRegistry::Location peek(std::uint64_t address, bool *known, std::size_t bytes = 1) {
+    std::optional<RegionRegistry::Location> peek(std::uint64_t address, std::size_t bytes = 1) {
         const auto *pointer = reinterpret_cast<const void *>(address);
-        return registry.peek(domain.classify(pointer), pointer, bytes, known);
+        return registry.peek(domain.classify(pointer), pointer, bytes);
+    }
+    void add(std::uint64_t address, std::size_t bytes = 1) {
+        const auto *pointer = reinterpret_cast<const void *>(address);
+        registry.add(domain.classify(pointer), pointer, bytes);
     }
     std::uint64_t usable(std::uint64_t address, std::uint64_t wanted) {
         const auto *pointer = reinterpret_cast<const void *>(address);
@@ -35,7 +41,5 @@ inline void take_all_slots(Rank &rank) {
         ASSERT_TRUE(rank.locate(place_of_memory + i * page).direct);
     }
 }
-
-inline baton_result code_of(const std::function<void()> &call) { return test::thrown_by(call).code(); }
 
 }  // namespace baton::core::testing

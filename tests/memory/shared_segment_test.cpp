@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "ranks.hpp"
+#include "support/thrown_by.hpp"
 #include "util/failure.hpp"
 
 namespace baton::core::testing {
@@ -83,15 +84,11 @@ TEST(SharedSegment, ARankWithoutDescriptorsFailsOnAllRanksAndLeavesNoName) {
             {
                 std::optional<NoDescriptorsLeft> limit;
                 if (bootstrap.rank() == poor) limit.emplace();
-                try {
-                    const SharedSegment segment(bootstrap, bytes);
-                    ADD_FAILURE() << "no error";
-                } catch (const Failure &failure) {
-                    EXPECT_EQ(failure.code(), BATON_ERR_SYSTEM) << failure.what();
-                    EXPECT_EQ(std::string(failure.what()).find("rank " + std::to_string(poor) + ": shm_open"), 0U)
-                        << failure.what();
-                    EXPECT_EQ(std::string(failure.what()).find("ipc"), std::string::npos) << failure.what();
-                }
+                const Failure failure = test::thrown_by([&] { const SharedSegment segment(bootstrap, bytes); });
+                EXPECT_EQ(failure.code(), BATON_ERR_SYSTEM) << failure.what();
+                EXPECT_EQ(std::string(failure.what()).find("rank " + std::to_string(poor) + ": shm_open"), 0U)
+                    << failure.what();
+                EXPECT_EQ(std::string(failure.what()).find("ipc"), std::string::npos) << failure.what();
             }
             bootstrap.barrier();
             EXPECT_FALSE(has_name_in_dev_shm(2 * bytes));
@@ -107,13 +104,9 @@ TEST(SharedSegment, TooLargeIsAnErrorOnAllRanks) {
     // One rank's part alone exceeds the file system, which refuses it at once instead of filling up first.
     const std::size_t bytes = space.f_blocks * space.f_frsize + 4096;
     const auto ended = run_processes(2, [bytes](Bootstrap &bootstrap) {
-        try {
-            const SharedSegment segment(bootstrap, bytes);
-            ADD_FAILURE() << "no error";
-        } catch (const Failure &failure) {
-            EXPECT_EQ(failure.code(), BATON_ERR_MEMORY) << failure.what();
-            EXPECT_NE(std::string(failure.what()).find("free"), std::string::npos) << failure.what();
-        }
+        const Failure failure = test::thrown_by([&] { const SharedSegment segment(bootstrap, bytes); });
+        EXPECT_EQ(failure.code(), BATON_ERR_MEMORY) << failure.what();
+        EXPECT_NE(std::string(failure.what()).find("free"), std::string::npos) << failure.what();
     });
     for (const Ended &end : ended) EXPECT_EQ(end.exit_code, 0);
 }

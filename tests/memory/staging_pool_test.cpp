@@ -38,8 +38,7 @@ TEST(StagingPool, APieceIsWhereItsRegionAndOffsetSay) {
         const StagingPool::Piece first = pool.take(1000);
         const StagingPool::Piece second = pool.take(1000);
         EXPECT_EQ(first.offset, 0U);
-        EXPECT_EQ(second.published.slot, first.published.slot);
-        EXPECT_EQ(second.published.generation, first.published.generation);
+        EXPECT_EQ(second.published, first.published);
         EXPECT_EQ(second.pointer, first.pointer + second.offset);
     });
 }

@@ -4,21 +4,12 @@
 #include <cuda_runtime.h>
 
 #include "collective_case.hpp"
+#include "support/driver_function.hpp"
 
 #define EXPECT_CUDA(call) EXPECT_EQ(cudaSuccess, call)
 #define ASSERT_CUDA(call) ASSERT_EQ(cudaSuccess, call)
 
 namespace baton::test {
-
-/// A function of the driver as CUDA 11.0 had it (later ones of cuCtxCreate take more), so that no test links libcuda.
-template <class Function>
-Function *driver_function(const char *name) {
-    void *function = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    EXPECT_CUDA(cudaGetDriverEntryPointByVersion(name, &function, 11000, cudaEnableDefault, &found));
-    EXPECT_NE(function, nullptr) << name;
-    return reinterpret_cast<Function *>(function);
-}
 
 /// What `work` enqueues on the stream, to be launched as often as wanted. May end with a launch under way.
 class Graph {

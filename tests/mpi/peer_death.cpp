@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "bootstrap/bootstrap.hpp"
+#include "bootstrap/mpi_bootstrap.hpp"
 #include "support/broken.hpp"
 #include "util/failure.hpp"
 

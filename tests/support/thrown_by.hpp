@@ -15,5 +15,6 @@ inline core::Failure thrown_by(const std::function<void()> &call) {
     }
     return {BATON_SUCCESS, ""};
 }
+inline baton_result code_of(const std::function<void()> &call) { return thrown_by(call).code(); }
 
 }  // namespace baton::test
