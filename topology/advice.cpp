@@ -13,14 +13,14 @@ namespace {
 
 bool refused(const Known<bool> &permission) { return permission.known() && !permission.value; }
 
-/// NVLink in any form, or one GPU for both.
+/// By NVLink in any form, or because both are one GPU.
 bool linked(LinkKind kind) { return kind <= LinkKind::C2C; }
 
 /// Linked, and nobody refuses to use it.
 bool usable_link(const Pair &pair) { return linked(pair.kind.value) && !p2p_refused(pair); }
 
-/// What only puts kinds in order where nobody tells the bandwidth, a link of NVLink above PCIe 5.0 x16: not figures of
-/// any machine.
+/// Stands in for a bandwidth that nobody tells. It only puts kinds in order (one NVLink above PCIe 5.0 x16); the
+/// figures are of no machine.
 int assumed_mbps(LinkKind kind, int links) {
     switch (kind) {
         case LinkKind::SELF:
@@ -46,13 +46,13 @@ Basis basis_of(const Pair &pair) {
     return pair.nominal_mbps.known() ? Basis::bandwidth : pair.links > 0 ? Basis::links : Basis::kind;
 }
 
-/// NVLink direct or by switches is the same to a ring.
+/// To a ring, direct NVLinks and those by switches are the same.
 int preference(LinkKind kind) {
     if (kind == LinkKind::NVSWITCH) kind = LinkKind::NVLINK;
     return static_cast<int>(LinkKind::NONE) - static_cast<int>(kind);
 }
 
-/// The GPUs of two ranks; two ranks of one GPU are no pair of the graph.
+/// The graph's Pair for two ranks. Two ranks of one GPU have none there, and are SAME_DEVICE.
 class RankPairs {
 public:
     RankPairs(const Graph &graph, const std::vector<int> &gpu_of_rank) : graph_(graph), gpus_(gpu_of_rank) {
@@ -112,7 +112,7 @@ Ring make_ring(const RankPairs &pairs, const std::vector<RankPair> &both) {
         ring.why = "fewer than two ranks";
         return ring;
     }
-    // The worst edge again, as a pair, because the weights no longer know who told the bandwidth.
+    // Finds the worst edge again, as a Pair, because a weight does not say who told its bandwidth.
     ring.bottleneck = worst_edge(weights, ring.order);
     for (std::size_t index = 0; index < ring.order.size(); ++index) {
         const int a = ring.order[index], b = ring.order[(index + 1) % ring.order.size()];

@@ -7,8 +7,7 @@
 #include "topology/ring.hpp"
 #include "topology/snapshot.hpp"
 
-/// What follows from the facts for those who plan: pure functions, the same on every rank. They advise; selection
-/// decides.
+/// Advice that follows from the facts: pure functions, the same on every rank. They advise; selection decides.
 namespace baton::topology {
 
 enum class Advised : std::uint8_t {
@@ -25,10 +24,10 @@ struct TransportAdvice {
     bool operator==(const TransportAdvice &) const = default;
 };
 
-/// Somebody says that the first GPU may not read the second one's memory, or may not write it.
+/// Whether somebody says that the first GPU may not read, or may not write, the second one's memory.
 bool p2p_refused(const Pair &pair);
 
-/// From the first GPU's view: it writes to the second one's memory.
+/// Advice for the first GPU of the pair, which writes to the second one's memory.
 TransportAdvice advise_pair(const Pair &pair);
 
 struct NearNic {
@@ -44,26 +43,26 @@ struct RankAdvice {
     Known<PciAddress> pci;
     Known<std::string> cpuset;
     Known<int> numa_node;
-    std::vector<NearNic> nearest_nics;  ///< all those of the best kind that there is
+    std::vector<NearNic> nearest_nics;  ///< all of the best kind that there is
 
     bool operator==(const RankAdvice &) const = default;
 };
 
-/// Of one GPU, whoever uses it; gpu -1 gives an answer in which nothing is known.
+/// Advice for a rank that uses this GPU, whichever it is. For gpu -1 nothing in it is known.
 RankAdvice advise_rank(const Snapshot &snapshot, const Graph &graph, int gpu);
 
-/// What a weight's bandwidth rests on. Weights of different bases have an order, but no ratio.
+/// What the bandwidth in a weight rests on. Weights of different bases can be ordered, but their ratio means nothing.
 enum class Basis : std::uint8_t {
     bandwidth,  ///< somebody tells it
-    links,      ///< nobody does, but there are so many NVLinks
-    kind
+    links,      ///< nobody does: assumed from the number of NVLinks
+    kind        ///< assumed from the kind alone
 };
 
-/// Two ranks, the worse of both directions.
+/// Two ranks: the worse of both directions.
 struct RankPair {
     bool same_gpu = false;
-    bool linked = false;     ///< by NVLink in any form, and nobody refuses to use it; or both share a GPU
-    bool own_links = false;  ///< linked by NVLinks that lead from one to the other only
+    bool linked = false;     ///< by NVLink in any form or a GPU that both share, and nobody refuses P2P
+    bool own_links = false;  ///< linked by direct NVLinks, which no other pair uses
     bool known = false;      ///< somebody says how they are linked, or how fast
     EdgeWeight weight;
     Basis basis = Basis::kind;  ///< of weight
@@ -76,9 +75,10 @@ struct CommAdvice {
     std::vector<RankPair> pairs;  ///< ranks.size()^2, symmetric; the diagonal means nothing
     bool uniform = true;          ///< all pairs of ranks are alike: kind, links, bandwidth, P2P
     bool all_p2p = true;          ///< no pair is refused P2P, in either direction
-    bool fully_linked = true;     ///< every pair has NVLink, direct or by switches, or shares a GPU
+    bool fully_linked = true;     ///< every pair of ranks is linked, as in RankPair
     LinkKind weakest = LinkKind::SELF;
-    /// Ranks that NVLink connects, maybe by way of others; by smallest rank. (Texts for people call them islands.)
+    /// Groups of ranks that NVLink connects, maybe by way of other ranks, ordered by their smallest rank. (Texts for
+    /// people call them islands.)
     std::vector<std::vector<int>> nvlink_groups;
     Ring ring;
     std::string why;  ///< one line: what kind of machine this is for the communicator

@@ -31,7 +31,7 @@ Gpu from_nvml(const NvmlGpu &raw) {
     return gpu;
 }
 
-/// The switch at that address; one that hwloc does not show is added.
+/// The index of the switch at that address. Adds one that hwloc does not show.
 int switch_at(std::vector<NvSwitch> &switches, const PciAddress &address) {
     for (std::size_t index = 0; index < switches.size(); ++index)
         if (switches[index].pci.value == address) return static_cast<int>(index);
@@ -52,7 +52,7 @@ void add_links(const NvmlGpu &raw, Snapshot &snapshot, Gpu &gpu) {
     }
 }
 
-/// The entry of a CUDA device: one at its PCI address that no other ordinal has taken, else a new one (a further slice
+/// The entry for a CUDA device: one at its PCI address that no other ordinal has taken, else a new one (a further slice
 /// of a GPU, or a GPU that NVML did not show).
 Gpu &entry_for(const CudaDevice &device, std::vector<Gpu> &gpus) {
     for (Gpu &gpu : gpus)
@@ -77,7 +77,7 @@ void add_cuda_device(const CudaDevice &device, std::vector<Gpu> &gpus) {
     if (!gpu.numa_node.known() && device.host_numa) gpu.numa_node = {*device.host_numa, Source::cuda};
 }
 
-/// NVML's word, as far as our list knows it: newer drivers may have newer ones.
+/// The status, or `unknown` for one that our list lacks: newer drivers may have more of them.
 P2pStatus in_our_list(P2pStatus status) { return *from_name<P2pStatus>(name_of(status)); }
 
 Known<bool> permission(std::optional<P2pStatus> status) {
@@ -97,7 +97,7 @@ PairFacts facts_from(const NvmlPair &answers) {
     facts.p2p_atomics = permission(answers.atomics);
     if (answers.nvlink) facts.nvlink = {in_our_list(*answers.nvlink), Source::nvml};
     if (answers.ancestor &&
-        from_name<CommonAncestor>(name_of(*answers.ancestor)))  // none that is younger than our list
+        from_name<CommonAncestor>(name_of(*answers.ancestor)))  // not one that is newer than our list
         facts.ancestor = {*answers.ancestor, Source::nvml};
     return facts;
 }
@@ -126,7 +126,8 @@ bool any_active(const Gpu &gpu) {
     return std::any_of(gpu.nvlinks.begin(), gpu.nvlinks.end(), [](const NvLink &link) { return link.active; });
 }
 
-/// Cards that can be bridged have no link up where none is: that is no fault, unless others like it have some.
+/// A card without a bridge has all its NVLinks down. That is no fault, unless GPUs of the same name have links that are
+/// up.
 void note_dead_links(Snapshot &snapshot) {
     for (std::size_t index = 0; index < snapshot.gpus.size(); ++index) {
         const Gpu &gpu = snapshot.gpus[index];
@@ -144,7 +145,7 @@ void note_dead_links(Snapshot &snapshot) {
     }
 }
 
-/// Links to switches that lead nowhere; bridges between other pairs are no fault.
+/// Notes links to switches that connect nothing. Bridges between other pairs are no fault.
 void note_refused_nvlinks(Snapshot &snapshot) {
     const std::size_t n = snapshot.gpus.size();
     const auto direct = [&](std::size_t index) {
@@ -171,7 +172,7 @@ void note_refused_nvlinks(Snapshot &snapshot) {
         }
 }
 
-/// What the PCI trees know of a GPU that NVML or CUDA told.
+/// Adds what the PCI trees know of a GPU that NVML or CUDA shows.
 void place(const std::vector<Gpu> &on_pci, const std::vector<NumaNode> &nodes, Gpu &gpu) {
     for (const Gpu &seen : on_pci) {
         if (!gpu.pci.known() || seen.pci.value != gpu.pci.value) continue;

@@ -30,7 +30,7 @@ Pair plain_pair(LinkKind kind, Source source, std::string why) {
     return pair;
 }
 
-/// Empty for a level that is younger than this list.
+/// Empty for a level that is newer than this list.
 std::optional<Pair> pair_by_ancestor(const Known<CommonAncestor> &ancestor) {
     if (!ancestor.known()) return std::nullopt;
     const auto answer = [&](LinkKind kind, const char *why) { return plain_pair(kind, ancestor.source, why); };

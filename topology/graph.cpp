@@ -39,7 +39,7 @@ Known<int> slowest_link(const Gpu &gpu) {
     return slowest;
 }
 
-/// Of what counts as links from the GPU to its peer.
+/// Whether any of the links that count from the GPU to its peer is a sum of links.
 bool has_sums(const Gpu &gpu, std::size_t peer, bool direct) {
     return std::any_of(gpu.nvlinks.begin(), gpu.nvlinks.end(), [&](const NvLink &link) {
         const bool counts = direct ? link.active && link.peer_gpu == static_cast<int>(peer) : to_switch(link);
@@ -47,7 +47,8 @@ bool has_sums(const Gpu &gpu, std::size_t peer, bool direct) {
     });
 }
 
-/// The C2C links lead to the GPUs' own processors: between GPUs of different NUMA nodes lies the link of processors.
+/// C2C links lead to a GPU's own processors. Between GPUs of different NUMA nodes lies the link between processors, so
+/// their pair does not count as C2C.
 Known<int> c2c_between(const Gpu &a, const Gpu &b) {
     if (!a.c2c_mbps.known() || !b.c2c_mbps.known() || !a.numa_node.known() || !b.numa_node.known()) return {};
     if (a.numa_node.value != b.numa_node.value) return {};
@@ -85,9 +86,10 @@ PairEvidence evidence_of(const Snapshot &snapshot, std::size_t from, std::size_t
     return evidence;
 }
 
-/// What was stated outright stands above what follows from the rest. Links that are stated, without a kind, make
-/// NVLinks of a pair that had none (that there are none at all, evidence_of() has seen). A number of links that is
-/// stated carries what so many of these GPUs' links carry; a bandwidth that is stated says nothing of their number.
+/// Puts what was stated outright above what follows from the rest.
+/// - Links stated without a kind give NVLinks to a pair that had none. (evidence_of() has handled 0 links.)
+/// - A stated number of links carries what that many of these GPUs' links carry.
+/// - A stated bandwidth says nothing of the number of links.
 void state(const PairFacts &said, const PairEvidence &evidence, Pair &pair) {
     const bool had_links = has_nvlinks(pair.kind.value);
     Known<LinkKind> kind = said.kind;
@@ -121,7 +123,7 @@ Pair make_pair(const Snapshot &snapshot, std::size_t from, std::size_t to) {
     pair.p2p_write = said.p2p_write;
     pair.p2p_atomics = said.p2p_atomics;
     pair.measured_mbps = said.measured_mbps;
-    // CUDA has neither P2P nor IPC between GPU instances; who tries it (a probe) may say otherwise.
+    // CUDA has neither P2P nor IPC between GPU instances. Whoever tries it (a probe) may say otherwise.
     if (from != to && (snapshot.gpus[from].mig || snapshot.gpus[to].mig))
         for (Known<bool> *permission : {&pair.p2p_read, &pair.p2p_write, &pair.p2p_atomics})
             if (!permission->known()) *permission = {false, Source::table};
@@ -142,7 +144,7 @@ NicPath make_nic_path(const Snapshot &snapshot, int node, const Known<int> &numa
 
 int link_mbps(const NvLink &link) {
     const int nominal = nominal_link_mbps(link.version), reported = link.reported_mbps;
-    // What is reported is otherwise the signalling rate, a little more than nominal, or the same rounded.
+    // Otherwise what is reported is the signalling rate, a little more than nominal, or the same rounded.
     const bool clearly_less = reported > 0 && reported < nominal * 4 / 5;
     return nominal > 0 && !clearly_less ? nominal : reported;
 }

@@ -23,7 +23,7 @@ struct Pair {
     bool operator==(const Pair &) const = default;
 };
 
-/// A NIC as one GPU sees it.
+/// A NIC as a GPU, or another NIC, sees it.
 struct NicPath {
     Known<LinkKind> kind{LinkKind::NONE, Source::none};  ///< PIX ... SYS, NONE
     Known<int> hops;
@@ -48,18 +48,18 @@ struct Graph {
 /// Pure: the same snapshot gives the same graph, on every rank.
 Graph make_graph(const Snapshot &snapshot);
 
-/// One direction of one link: nominal where its generation is known, and nobody reports clearly less (as of GA10x, or
-/// of a link that has trained to less); else as reported; 0 unknown.
+/// MB/s of one link in one direction; 0 if unknown. Nominal where the generation is known and nobody reports clearly
+/// less (as for GA10x, or a link that has trained to less); else as reported.
 int link_mbps(const NvLink &link);
 
-/// Whether this one stands for all links between two devices, which nobody counts: so hwloc's matrix tells them, and
-/// the bandwidth is no multiple of what a link of a known generation has.
+/// Whether this entry stands for all links between two devices, whose number nobody tells. hwloc's matrix gives such
+/// sums; the number stays unknown where the sum is no multiple of one link's bandwidth in a known generation.
 bool is_sum_of_links(const Gpu &gpu, const NvLink &link);
 
-/// What the kinds mean, in a few words: "PCIe and the link between NUMA nodes".
+/// What the kind means, in a few words: "PCIe and the link between NUMA nodes".
 const char *meaning_of(LinkKind kind);
 
-/// "450", "12.5": GB/s of so many MB/s.
+/// MB/s as text in GB/s: "450", "12.5".
 std::string gbps_text(int mbps);
 
 }  // namespace baton::topology

@@ -7,7 +7,7 @@
 
 namespace baton::topology {
 
-/// What has the same said of it, in order of first appearance: (what is said, of which).
+/// Members grouped by what is said of them, in order of first appearance: (what is said, members).
 struct Groups {
     std::vector<std::pair<std::string, std::vector<std::string>>> list;
 

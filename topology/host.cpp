@@ -25,7 +25,7 @@ using TopologyPtr = std::unique_ptr<hwloc_topology, DestroyTopology>;
 
 std::atomic<int> loads{0};
 
-/// hwloc's whole view in its XML format, so that live machines and files take the same way.
+/// hwloc's whole view in its XML format, so that live machines and files go through the same reader.
 std::string export_xml(hwloc_topology *topology) {
     char *buffer = nullptr;
     int length = 0;
@@ -74,7 +74,7 @@ Snapshot read_hwloc() {
     // and are known to crash or hang there. An unknown name is refused, which is as good.
     for (const char *component : {"opencl", "gl", "cuda", "nvml", "rsmi", "levelzero"})
         hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
-    // The filter of important objects only would drop the NVSwitches.
+    // A filter for important objects only would drop the NVSwitches.
     hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
     hwloc_topology_set_cache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
     const std::string text = hwloc_topology_load(raw) == 0 ? export_xml(raw) : std::string();

@@ -9,29 +9,31 @@
 
 namespace baton::topology {
 
-/// Processors, NUMA nodes, PCI trees and NICs by hwloc; the GPUs in it are what PCI shows, without NVLinks. What fails
-/// becomes a gap.
+/// Reads processors, NUMA nodes, PCI trees and NICs through hwloc. The GPUs are those that PCI shows, without NVLinks.
+/// What fails becomes a gap.
 Snapshot read_hwloc();
 
-/// How often read_hwloc() has run in this process: it is slow, so it should be once on one rank of a node.
+/// How often read_hwloc() has run in this process. It is slow: call it once, on one rank of a node.
 int hwloc_loads();
 
 /// The processors of a NUMA node, without hwloc; empty where there is no such node.
 std::vector<int> sysfs_node_processors(int node);
 
-/// What follows reads below `sysfs`, so that tests can show another machine.
+/// The default of `sysfs` below, which is a parameter so that tests can show another machine.
 constexpr const char *this_machine = "/sys";
 
-/// The kernel's view of a PCI device; empty where it says -1 or nothing, as in most virtual machines.
+/// The NUMA node of a PCI device as the kernel tells it; empty for -1 or no answer, as in most virtual machines.
 std::optional<int> sysfs_numa_node(const PciAddress &address, const std::string &sysfs = this_machine);
 
-/// Puts what the links can do in the place of what hwloc tells, what they do now: that is less while a GPU sleeps.
+/// Replaces the PCIe speeds that hwloc tells by what the links can do: hwloc tells what they do now, which is less
+/// while a GPU sleeps.
 void read_link_speeds(Snapshot &machine, const std::string &sysfs = this_machine);
 
-/// Of the GPUs that NVML shows: their NUMA nodes, and what is at the far ends of their links where NVML does not say.
+/// Fills in what NVML does not say of the GPUs that it shows: their NUMA nodes, and what is at the far ends of their
+/// links.
 void read_sysfs(NvmlFacts &nvml, const std::string &sysfs = this_machine);
 
-/// The NUMA nodes of GPUs and NICs that nobody has told.
+/// Fills in the NUMA nodes of GPUs and NICs that nobody has told.
 void read_numa_nodes(Snapshot &machine, const std::string &sysfs = this_machine);
 
 /// The NVIDIA kernel module's version; empty where it is not loaded.

@@ -17,7 +17,7 @@ namespace {
 
 using pugi::xml_node;
 
-/// GPUs that NVML or CUDA told, but no PCI tree shows, as in containers without sysfs: each becomes a root of its own.
+/// Makes each GPU that NVML or CUDA shows, but no PCI tree (as in containers without sysfs), a root of its own.
 Snapshot with_all_gpus_on_pci(Snapshot snapshot) {
     for (Gpu &gpu : snapshot.gpus) {
         if (gpu.pci_node >= 0 || !gpu.pci.known()) continue;
@@ -37,7 +37,7 @@ Snapshot with_all_gpus_on_pci(Snapshot snapshot) {
     return snapshot;
 }
 
-/// Text that XML holds as it is: hwloc compares its length before anything is unescaped.
+/// The snapshot as text that XML need not escape: hwloc compares its length before anything is unescaped.
 std::string facts_text(const Snapshot &snapshot) {
     std::string text;
     for (const char character : snapshot_to_json(snapshot)) {
@@ -144,7 +144,7 @@ private:
         object.append_attribute("local_memory") = std::to_string(node.memory_bytes).c_str();
     }
 
-    /// The trees that are near these NUMA nodes; with none, those that no other call has placed.
+    /// Adds the trees near these NUMA nodes; with none, all trees that no other call has placed.
     void add_pci_roots(xml_node parent, const std::vector<int> &near) {
         for (std::size_t index = 0; index < snapshot_.pci.size(); ++index) {
             const PciNode &node = snapshot_.pci[index];
@@ -184,7 +184,7 @@ private:
         for (const int child : children_[static_cast<std::size_t>(index)]) add_pci(result, child, bridges_above + 1);
     }
 
-    /// Domain, first and last bus.
+    /// Domain, first bus and last bus.
     std::vector<std::uint32_t> buses_below(int index) const {
         std::vector<std::uint32_t> buses{0, 0xff, 0};
         std::vector<int> open = children_[static_cast<std::size_t>(index)];
@@ -222,7 +222,8 @@ private:
         return link.active && (link.far_end == FarEnd::hidden_switch || link.far_end == FarEnd::unknown);
     }
 
-    /// GPUs to each other, and to switches that can be seen; hwloc's transformations want the switches last.
+    /// The matrix from GPUs to each other, and to switches that can be seen. hwloc's transformations want the switches
+    /// last.
     void add_matrix(xml_node topology) {
         std::vector<int> nodes;
         std::vector<std::size_t> gpus;

@@ -12,8 +12,8 @@
 #include "topology/xml_file.hpp"
 #include "util/parse_number.hpp"
 
-// hwloc's own reader is not used: it ends the process on some hostile files, tells no line, and 2.x refuses what 3.0
-// writes. We need little of the format.
+// hwloc's own reader is not used: it ends the process on some hostile files and tells no line, and that of version 2
+// refuses what 3.0 writes. We need little of the format.
 namespace baton::topology {
 namespace {
 
@@ -71,13 +71,13 @@ private:
 
     IndexSet mask(xml_node object, const char *attribute) const {
         const std::string_view text = object.attribute(attribute).value();
-        if (text.find("...") != std::string_view::npos) return {};  // all there are: says nothing
+        if (text.find("...") != std::string_view::npos) return {};  // a set without an end: says nothing
         const auto set = IndexSet::from_mask(text);
         if (!set) file_.refuse(object, "{}=\"{}\" is no set", attribute, text.substr(0, 80));
         return *set;
     }
 
-    /// Of the machine: without "complete_" hwloc leaves out what this process may not use.
+    /// The set of the whole machine. The attribute without "complete_" lacks what this process may not use.
     IndexSet whole(xml_node object, const char *attribute) const {
         const IndexSet set = mask(object, (std::string("complete_") + attribute).c_str());
         return set.empty() ? mask(object, attribute) : set;
@@ -133,7 +133,7 @@ private:
         builder_.snapshot.host.numa_list.push_back(node);
     }
 
-    /// Thousands of virtual functions look like devices; one more than there is room for is nothing that we know.
+    /// The kind, or `other` if there is no room for one more: thousands of virtual functions may look like devices.
     PciKind with_room(PciKind kind) {
         const Snapshot &machine = builder_.snapshot;
         if (kind == PciKind::gpu && machine.gpus.size() >= max_gpus) {
@@ -148,7 +148,7 @@ private:
         return PciKind::other;
     }
 
-    /// `holder`: the object that is no I/O object and holds the tree.
+    /// `holder`: the object, not an I/O object, that holds the tree.
     void io_object(xml_node object, int parent, xml_node holder, int depth) {
         check_depth(object, depth);
         PciNode node = read_hwloc_pci(file_, object, source_);
@@ -200,7 +200,7 @@ private:
     void add_nic(xml_node object, int index) {
         const PciNode &node = builder_.snapshot.pci[static_cast<std::size_t>(index)];
         Nic &nic = builder_.add_nic(index);
-        for (const xml_node child : object.children("object")) {  // verbs' name before the network's
+        for (const xml_node child : object.children("object")) {  // the verbs name comes before the network's
             if (is_osdev(child, "3", 5))
                 nic.name = child.attribute("name").value();
             else if (is_osdev(child, "2", 4) && nic.name.empty())
@@ -211,8 +211,9 @@ private:
 
     static bool is_machine(xml_node object) { return std::string_view(object.attribute("type").value()) == "Machine"; }
 
-    /// Its complete set has processors that are switched off, too, which no part of it has, and its other one not those
-    /// that this process may not use.
+    /// Gives the roots that hang at the machine the processors of its packages and NUMA nodes. The machine's own sets
+    /// will not do: the complete one also has processors that are switched off, which no part has, and the other lacks
+    /// those that this process may not use.
     void place_at_machine() {
         IndexSet pus = builder_.pus_of_parts();
         if (pus.empty()) return;
@@ -263,7 +264,7 @@ private:
     std::vector<int> at_machine_;  ///< roots in Snapshot::pci
 };
 
-/// But for the gaps, which name files.
+/// Ignores the gaps, which name files.
 bool equal_objects(Snapshot a, Snapshot b) {
     a.gaps.clear();
     b.gaps.clear();
@@ -278,7 +279,7 @@ Snapshot read_hwloc_xml(std::string_view text, const std::string &origin, Source
     check_snapshot(objects, origin);
     if (source != Source::hwloc_xml || reader.facts().empty()) return objects;
     Snapshot facts = snapshot_from_json(reader.facts(), fmt::format("{}: userdata {}", origin, facts_userdata));
-    // The objects are what other tools change, and then they count.
+    // Other tools may have changed the objects; then the objects count.
     if (equal_objects(objects, HwlocReader(to_hwloc_xml(facts), origin, source).read())) return facts;
     objects.gaps.push_back(fmt::format(
         "{}: its objects are not those that its userdata {} is about any more: it is passed over, and with it what "

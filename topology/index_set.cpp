@@ -29,7 +29,7 @@ std::vector<std::string_view> split(std::string_view text) {
 std::optional<IndexSet> IndexSet::from_mask(std::string_view text) {
     IndexSet set;
     if (text.empty()) return set;
-    // A group has at most 10 characters and a comma: longer texts are not looked at.
+    // A group has at most 10 characters and a comma: longer texts are refused unread.
     if (text.size() > max_pus / group_bits * 11) return std::nullopt;
     std::vector<std::string_view> groups = split(text);
     std::reverse(groups.begin(), groups.end());

@@ -11,12 +11,12 @@ namespace baton::topology {
 /// A set of processing units or NUMA nodes.
 class IndexSet {
 public:
-    /// "0x000000ff,,0xffffffff" of hwloc and "ff,ffffffff" of Linux and NCCL: groups of 32 bits, the highest first, an
-    /// empty one is 0. Empty for anything else, and for sets without an end ("0xf...f").
+    /// Reads "0x000000ff,,0xffffffff" (hwloc) and "ff,ffffffff" (Linux, NCCL): groups of 32 bits, the highest first; an
+    /// empty group is 0. nullopt for anything else, and for sets without an end ("0xf...f").
     static std::optional<IndexSet> from_mask(std::string_view text);
-    /// "0-3,8", rising; empty for anything else.
+    /// Reads "0-3,8", rising; nullopt for anything else.
     static std::optional<IndexSet> from_list(std::string_view text);
-    /// The same without members for anything else.
+    /// from_list(), with the empty set for anything else.
     static IndexSet of_list(std::string_view text) { return from_list(text).value_or(IndexSet()); }
 
     void insert(int index) { insert_range(static_cast<std::size_t>(index), static_cast<std::size_t>(index)); }
@@ -35,7 +35,7 @@ public:
 private:
     void insert_range(std::size_t first, std::size_t last);
 
-    std::vector<std::uint32_t> groups_;  ///< of 32 members each, the lowest first; the last one is not 0
+    std::vector<std::uint32_t> groups_;  ///< bits of 32 members each, the lowest first; the last is not 0
 };
 
 }  // namespace baton::topology

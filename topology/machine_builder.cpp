@@ -32,9 +32,9 @@ int index_at(const std::vector<Device> &devices, int node) {
     return -1;
 }
 
-/// Where on a machine devices can be: NUMA nodes with processors of their own. Memory without processors (a GPU's), or
-/// beside those of several other nodes (CXL's), is no such place, and of several memories beside the same processors
-/// (HBM beside DRAM) the first stands for all.
+/// Where on a machine devices can be: NUMA nodes with processors of their own.
+/// - Memory without processors (a GPU's), or beside the processors of several other nodes (CXL's), is no site.
+/// - Of several memories beside the same processors (HBM beside DRAM) the first stands for all.
 class Sites {
 public:
     explicit Sites(const std::vector<NumaNode> &nodes) {
@@ -63,7 +63,7 @@ public:
         return result;
     }
 
-    /// Of what a file states; where it states nothing but memory, that.
+    /// The sites of the nodes that a file states; the nodes themselves if they are memory only.
     std::vector<int> of_nodes(const std::vector<int> &stated) const {
         std::set<int> result;
         for (const int os_index : stated)
@@ -127,15 +127,15 @@ void MachineBuilder::find_restriction() {
     Restriction found;
     const std::vector<int> all = all_nodes_.members(), seen = nodes.members();
     std::set_difference(all.begin(), all.end(), seen.begin(), seen.end(), std::back_inserter(found.hidden_nodes));
-    if (found.hidden_nodes.size() > max_numa_nodes) found.hidden_nodes.clear();  // no machine's
+    if (found.hidden_nodes.size() > max_numa_nodes) found.hidden_nodes.clear();  // more than any machine has
     if (!all_pus_.empty() && near_nodes.contains(all_pus_)) hidden_memory_ = std::exchange(found.hidden_nodes, {});
     if (usable_pus_.empty() || (found.hidden_nodes.empty() && usable_pus_.contains(pus_of_parts()))) return;
     found.usable_pus = usable_pus_.to_list();
     host.restriction = std::move(found);
 }
 
-/// A root that hangs at the whole machine says nothing, unless the machine is all one: so it is in virtual machines
-/// whose firmware does not tell the NUMA node.
+/// A root that is near all of several NUMA nodes says nothing: in virtual machines whose firmware does not tell the
+/// node, roots hang at the whole machine.
 void MachineBuilder::place_roots() {
     std::vector<NumaNode> &nodes = snapshot.host.numa_list;
     std::stable_sort(nodes.begin(), nodes.end(),

@@ -9,24 +9,24 @@
 
 namespace baton::topology {
 
-/// What both XML readers share: devices are collected in the order of the file, with the names that the file gives
-/// them, and finish() brings them into the Snapshot's order (rising PCI addresses) and resolves what refers to what.
+/// What both XML readers share. Devices are collected in the order of the file, under the names that it gives them;
+/// finish() sorts them into the order of the Snapshot (rising PCI addresses) and resolves references.
 class MachineBuilder {
 public:
     explicit MachineBuilder(Source source) : source_(source) { snapshot.pci_source = source; }
 
-    /// REQUIRES: node.parent is an earlier result, or -1. Empty where there are too many nodes for any machine.
+    /// Returns the index of the node; empty beyond max_pci_nodes. REQUIRES: node.parent is an earlier result, or -1.
     std::optional<int> add_pci(PciNode node);
 
-    /// A GPU, NIC or switch of the file, at a result of add_pci(); a NIC is of the kind that its class tells.
+    /// Add a GPU, NIC or switch at a result of add_pci(). The kind of a NIC follows from its PCI class.
     Gpu &add_gpu(int pci_node) { return add_device(snapshot.gpus, pci_node); }
     Nic &add_nic(int pci_node);
     void add_switch(int pci_node) { add_device(snapshot.nvswitches, pci_node); }
 
     /// All NVLinks from a device to another one, as `count` equal links.
     struct Links {
-        int from_node = -1;  ///< of a GPU, in the PCI tree
-        int to_node = -1;    ///< of a GPU or a switch; -1 with far_end
+        int from_node = -1;  ///< PCI node of a GPU
+        int to_node = -1;    ///< PCI node of a GPU or a switch; -1: far_end tells
         FarEnd far_end = FarEnd::unknown;
         int count = 0;
         int mbps = 0;  ///< of one link; 0 unknown
@@ -34,18 +34,18 @@ public:
     };
     void add_links(const Links &links) { links_.push_back(links); }
 
-    /// What the file says that this process may use, and which processors and NUMA nodes it says that there are; empty:
-    /// nothing.
+    /// Sets which processing units this process may use, and which processing units and NUMA nodes there are, as the
+    /// file says it. An empty set: the file says nothing.
     void set_usable(IndexSet pus, IndexSet all_pus, IndexSet all_nodes) {
         usable_pus_ = std::move(pus);
         all_pus_ = std::move(all_pus);
         all_nodes_ = std::move(all_nodes);
     }
 
-    /// Of the packages and NUMA nodes that the file tells of.
+    /// The processing units of all packages and NUMA nodes in the file.
     IndexSet pus_of_parts() const;
 
-    /// One of more devices than the Snapshot has room for: it is passed over, and a gap says so once.
+    /// Notes a gap, once, for devices that the Snapshot has no room for: the caller passes them over.
     void pass_over(const char *devices, std::size_t most);
 
     /// Sorts, sets NUMA nodes and processors from the trees' roots, and makes the table of pairs.
@@ -70,8 +70,7 @@ private:
     Source source_;
     std::vector<Links> links_;
     IndexSet usable_pus_, all_pus_, all_nodes_;
-    std::vector<int>
-        hidden_memory_;  // NUMA nodes without an entry, and without processors that no other one has; rising
+    std::vector<int> hidden_memory_;  // NUMA nodes without an entry and without processors of their own, rising
 };
 
 }  // namespace baton::topology

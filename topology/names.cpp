@@ -105,7 +105,7 @@ template <class E>
 std::string_view name_in_list(E value) {
     for (const auto &entry : Names<E>::list)
         if (entry.value == value) return entry.name;
-    return "unknown";  // NVML may answer with a number that is younger than this list
+    return "unknown";  // NVML may answer with a number that is newer than this list
 }
 
 }  // namespace

@@ -10,11 +10,13 @@
 #include "topology/xml_file.hpp"
 #include "util/parse_number.hpp"
 
-// NCCL's format: <system><cpu numaid affinity><pci busid class link_speed link_width>..<gpu><nvlink target count
-// tclass/>
-// </gpu>, <nic><net name/></nic>. A <cpu> is a NUMA node with all its host bridges, which the format does not tell
-// apart (what is NODE elsewhere is PHB here), a <pci> of class 0604 a switch with all its ports, a <nic> a card, which
-// lies right below the <cpu> where it is no PCI device, and a <net> one of its ports.
+// NCCL's format:
+//   <system> <cpu numaid affinity> <pci busid class link_speed link_width> ...
+//     <gpu> <nvlink target count tclass/> </gpu>, or <nic> <net name/> </nic>
+// - <cpu>: a NUMA node with all its host bridges, which the format does not tell apart (what is NODE elsewhere is PHB
+//   here).
+// - <pci> of class 0604: a switch with all its ports.
+// - <nic>: a card; it lies right below the <cpu> if it is no PCI device. <net>: one of its ports.
 namespace baton::topology {
 namespace {
 
@@ -112,7 +114,7 @@ private:
         node.class_id = number_or<std::uint32_t>(0, pci, "class", 0, 0xffffff, 16) >> 8;
         node.vendor = number_or<std::uint32_t>(0, pci, "vendor", 0, 0xffff, 16);
         node.device = number_or<std::uint32_t>(0, pci, "device", 0, 0xffff, 16);
-        // Linux tells 255 lanes where there is no link, and NCCL adds those of the NICs that it merges.
+        // Linux says 255 lanes where there is no link. NCCL adds up the lanes of NICs that it merges.
         const int lanes = number_or<int>(0, pci, "link_width", 0, std::numeric_limits<int>::max());
         if (const auto mbps = pcie_link_mbps(pci.attribute("link_speed").value(), lanes))
             node.mbps = {*mbps, Source::nccl_xml};
@@ -145,7 +147,7 @@ private:
         if (const xml_node c2c = element.child("c2c")) {
             const int count = number_or<int>(1, c2c, "count", 0, static_cast<int>(max_links));
             const int mbps = number_or<int>(0, c2c, "bw", 0, max_link_mbps);
-            if (count > 0) gpu.c2c_links = {count, Source::nccl_xml};  // as of a GPU without <c2c>
+            if (count > 0) gpu.c2c_links = {count, Source::nccl_xml};  // 0: like a GPU without <c2c>
             if (count > 0 && mbps > 0) gpu.c2c_mbps = {count * mbps, Source::nccl_xml};
         }
     }
@@ -209,7 +211,7 @@ private:
         }
     }
 
-    /// NVSwitches are in the file only as the far ends of links. -1 for one that there is no room for.
+    /// NVSwitches are in the file only as the far ends of links. Returns -1 if there is no room for one more.
     int switch_at(xml_node nvlink, std::string_view target) {
         const auto address = parse_pci_address(target);
         if (!address) file_.refuse(nvlink, "target=\"{}\" is no PCI address", target.substr(0, 80));

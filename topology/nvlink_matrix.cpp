@@ -13,7 +13,7 @@ namespace {
 using pugi::xml_node;
 using Entry = HwlocObjects::Entry;
 
-/// All words of the <name> children of a matrix: hwloc splits long rows over several.
+/// All words of the <name> children of a matrix: hwloc splits long rows over several children.
 std::vector<std::string> words_of(xml_node matrix, const char *name) {
     std::vector<std::string> words;
     for (const xml_node part : matrix.children(name)) {
@@ -81,7 +81,8 @@ private:
     PciKind kind_at(std::size_t index) const { return objects_[index].node < 0 ? PciKind::other : node_at(index).kind; }
     std::uint64_t value(std::size_t row, std::size_t column) const { return values_[row * objects_.size() + column]; }
 
-    /// hwloc 2.9.0 takes a link of NVLink 2.2 or 3 for 50 GB/s; earlier ones do not know them, later ones are right.
+    /// hwloc 2.9.0 counts 50 GB/s for a link of NVLink 2.2 or 3. Earlier versions do not know these links; later ones
+    /// are right.
     bool counts_double(const PciNode &gpu) const {
         const bool ampere = nvlink_version_of_device(gpu.device) == nvlink_version_of_device(0x2000);
         return (ampere || is_turing(gpu.device)) && input_.objects.hwloc_version.starts_with("2.9.0");
@@ -93,7 +94,7 @@ private:
                input_.objects.hidden_switch_nodes.end();
     }
 
-    /// Whether the file's figures were halved.
+    /// Returns whether the figures of the file were halved.
     bool add_links(std::size_t row) {
         const PciNode &gpu = node_at(row);
         const bool doubled = counts_double(gpu);
@@ -107,7 +108,7 @@ private:
             if (kind_at(column) == PciKind::gpu && hidden_switches(gpu))
                 to_hidden = std::max(to_hidden, mbps);
             else if (kind_at(column) == PciKind::gpu && through_switches)
-                continue;  // hwloc's closure over the switches: no further links
+                continue;  // what hwloc derives from links to switches: no further links
             else if (kind_at(column) == PciKind::gpu || kind_at(column) == PciKind::nvswitch)
                 add(row, {objects_[row].node, objects_[column].node, FarEnd::unknown, 0, 0, 0}, mbps);
             else if (objects_[column].package)
@@ -117,13 +118,13 @@ private:
         return doubled;
     }
 
-    /// The matrix holds sums; how many links make one follows from the GPU's generation.
+    /// The matrix holds sums; how many links make up a sum follows from the GPU's generation.
     void add(std::size_t row, MachineBuilder::Links links, std::uint64_t sum) {
         const std::uint32_t device = node_at(row).device;
         const int mbps = static_cast<int>(std::min<std::uint64_t>(sum, max_link_mbps));
         const int version = nvlink_version_of_device(device), nominal = nominal_link_mbps(version);
         const int one = is_ga10x(device) ? ga10x_link_mbps : nominal;
-        for (const int counted : {one, nominal}) {  // hwloc takes links of GA10x for A100's
+        for (const int counted : {one, nominal}) {  // hwloc counts GA10x's links as the A100's
             if (counted <= 0 || mbps < counted || mbps % counted != 0 || mbps / counted > static_cast<int>(max_links))
                 continue;
             links.count = mbps / counted;
@@ -131,7 +132,8 @@ private:
             links.version = version;
             return builder_.add_links(links);
         }
-        // is_sum_of_links(): without a version the file's figure counts, and no number of links is made of it.
+        // Without a version is_sum_of_links() holds: the bandwidth in the file counts, and no number of links is made
+        // of it.
         links.count = 1;
         links.mbps = mbps;
         links.version = 0;

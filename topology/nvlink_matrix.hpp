@@ -10,10 +10,10 @@
 
 namespace baton::topology {
 
-/// The objects of a file in hwloc's format that its matrices may speak of.
+/// The objects of a file in hwloc's format that its matrices may refer to.
 struct HwlocObjects {
     struct Entry {
-        int node = -1;         ///< in the PCI tree; of an OS device, its PCI device's
+        int node = -1;         ///< in the PCI tree; an OS device has that of its PCI device
         bool package = false;  ///< a CPU
     };
     std::map<std::uint64_t, Entry> by_gp_index;
@@ -28,11 +28,12 @@ struct MatrixInput {
     const HwlocObjects &objects;
 };
 
-/// Says of a GPU that its switches cannot be seen: then the matrix holds what each pair of GPUs has by way of them.
+/// Name of the <info> of a GPU whose NVSwitches cannot be seen. The matrix then holds what each pair of GPUs has by way
+/// of them.
 constexpr const char *hidden_switches_info = "BatonHiddenNVSwitches";
 
-/// Brings the matrix "NVLinkBandwidth" (MB/s, one direction) into the machine, as links. Refuses one that is not of its
-/// own size; notes it where there is none.
+/// Brings the matrix "NVLinkBandwidth" (MB/s, one direction) into the machine, as links. Refuses one whose values do
+/// not match its objects. A file of several GPUs without one gets a note.
 void read_nvlink_matrix(const MatrixInput &input, MachineBuilder &builder);
 
 }  // namespace baton::topology

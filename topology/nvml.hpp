@@ -7,7 +7,7 @@
 #include "topology/snapshot.hpp"
 
 /// NVML's answers, as it gave them. The library is opened at run time, because a machine without a GPU does not have
-/// it, and declared by ourselves, because most toolkits lack nvml.h. A call that is missing or fails leaves its answer
+/// it. Baton declares it itself, because most toolkits lack nvml.h. A call that is missing or fails leaves its answer
 /// empty.
 namespace baton::topology {
 
@@ -27,7 +27,7 @@ struct NvmlLink {
     std::optional<RemoteType> remote_type;
     std::optional<PciAddress> remote;  ///< empty where NVML gave nothing usable
     bool remote_hidden = false;        ///< NVML answered FFFFFFFF:FF:FF.0
-    bool remote_is_bridge = false;     ///< sysfs: a bridge of the class of NVSwitches; filled in by discover()
+    bool remote_is_bridge = false;     ///< has the PCI class of NVSwitches; from sysfs, filled in by discover()
 };
 
 struct NvmlGpu {
@@ -36,7 +36,7 @@ struct NvmlGpu {
     std::optional<PciAddress> pci;
     bool mig = false;
     std::vector<NvmlLink> links;
-    std::optional<int> c2c_links, c2c_mbps;  ///< NVLink-C2C to the CPU: number, and what they carry together
+    std::optional<int> c2c_links, c2c_mbps;  ///< NVLink-C2C to the CPU: number, sum of their MB/s
     std::optional<int> numa_node;            ///< from sysfs, filled in by discover()
 };
 

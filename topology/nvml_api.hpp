@@ -2,8 +2,8 @@
 
 #include <string>
 
-/// The part of NVML's binary interface that Baton uses. Layouts and numbers are those of NVML 11 to 13, where they have
-/// not changed; names carry NVML's version suffix because that, not the plain name, is what the library exports.
+/// The part of NVML's binary interface that Baton uses. Layouts and numbers are those that have not changed from NVML
+/// 11 to 13. Names carry NVML's version suffix, because the library exports that name and not the plain one.
 namespace baton::topology::nvml {
 
 using Return = int;
@@ -45,7 +45,7 @@ struct FieldValue {
 };
 static_assert(sizeof(FieldValue) == 40);
 
-/// The loaded and initialised library. All pointers but those that ok() vouches for may be null.
+/// The loaded and initialised library. Function pointers may be null, except those that ok() vouches for.
 class Library {
 public:
     explicit Library(const char *path);

@@ -19,17 +19,20 @@
 ///     "pairs": [{"gpus": ["0", "1"], "kind": "SYS", "links": 0, "gbps": 12.5, "p2p": "off"}],
 ///     "dead_links": [{"gpu": "0", "links": [3, 4]}]    NVLinks, by their index, that shall count as down
 ///   }
-/// Links where the machine has none make the pair NVLINK, and 0 links leave it what it is without NVLinks; "kind" says
-/// otherwise. "gbps" is what the pair has, all its links together. "links" alone carry what so many links of these GPUs
-/// carry, unknown where the GPUs have none; "gbps" alone leaves the number of links; of both, each is as stated. A new
-/// "kind" alone leaves neither, unless the pair goes from NVLINK to NVSWITCH or back. null in a matrix leaves the
-/// machine's own word; the diagonal is not looked at. "pairs" comes after the matrices, and holds for both directions.
+/// - "links" on a pair without NVLinks make it NVLINK; 0 links leave what it is without NVLinks. A "kind" beside them
+///   decides instead.
+/// - "gbps" is what the pair has, all its links together. Alone it leaves the number of links.
+/// - "links" alone carry what that many links of these GPUs carry; unknown where the GPUs have none.
+/// - "links" and "gbps" together are as stated.
+/// - A new "kind" alone clears both, unless it turns NVLINK into NVSWITCH or back.
+/// - null in a matrix leaves the machine's own word. The diagonal is not looked at.
+/// - "pairs" comes after the matrices; an entry holds for both directions.
 namespace baton::topology {
 
 struct Override {
     struct PairEntry {
         std::string from, to;  ///< names of GPUs
-        std::string field;     ///< where it stands: "gbps[0][1]", for messages
+        std::string field;     ///< its place in the file, for messages: "gbps[0][1]"
         std::optional<LinkKind> kind;
         std::optional<int> links;
         std::optional<int> mbps;
@@ -42,10 +45,10 @@ struct Override {
     };
 
     std::string origin;
-    int ranks = 0;  ///< 0: it is about GPUs
+    int ranks = 0;  ///< 0: the file is about GPUs
     std::optional<bool> p2p;
-    std::optional<std::size_t> rows;  ///< of the matrices; empty: there are none
-    std::vector<std::string> gpus;    ///< of the rows; empty: the snapshot's order
+    std::optional<std::size_t> rows;  ///< of each matrix; empty: nothing tells how many
+    std::vector<std::string> gpus;    ///< one for each row; empty: the order of the snapshot
     std::vector<PairEntry> pairs;
     std::vector<DeadLink> dead_links;
 };
@@ -54,13 +57,13 @@ struct Override {
 /// numbers, unknown kinds.
 Override read_override(std::string_view text, const std::string &origin);
 
-/// The snapshot with the user's word in place of the machine's. Refuses, naming the entry, GPUs and links that the
-/// machine does not have, a name that several slices of a GPU have, matrices of another size, and entries that
+/// Returns the snapshot with the user's word in place of the machine's. Refuses, naming the entry: GPUs and links that
+/// the machine does not have, a name that several slices of a GPU share, matrices of another size, and entries that
 /// contradict each other.
 Snapshot apply_override(const Override &override_file, Snapshot snapshot);
 
-/// The entry that refuses P2P between two GPUs of the snapshot that it was applied to, with the file's name; empty
-/// where none does.
+/// The entry that refuses P2P between GPUs a and b, with the name of the file; empty where none does. `snapshot`: what
+/// apply_override() returned.
 std::string p2p_refusal(const Override &override_file, const Snapshot &snapshot, int a, int b);
 
 }  // namespace baton::topology

@@ -32,7 +32,7 @@ std::size_t gpu_named(const Override &said, const Snapshot &snapshot, const std:
          snapshot.gpus.size() - 1, said.ranks > 0 ? "" : ", by index, UUID or PCI address");
 }
 
-/// What no pair of two GPUs can be.
+/// Refuses what no pair of two GPUs can be.
 void check_pair(const Override &said, const Override::PairEntry &entry, const Gpu &from, const Gpu &to) {
     const auto refuse = [&](const std::string &why) {
         fail(BATON_ERR_ARGUMENT, "{}: {}: {}", said.origin, entry.field, why);
@@ -47,13 +47,13 @@ void check_pair(const Override &said, const Override::PairEntry &entry, const Gp
     if (!has_nvlinks(kind) && *entry.links > 0) refuse(fmt::format("{} has no NVLinks to count", name_of(kind)));
 }
 
-/// What the matrices, and above them "pairs", have said of each pair so far: saying a thing twice is well, saying two
-/// things is not.
+/// What the file has said of each pair so far, on two levels: the matrices, and above them "pairs". On one level,
+/// saying a thing twice is fine; saying two different things is refused.
 class Stated {
 public:
     explicit Stated(const Override &said) : said_(said) {}
 
-    /// All that this entry's level has said of its pair.
+    /// Returns all that the entry's level has said of its pair, this entry included.
     const Override::PairEntry &add(const Override::PairEntry &entry, std::size_t from, std::size_t to) {
         Override::PairEntry &all = by_pair_[{entry.field.starts_with("pairs"), std::min(from, to), std::max(from, to)}];
         once("kind", entry, entry.kind, all.kind, all);
@@ -81,7 +81,8 @@ private:
 
 void state_pair(const Override::PairEntry &entry, PairFacts &pair) {
     constexpr Source source = Source::override_file;
-    // Of "pairs" about a kind that a matrix, or the machine's description, has stated; check_pair() sees one level.
+    // Links drop a kind that they contradict, stated by a matrix or by the machine's description. (check_pair() has
+    // refused contradictions within one level.)
     if (entry.links && has_nvlinks(pair.kind.value) == (*entry.links == 0)) pair.kind = {};
     if (entry.kind) pair.kind = {*entry.kind, source};
     if (entry.links) pair.links = {*entry.links, source};

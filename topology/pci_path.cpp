@@ -7,7 +7,7 @@
 namespace baton::topology {
 namespace {
 
-/// The node and all above it, the root last.
+/// The node and all nodes above it, the root last.
 std::vector<int> line_to_root(const Snapshot &snapshot, int node) {
     std::vector<int> line;
     for (; node >= 0; node = snapshot.pci[static_cast<std::size_t>(node)].parent) line.push_back(node);
@@ -16,7 +16,7 @@ std::vector<int> line_to_root(const Snapshot &snapshot, int node) {
 
 const PciNode &at(const Snapshot &snapshot, int node) { return snapshot.pci[static_cast<std::size_t>(node)]; }
 
-/// Through one switch a path passes a port down, one up and one down again.
+/// A path through one switch passes three ports: down, up and down again.
 constexpr int ports_through_switch = 3;
 
 PciPath within_a_tree(const Snapshot &snapshot, int ancestor, const std::vector<int> &between) {
@@ -69,7 +69,7 @@ std::optional<PciPath> find_pci_path(const Snapshot &snapshot, int from, int to)
         path.source = snapshot.pci_source;
         return path;
     }
-    // What is left of both lines hangs below the ancestor; their links are the path's.
+    // The rest of both lines hangs below the ancestor; its links are those of the path.
     std::vector<int> below = a;
     below.insert(below.end(), b.begin(), b.end());
     std::vector<int> between = below;

@@ -16,7 +16,7 @@ constexpr Range not_printable[] = {{0x00, 0x1f},       {0x7f, 0x9f},      {0xad,
                                    {0xd800, 0xdfff},   {0xfeff, 0xfeff},  {0xfff9, 0xfffb}, {0xfffe, 0xffff},
                                    {0x1d173, 0x1d17a}, {0xe0000, 0xe007f}};
 
-/// Bytes of the character at the front of the text, and the character; 0 bytes where it is not UTF-8.
+/// Decodes the character at the front of the text. Returns its number of bytes; 0 if it is not UTF-8.
 std::size_t decode(std::string_view text, std::uint32_t &character) {
     const auto byte = [&](std::size_t index) {
         return static_cast<std::uint32_t>(static_cast<unsigned char>(text[index]));

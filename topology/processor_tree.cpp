@@ -35,7 +35,8 @@ std::vector<ProcessorPart> packages_of(const Snapshot &snapshot, const IndexSet 
     return packages;
 }
 
-/// Hangs the node where it belongs: at a package that it covers, in a group within a package, else at the machine.
+/// Hangs the node where it belongs: at the package that has the same processors, in a group within a package, else at
+/// the machine.
 void add_node(const NumaNode &node, ProcessorPart &machine) {
     const IndexSet near = IndexSet::of_list(node.cpuset);
     for (ProcessorPart &package : machine.children) {
@@ -53,7 +54,8 @@ void add_node(const NumaNode &node, ProcessorPart &machine) {
     machine.memory.push_back(node);
 }
 
-/// Hidden nodes that a tree is near. No object tells their processors: the smallest set of such a tree has them.
+/// The hidden nodes that some PCI tree is near. No object tells their processors, so a node gets the smallest processor
+/// set among these trees.
 std::vector<NumaNode> hidden_nodes_of(const Snapshot &snapshot) {
     std::map<int, IndexSet> near;
     for (const PciNode &root : snapshot.pci) {
@@ -69,8 +71,10 @@ std::vector<NumaNode> hidden_nodes_of(const Snapshot &snapshot) {
     return nodes;
 }
 
-/// Two nodes with one number cannot both be in a tree, nor can one that shares processors with others, unless one of
-/// them has those of a whole part: of another node (HBM beside DRAM), a package or the machine.
+/// The NUMA nodes that fit into a tree. A node does not fit if
+/// - another one has the same number, or
+/// - it shares processors with another one, unless it has exactly those of a whole part: of the machine, a package, or
+///   another node (HBM beside DRAM).
 std::vector<NumaNode> nodes_that_fit(const Snapshot &snapshot, const ProcessorPart &machine) {
     std::vector<NumaNode> nodes;
     std::vector<IndexSet> parts{machine.pus};
@@ -121,13 +125,13 @@ void attach(Leaves &leaves, ProcessorPart &part) {
     part.children.insert(part.children.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
 }
 
-/// Cores, and processing units that are in none, of those that this process may use: hwloc shows no others. A core that
-/// does not lie within one part is left out.
+/// Adds cores, and processing units that are in no core, of those that this process may use: hwloc shows no others. A
+/// core that does not lie within one part is left out.
 void add_cores(const Snapshot &snapshot, ProcessorPart &machine) {
     const IndexSet usable = usable_of(snapshot, machine.pus);
     Owners owners;
     find_owners(machine, owners);
-    Leaves leaves;  // first collected, since owners point into the tree
+    Leaves leaves;  // collected first, since owners point into the tree
     int number = 0;
     for (const std::string &list : snapshot.host.core_list) {
         ProcessorPart core{"Core", number, IndexSet::of_list(list), {}, {}};

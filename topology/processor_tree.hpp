@@ -13,20 +13,20 @@ namespace baton::topology {
 struct ProcessorPart {
     std::string type;  ///< as hwloc calls it: "Machine", "Package", "Group", "Core", "PU"
     int os_index = -1;
-    IndexSet pus;                         ///< with those that this process may not use
+    IndexSet pus;                         ///< also those that this process may not use
     std::vector<NumaNode> memory;         ///< that hangs here, hidden nodes too
-    std::vector<ProcessorPart> children;  ///< disjoint, by their lowest processing units
+    std::vector<ProcessorPart> children;  ///< disjoint, ordered by lowest processing unit
 };
 
-/// A strict tree that covers all processing units that the snapshot mentions. What does not fit into one (packages that
-/// overlap, nodes across packages) is left out, and what is not known is made the simplest thing: one package, one
-/// node.
+/// A strict tree that covers all processing units that the snapshot mentions. NUMA nodes across packages hang at the
+/// machine; nodes and cores that fit nowhere are left out. Packages that overlap, do not cover everything or are
+/// unknown are replaced by a single one, and unknown nodes likewise.
 ProcessorPart processor_tree(const Snapshot &snapshot);
 
-/// Of these processing units those that this process may use.
+/// Those of `pus` that this process may use.
 IndexSet usable_of(const Snapshot &snapshot, const IndexSet &pus);
 
-/// Whether this process may not use that node, so that it is no object of hwloc's.
+/// Whether this process may not use the node, so that hwloc has no object for it.
 bool is_hidden(const Snapshot &snapshot, int numa_node);
 
 /// The NUMA nodes of a part and of all below it.

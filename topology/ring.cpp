@@ -15,7 +15,7 @@ public:
     }
     int count() const { return static_cast<int>(n_); }
 
-    /// All different weights, rising.
+    /// All distinct weights, rising.
     std::vector<EdgeWeight> levels() const {
         std::vector<EdgeWeight> all;
         for (int a = 0; a < count(); ++a)
@@ -45,7 +45,7 @@ std::vector<int> ring_above(const Edges &edges, const EdgeWeight &least) {
         for (int b = 0; b < n; ++b)
             if (a != b && edges.at(a, b) >= least) neighbours[static_cast<std::size_t>(a)] |= 1u << b;
 
-    // ends[visited]: the vertices of `visited` from which a path over all others leads back to 0.
+    // ends[visited]: the vertices of `visited` from which a path over all vertices outside it leads back to 0.
     std::vector<std::uint32_t> ends(all + 1, 0);
     ends[all] = neighbours[0];
     for (std::size_t visited = all; visited-- > 1;) {
@@ -114,8 +114,8 @@ std::vector<int> ring_over_all(const std::vector<EdgeWeight> &weights, int n) {
     return worst_edge(weights, greedy) > worst_edge(weights, order) ? greedy : order;
 }
 
-/// The ranks of each GPU, by rising first ranks. Ranks of one GPU that do not reach each other directly count as GPUs
-/// of their own: nothing is won by bringing them together.
+/// The ranks of each GPU, by rising first rank. Ranks of one GPU that do not reach each other directly count as
+/// separate GPUs: bringing them together gains nothing.
 std::vector<std::vector<int>> ranks_of_gpus(const Edges &edges) {
     std::vector<std::vector<int>> gpus;
     for (int rank = 0; rank < edges.count(); ++rank) {

@@ -57,7 +57,7 @@ int pci_root_of(const Snapshot &snapshot, int node) {
     return node;
 }
 
-/// CUDA calls a slice of a GPU "GPU-..." too.
+/// CUDA's UUID of a GPU slice begins with "GPU-" too.
 bool same_uuid(std::string_view a, std::string_view b) {
     const auto body = [](std::string_view uuid) {
         return uuid.starts_with("GPU-") || uuid.starts_with("MIG-") ? uuid.substr(4) : uuid;

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-/// What is known about a machine, as plain data: read once (discover.hpp, readers.hpp) or written by hand in tests,
-/// then only read. It holds what was said, by whom; what follows from it is the Graph's (graph.hpp) and advice's
+/// What is known about a machine, as plain data: filled once (discover.hpp, readers.hpp, or by hand in tests), then
+/// only read. It holds what was said, and by whom. What follows from it is in the Graph (graph.hpp) and in advice
 /// (advice.hpp).
 namespace baton::topology {
 
@@ -18,7 +18,7 @@ enum class Source : std::uint8_t {
     cuda,
     hwloc,
     sysfs,
-    table,          ///< what this kind of link has by its generation
+    table,          ///< what Baton knows itself, such as the bandwidth of a link generation
     hwloc_xml,      ///< a file in hwloc's format
     nccl_xml,       ///< a file in NCCL's format
     override_file,  ///< the user, see override.hpp
@@ -46,13 +46,13 @@ struct PciAddress {
 
 /// "0000:1b:00.0", as the kernel names the device in sysfs.
 std::string to_string(const PciAddress &address);
-/// Also without the function, and in upper case, as NVML and NCCL write it. Empty for anything else.
+/// Also reads addresses without the function, and in upper case, as NVML and NCCL write them. Empty for anything else.
 std::optional<PciAddress> parse_pci_address(std::string_view text);
 
 // ---- processors and memory -----------------------------------------------------------------------------------------
 
-/// Sets of processing units are written as hwloc and Linux write lists: "0-3,8". Empty: unknown, or none. They are the
-/// machine's: a container or a job may use fewer, see Restriction.
+/// Sets of processing units are written as lists, like those of hwloc and Linux: "0-3,8". Empty: unknown, or none. They
+/// describe the machine: a container or a job may use fewer, see Restriction.
 struct Package {
     std::string cpuset;
 
@@ -67,10 +67,10 @@ struct NumaNode {
     bool operator==(const NumaNode &) const = default;
 };
 
-/// What of the machine is kept from this process, as by a cgroup of a container. hwloc does not show it as objects, so
-/// that a machine of several NUMA nodes could pass for one with a single node.
+/// The part of the machine that this process may not use, for instance because of a container's cgroup. hwloc has no
+/// objects for it, so without this a machine of several NUMA nodes could pass for one with a single node.
 struct Restriction {
-    std::string usable_pus;         ///< all others are kept from it
+    std::string usable_pus;         ///< the process may use no others
     std::vector<int> hidden_nodes;  ///< NUMA nodes with processors, but no entry in Host::numa_list: os_index, rising
 
     bool operator==(const Restriction &) const = default;
@@ -91,7 +91,7 @@ struct Host {
     bool operator==(const Host &) const = default;
 };
 
-/// The only NUMA node that the machine has; null where it has several, or nobody tells.
+/// The only NUMA node of the machine; null if it has several, or if nobody tells.
 const NumaNode *only_numa_node(const Host &host);
 
 // ---- PCI -----------------------------------------------------------------------------------------------------------
@@ -115,9 +115,9 @@ struct PciNode {
     Known<int> mbps;                                     ///< of the link above it; unknown where it is implausible
     std::string name;
 
-    /// Of a root: the processors and NUMA nodes that are near it. Empty: not known, as in most virtual machines.
+    /// For a root: the processors and NUMA nodes that are near it. Empty: not known, as in most virtual machines.
     std::string cpuset;
-    std::vector<int> numa_nodes;  ///< os_index, ascending; of several memories beside the same processors the first
+    std::vector<int> numa_nodes;  ///< os_index, rising; the first of several memories beside the same processors
 
     bool operator==(const PciNode &) const = default;
 };
@@ -137,7 +137,7 @@ struct NvLink {
     int index = 0;
     bool active = false;
     int version = 0;  ///< NVML's code: 1 = NVLink 1, 2 and 3 = NVLink 2, 4 and 5 = NVLink 3, 6 = 4, 7 = 5; 0 unknown
-    int reported_mbps = 0;  ///< what the source says of one direction, signalling overhead included; 0 unknown
+    int reported_mbps = 0;  ///< one direction, as the source says it, with signalling overhead; 0 unknown
     FarEnd far_end = FarEnd::unknown;
     int peer_gpu = -1;     ///< index in Snapshot::gpus where far_end is a GPU of this machine, else -1
     int peer_switch = -1;  ///< index in Snapshot::nvswitches where far_end is a switch that can be seen, else -1
@@ -187,7 +187,7 @@ struct Nic {
 
 // ---- pairs of GPUs -------------------------------------------------------------------------------------------------
 
-/// nvmlGpuP2PStatus_t. Any of these but `ok` and `unknown` means no; what newer drivers add counts as `unknown`.
+/// nvmlGpuP2PStatus_t. All but `ok` and `unknown` mean no. Values that newer drivers add count as `unknown`.
 enum class P2pStatus : int {
     ok = 0,
     chipset_not_supported = 1,
@@ -225,7 +225,7 @@ enum class LinkKind : std::uint8_t {
 
 /// What was said about an ordered pair of GPUs.
 struct PairFacts {
-    Known<LinkKind> kind;  ///< stated outright, as an override does; else the graph finds it
+    Known<LinkKind> kind;  ///< stated outright, as by an override; else the graph finds it
     Known<int> links;      ///< likewise
     Known<int> mbps;       ///< likewise: nominal, one direction
     Known<bool> p2p_read;  ///< the first GPU may read the second one's memory
@@ -260,22 +260,22 @@ struct Snapshot {
     bool operator==(const Snapshot &) const = default;
 };
 
-/// The root of the tree that a node of Snapshot::pci (-1: none) is in.
+/// The root of the tree that `node`, an index in Snapshot::pci, is in; -1 for -1.
 int pci_root_of(const Snapshot &snapshot, int node);
 
-/// Whether two texts name one GPU, or slice of one.
+/// Whether two UUIDs name the same GPU, or the same slice of one.
 bool same_uuid(std::string_view a, std::string_view b);
 
-/// Whether `name` is this GPU's: a UUID, a PCI address, or as text its index in Snapshot::gpus.
+/// Whether `name` means this GPU: its UUID, its PCI address, or as text its index in Snapshot::gpus.
 bool is_named(const Gpu &gpu, std::size_t index, std::string_view name);
 
-/// Indices in Snapshot::gpus: several only where slices of a GPU share its address.
+/// Indices in Snapshot::gpus of what `name` means: several only where slices of a GPU share its address.
 std::vector<int> find_gpus(const Snapshot &snapshot, std::string_view name);
 
-/// The first of them; -1 where there is none.
+/// The first of find_gpus(); -1 if there is none.
 int find_gpu(const Snapshot &snapshot, std::string_view name);
 
-/// Indices in Snapshot::pci of the direct children of `node`, or of the roots for -1.
+/// Indices in Snapshot::pci of the direct children of `node`, or for -1 of the roots.
 std::vector<int> pci_children(const Snapshot &snapshot, int node);
 
 }  // namespace baton::topology

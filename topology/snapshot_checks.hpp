@@ -6,8 +6,8 @@
 
 namespace baton::topology {
 
-/// What makes a snapshot from outside safe to follow: indices that exist, parents before children, sizes that a machine
-/// may have. Refuses, naming the field.
+/// Checks that a snapshot from outside is safe to follow: indices exist, parents come before children, sizes are those
+/// that a machine may have. Refuses it otherwise, naming the field.
 void check_snapshot(const Snapshot &snapshot, const std::string &origin);
 
 }  // namespace baton::topology

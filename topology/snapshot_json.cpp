@@ -18,8 +18,8 @@ constexpr int format_version = 1;
 
 // ---- which keys each type has, once for both directions ------------------------------------------------------------
 
-// For vectors, addresses and scalars there are overloads of write() and read(); everything else is an object with these
-// fields. A value that nobody told is left out.
+// Vectors, addresses and scalars have overloads of write() and read(); everything else is an object with these fields.
+// A value that nobody told is left out.
 
 template <class A>
 void fields(A &&each, NvLink &link) {
@@ -180,7 +180,7 @@ ordered_json write(const T &value) {
         return name_of(value);
     } else {
         ordered_json out = ordered_json::object();
-        fields(Writer{out}, const_cast<T &>(value));  // fields() serves reading too, and Writer changes nothing
+        fields(Writer{out}, const_cast<T &>(value));  // fields() also serves reading; Writer changes nothing
         return out;
     }
 }
@@ -263,7 +263,7 @@ std::string snapshot_to_json(const Snapshot &snapshot, int indent) {
     ordered_json all;
     all["baton_snapshot"] = format_version;
     all.update(write(snapshot));
-    // A name that is not UTF-8 must not make a machine unreadable, and none of its characters steer a terminal.
+    // A name that is not UTF-8 must not make a machine unreadable, and no character of a name may steer a terminal.
     return all.dump(indent, ' ', true, ordered_json::error_handler_t::replace);
 }
 

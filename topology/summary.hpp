@@ -10,7 +10,7 @@ namespace baton::topology {
 /// Contains no host name.
 std::string summarize(const Snapshot &snapshot);
 
-/// "; driver 580.159.04 (CUDA 13.0)"; empty where nothing of it is known.
+/// "; driver 580.159.04 (CUDA 13.0)"; empty if neither is known.
 std::string driver_text(const Snapshot &snapshot);
 
 }  // namespace baton::topology

@@ -8,7 +8,7 @@
 
 namespace baton::topology {
 
-/// A parsed XML text that knows the line of each of its elements, for messages.
+/// A parsed XML text that knows the line of each of its elements, for messages. Refers to the text.
 class XmlFile {
 public:
     /// Refuses what is not XML, naming the line.

@@ -1,8 +1,8 @@
 #ifndef BATON_BATON_HPP
 #define BATON_BATON_HPP
 
-/// Baton for C++: owners for handles, ranges for buffers, exceptions for errors. What a call means, and everything
-/// about order, ownership and failure, is said in baton.h; this header adds nothing to it.
+/// Baton for C++: owners for handles, ranges for buffers, exceptions for errors. baton.h says what a call means, and
+/// everything about order, ownership and failure; this header adds nothing to it.
 
 #if __cplusplus <= 201703L
 #error "baton.hpp needs C++20 (-std=c++20); baton.h does with any C or C++"
@@ -24,8 +24,9 @@
 
 namespace baton {
 
-/// A failed call: its code; what() is its baton_last_error(). One that leaves a scope with a Communicator, a Window or
-/// an open Group in it aborts the communicator, as they say below: catch inside where ranks are to go on.
+/// Thrown for a failed call: code() is its result, what() its baton_last_error(). If one leaves the scope of a
+/// Communicator, a Window or an open Group, that aborts the communicator (see these classes). Where ranks are to go on,
+/// catch it inside the scope.
 class Error : public std::runtime_error {
 public:
     Error(baton_result code, const std::string &message) : std::runtime_error(message), code_(code) {}
@@ -43,8 +44,8 @@ inline void check(baton_result result) {
 template <class T>
 concept Integer = std::integral<T> && !std::same_as<T, bool> && sizeof(T) <= 8;
 
-/// The Baton type of a C++ element; of an integer that of its size and sign. fp16, bf16 and fp8 have no standard C++
-/// type: specialise type_of for yours (for example type_of<__half> as BATON_FLOAT16) or use the C calls, which take a
+/// The Baton type of a C++ element type. Integers map by size and sign. fp16, bf16 and fp8 have no standard C++ type:
+/// specialise type_of for yours (for example type_of<__half> as BATON_FLOAT16) or use the C calls, which take a
 /// baton_type.
 template <class T>
 struct type_of;
@@ -71,9 +72,9 @@ struct type_of<double> {
 template <class T>
 inline constexpr baton_type type_of_v = type_of<std::remove_cv_t<T>>::value;
 
-/// What a call takes as memory: anything contiguous that knows its size (std::span, std::vector, std::array, an array,
-/// Memory), without a copy. Temporaries only where they do not own the elements, since the call may still be running
-/// when it returns.
+/// What a call takes as a buffer: anything contiguous that knows its size (std::span, std::vector, std::array, an
+/// array, Memory). Nothing is copied. A temporary must not own its elements, since the operation may still be running
+/// when the call returns.
 template <class B>
 concept Contiguous = std::ranges::contiguous_range<B> && std::ranges::sized_range<B> &&
     std::ranges::borrowed_range<B> && !std::is_volatile_v<std::remove_reference_t<std::ranges::range_reference_t<B>>>;
@@ -93,18 +94,20 @@ concept RecvBuffer = SendBuffer<B> && Writable<B>;
 template <class R, class S>
 concept RecvBufferFor = RecvBuffer<R> && SendBuffer<S> && std::same_as<Element<R>, std::remove_cv_t<Element<S>>>;
 
-/// Windows take any elements that are no more than their bytes.
+/// Windows take any elements that are trivially copyable.
 template <class B>
 concept PutBuffer = Contiguous<B> && std::is_trivially_copyable_v<Element<B>>;
 template <class B>
 concept GetBuffer = PutBuffer<B> && Writable<B>;
-/// So does Memory, which comes as aligned as baton_malloc() gives it.
+/// So does Memory, whose alignment is that of baton_malloc().
 template <class T>
 concept MemoryElement = std::is_trivially_copyable_v<T> && alignof(T) <= 256;
 
-/// A host stream; converts to the baton_stream_t of calls. Destruction, by an exception too, waits for what is queued,
-/// whose buffers may go next. It drops the errors of queued calls, so synchronize() first. Declare a stream before its
-/// communicators: these are then destroyed first, and what is queued does not wait for ranks that wait for this one.
+/// Owns a host stream; converts to the baton_stream_t of calls.
+/// - The destructor waits for what is queued, also when an exception runs it, since the buffers may be destroyed next.
+///   It drops the errors of queued calls, so synchronize() first.
+/// - Declare a stream before its communicators. They are then destroyed first, and what is queued does not wait for
+///   ranks that wait for this one.
 class HostStream {
 public:
     HostStream() { check(baton_host_stream_create(&stream_)); }
@@ -118,7 +121,7 @@ public:
     }
 
     void synchronize() const { check(baton_host_stream_synchronize(stream_)); }
-    /// Throws where it was moved from: NULL would be another stream.
+    /// Throws if it was moved from: NULL would be another stream.
     operator baton_stream_t() const {
         if (stream_ == nullptr) throw Error(BATON_ERR_ARGUMENT, "HostStream: it was moved from");
         return stream_;
@@ -128,10 +131,11 @@ private:
     baton_host_stream_t stream_ = nullptr;
 };
 
-/// Collects the calls of its scope. end() issues them. An exception that destroys it drops them, since their buffers
-/// may be gone, and aborts their communicators, since the other ranks may be waiting for them (baton_group_drop(): an
-/// outer Group is over as well). One that is destroyed without end() otherwise, by a return, issues what was collected
-/// and swallows errors: buffers are declared before their Group, so that they are still there.
+/// Collects the calls of its scope; end() issues them. Without end(), the destructor does one of two things:
+/// - If an exception runs it, it drops the calls, since their buffers may be gone, and aborts their communicators,
+///   since other ranks may be waiting for them. This is baton_group_drop(), so an outer Group is over as well.
+/// - Otherwise, after a return for instance, it issues the calls and swallows errors. Declare buffers before their
+///   Group, so that they are still there.
 class Group {
 public:
     Group() { check(baton_group_begin()); }
@@ -148,12 +152,12 @@ public:
 
 private:
     bool open_ = true;
-    int exceptions_ = std::uncaught_exceptions(); /* on their way when this was made */
+    int exceptions_ = std::uncaught_exceptions(); /* in flight when this was made */
 };
 
-/// Owns a baton_comm_t. Creation and destruction are collective, but an exception that destroys it aborts first: the
-/// other ranks are in calls that this one will not make, and get BATON_ERR_ABORTED. Counts come from the buffers'
-/// sizes, and are checked against each other where two buffers of a call must fit; they may be spans of device memory,
+/// Owns a baton_comm_t. Creation and destruction are collective. If an exception runs the destructor, it aborts first:
+/// the other ranks are in calls that this one will not make, and get BATON_ERR_ABORTED. Counts come from the sizes of
+/// the buffers; where two buffers of a call must fit, their sizes are checked. Buffers may be spans of device memory,
 /// which is never dereferenced here.
 class Communicator {
 public:
@@ -205,7 +209,7 @@ public:
         require_equal("allgather: recv.size()", to.size(), "size() * send.size()", ranks() * from.size());
         check(baton_allgather(from.data(), to.data(), from.size(), type_of_v<Element<S>>, comm_, stream));
     }
-    /// In place: of size() blocks each rank gives the one of its number.
+    /// In place: the buffer holds size() blocks, and each rank gives the block of its number.
     template <RecvBuffer B>
     void allgather(B &&buffer, baton_stream_t stream = nullptr) const {
         const std::span both(buffer);
@@ -228,7 +232,7 @@ public:
         const std::size_t count = block_of("alltoall", both.size());
         check(baton_alltoall(BATON_IN_PLACE, both.data(), count, type_of_v<Element<B>>, comm_, stream));
     }
-    /// `send` is the root's; on the others it may be anything, also empty.
+    /// `send` is used on the root only; elsewhere it may be anything, even empty.
     template <SendBuffer S, RecvBufferFor<S> R>
     void broadcast(S &&send, R &&recv, int root, baton_stream_t stream = nullptr) const {
         const std::span from(send);
@@ -252,7 +256,7 @@ public:
         require_equal("reduce_scatter: send.size()", from.size(), "size() * recv.size()", ranks() * to.size());
         check(baton_reduce_scatter(from.data(), to.data(), to.size(), type_of_v<Element<S>>, op, comm_, stream));
     }
-    /// In place: of size() blocks the first becomes the result.
+    /// In place: the buffer holds size() blocks, and the result replaces the first.
     template <RecvBuffer B>
     void reduce_scatter(B &&buffer, baton_op op, baton_stream_t stream = nullptr) const {
         const std::span both(buffer);
@@ -316,14 +320,15 @@ private:
     }
 
     baton_comm_t comm_ = nullptr;
-    int rank_ = 0; /* this and the next for as long as there is a comm_: they never change */
+    int rank_ = 0; /* valid, like size_, while there is a comm_; neither changes */
     int size_ = 0;
-    int exceptions_ = std::uncaught_exceptions(); /* on their way when this was made */
+    int exceptions_ = std::uncaught_exceptions(); /* in flight when this was made */
 };
 
-/// Memory of the communicator's kind, registered from birth, for `count` elements. Must go before its communicator. An
-/// exception that destroys it leaves the memory to the communicator, which frees it at its end: calls on it may be in
-/// flight, and never end if this rank's next ones do not come. Nothing is constructed: the memory is zeroed.
+/// Memory of the communicator's kind for `count` elements, registered from birth and zeroed; nothing is constructed.
+/// Must be destroyed before its communicator. If an exception runs the destructor, the memory is left to the
+/// communicator, which frees it at its end: calls on it may be in flight, and may never end without this rank's next
+/// calls.
 template <MemoryElement T>
 class Memory {
 public:
@@ -358,10 +363,10 @@ private:
     baton_comm_t comm_;
     T *data_ = nullptr;
     std::size_t count_;
-    int exceptions_ = std::uncaught_exceptions(); /* on their way when this was made */
+    int exceptions_ = std::uncaught_exceptions(); /* in flight when this was made */
 };
 
-/// Keeps the allocation that holds a buffer registered. Must go before that and before its communicator.
+/// Keeps the allocation that holds a buffer registered. Must be destroyed before that allocation and its communicator.
 class Registration {
 public:
     template <Writable B>
@@ -386,8 +391,8 @@ private:
     void *pointer_ = nullptr;
 };
 
-/// Owns a baton_window_t. Creation and destruction are collective, but an exception that destroys it aborts its
-/// communicator first, as it does where that is destroyed. Must go before its communicator.
+/// Owns a baton_window_t. Creation and destruction are collective. If an exception runs the destructor, it aborts the
+/// communicator first, as in Communicator. Must be destroyed before its communicator.
 class Window {
 public:
     Window(const Communicator &comm, std::size_t bytes) : comm_(comm.get()), bytes_(bytes) {
@@ -426,7 +431,7 @@ public:
         return pointer;
     }
 
-    /// `offset` is in bytes of the target's window memory.
+    /// `offset` is in bytes from the start of the target's window memory.
     template <PutBuffer B>
     void put(B &&source, int target, std::size_t offset, baton_stream_t stream = nullptr) const {
         const std::span from(source);
@@ -447,7 +452,7 @@ private:
     baton_window_t window_ = nullptr;
     void *base_ = nullptr;
     std::size_t bytes_ = 0;
-    int exceptions_ = std::uncaught_exceptions(); /* on their way when this was made */
+    int exceptions_ = std::uncaught_exceptions(); /* in flight when this was made */
 };
 
 }  // namespace baton

@@ -9,24 +9,24 @@
 
 namespace baton::topology {
 
-/// "NV18", "SYS", "X": how the matrix writes it.
+/// The kind as the matrix writes it: "NV18", "SYS", "X".
 std::string short_kind(LinkKind kind, int links);
 
-/// The abbreviations that a text uses. Who writes one notes it here: searched for in the text, names of devices would
-/// be taken for some ("GeForce GTX TITAN X").
+/// The abbreviations that a text uses. Whoever writes one notes it here: a search in the finished text would take parts
+/// of device names for some ("GeForce GTX TITAN X").
 class Abbreviations {
 public:
     /// short_kind(), noted.
     std::string kind(LinkKind kind, int links);
-    /// The word, noted; one that needs no explanation is none of the legend's.
+    /// The word, noted. A word that needs no explanation is not in the legend.
     std::string word(std::string word);
-    /// The value; the word, noted, where it is not known.
+    /// The value, or, where it is not known, the word, noted.
     template <class T>
     std::string known(const Known<T> &value, const char *otherwise) {
         return value.known() ? fmt::format("{}", value.value) : word(otherwise);
     }
 
-    /// What those mean, and no others; empty where there are none.
+    /// What the noted abbreviations mean, and no others; empty if there are none.
     std::string legend() const;
 
 private:

@@ -16,20 +16,20 @@ struct Machine {
     Graph graph;
     CommAdvice gpus;               ///< of a communicator with one rank for each GPU, in order
     std::vector<int> gpu_of_rank;  ///< under mpirun with several ranks: index in Snapshot::gpus, or -1
-    CommAdvice ranks;              ///< of those; empty like gpu_of_rank
+    CommAdvice ranks;              ///< of these ranks; empty like gpu_of_rank
 };
 
 Machine make_machine(std::string origin, Snapshot snapshot, std::vector<int> gpu_of_rank = {});
 
-/// "Tesla V100 SXM2 32GB" of the PCI database's "GV100GL [Tesla V100 SXM2 32GB]"; other names as they are.
+/// "Tesla V100 SXM2 32GB" for "GV100GL [Tesla V100 SXM2 32GB]" of the PCI database; other names as they are.
 std::string model_of(const std::string &name);
-/// Whether the outputs speak of ranks where they would speak of GPUs.
+/// Whether the outputs speak of ranks instead of GPUs.
 bool shows_ranks(const Machine &machine);
 /// What the rows and columns are: "GPU", "rank".
 const char *noun_of(const Machine &machine);
-/// How the machine advises to move data within a pair; nothing to choose between ranks.
+/// How to move data within a pair; Advised::none between ranks, where there is nothing to choose.
 TransportAdvice transport_of(const Machine &machine, const Pair &pair);
-/// Whether anybody has measured a pair.
+/// Whether any pair has been measured.
 bool any_measured(const Graph &graph);
 /// "1b:00.0", with the domain in front where it is not 0.
 std::string short_address(const PciAddress &address);

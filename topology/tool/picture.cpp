@@ -34,7 +34,7 @@ std::size_t gpus_of(const SocketView &socket) {
     return count;
 }
 
-/// Sockets where they are known, else each NUMA node for itself. NVSwitches are drawn between GPUs, not here.
+/// Sockets where they are known, else each NUMA node by itself. NVSwitches are drawn between GPUs, not here.
 std::vector<SocketView> columns_of(const Snapshot &snapshot) {
     std::vector<SocketView> columns;
     for (SocketView &socket : view_of(snapshot)) {
@@ -120,7 +120,7 @@ double width_of(const picture::Columns &columns) {
     return width;
 }
 
-/// Side by side where that is no wider than `width`, else the last two one below the other.
+/// Side by side if that is no wider than `width`, else with the last two panels one below the other.
 picture::Columns arranged(std::vector<std::unique_ptr<picture::Panel>> panels, double width) {
     picture::Columns columns;
     for (auto &panel : panels) columns.emplace_back().push_back(std::move(panel));
@@ -159,7 +159,7 @@ std::string draw_picture(const Machine &machine) {
     const picture::Columns panels = arranged(picture::panels_for(machine, any_processor_links(rows)), width);
     width = std::max(width, width_of(panels));
 
-    // Horizontally first: the channel's height follows from it.
+    // Places horizontally first, since the height of the channel follows from that.
     const auto center = [&](const Row &row) { return left + (width - (left - border) - row.width()) / 2; };
     for (Row &row : rows) row.place(center(row), 0);
     const Channel channel(machine, rows);

@@ -16,7 +16,7 @@ using svg::Box;
 constexpr double bar_height = 22, line_height = 15, side = 7;
 constexpr double narrowest_gpu = 104, narrowest_nic = 88, widest_card = 152;
 
-/// "H200" of "NVIDIA H200", "V100 SXM2 32GB" of "GV100GL [Tesla V100 SXM2 32GB]".
+/// "H200" for "NVIDIA H200", "V100 SXM2 32GB" for "GV100GL [Tesla V100 SXM2 32GB]".
 std::string short_model(const std::string &name) {
     std::string model = model_of(name);
     for (const char *brand : {"NVIDIA ", "Tesla ", "GeForce "})

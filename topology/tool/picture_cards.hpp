@@ -8,8 +8,8 @@
 
 namespace baton::topology::picture {
 
-/// GPUs and NICs as cards: a bar with the name, below it lines of text. All cards of a kind have one size, which the
-/// longest text decides within limits.
+/// GPUs and NICs as cards: a bar with the name, and lines of text below it. All cards of a kind have one size, which
+/// the longest text decides within limits.
 class Cards {
 public:
     /// Refers to `machine`.
@@ -17,7 +17,7 @@ public:
 
     double gpu_width() const { return gpu_width_; }
     double nic_width() const { return nic_width_; }
-    /// `several_ports`: some card is of several NICs.
+    /// `several_ports`: some card stands for several NICs.
     double height(bool several_ports) const;
     void draw_gpu(svg::Drawing &drawing, int gpu, const svg::Box &box) const;
     /// The NICs are ports of one card.

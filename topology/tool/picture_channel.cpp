@@ -61,8 +61,8 @@ void Channel::make_wires() {
     }
 }
 
-/// Along a card's edge from left to right: neighbours to the left, the nearest first; those in the other row;
-/// neighbours to the right, the nearest last. So the wires of one row nest instead of crossing.
+/// Orders the ports along a card's edge, from left to right: to neighbours on the left, the nearest first; to the other
+/// row; to neighbours on the right, the nearest last. So the wires of one row nest instead of crossing.
 void Channel::give_ports() {
     struct Port {
         int side = 0;  // -1 left, 0 the other row, 1 right
@@ -85,7 +85,7 @@ void Channel::give_ports() {
         });
         const Box &box = gpu_box(gpu);
         const double step = (box.width - 2 * port_margin) / static_cast<double>(list.size());
-        // Half a step apart from those of the row above: of two wires that bend between the rows, one may come down
+        // Half a step away from the ports of the row above: where two wires bend between the rows, one may come down
         // where the other goes on.
         const double shift = row_of(gpu) == 1 ? 0.75 : 0.25;
         for (std::size_t index = 0; index < list.size(); ++index)

@@ -10,14 +10,14 @@
 
 namespace baton::topology::picture {
 
-/// NVLinks, below the only row or between the two rows.
+/// The drawn NVLinks, below the only row or between the two rows.
 class Channel {
 public:
-    /// `rows`: one or two, placed horizontally already.
+    /// `rows`: one or two, already placed horizontally.
     Channel(const Machine &machine, const std::vector<Row> &rows);
 
     double height() const;
-    /// REQUIRES: the rows have their final places, the channel's upper edge is at `top`.
+    /// REQUIRES: the rows have their final places; the channel's upper edge is at `top`.
     void draw(svg::Drawing &drawing, double top) const;
 
 private:
@@ -42,7 +42,7 @@ private:
     const Machine &machine_;
     const std::vector<Row> &rows_;
     std::vector<Wire> wires_;
-    std::string too_many_;  // what is said instead of wires; empty: they are drawn
+    std::string too_many_;  // the text in place of the wires; empty: they are drawn
     std::vector<FabricLink> fabric_;
     int upper_tracks_ = 0, lower_tracks_ = 0, middle_tracks_ = 0;
 };

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double words_at = 56, pitch = 22;
 
-/// Of so many NVLinks as one line.
+/// Explains a line that stands for so many NVLinks.
 std::string words_of_links(int links, int mbps) {
     std::string text = links > 0 ? fmt::format("NV{}: {} NVLink{}", links, links, links == 1 ? "" : "s")
                                  : "NV?: NVLinks, not known how many";
@@ -120,7 +120,7 @@ void LegendPanel::add_cells(const Machine &machine) {
         if (has_nvlinks(pair->kind.value)) add_number(pair->links);
 }
 
-/// Where no line has explained it.
+/// Explains the number of NVLinks, unless a line has done so.
 void LegendPanel::add_number(int links) {
     const std::string words = words_of_links(links, 0), abbreviation = words.substr(0, words.find(':') + 1);
     const bool there = std::any_of(entries_.begin(), entries_.end(),

@@ -7,7 +7,7 @@
 
 namespace baton::topology::picture {
 
-/// What lines, colors and abbreviations of the picture mean: of those that are drawn, and of no others.
+/// Explains the lines, colors and abbreviations that the picture uses, and no others.
 class LegendPanel final : public Panel {
 public:
     LegendPanel(const Machine &machine, bool processor_links);

@@ -8,7 +8,7 @@
 /// Which NVLinks the picture draws, and how they look.
 namespace baton::topology::picture {
 
-/// In any form.
+/// Whether the kind is NVLink in any form.
 bool drawn_as_nvlink(LinkKind kind);
 
 /// NVLinks that join two GPUs without a switch.
@@ -18,7 +18,7 @@ struct DirectLink {
     int mbps = 0;          ///< 0: unknown
 };
 std::vector<DirectLink> direct_links(const Machine &machine);
-/// All of them, or none where they are more than most_wires: they would fill a page that nobody can look at, and the
+/// direct_links(), or none if there are more than most_wires: they would fill a page that nobody can look at, and the
 /// matrix has them.
 std::vector<DirectLink> drawn_links(const Machine &machine);
 inline constexpr std::size_t most_wires = 500;
@@ -34,7 +34,7 @@ struct LinkLook {
     std::string_view color;
     double width = 0;
 };
-/// `strongest`: the largest bandwidth of any direct link here.
+/// `strongest`: the largest bandwidth of any direct link of the machine.
 LinkLook look_of(const DirectLink &link, int strongest);
 int strongest(const std::vector<DirectLink> &links);
 LinkLook look_of_fabric(int links);

@@ -21,8 +21,7 @@ svg::Font speed_font() {
     return font;
 }
 
-/// "450", or beside what was measured of this pair or of others "391.2/450", "?/450"; empty where nobody knows
-/// anything.
+/// "450"; where this pair or another one was measured, "391.2/450" or "?/450". Empty if nobody knows anything.
 std::string speed_text(const Pair &pair, bool measured) {
     const auto text = [](const Known<int> &mbps) { return mbps.known() ? gbps_text(mbps.value) : "?"; };
     if (!pair.nominal_mbps.known() && !pair.measured_mbps.known()) return {};

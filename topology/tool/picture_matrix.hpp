@@ -31,7 +31,7 @@ private:
 int best_nominal(const Graph &graph);
 /// A cell's color. `best`: best_nominal().
 std::string_view fill_of(const Pair &pair, int best);
-/// What a cell's color and abbreviation say; the number of NVLinks is among the lines.
+/// What a cell's color and abbreviation mean. The number of NVLinks has a line of its own.
 std::string words_of_cell(const Pair &pair, std::string_view fill);
 
 }  // namespace baton::topology::picture

@@ -20,11 +20,11 @@ public:
     virtual void draw(svg::Drawing &drawing, const svg::Point &corner) const = 0;
 };
 
-/// Those that the machine has something to say in. They refer to `machine`. `processor_links`: the picture has lines
-/// between processors.
+/// The panels that have something to show. They refer to `machine`. `processor_links`: the picture has lines between
+/// processors.
 std::vector<std::unique_ptr<Panel>> panels_for(const Machine &machine, bool processor_links);
 
-/// Panels one below the other, side by side.
+/// Columns side by side; in each, panels one below the other.
 using Columns = std::vector<std::vector<std::unique_ptr<Panel>>>;
 
 }  // namespace baton::topology::picture

@@ -27,7 +27,7 @@ std::string first_line(const Ring &ring) {
                                         : short_kind(ring.bottleneck_kind, ring.bottleneck_links);
 }
 
-/// From the circle's center to what is furthest of the words around it.
+/// The distance from the circle's center to the furthest corner of the words around it.
 double words_radius(const Ring &ring) {
     const double width = std::max(svg::text_width(first_line(ring), first_line_font()),
                                   svg::text_width(second_line, style::small_faint));
@@ -67,8 +67,8 @@ std::vector<RingEdge> ring_edges(const Machine &machine) {
 }
 
 RingPanel::RingPanel(const Machine &machine) : machine_(machine), count_(machine.gpus.ring.order.size()) {
-    // Lines are chords: their middles lie nearer to the center than the circle does, and one is at the bottom of a ring
-    // of an odd number.
+    // Lines are chords: their middles are nearer to the center than the circle is. In a ring of an odd number one of
+    // them is at the bottom.
     const double chord = std::cos(std::numbers::pi / static_cast<double>(count_));
     radius_ = std::max({62.0, 11.0 * static_cast<double>(count_), std::ceil(words_radius(machine.gpus.ring) / chord)});
     depth_ = count_ % 2 == 0 ? radius_ : std::ceil(radius_ * chord);

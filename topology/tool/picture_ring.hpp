@@ -5,7 +5,7 @@
 
 #include "topology/tool/picture_panels.hpp"
 
-/// The ring over all GPUs, as a circle, and what its lines say.
+/// The ring over all GPUs as a circle, and what its lines mean.
 namespace baton::topology::picture {
 
 class RingPanel final : public Panel {
@@ -32,7 +32,7 @@ struct RingEdge {
 
     svg::Stroke stroke() const;
 };
-/// None where no ring is drawn.
+/// Empty if no ring is drawn.
 std::vector<RingEdge> ring_edges(const Machine &machine);
 std::string_view line_color(LinkKind kind);
 

@@ -12,7 +12,7 @@
 /// Where sockets, NUMA nodes, switches and cards lie, and drawing them.
 namespace baton::topology::picture {
 
-/// Sockets side by side. Cards are all in one line, at the lower edge or, turned over, at the upper one.
+/// Sockets side by side. All cards are in one line, at the lower edge or, turned over, at the upper one.
 class Row {
 public:
     Row(const Machine &machine, std::vector<SocketView> sockets, bool turned_over);
@@ -25,12 +25,12 @@ public:
     void draw(svg::Drawing &drawing) const;
 
     bool turned_over() const { return turned_over_; }
-    /// Around all cards, with their empty places.
+    /// The box around all cards and the empty places between them.
     svg::Box cards() const;
-    /// Of each GPU in this row.
+    /// The box of each GPU in this row.
     const std::map<int, svg::Box> &gpu_boxes() const { return gpu_boxes_; }
-    /// Of each socket (NUMA node, where sockets are not known) that has a number: from where to where it reaches, at
-    /// the height where the line to the next one ends.
+    /// For each numbered socket (NUMA node, where sockets are not known): from where to where it reaches, at the height
+    /// where lines to its neighbours end.
     const std::vector<svg::Box> &processors() const { return processors_; }
 
 private:

@@ -4,8 +4,8 @@
 
 namespace baton::topology {
 
-/// An SVG document as a PNG file's bytes, at twice its size in pixels, huge ones at less. Throws std::runtime_error,
-/// also where librsvg was not there when Baton was built.
+/// Returns an SVG document as the bytes of a PNG file, at twice its size in pixels; huge ones at less. Throws
+/// std::runtime_error, also in a build without librsvg.
 std::string make_png(const std::string &svg);
 
 }  // namespace baton::topology

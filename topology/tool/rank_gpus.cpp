@@ -11,7 +11,7 @@
 namespace baton::topology {
 namespace {
 
-/// The entry of this UUID. Where one of the two UUIDs is not known, that of this address.
+/// The entry with this UUID, else one with this address if its UUID or the one told is unknown.
 int find(const RankGpu &told, const Snapshot &snapshot) {
     for (std::size_t index = 0; index < snapshot.gpus.size(); ++index)
         if (const auto &uuid = snapshot.gpus[index].uuid; uuid.known() && same_uuid(uuid.value, told.uuid))
@@ -24,7 +24,7 @@ int find(const RankGpu &told, const Snapshot &snapshot) {
     return -1;
 }
 
-/// What the PCI tree knows of where it is.
+/// Adds what the PCI tree knows of where the GPU is.
 void place(Gpu &gpu, const Snapshot &snapshot) {
     for (std::size_t index = 0; index < snapshot.pci.size(); ++index) {
         if (!gpu.pci.known() || snapshot.pci[index].address != gpu.pci.value) continue;
@@ -86,7 +86,8 @@ std::vector<int> find_or_add_gpus(const std::vector<RankGpu> &ranks, Snapshot &s
     std::vector<int> gpus;
     for (const RankGpu &told : ranks) {
         int gpu = told.uuid.empty() && !told.pci ? -1 : find(told, snapshot);
-        // Ranks in the place of GPUs (an override's) have none of these names, and no GPU beside them.
+        // Where an override has put ranks in the place of GPUs, they have none of these names, and no GPU is added
+        // beside them.
         if (gpu < 0 && !told.uuid.empty() && !snapshot.of_ranks.value && snapshot.gpus.size() < max_gpus)
             gpu = add(told, snapshot);
         gpus.push_back(gpu);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double corner = 7;
 
-/// Tenths, without a trailing ".0": short, and no rounding that differs between machines shows.
+/// In tenths, without a trailing ".0": this is short, and hides rounding that differs between machines.
 std::string number(double value) {
     const double tenths = std::round(value * 10);
     const auto whole = static_cast<long>(tenths / 10);
@@ -59,7 +59,7 @@ std::size_t characters(std::string_view text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_a_character));
 }
 
-/// Its first characters, all where it has no more.
+/// The first `count` characters; all if there are fewer.
 std::string_view first_characters(std::string_view text, std::size_t count) {
     std::size_t end = 0;
     for (std::size_t seen = 0; end < text.size(); ++end) {

@@ -42,16 +42,16 @@ struct Stroke {
     std::string_view dash = {};  ///< as in stroke-dasharray; empty: solid
 };
 
-/// About how wide a text becomes: fonts differ, so what has to fit is given a little more room than this says.
+/// About how wide a text becomes. Fonts differ, so what has to fit is given a little more room than this.
 double text_width(std::string_view text, const Font &font);
 
-/// The text, or its beginning and "…" where it is wider than `width`.
+/// The text; where it is wider than `width`, its beginning and an ellipsis.
 std::string shortened(const std::string &text, double width, const Font &font);
 
-/// The text, or its beginning, "…" and its end: for names, which often differ in their last characters only.
+/// The text, or its beginning, an ellipsis and its end: for names, which often differ in their last characters only.
 std::string shortened_in_the_middle(const std::string &text, double width, const Font &font);
 
-/// In lines of at most `width`, broken at spaces; a longer word is shortened.
+/// The text in lines of at most `width`, broken at spaces. A longer word is shortened.
 std::vector<std::string> wrapped(const std::string &text, double width, const Font &font);
 
 class Drawing {
@@ -62,9 +62,9 @@ public:
     void circle(const Point &center, double radius, std::string_view fill);
     /// `at` is on the base line.
     void text(const Point &at, std::string_view words, const Font &font);
-    /// The same on a plate of color `plate`, centered around `at`, so that lines do not run through it.
+    /// A text on a plate of color `plate`, both centered around `at`, so that lines do not run through it.
     void label(const Point &at, std::string_view words, const Font &font, std::string_view plate);
-    /// What a pointing device shows over the shapes until end_group(). Only nested pairs.
+    /// `title` is what a pointing device shows over the shapes until end_group(). Pairs must nest.
     void begin_group(std::string_view title);
     void end_group();
 

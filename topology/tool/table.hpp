@@ -5,7 +5,7 @@
 
 namespace baton::topology {
 
-/// Rows of cells as lines of aligned columns, the first column to the left, the others centered under their heading.
+/// Rows of cells as lines of aligned columns: the first column aligned left, the others centered under their heading.
 class Table {
 public:
     void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }

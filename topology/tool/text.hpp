@@ -13,16 +13,15 @@ namespace baton::topology {
 std::string header_text(const Machine &machine);
 /// The matrix of `nvidia-smi topo -m`: GPUs and NICs, the nearest processors and NUMA node.
 std::string matrix_text(const Machine &machine, Abbreviations &used);
-/// Which NIC has which number there.
+/// Which NIC has which number in the matrix.
 std::string nic_names_text(const Machine &machine);
-/// GB/s of every pair of GPUs, nominal and where there is any measured, how to move data between the two, and the
-/// reasons.
+/// GB/s of every pair of GPUs (nominal, and measured if any pair is), the advised transport, and the reasons.
 std::string bandwidth_text(const Machine &machine, Abbreviations &used);
 /// Sockets, NUMA nodes, PCIe switches, devices.
 std::string tree_text(const Machine &machine);
 /// The ring over all GPUs, its bottleneck, and what NVLink connects.
 std::string ring_text(const Machine &machine, Abbreviations &used);
-/// The same over the ranks.
+/// ring_text() over the ranks.
 std::string ring_of_ranks_text(const Machine &machine, Abbreviations &used);
 /// Which rank uses which GPU, what is near it, and the ranks' ring; empty unless there are several ranks.
 std::string ranks_text(const Machine &machine, Abbreviations &used);

@@ -1,4 +1,4 @@
-// What stands before and behind the parts of the text.
+// What stands before and after the other parts of the text.
 #include <fmt/format.h>
 
 #include "topology/tool/text.hpp"

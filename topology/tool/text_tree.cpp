@@ -35,7 +35,7 @@ std::string far_end_text(const Snapshot &snapshot, const NvLink &link) {
     return "somewhere unknown";
 }
 
-/// "18 to hidden NVSwitches, 1 down"; "?" where what is read adds an unknown number of them up.
+/// "18 to hidden NVSwitches, 1 down"; "?" where only a sum over an unknown number of links is known.
 std::string nvlinks_text(const Snapshot &snapshot, const Gpu &gpu) {
     struct End {
         std::string text;
@@ -109,7 +109,7 @@ bool any_gpu_without_node(const Snapshot &snapshot, const std::vector<Branch> &b
     });
 }
 
-/// The matrix has N/A for GPUs that do not tell their node; here they are on the only one.
+/// Whether GPUs that do not tell their node are shown on the only one there is. (The matrix has N/A for them.)
 bool assumed_for_gpus(const Snapshot &snapshot, const NodeView &node) {
     return only_numa_node(snapshot.host) != nullptr && node.os_index >= 0 &&
            any_gpu_without_node(snapshot, node.branches);

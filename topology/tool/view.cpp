@@ -49,7 +49,7 @@ void join_ports(const Snapshot &snapshot, std::vector<Branch> &children) {
     }
 }
 
-/// What is to be seen of a PCI object, given what is to be seen below it; empty for nothing.
+/// What is shown of a PCI object, given what is shown below it; empty for nothing.
 std::optional<Branch> branch_of(const Snapshot &snapshot, int node, std::vector<Branch> children) {
     Branch branch = device(snapshot, node);
     const Known<int> &mbps = snapshot.pci[static_cast<std::size_t>(node)].mbps;
@@ -64,7 +64,7 @@ std::optional<Branch> branch_of(const Snapshot &snapshot, int node, std::vector<
     return only;
 }
 
-/// (root, what is to be seen of its tree). From the leaves up, without recursion, since parents come before children.
+/// (root, what is shown of its tree). Goes up from the leaves, without recursion, since parents come before children.
 std::vector<std::pair<int, Branch>> trees(const Snapshot &snapshot) {
     std::vector<std::vector<Branch>> below(snapshot.pci.size());
     std::vector<std::pair<int, Branch>> roots;
@@ -99,8 +99,8 @@ bool has_all(const SocketView &socket, const std::vector<int> &os_indices) {
     });
 }
 
-/// Where GPUs, NICs and trees hang; made when it is needed. Without a node of their own (-1) they may be `near` several
-/// of one socket.
+/// The node that a GPU, NIC or tree hangs at, made when it is needed. Without a node of its own (-1) it may be `near`
+/// several nodes of one socket.
 NodeView &node_for(std::vector<SocketView> &sockets, int os_index, const std::vector<int> &near = {}) {
     const std::vector<int> wanted = os_index >= 0 ? std::vector<int>{os_index} : near;
     for (SocketView &socket : sockets)
@@ -133,7 +133,7 @@ std::vector<SocketView> empty_sockets(const Host &host) {
     return sockets;
 }
 
-/// Where a device of this node belongs: where there is but one node, on that.
+/// The node that a device belongs to: its own; if that is not known, the only one of the machine; else -1.
 int place_of(const Known<int> &numa_node, const Host &host) {
     if (numa_node.known()) return numa_node.value;
     const NumaNode *only = only_numa_node(host);
@@ -156,7 +156,7 @@ int node_of_tree(const Snapshot &snapshot, int root, const Branch &branch) {
     return -1;
 }
 
-/// Among devices that are not in the PCI tree, the GPU that this one is a slice of; null where there is none.
+/// Finds, among devices that are not in the PCI tree, the GPU that this one is a slice of; null if there is none.
 Branch *slices_of(const Snapshot &snapshot, const Gpu &slice, std::vector<Branch> &branches) {
     for (Branch &branch : branches) {
         if (branch.pci_node >= 0 || branch.gpus.empty()) continue;

@@ -8,14 +8,14 @@
 /// The machine as people see it: sockets, in them NUMA nodes, on them what matters of the PCI trees.
 namespace baton::topology {
 
-/// A device, or a PCI object with several branches below it: ports that lead to one thing only are left out.
+/// A device, or a PCI object with several branches below it. Ports that lead to one thing only are left out.
 struct Branch {
     PciKind kind = PciKind::other;
     int pci_node = -1;      ///< index in Snapshot::pci; -1: not in the tree
     std::vector<int> gpus;  ///< kind gpu: index in Snapshot::gpus; several are slices of one GPU
     std::vector<int> nics;
     int nvswitch = -1;
-    int mbps = 0;  ///< of the slowest link between it and what is above it here; 0 unknown
+    int mbps = 0;  ///< of the slowest link up to its parent in the view; 0 unknown
     std::vector<Branch> children;
 };
 
@@ -31,7 +31,8 @@ struct SocketView {
     std::vector<NodeView> nodes;
 };
 
-/// All sockets in order, and last what could not be placed on one of them. Every GPU and NIC is there exactly once.
+/// All sockets in order; the last entry has what could not be placed on one of them. Every GPU and NIC is there exactly
+/// once.
 std::vector<SocketView> view_of(const Snapshot &snapshot);
 
 /// Branches without NVSwitches.
