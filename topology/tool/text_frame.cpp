@@ -1,6 +1,7 @@
 // What stands before and after the other parts of the text.
 #include <fmt/format.h>
 
+#include "topology/summary.hpp"
 #include "topology/tool/text.hpp"
 
 namespace baton::topology {
