@@ -8,12 +8,12 @@
 namespace baton::core {
 namespace {
 
-/// Which memory a checked call works on: what the checks have found. An address may be mapped anew under the number
-/// that it had, so all of it counts.
+/// Returns the memory that a checked call works on, as the checks have found it. All of each PointerInfo counts, since
+/// an address may be mapped anew with the buffer id that it had.
 std::array<PointerInfo, 2> memory_of(const Request &request) { return {request.send_info, request.recv_info}; }
 
-/// One call on a communicator that works: checks in its turn, then runs or joins this thread's group, which keeps
-/// `check`. `check` returns the Request.
+/// One collective call on a communicator that works: takes its turn, checks the call, and runs it or adds it to this
+/// thread's group, which keeps `check`. `check` returns the Request.
 template <class Check>
 baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stream, const Check &check) {
     return guarded(name, [&] {
@@ -36,7 +36,7 @@ baton_result collective(const char *name, baton_comm_t comm, baton_stream_t stre
     });
 }
 
-/// Likewise messages, as many as the call has `buffers`: what it calls them.
+/// The same for the messages of a call, one for each of `buffers`: the names of its buffer arguments.
 template <std::size_t n, class Check>
 baton_result messages(const char *name, const std::array<const char *, n> &buffers, baton_comm_t comm,
                       baton_stream_t stream, const Check &check) {
@@ -57,7 +57,7 @@ baton_result messages(const char *name, const std::array<const char *, n> &buffe
     });
 }
 
-/// baton_send and baton_recv. A long one completes together with its other half: of one rank they need a group.
+/// baton_send and baton_recv. A long one completes only together with its other half, so one to oneself needs a group.
 baton_result one_message(const char *name, baton_operation operation, const void *buffer, std::size_t count,
                          baton_type type, int peer, baton_comm_t comm, baton_stream_t stream) {
     const bool grouped = Group::of_this_thread().open();

@@ -18,7 +18,7 @@ HostStreamTable &host_streams() {
     return *table;
 }
 
-/// `found`, which is what the table has for `stream`.
+/// Returns `found`, the table's entry for `stream`. Throws BATON_ERR_ARGUMENT, ending in `remark`, if there is none.
 std::shared_ptr<HostStream> require_host_stream(std::shared_ptr<HostStream> found, const void *stream,
                                                 const char *remark = "") {
     if (!found)
@@ -29,7 +29,7 @@ std::shared_ptr<HostStream> require_host_stream(std::shared_ptr<HostStream> foun
 
 }  // namespace
 
-// Neither of the two is ever destroyed, as host_streams().
+// Like host_streams(), neither of these tables is ever destroyed.
 CommTable &communicators() {
     static auto *table = new CommTable;
     return *table;
@@ -100,7 +100,7 @@ baton_result baton_comm_destroy(baton_comm_t comm) {
     return guarded("baton_comm_destroy", [&] {
         const std::shared_ptr<Communicator> found = find_comm(comm);
         const auto turn = found->turn_unless_destroyed();
-        // Only at the end, however it ends: until then baton_comm_abort() can end its waits.
+        // The handles go at the end, however it ends: until then baton_comm_abort() can end its waits.
         struct Forget {
             ~Forget() {
                 communicators().remove(comm);
@@ -155,7 +155,7 @@ baton_result baton_host_stream_create(baton_host_stream_t *stream) {
     });
 }
 
-// What is queued may be waited for after MPI_Finalize, where owners of the buffers outlive it.
+// Allowed after MPI_Finalize: owners of buffers that outlive it may have to wait for what is queued.
 baton_result baton_host_stream_synchronize(baton_host_stream_t stream) {
     return guarded_at_any_time("baton_host_stream_synchronize",
                                [&] { require_host_stream(host_streams().find(stream), stream)->synchronize(); });

@@ -16,7 +16,7 @@ struct OneSided {
     PointerInfo buffer;
 };
 
-/// A one-sided call: checked now, run now or by the group. `make` checks it and returns a OneSided.
+/// Runs a one-sided call, or adds it to this thread's group. `make` checks it and returns a OneSided.
 template <class Make>
 baton_result one_sided(const char *name, baton_window_t window, baton_stream_t stream, const Make &make) {
     return guarded(name, [&] {
@@ -25,7 +25,7 @@ baton_result one_sided(const char *name, baton_window_t window, baton_stream_t s
         find_window(window);  // another thread may have destroyed it meanwhile
         const StreamRef on = find_stream(*found->comm, stream);
         OneSided call = make(turn, *found->window, on.get());
-        // `on` keeps the stream that `work` names.
+        // `on` keeps alive the stream that `work` names.
         const auto run = [work = std::move(call.work), on](const Turn &then) { then.issuer().run_one_sided(work); };
         Group &group = Group::of_this_thread();
         if (!group.open()) return run(turn);
@@ -50,7 +50,7 @@ std::byte *window_range(const Communicator &comm, const Window &window, int targ
     return window.pointers[static_cast<std::size_t>(target)] + offset;
 }
 
-/// put and get, of checked memory. Memory put onto itself has nothing to move.
+/// A put or get of checked memory. If both sides are the same memory there is nothing to move.
 std::function<void(Executor &)> transfer(const Turn &turn, baton_operation operation, std::byte *destination,
                                          const std::byte *source, std::size_t bytes, void *queue) {
     Request request;
@@ -78,15 +78,15 @@ baton_result baton_window_create(baton_comm_t comm, size_t bytes, baton_window_t
         const auto turn = found->turn();
         std::optional<WindowTable::Reservation> handle;
         std::shared_ptr<WindowHandle> named;
-        // Where this throws, no rank gets a window. So memory for the handle is taken here: a rank that found none
-        // later would have a window that it cannot destroy, which only all ranks can.
+        // If this throws, no rank gets a window. So memory for the handle is taken here: a rank that found none later
+        // would have a window that it cannot destroy, and only all ranks together can.
         const auto prepare = [&] {
             require_pointer(window, "window");
             require_pointer(base, "base");
             named = std::make_shared<WindowHandle>(WindowHandle{found, nullptr});
             handle.emplace(windows());
         };
-        // By reference: a copy would take memory where the other ranks wait already.
+        // By reference: a copy would take memory when the other ranks wait already.
         const std::shared_ptr<Window> created = turn.windows().create(bytes, std::cref(prepare));
         named->window = created;
         *base = created->pointers[static_cast<std::size_t>(found->rank())];

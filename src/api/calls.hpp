@@ -19,17 +19,17 @@ using WindowTable = HandleTable<HandleOf::window, baton_window_t, WindowHandle>;
 CommTable &communicators();
 WindowTable &windows();
 
-/// The object behind a handle; throws BATON_ERR_ARGUMENT for a handle that is none, or was destroyed.
+/// Returns the object behind a handle. Throws BATON_ERR_ARGUMENT if the handle was never valid, or was destroyed.
 std::shared_ptr<Communicator> find_comm(baton_comm_t comm);
 std::shared_ptr<WindowHandle> find_window(baton_window_t window);
-/// Throws BATON_ERR_ARGUMENT for what is no stream of the communicator's kind.
+/// Throws BATON_ERR_ARGUMENT if `stream` is no stream of the communicator's kind.
 StreamRef find_stream(const Communicator &comm, baton_stream_t stream);
 
 void require_type(baton_type type);
 void require_op(baton_type type, baton_op op);
 void require_rank(const Communicator &comm, int rank, const char *name);
 
-/// Checks that make Requests; throw BATON_ERR_ARGUMENT, start nothing.
+/// Check a call's arguments and return its Request. They throw BATON_ERR_ARGUMENT, and start nothing.
 Request check_allgather(const Turn &turn, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type);
 Request check_alltoall(const Turn &turn, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type);
 Request check_broadcast(const Turn &turn, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
@@ -38,7 +38,7 @@ Request check_reduce_scatter(const Turn &turn, const void *sendbuf, void *recvbu
                              baton_op op);
 Request check_allreduce(const Turn &turn, const void *sendbuf, void *recvbuf, std::size_t count, baton_type type,
                         baton_op op);
-/// What the call calls the arguments of a message.
+/// The names of a message's arguments, for error messages.
 struct MessageNames {
     const char *buffer = "buffer";
     const char *count = "count";
@@ -46,8 +46,8 @@ struct MessageNames {
 };
 Request check_message(const Turn &turn, baton_operation operation, const void *buffer, std::size_t count,
                       baton_type type, int peer, const MessageNames &names);
-/// The halves of a sendrecv. It has no in place: what arrives would be stored over what has not left yet. To oneself
-/// its send is what its recv gets, so their counts are one.
+/// Checks the halves of a sendrecv against each other. There is no in place: what arrives would be stored over what has
+/// not left yet. From a rank to itself the recv gets what is sent, so their counts must be equal.
 void require_halves_fit(const Turn &turn, const Request &send, const Request &recv);
 
 }  // namespace baton::core

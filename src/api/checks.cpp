@@ -7,15 +7,15 @@ namespace {
 
 const std::byte *bytes_at(const void *pointer) { return static_cast<const std::byte *>(pointer); }
 
-/// Where in place means that both buffers are one.
+/// For operations where in place means that the two buffers are equal.
 void refuse_overlap(const Request &request, std::uint64_t bytes) {
     if (request.send == request.recv || !overlap(request.send, bytes, request.recv, bytes)) return;
     fail(BATON_ERR_ARGUMENT, "sendbuf {} overlaps recvbuf {}; they must be equal (in place) or apart",
          static_cast<const void *>(request.send), static_cast<const void *>(request.recv));
 }
 
-/// Both buffers, of so many bytes each. In place they are one, and looked at once: by the name that the caller gave it
-/// first. `send_given`: the caller has named a sendbuf.
+/// Checks both buffers, of `bytes` bytes each. In place they are one, which is checked once: as sendbuf if the caller
+/// has named that (`send_given`), else as recvbuf.
 void check_alike(const Turn &turn, Request &request, bool send_given, std::uint64_t bytes) {
     const bool in_place = request.send == request.recv;
     if (send_given) request.send_info = turn.buffers().check(request.send, bytes, "sendbuf");
@@ -25,7 +25,7 @@ void check_alike(const Turn &turn, Request &request, bool send_given, std::uint6
     refuse_overlap(request, bytes);
 }
 
-/// What all collectives have; `type` has been checked.
+/// Fills in what all collectives have. REQUIRES: `type` has been checked.
 Request collective_request(baton_operation operation, void *recvbuf, std::size_t count, baton_type type) {
     if (recvbuf == BATON_IN_PLACE && count != 0)
         fail(BATON_ERR_ARGUMENT, "recvbuf is BATON_IN_PLACE; only sendbuf may be");

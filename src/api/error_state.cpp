@@ -9,23 +9,24 @@
 namespace baton::core {
 namespace {
 
-// Neither has a destructor: destructors of static objects come behind those of their thread's variables, and may call.
+// Neither has a destructor: those of static objects run after those of their thread's variables, and may call Baton.
 thread_local std::string *last_error = nullptr;
 thread_local const char *last_words = "";  // last_error's, or a literal
 std::atomic<bool> has_threads{false};
 std::atomic<bool> inherited{false};
 
-/// In a child. Before MPI_Init there is no communicator, and without threads nothing that ran on in the parent only.
+/// Runs in a forked child, which lacks nothing if there was no MPI, hence no communicator, and no thread that runs on
+/// in the parent only.
 void look_at_inheritance() {
     int initialized = 0;
     MPI_Initialized(&initialized);
     if (initialized != 0 || has_threads.load()) inherited.store(true);
 }
 
-// As the library is loaded, not at its first call: a child that was forked before that has the parent's MPI, too.
+// Registered as the library is loaded: a child that was forked before Baton's first call has the parent's MPI too.
 [[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, look_at_inheritance);
 
-/// Frees a thread's words at its end; later ones stay.
+/// Frees a thread's last error when the thread ends. An error after that is not freed.
 struct LastErrorOwner {
     ~LastErrorOwner() {
         last_words = "";

@@ -6,17 +6,17 @@
 
 namespace baton::core {
 
-/// Keeps what failed in `call` for this thread's baton_last_error() and returns its code. Where there is no memory for
-/// the words, they say so.
+/// Keeps what failed in `call` for this thread's baton_last_error() and returns its code. If there is no memory for the
+/// words, baton_last_error() says that.
 baton_result remember_error(const char *call, const std::exception &exception) noexcept;
 
 /// Throws BATON_ERR_ARGUMENT in a child that was forked when this process had initialised MPI or noted threads.
 void require_own_process();
-/// Likewise after MPI_Finalize.
+/// Throws BATON_ERR_ARGUMENT after MPI_Finalize.
 void require_no_finalize();
 /// Throws BATON_ERR_ARGUMENT before MPI_Init.
 void require_mpi();
-/// Before threads are made without MPI: a child would inherit their work, but not them.
+/// To be called before threads are made without MPI: a forked child would inherit their work, but not the threads.
 void note_threads() noexcept;
 
 /// Throws BATON_ERR_ARGUMENT for a null pointer, which the call names `name`.
@@ -24,7 +24,7 @@ inline void require_pointer(const void *pointer, const char *name) {
     if (pointer == nullptr) fail(BATON_ERR_ARGUMENT, "{} is NULL", name);
 }
 
-/// Runs one call of the C API that may come after MPI_Finalize, too: exceptions become a result and a message that
+/// Runs a call of the C API that may also come after MPI_Finalize. Exceptions become a result, and a message that
 /// starts with the call's name.
 template <class Body>
 baton_result guarded_at_any_time(const char *call, const Body &body) noexcept {
@@ -37,7 +37,7 @@ baton_result guarded_at_any_time(const char *call, const Body &body) noexcept {
     }
 }
 
-/// Runs any other call.
+/// Runs any other call of the C API.
 template <class Body>
 baton_result guarded(const char *call, const Body &body) noexcept {
     return guarded_at_any_time(call, [&] {

@@ -37,14 +37,14 @@ void Group::add_messages(const On &on, std::span<const Request> requests, std::s
     try {
         place->names.insert(place->names.end(), names.begin(), names.end());
         place->requests.insert(place->requests.end(), requests.begin(), requests.end());
-    } catch (...) {  // no memory: all of it is there, or nothing
+    } catch (...) {  // no memory: all of the messages are there, or none
         place->names.resize(place->requests.size());
         if (place->requests.empty()) messages.erase(place);
         throw;
     }
 }
 
-/// Messages of two ranks are numbered as they are issued, stream by stream.
+/// Messages between two ranks are numbered as they are issued, stream by stream.
 void Group::require_one_stream(const On &on, const Request &request) const {
     for (const Messages &one : collected_.messages) {
         if (one.on.comm != on.comm || one.on.stream == on.stream) continue;
@@ -99,7 +99,7 @@ void Group::drop() {
     for (const Step &call : dropped.calls) abort(*call.comm);
 }
 
-/// Types, counts and ranks are what they were; handles and memory may not be.
+/// Types, counts and ranks are still what they were; handles and memory may not be.
 void Group::check_again(const Messages &messages) {
     std::size_t at = 0;
     try {
@@ -117,7 +117,7 @@ void Group::check_again(const Messages &messages) {
     }
 }
 
-/// What is sent must not be what arrives. Recvs into one place are the caller's choice: bandwidth tests do that.
+/// The buffers of a send and a recv must not overlap. Those of recvs may: bandwidth tests do that.
 void Group::require_apart(const Messages &messages) {
     const auto place_of = [&](std::size_t at) { return reinterpret_cast<std::uintptr_t>(messages.requests[at].send); };
     std::vector<std::size_t> by_place(messages.requests.size());
@@ -126,7 +126,7 @@ void Group::require_apart(const Messages &messages) {
     std::sort(by_place.begin(), by_place.end(),
               [&](std::size_t a, std::size_t b) { return place_of(a) < place_of(b); });
     const auto end_of = [&](std::size_t at) { return place_of(at) + messages.requests[at].bytes; };
-    std::array<std::optional<std::size_t>, 2> last;  // of the sends and of the recvs before: the one that ends last
+    std::array<std::optional<std::size_t>, 2> last;  // of earlier sends and of earlier recvs: the one that ends last
     for (const std::size_t at : by_place) {
         const bool is_recv = messages.requests[at].operation == BATON_RECV;
         const std::optional<std::size_t> other = last[is_recv ? 0 : 1];

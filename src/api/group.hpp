@@ -13,8 +13,8 @@ namespace baton::core {
 
 class HostStream;
 
-/// What calls go on: the cudaStream_t that the user gave, and still owns, or a HostStream, which lives as long as this.
-/// NULL on either.
+/// What calls go on: the cudaStream_t that the user gave and still owns, or a HostStream, which this keeps alive. NULL
+/// on either.
 class StreamRef {
 public:
     explicit StreamRef(void *cuda_stream) : stream_(cuda_stream) {}
@@ -30,24 +30,24 @@ private:
 
 /// The calls that this thread has collected between baton_group_begin and baton_group_end, already checked.
 ///
-/// A collected call shares the ownership of the objects that it works on, but their handles may be destroyed before
-/// the group ends, and what they stand for with them (a window's memory, a communicator's layers), and its buffers may
-/// be freed. So all that may have changed is checked once more before anything is issued.
+/// A collected call shares the ownership of the objects that it works on. But before the group ends, their handles may
+/// be destroyed, and with them what they stand for (a window's memory, a communicator's layers), and its buffers may be
+/// freed. So everything that may have changed is checked again before anything is issued.
 class Group {
 public:
     /// Throws BATON_ERR_ARGUMENT if the collected call would be refused now.
     using Check = std::function<void()>;
-    /// Issues it.
+    /// Issues the collected call.
     using Call = std::function<void(const Turn &turn)>;
 
-    /// On what messages are collected: by handle, as the caller named it, and what that was.
+    /// What messages are collected on: the handles that the caller gave, and what they stood for.
     struct On {
         baton_comm_t comm_handle;
         baton_stream_t stream_handle;
         std::shared_ptr<Communicator> comm;
         StreamRef stream;
     };
-    /// What the caller calls a message, for the words of a refusal.
+    /// The names of a message's call and of its buffer argument, for error messages.
     struct Names {
         const char *call;
         const char *buffer;
@@ -57,19 +57,19 @@ public:
 
     bool open() const { return depth_ > 0; }
     void begin() { ++depth_; }
-    /// Leaves one level; at the outermost, issues what was collected: first all messages, one step per communicator and
+    /// Leaves one level. At the outermost, issues what was collected: first all messages, one step per communicator and
     /// stream, then the rest in order. Issues nothing if one of the checks throws, or a send and a recv of a step
-    /// overlap. If the system refuses a step later, the rest of its communicator's is left out, and that is broken if
-    /// some have been issued: its peers have all of theirs. The other communicators' steps are issued, for the same
-    /// reason; the first failure is thrown then.
+    /// overlap. If a step is refused later, its communicator's remaining steps are left out. The communicator is broken
+    /// if some of its steps have been issued, since its peers have all of theirs. For the same reason the other
+    /// communicators' steps are still issued. Then the first failure is thrown.
     void end();
-    /// Leaves all levels, issues nothing, and breaks the communicators of what was collected: their other ranks may
-    /// wait for it.
+    /// Leaves all levels, issues nothing, and breaks the communicators of the collected calls: their other ranks may
+    /// wait for these.
     void drop();
 
-    /// Throws BATON_ERR_ARGUMENT, and collects none of them, past BATON_GROUP_LIMIT messages of one communicator, and
-    /// where the group has one of the same direction and peer on another stream.
-    /// REQUIRES: as many names as requests.
+    /// Collects all of the messages, or throws BATON_ERR_ARGUMENT and collects none: past BATON_GROUP_LIMIT messages of
+    /// one communicator, or if the group has one of the same direction and peer on another stream. REQUIRES: as many
+    /// names as requests.
     void add_messages(const On &on, std::span<const Request> requests, std::span<const Names> names);
     void add_call(Check check, const std::shared_ptr<Communicator> &comm, Call call);
 
@@ -103,13 +103,13 @@ private:
     Collected collected_;
 };
 
-/// Throws the refusal of a call that was collected, for a reason that has come since.
+/// Refuses a collected call, for a reason that has come up since.
 [[noreturn]] void refuse_collected(const char *call, const Failure &reason);
 
-/// The words for a buffer whose place is another allocation's since it was collected.
+/// The words for a buffer whose place has become another allocation's since it was collected.
 inline constexpr const char *replaced_memory = "is other memory: it was freed, and its place allocated again";
 
-/// What a group does at its end for a collected call: `recheck` makes the call's checks once more, and returns the
+/// Returns the check of a collected call at the group's end. `recheck` makes the call's checks again, and returns the
 /// buffers that it finds.
 template <std::size_t n, class Recheck>
 Group::Check check_at_end(const char *name, const std::array<PointerInfo, n> &buffers, const Recheck &recheck) {

@@ -7,33 +7,33 @@
 
 namespace baton::core {
 
-/// What a handle stands for. Streams and windows pass for one another in C, where one of them is a void *.
+/// What a handle stands for. C takes streams and windows for one another, because one of the two types is void *.
 enum class HandleOf : std::uint64_t {
     communicator = 0,
     window = 1,
     host_stream = 2
 };
 
-/// Where a handle keeps what. Bit 0 is set, so that none is aligned as a real object's address would be; generations
-/// count from 1, so that none is a small number either, as CUDA's cudaStreamLegacy is.
+/// The layout of a handle. Bit 0 is set, so none is aligned like the address of a real object. Generations count from
+/// 1, so none is a small number like CUDA's cudaStreamLegacy.
 struct HandleBits {
     static constexpr int index_at = 3;
     static constexpr int generation_at = 24;
 };
 
-/// Whether it could be a handle of some kind, as no pointer of the system's or of CUDA's is.
+/// Whether `pointer` could be a handle of some kind. No pointer of the system's or of CUDA's could.
 inline bool may_be_handle(const void *pointer) {
     const auto bits = reinterpret_cast<std::uint64_t>(pointer);
     return (bits & 1) != 0 && bits >> HandleBits::generation_at != 0;
 }
 
-/// Handles of the C API and the objects behind them. A handle is the kind of object, a slot number and the slot's
-/// generation dressed as a pointer, so that a handle used after its object's destruction, or in the place of another
-/// kind, is recognised instead of followed. Thread-safe; find() keeps the object alive for its caller.
+/// Handles of the C API and the objects behind them. A handle is a kind of object, a slot number and the slot's
+/// generation, as a pointer. So a handle used after its object's destruction, or in the place of another kind, is
+/// recognised instead of followed. Thread-safe; find() keeps the object alive for its caller.
 template <HandleOf kind, class Handle, class Object>
 class HandleTable {
 public:
-    /// The place of an object that is still to be made: where all ranks make theirs together, none may find afterwards
+    /// A place for an object that is still to be made. Where all ranks make theirs together, none may find afterwards
     /// that there is no memory for its handle. The table must outlive it.
     class Reservation {
     public:
@@ -42,7 +42,7 @@ public:
         Reservation(const Reservation &) = delete;
         Reservation &operator=(const Reservation &) = delete;
 
-        /// Once.
+        /// To be called once.
         Handle fill(std::shared_ptr<Object> object) noexcept { return table_.fill(index_, std::move(object)); }
 
     private:
@@ -50,7 +50,7 @@ public:
         const std::size_t index_;
     };
 
-    /// nullptr for a handle that is not, or no longer, valid.
+    /// Returns nullptr for a handle that was never valid, or is no longer.
     std::shared_ptr<Object> find(Handle handle) const {
         const std::lock_guard lock(mutex_);
         const std::size_t index = index_of(handle);
@@ -58,7 +58,7 @@ public:
         return entries_[index].object;
     }
 
-    /// Takes the object out: the handle is invalid from now on.
+    /// Takes the object out: the handle becomes invalid.
     std::shared_ptr<Object> remove(Handle handle) {
         const std::lock_guard lock(mutex_);
         const std::size_t index = index_of(handle);

@@ -5,7 +5,7 @@
 namespace baton::core {
 namespace {
 
-/// Of `bytes` bytes; BATON_TYPE_COUNT where Baton has none.
+/// The integer type of `bytes` bytes; BATON_TYPE_COUNT if Baton has none.
 baton_type integer(std::size_t bytes, bool is_signed) {
     switch (bytes) {
         case 1:
@@ -36,10 +36,10 @@ struct TypePair {
     baton_type type;
 };
 
-/// BATON_TYPE_COUNT for the types that Baton has not.
+/// Returns BATON_TYPE_COUNT for types that Baton does not have.
 baton_type find_type(MPI_Datatype datatype) {
-    if (datatype == MPI_DATATYPE_NULL) return BATON_TYPE_COUNT;  // MPIs give that name to types they have not
-    // How wide these are is a matter of the Fortran compiler that the MPI was built with.
+    if (datatype == MPI_DATATYPE_NULL) return BATON_TYPE_COUNT;  // what an MPI calls the types that it does not have
+    // The width of these depends on the Fortran compiler that the MPI was built with.
     if (datatype == MPI_INTEGER) return integer(size_of(datatype), true);
     if (datatype == MPI_REAL || datatype == MPI_DOUBLE_PRECISION) return real(size_of(datatype));
     const TypePair pairs[] = {

@@ -23,8 +23,8 @@
 namespace baton::core {
 namespace {
 
-/// Tells this host from others: the name that people give it, and in a second line the number that its kernel drew when
-/// it started, as two hosts may have one name.
+/// Tells this host from others: its name, and in a second line the number that its kernel drew when it started, since
+/// two hosts may have one name.
 std::string host_identity() {
     char name[MPI_MAX_PROCESSOR_NAME] = "";
     int length = 0;
@@ -34,8 +34,8 @@ std::string host_identity() {
     std::ifstream file(path);
     std::string boot;
     std::getline(file, boot);
-    if (file.bad() && errno == 0) throw std::bad_alloc();  // a stream keeps to itself what new has thrown
-    // Without such a file the name must do; a rank that has none alone counts as on another host.
+    if (file.bad() && errno == 0) throw std::bad_alloc();  // the stream does not pass on what new has thrown
+    // Without this file the name must do. A rank that alone has none counts as on another host.
     if (file.fail() && errno != ENOENT && errno != 0) fail(BATON_ERR_SYSTEM, "{}: {}", path, errno_text(errno));
     return std::string(name, static_cast<std::size_t>(length)) + '\n' + boot;
 }
@@ -53,8 +53,8 @@ std::string describe_hosts(const std::vector<std::string> &identity_of_rank) {
     return fmt::format("{}", fmt::join(hosts, " and "));
 }
 
-/// While it lives, MPI returns what fails on the user's communicator, whose error handler ends the job as a rule. MPI
-/// asks for the handler when it finds the failure, so it covers requests that are tested meanwhile, and no others.
+/// While it lives, MPI returns failures on the user's communicator, whose error handler ends the job as a rule. MPI
+/// looks for the handler when it finds the failure, so this covers requests that are tested meanwhile, and no others.
 class ErrorsReturn {
 public:
     explicit ErrorsReturn(MPI_Comm comm) : comm_(comm) {
@@ -77,7 +77,7 @@ private:
 
 }  // namespace
 
-/// What a rank says of itself in a roll.
+/// What a rank tells of itself when the roll is called.
 struct MpiBootstrap::Present {
     std::uint32_t number = 0;  // of the roll
     ProcessIdentity process;
@@ -100,7 +100,7 @@ MpiBootstrap::MpiBootstrap(MPI_Comm comm) : users_(comm) {
 }
 
 int MpiBootstrap::all_ranks() const {
-    // Of this node, where Open MPI says so; else those of other nodes count, too.
+    // Those of this node, if Open MPI says how many; else those of other nodes count too.
     if (const char *const here = variable("OMPI_COMM_WORLD_LOCAL_SIZE"); here != nullptr) {
         if (const int ranks = std::atoi(here); ranks > 0) return ranks;
     }
@@ -111,12 +111,12 @@ int MpiBootstrap::all_ranks() const {
 
 void MpiBootstrap::connect() {
     const ErrorsReturn errors_return(users_);
-    // Twice: a rank that comes when the others have given up hears of them in the first, and of nobody in the second.
-    // So no rank waits in duplicate() for one that will not come, after which Open MPI 4 makes no communicator any
-    // more on the ranks that waited.
+    // The roll is called twice. A rank that comes when the others have given up hears of them in the first roll, and of
+    // nobody in the second. So no rank waits in duplicate() for one that will not come: after that, Open MPI 4 makes no
+    // more communicators on the ranks that waited.
     //
-    // What these steps need is allocated before: between the rolls and the duplicate, a rank that fails alone has no
-    // way of telling the others.
+    // All memory for these steps is allocated first: between the rolls and the duplicate, a rank that fails alone
+    // cannot tell the others.
     const auto ranks = static_cast<std::size_t>(size_);
     const auto a_roll = [ranks] {
         return std::make_unique<MpiRequests>(ranks, ranks * sizeof(Present), ranks * sizeof(Present));
@@ -135,10 +135,10 @@ void MpiBootstrap::connect() {
     require_one_host();
 }
 
-/// Each rank scatters: a scatter is complete when its root has come, so the open ones name the missing ranks. (Where
-/// MPI scatters along a tree, ranks behind a missing one count as missing, too.) What is scattered is the number of the
-/// roll: a roll that a rank has given up still meets the ones that others call later, and then the numbers differ. With
-/// it goes who the rank is.
+/// Each rank scatters. A scatter is complete when its root has come, so the open ones name the missing ranks. (Where
+/// MPI scatters along a tree, ranks behind a missing one count as missing too.) What is scattered is who the rank is,
+/// and the number of the roll: a roll that a rank has given up still meets the ones that others call later, and then
+/// the numbers differ.
 void MpiBootstrap::call_the_roll(const Present &mine, std::unique_ptr<MpiRequests> &active) {
     for (std::size_t rank = 0; rank < active->requests.size(); ++rank)
         std::memcpy(&active->sent[rank * sizeof(Present)], &mine, sizeof(Present));
@@ -168,7 +168,7 @@ void MpiBootstrap::call_the_roll(const Present &mine, std::unique_ptr<MpiRequest
     }
 }
 
-/// Throws where a process has ended and the wait has not, although what it sent last has had time to come.
+/// Throws if a process has ended and the wait has not, although what it sent last has had time to come.
 void MpiBootstrap::look_for_dead(Clock::time_point now) {
     constexpr auto last_words = std::chrono::milliseconds(500);
     for (Watched &one : watches_) {
@@ -195,7 +195,7 @@ void MpiBootstrap::duplicate(std::unique_ptr<MpiRequests> &active) {
     check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
-/// Before a wait too, which may be over as soon as it begins.
+/// Called before a wait too, which may be over as soon as it begins.
 void MpiBootstrap::look_and_listen(Clock::time_point since) {
     call_watch(since);
     if (farewell_) farewell_->throw_if_heard();
@@ -250,7 +250,7 @@ void MpiBootstrap::wait(std::unique_ptr<MpiRequests> &active, const char *what) 
                     next_look_for_dead = now + between_looks_for_dead;
                 }
             } catch (...) {
-                // What ended the wait may have happened after the wait's end: a peer went on and died, for instance.
+                // What ended the wait may have happened after it was complete: a peer went on and died, for instance.
                 if (active->complete(what)) return;
                 throw;
             }

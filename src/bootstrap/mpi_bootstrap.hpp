@@ -16,16 +16,17 @@ namespace baton::core {
 class MpiFarewell;
 struct MpiRequests;
 
-/// Over a private duplicate of `comm`, which connect() makes. REQUIRES: MPI is initialised, and not finalized. Throws
-/// BATON_ERR_ARGUMENT for MPI_COMM_NULL, BATON_ERR_UNSUPPORTED where `comm` is an inter-communicator or has more than
-/// 64 ranks; connect() does, naming the hosts, where the ranks are not all on one. The destructor frees the duplicate
+/// Works over a private duplicate of `comm`, which connect() makes. REQUIRES: MPI is initialised, and not finalized.
+/// Throws BATON_ERR_ARGUMENT for MPI_COMM_NULL, BATON_ERR_UNSUPPORTED for an inter-communicator or more than 64 ranks;
+/// connect() throws the latter, naming the hosts, if the ranks are not all on one. The destructor frees the duplicate
 /// unless abandon() was called (a broken communicator must not wait for dead ranks) or MPI is finalized.
 ///
-/// A wait for a process that has ended throws BATON_ERR_PEER_DEAD half a second later, for what it sent last may be
-/// under way. Its waits are nonblocking collectives that are tested. MPI cannot cancel or free one that is active, so a
-/// wait that was given up leaks its requests, its buffers and the duplicate: MPI may write to the buffers until
-/// MPI_Finalize. From connect() until nobody_gives_up_any_more() a receive for last words is posted on the duplicate;
-/// what somebody has sent and MPI still has leaks.
+/// - A wait for a process that has ended throws BATON_ERR_PEER_DEAD half a second later, for what it sent last may be
+///   under way.
+/// - Waits are nonblocking collectives that are tested. MPI cannot cancel or free one that is active, so a wait that
+///   was given up leaks its requests, its buffers and the duplicate: MPI may write to the buffers until MPI_Finalize.
+/// - From connect() until nobody_gives_up_any_more() a receive for last words is posted on the duplicate. What somebody
+///   has sent and MPI still holds leaks.
 class MpiBootstrap final : public Bootstrap {
 public:
     explicit MpiBootstrap(MPI_Comm comm);  // `comm` must live until connect() has returned
@@ -47,13 +48,13 @@ public:
 
 private:
     struct Present;
-    /// Another rank's process, once it has come to a roll.
+    /// The process of another rank that has come to a roll.
     struct Watched {
         int rank;
         ProcessWatch watch;
         std::optional<Clock::time_point> ended_at;
     };
-    /// Takes `active` only where the wait is given up.
+    /// Takes `active` only if the wait is given up.
     void wait(std::unique_ptr<MpiRequests> &active, const char *what);
     void call_the_roll(const Present &mine, std::unique_ptr<MpiRequests> &active);
     void look_and_listen(Clock::time_point since);

@@ -9,8 +9,8 @@
 
 namespace baton::core {
 
-/// A barrier that sleeps, and the ranks' blocks. A block is written before the barrier of its round and read after it;
-/// that of the round after the next takes its place, which its rank reaches only when all have read this one.
+/// A barrier that sleeps, and the ranks' blocks. A block is written before the barrier of its round and read after it.
+/// The block of the round after next takes its place: a rank gets there only when all have read this one.
 struct ThreadBootstrap::Shared {
     explicit Shared(int ranks) : size(ranks) {
         for (auto &set : blocks) set.resize(static_cast<std::size_t>(ranks));

@@ -10,7 +10,7 @@
 namespace baton::core {
 
 /// Ranks as threads of one process, for tests without a launcher. make(n) gives n connected ends, one per thread. A
-/// wait that was given up is taken back: no later wait of the others counts it.
+/// wait that was given up is taken back: later waits of the others do not count it.
 class ThreadBootstrap final : public Bootstrap {
 public:
     static std::vector<std::unique_ptr<ThreadBootstrap>> make(int size);

@@ -6,8 +6,8 @@
 
 namespace baton::core {
 
-/// The failure of a rank, or none, as it tells others: bytes of one size, so that a rank needs no memory to tell it and
-/// no second exchange to hear it. The words may be cut.
+/// A rank's failure, or none, in the form that others are told. It has a fixed size, so a rank needs no memory to tell
+/// it and no second exchange to hear it. The words may be cut.
 struct ToldFailure {
     void set(int rank_that_fails, const Failure &failure) noexcept;
     bool any() const { return rank >= 0; }

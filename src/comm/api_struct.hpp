@@ -8,11 +8,11 @@
 
 namespace baton::core {
 
-// The API's structs with a struct_size grow at their ends. A program of an older header knows the first bytes of what
-// this library knows, and one of a newer header more. A struct must not end with padding: a field put there would be
-// within the size of those who do not know it.
+// The API's structs that have a struct_size grow at their ends. A program built with an older header knows fewer bytes
+// than this library, and one with a newer header more. A struct must not end with padding: a field put there later
+// would lie within the size that older programs know.
 
-/// What T had in version 0.1. No program knows less of it.
+/// sizeof(T) in version 0.1. No program knows less of it.
 template <class T>
 inline constexpr std::size_t first_struct_bytes = 0;
 template <>
@@ -20,7 +20,7 @@ inline constexpr std::size_t first_struct_bytes<baton_config> = 80;
 template <>
 inline constexpr std::size_t first_struct_bytes<baton_info> = 560;
 
-/// No program knows more: what is larger has not been set.
+/// The largest plausible struct_size: a larger one has not been set.
 inline constexpr std::size_t most_struct_bytes = 4096;
 
 template <class T>
@@ -29,7 +29,7 @@ bool may_be_struct_size(std::size_t size) {
     return size >= first_struct_bytes<T> && size <= most_struct_bytes;
 }
 
-/// `unset` with the fields that the program knows.
+/// Returns `unset`, overwritten by the fields of `program` that the program knows.
 template <class T>
 T from_program(const T *program, T unset) {
     std::memcpy(static_cast<void *>(&unset), program, std::min(program->struct_size, sizeof(T)));

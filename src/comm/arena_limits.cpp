@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t KiB = 1 << 10;
 constexpr std::uint64_t MiB = 1 << 20;
 
-/// Bytes for the messages of one peer: so many each for packets, for lines and for staging.
+/// Bytes for the messages of one peer: of its packets together, and of each of its line and staging buffers.
 std::uint64_t for_messages_of_a_peer(int size) { return 8 * MiB / static_cast<std::uint64_t>(size); }
 
 /// Packets are for latency: more would only cost memory.
@@ -27,19 +27,20 @@ std::uint64_t line_limit(const Capabilities &capabilities) {
                            for_all_peers / static_cast<std::uint64_t>(capabilities.size));
 }
 
-/// The host's tables have no lines of messages; a user's may.
+/// The host's built-in tables send no messages in lines; a user's table may.
 std::uint64_t message_line_limit(const Capabilities &capabilities) {
     const std::uint64_t most = capabilities.on_gpu ? MiB : 64 * KiB;
     return longest_message(capabilities.tuning, goes_in_lines,
                            std::min(for_messages_of_a_peer(capabilities.size), most));
 }
 
-/// On the host two pieces of 32 KiB (docs/experiments.md has other sizes).
+/// On the host: two pieces of 32 KiB (docs/experiments.md has other sizes).
 std::uint64_t staged_message_limit(const Capabilities &capabilities) {
     return std::min(for_messages_of_a_peer(capabilities.size), capabilities.on_gpu ? 2 * MiB : 64 * KiB);
 }
 
-/// The longest message that a slot is to hold in packets: on a GPU all that lines and staging cannot carry.
+/// The longest message that a slot holds in packets. On a GPU that has lines or staging for messages, what the tuning
+/// gives to packets; else as much as memory may cost.
 std::uint64_t slot_limit(const Capabilities &capabilities, bool others_have_buffers) {
     const std::uint64_t most =
         std::min(for_messages_of_a_peer(capabilities.size) / message_slots, capabilities.on_gpu ? 256 * KiB : 64 * KiB);
@@ -63,7 +64,7 @@ ArenaLayout::Limits arena_limits(const baton_config &config, const Capabilities 
     limits.message_staged = stages ? staged_message_limit(capabilities) : 0;
     limits.messages = slot_limit(capabilities, limits.message_lines != 0 || stages);
     limits.segment = std::min<std::uint64_t>(config.segment_bytes, capabilities.on_gpu ? 1024 * MiB : 128 * KiB);
-    // So that 16 channels have a segment. On the host, ranks meet before they know that they stage.
+    // The early parts of 16 channels make one segment. The host has none: ranks meet before they know that they stage.
     if (stages && capabilities.on_gpu)
         limits.early = limits.segment / static_cast<std::uint64_t>(std::min(capabilities.channels, 16));
     return limits;

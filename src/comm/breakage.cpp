@@ -22,7 +22,7 @@ void Breakage::open(Control &control, PeerMemory &peers, Executor &executor) {
 }
 
 void Breakage::close() {
-    // First: threads that go on asking would share the lock between them, and keep it.
+    // First: otherwise threads that keep asking could share the lock without a gap, and this one would never get it.
     open_.store(false, std::memory_order_release);
     const std::lock_guard lock(teardown_);
     executor_ = nullptr;
@@ -37,7 +37,7 @@ void Breakage::forget() {
 std::shared_lock<std::shared_mutex> Breakage::hold_open() const {
     require_open();
     std::shared_lock lock(teardown_);
-    require_open();  // close() may have come meanwhile, and whoever has the lock now may go on
+    require_open();  // close() may have come before the lock was taken; from now on it waits
     return lock;
 }
 
@@ -48,8 +48,8 @@ void Breakage::require_open() const {
 void Breakage::take_over(const News &news) noexcept {
     const Failure &reason = news.reason;
     {
-        // Another thread that sees broken_ may destroy the communicator, or free its memory, at once: the others have
-        // been told before it sees that, and forget() waits for the rest.
+        // A thread that sees broken_ may destroy the communicator, or free its memory, at once. So the other ranks are
+        // told before broken_ is set, and close() and forget() wait for the rest.
         const std::shared_lock in_place(teardown_);
         {
             const std::lock_guard lock(mutex_);
@@ -71,7 +71,7 @@ std::shared_lock<std::shared_mutex> Breakage::against_teardown(Caller caller) co
     return caller == Caller::call_or_operation ? std::shared_lock<std::shared_mutex>() : std::shared_lock(teardown_);
 }
 
-/// What this rank's waiters have recorded, or else another rank has posted. Nothing before open() and after forget().
+/// What this rank's waiters have recorded, else what another rank has posted. None before open() and after forget().
 std::optional<Breakage::News> Breakage::find(Caller caller) const noexcept {
     const std::shared_lock lock = against_teardown(caller);
     if (control_ == nullptr) return std::nullopt;
@@ -83,7 +83,7 @@ std::optional<Breakage::News> Breakage::find(Caller caller) const noexcept {
     return std::nullopt;
 }
 
-/// Control::seen; 0 as find() finds nothing.
+/// Control::seen; 0 before open() and after forget().
 std::uint64_t Breakage::seen_abort(Caller caller) const {
     const std::shared_lock lock = against_teardown(caller);
     return control_ == nullptr ? 0 : load_relaxed(&control_->seen);

@@ -5,7 +5,7 @@
 namespace baton::core {
 namespace {
 
-/// Pages are mapped whole, and none is smaller than this.
+/// Pages are mapped as a whole, and none is smaller than this.
 bool on_one_page(const void *first, const void *last) {
     constexpr std::uintptr_t page = 4096;
     return reinterpret_cast<std::uintptr_t>(first) / page == reinterpret_cast<std::uintptr_t>(last) / page;
@@ -57,7 +57,7 @@ PointerInfo Buffers::check(const void *pointer, std::uint64_t bytes, const char 
     return info;
 }
 
-/// That [pointer, pointer + bytes) ends where its memory does or before.
+/// Throws BATON_ERR_ARGUMENT if [pointer, pointer + bytes) ends beyond the memory that it begins in.
 void Buffers::check_end(const PointerInfo &info, const void *pointer, std::uint64_t bytes, const char *name) const {
     if (info.size == 0) {
         const std::byte *const last = static_cast<const std::byte *>(pointer) + bytes - 1;
@@ -107,7 +107,8 @@ BufferRef Buffers::at_hand(const void *pointer, const PointerInfo &checked, std:
 
 BufferRef Buffers::name_of(const RegionRegistry::Location &location, const void *pointer) const {
     if (location.direct) return BufferRef::in_region(location.place, location.offset);
-    // On the host it has an address all the same; what a peer could not map, it could not map staging instead of.
+    // On the host the buffer still has an address. Staging would not help: a peer that could not map the buffer could
+    // not map that either.
     return domain_.on_gpu() ? BufferRef{} : BufferRef::at_address(pointer);
 }
 

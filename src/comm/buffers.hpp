@@ -10,8 +10,7 @@
 
 namespace baton::core {
 
-/// count * size of type, times `blocks`; throws BATON_ERR_ARGUMENT, calling the count `name`, where it does not fit 63
-/// bits.
+/// Returns count * size of type * blocks. Throws BATON_ERR_ARGUMENT, calling the count `name`, if it exceeds 63 bits.
 std::uint64_t bytes_of(std::uint64_t count, baton_type type, int blocks, const char *name = "count");
 
 /// A communicator's view of its user's buffers: checks them, names them to peers, and stages those that peers cannot
@@ -26,14 +25,14 @@ public:
           for_this_rank_(registry, StagingPool::Audience::own) {}
 
     /// Throws BATON_ERR_ARGUMENT unless [pointer, pointer + bytes) may be used on this communicator. `name` is the
-    /// argument's. Zero bytes: any pointer will do, and the info is empty.
+    /// argument's. For zero bytes any pointer will do, and the result is empty.
     PointerInfo check(const void *pointer, std::uint64_t bytes, const char *name) const;
 
     struct Reached {
         BufferRef ref;
         std::byte *pointer = nullptr;  // where the operation works: the buffer, or staging
     };
-    /// What a call needs of its buffers; staging is given back at its end. One at a time, since the communicator's
+    /// The buffers of one call; the destructor gives staging back. There is one at a time, since the communicator's
     /// calls run one after another.
     class Use {
     public:
@@ -45,29 +44,29 @@ public:
         Use(const Use &) = delete;
         Use &operator=(const Use &) = delete;
 
-        /// Makes a checked buffer reachable for peers. `checked`: what check() has found of it; where its kind is
-        /// invalid, the pointer is classified here. `stages`: through Baton's memory where it has no name for peers.
+        /// Makes a checked buffer reachable for peers. `checked`: what check() returned; if its kind is invalid, the
+        /// pointer is classified here. `stages`: a buffer that has no name for peers goes through Baton's memory.
         Reached reach(const void *pointer, const PointerInfo &checked, std::uint64_t bytes, bool stages = true);
-        /// Memory of the communicator's kind.
+        /// Returns memory of the communicator's kind, for this rank alone.
         std::byte *scratch(std::uint64_t bytes) { return buffers_.for_this_rank_.take(bytes).pointer; }
 
     private:
         Buffers &buffers_;
     };
 
-    /// Where a checked buffer lies in memory that all ranks have mapped already; no region if it does not.
+    /// Names a checked buffer by its region, if all ranks have mapped that already; no region otherwise.
     BufferRef mapped(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const;
-    /// The buffer's name for peers, if it has one without publishing anything.
+    /// Returns the name that a checked buffer has for peers without publishing anything, or none.
     BufferRef at_hand(const void *pointer, const PointerInfo &checked, std::uint64_t bytes) const;
 
-    /// "zero copy (registered)", "staged: reason", for explain.
+    /// For explain: "zero copy (region 3, generation 1)", "staged through Baton's memory: reason".
     std::string describe(const void *pointer, std::uint64_t bytes, bool stages = true) const;
 
 private:
-    /// Host memory that never has a region: peers reach it by its address (a single copy), if at all.
+    /// Whether this is host memory that never has a region: peers reach it by its address (a single copy), if at all.
     bool goes_by_address(const PointerInfo &info) const { return !domain_.on_gpu() && info.size == 0; }
-    /// What peers call a buffer that has been looked up; nothing where they could not map it and it has no address for
-    /// them.
+    /// Returns the name for peers of a buffer that has been looked up; none if they could not map it and it has no
+    /// address for them.
     BufferRef name_of(const RegionRegistry::Location &location, const void *pointer) const;
     void check_end(const PointerInfo &info, const void *pointer, std::uint64_t bytes, const char *name) const;
 

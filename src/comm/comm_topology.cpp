@@ -20,8 +20,8 @@ namespace {
 using topology::Override;
 using topology::Snapshot;
 
-/// The entry of the override that refuses P2P to the first pair of ranks that it refuses it to; empty if there is none.
-/// To a GPU that the machine's description lacks (-1) only an entry for all pairs applies.
+/// Says which entry of the override refuses P2P to the first pair of ranks that it is refused to; empty if there is
+/// none. For a GPU that the machine's description lacks (-1) only an entry for all pairs applies.
 std::string first_refusal(const Override &said, const Snapshot &machine, const std::vector<int> &gpu_of_rank,
                           const std::vector<std::string> &gpus) {
     for (std::size_t a = 0; a < gpus.size(); ++a)
@@ -46,7 +46,7 @@ CommTopology with_links(const std::optional<Override> &said, const Snapshot &mac
     return result;
 }
 
-/// Of an override that speaks of just so many ranks: each counts as a GPU of its own, wherever it is.
+/// What an override for this number of ranks states: each counts as a GPU of its own, wherever it is.
 CommTopology as_said_of_ranks(const Override &said) {
     std::vector<int> each(static_cast<std::size_t>(said.ranks));
     std::iota(each.begin(), each.end(), 0);

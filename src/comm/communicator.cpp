@@ -12,8 +12,8 @@
 namespace baton::core {
 namespace {
 
-/// Whether a creation that fails so may fail on this rank alone: then the others need not wait for it. What all ranks
-/// find, of each other or of the machine, each tells in its own words.
+/// Whether creation may have failed with this code on this rank alone, so that the others must be told not to wait for
+/// it. Other failures are found by all ranks, of each other or of the machine, and each tells them in its own words.
 bool is_of_one_rank(baton_result code) {
     return code == BATON_ERR_MEMORY || code == BATON_ERR_SYSTEM || code == BATON_ERR_CUDA || code == BATON_ERR_MPI ||
            code == BATON_ERR_TIMEOUT || code == BATON_ERR_INTERNAL;
@@ -33,7 +33,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     parts_.view.size = bootstrap_->size();
     if (rank() == 0) warn_of_unknown_variables();
     baton_config config{};
-    std::exception_ptr wrong_settings;  // thrown where all ranks are connected and learn of it
+    std::exception_ptr wrong_settings;  // thrown once all ranks are connected and learn of it
     try {
         config = resolve_config(given);
         breakage_.set_timeout(timeout_of(config));
@@ -55,7 +55,7 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
     } catch (const std::exception &failure) {
         const Failure known = as_failure(failure);
         if (is_of_one_rank(known.code())) bootstrap_->give_up(known);
-        bootstrap_->abandon({});  // the others may be in a collective call that this rank has left, or give up
+        bootstrap_->abandon({});  // the others may give up too, or be in a collective call that this rank left
         throw;
     }
 }
@@ -69,8 +69,8 @@ void Communicator::create(const baton_config &config) {
         creation_.end();
         log(LogLevel::debug, rank(), "created in {}", creation_.text());
     });
-    // Nothing throws behind it, as the others have created theirs. Nor does anybody look at the others' errors before:
-    // a rank that is ahead may have broken its communicator already, which is no failure of this creation.
+    // Nothing after the barrier throws, as the others have created theirs. Nothing before it looks at the others'
+    // errors: a rank that is ahead may have broken its communicator already, which is no failure of this creation.
     bootstrap_->barrier();
     bootstrap_->nobody_gives_up_any_more();
     parts_.registry->set_timeout(std::chrono::ceil<std::chrono::milliseconds>(breakage_.timeout()));
@@ -78,12 +78,12 @@ void Communicator::create(const baton_config &config) {
 }
 
 /// Takes the layers away from the top down, each when nobody uses it any more:
-/// - When this rank's operations are done (drain) and calls of other communicators no longer ask it to unmap (leave),
-///   the ranks meet. From then on no rank is in an operation, which might reach into this one's memory.
-/// - close() waits for who reads the communicator's state; behind it abort() and the service thread leave the executor
-///   alone. stop() ends the service thread, so that nothing more of the peers' is mapped. Then the executor and its
-///   buffers can go.
-/// - The ranks meet again, each with the peers' memory unmapped: only then may this one free what it owns (registry).
+/// - drain() waits for this rank's operations. After leave() calls of other communicators no longer ask it to unmap.
+///   Then the ranks meet: from then on no rank is in an operation that might reach into this one's memory.
+/// - close() waits for readers of the communicator's state; after it abort() and the service thread leave the executor
+///   alone. stop() ends the service thread, so it maps nothing more of the peers'. Then the executor and the buffers
+///   can go.
+/// - Each rank unmaps the peers' memory, and the ranks meet again. Only then may this one free what it owns (registry).
 /// - Until forget(), another thread in baton_comm_abort() or baton_comm_check() may use control and peers.
 /// - The bootstrap is last: the ranks meet over it, and a broken communicator asks it whether threads of this process
 ///   may still use what this rank owns.
@@ -107,7 +107,7 @@ void Communicator::shut_down() {
     parts_.executor.reset();
     parts_.buffers.reset();
     wait_for_all([this] { parts_.peers->unmap_peers(); });  // importers close before owners free
-    // Where they may, it is leaked.
+    // What threads of this process may still use is leaked.
     if (!in_step && !bootstrap_->abandon(breakage_.timeout())) static_cast<void>(parts_.registry.release());
     parts_.registry.reset();
     parts_.rendezvous.reset();

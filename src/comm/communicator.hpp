@@ -19,11 +19,11 @@ namespace baton::core {
 
 class Turn;
 
-/// A communicator of one rank, from creation to destruction. One call at a time, which has its Turn; abort(), state
+/// One rank's communicator, from creation to destruction. Calls come one at a time, each with the Turn. abort(), state
 /// queries and the service thread's callbacks may come at any time.
 class Communicator {
 public:
-    /// Collective. Throws on all ranks if it fails on one, or `prepare` does, which runs where the others learn of it.
+    /// Collective. Throws on all ranks if it, or `prepare`, fails on one. `prepare` runs where the others learn of it.
     Communicator(
         std::unique_ptr<Bootstrap> bootstrap, const baton_config *config, const std::function<void()> &prepare = [] {});
     Communicator(const Communicator &) = delete;
@@ -36,17 +36,17 @@ public:
     baton_info info() const;
     const Phases &creation() const { return creation_; }
 
-    /// A call's turn on a communicator that works. Throws as throw_if_broken().
+    /// Takes a call's turn on a communicator that works. Throws like throw_if_broken().
     [[nodiscard]] Turn turn();
-    /// The same, also on a broken one: for calls that give something back, and checks. Throws BATON_ERR_ARGUMENT after
-    /// Turn::shut_down().
+    /// Takes the turn also on a broken communicator: for calls that give something back, and for checks. Throws
+    /// BATON_ERR_ARGUMENT after Turn::shut_down().
     [[nodiscard]] Turn turn_unless_destroyed();
 
     /// Throws what broke the communicator, if anything did, or BATON_ERR_ARGUMENT after Turn::shut_down(). Any thread.
     void throw_if_broken();
     void abort();
-    /// Breaks it, with the failure's code and words: this rank has issued a part of what its peers wait for, and the
-    /// failure has kept it from issuing the rest.
+    /// Breaks the communicator, with the failure's code and words: for a rank that does not issue all that its peers
+    /// wait for.
     void break_with(const std::exception &failure) noexcept { breakage_.break_with(as_failure(failure)); }
 
 private:
@@ -66,8 +66,8 @@ private:
     std::mutex mutex_;  // the turn
 };
 
-/// While it lives no other call has its turn on the communicator, which must outlive it: the way to all that calls take
-/// turns for.
+/// A call's turn on a communicator, and the way to all that calls take turns for. While it lives no other call has one.
+/// The communicator must outlive it.
 class Turn {
 public:
     const Communicator &comm() const { return comm_; }

@@ -26,7 +26,7 @@
 namespace baton::core {
 namespace {
 
-/// docs/environment.md has them, and those of the tests, which start with BATON_TEST_.
+/// docs/environment.md describes them, and those of the tests, whose names start with BATON_TEST_.
 constexpr std::string_view known_variables[] = {
     "BATON_TRANSPORT",
     "BATON_TIMEOUT",
@@ -42,7 +42,7 @@ constexpr std::string_view known_variables[] = {
     "BATON_NCCL_LIBRARY",
     "BATON_TOPOLOGY_SAMPLES",
     "BATON_UPDATE_GOLDEN",
-    // Nothing of Baton's reads these: where it is installed, as environment modules and spack say.
+    // Baton does not read these. They say where it is installed, as environment modules and spack set them.
     "BATON_DIR",
     "BATON_HOME",
     "BATON_ROOT",
@@ -81,7 +81,7 @@ int choice_from(const char *name, std::span<const Choice> choices, int otherwise
     fail(BATON_ERR_ARGUMENT, "{}={}: expected one of {}", name, value, fmt::join(names, ", "));
 }
 
-/// Bytes, or a number of something.
+/// Reads a number, of bytes or of something else.
 std::size_t size_from(const char *name, std::size_t otherwise, std::size_t least = 0,
                       std::size_t most = unset_size - 1) {
     const char *value = variable(name);
@@ -130,16 +130,16 @@ void check(const baton_config &config) {
     }
 }
 
-/// Empty is unset, as of a variable.
+/// An empty text is unset, like an empty variable.
 const char *text_from(const char *given, const char *name) {
     return given != nullptr && *given != '\0' ? given : variable(name);
 }
 
-/// Each of its type: a double holds no 64-bit size exactly.
+/// Each value in its own type: a double cannot hold every 64-bit size.
 using Setting = std::variant<int, double, std::size_t>;
 
-/// A field that ranks compare (of tuning and topology rank 0's counts, of p2p the strictest), where its value comes
-/// from if the program leaves it unset, and what its values are called there.
+/// A field that ranks compare, the variable that gives its value if the program leaves it unset, and what its values
+/// are called there. Not compared are tuning and topology, where rank 0's counts, and p2p, where the strictest does.
 struct Field {
     const char *name;
     const char *variable;
@@ -163,7 +163,7 @@ std::string value_text(const Field &field) {
     return std::visit([](auto value) { return fmt::format("{}", value); }, field.value);
 }
 
-/// A newer header's fields are not known here: they must be unset, which baton_config_init_sized() has made zero.
+/// Fields of a newer header are unknown here and must be unset: zero, as baton_config_init_sized() makes them.
 void require_struct_size(const baton_config &given) {
     const std::size_t size = given.struct_size;
     if (!may_be_struct_size<baton_config>(size)) {

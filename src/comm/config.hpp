@@ -10,14 +10,14 @@
 
 namespace baton::core {
 
-/// What a field holds that is not set, if it is a size in bytes: 0 is a size too.
+/// The unset value of a size in bytes that may be 0 (packet_limit, copy_engine_limit).
 inline constexpr std::size_t unset_size = std::numeric_limits<std::size_t>::max();
 
-/// What baton_config_init() gives: every field unset.
+/// Returns what baton_config_init() gives: every field unset.
 baton_config unset_config();
 
-/// A copy of `given` (may be null) in which every unset field has its environment variable's value or its default;
-/// the limits and the tuning may stay unset.
+/// Returns a copy of `given` (may be null) in which every unset field has the value of its environment variable, or its
+/// default. The limits, the tuning and the topology may stay unset.
 /// Throws BATON_ERR_ARGUMENT naming the field or variable and its value.
 baton_config resolve_config(const baton_config *given);
 
@@ -25,18 +25,18 @@ baton_config resolve_config(const baton_config *given);
 /// is installed.
 bool is_known_variable(std::string_view name);
 
-/// At its first call in this process, a warning for each variable that is set and has a name like Baton's (BATON_*),
-/// but is not known: perhaps a setting that is misspelt. Needs no memory but for the words.
+/// At its first call in this process, warns of each environment variable BATON_* that is set but not known: it may be a
+/// misspelt setting. Needs memory for the words only.
 void warn_of_unknown_variables() noexcept;
 
 /// The timeout of a resolved config.
 std::chrono::nanoseconds timeout_of(const baton_config &config);
 
-/// Its name as a value of BATON_TRANSPORT.
+/// Returns the transport's name as BATON_TRANSPORT has it.
 const char *transport_name(int transport);
 
-/// Collective: throws BATON_ERR_MISMATCH on every rank, naming a field, two ranks and their values, unless all are
-/// equal.
+/// Collective: throws BATON_ERR_MISMATCH on every rank, naming a field, two ranks and their values, unless the fields
+/// that all ranks must share are equal.
 void require_equal(Bootstrap &bootstrap, const baton_config &config);
 
 }  // namespace baton::core

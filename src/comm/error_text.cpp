@@ -5,13 +5,13 @@
 namespace baton::core {
 namespace {
 
-/// Of messages whose sender waits for the receiver, as two do for each other who both send first.
+/// The remedy where a message's sender waits for its receiver: two ranks that both send first wait for each other.
 const char *remedy_of(WaitFor wait_for) {
     const bool sender_waits = wait_for == WaitFor::reply || wait_for == WaitFor::consumed;
     return sender_waits ? "ranks that send to each other before they receive need baton_sendrecv or a group; " : "";
 }
 
-/// "operation 7". Messages and signals are counted for themselves.
+/// "operation 7". Messages and signals are counted separately.
 std::string counted(const OperationPoint &point) {
     switch (point.mine.operation()) {
         case BATON_SEND:
@@ -24,7 +24,7 @@ std::string counted(const OperationPoint &point) {
     }
 }
 
-/// Who waits for all names itself when all have arrived, and does not know which of them is stuck.
+/// A rank that waits for all others records itself once all have arrived: it does not know which of them is stuck.
 std::string waited_for(const OperationPoint &point, int rank) {
     const int operation = point.mine.operation();
     const bool may_be_itself = operation == BATON_SEND || operation == BATON_RECV || operation == BATON_WAIT_SIGNAL;

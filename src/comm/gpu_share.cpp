@@ -9,8 +9,8 @@ namespace baton::core {
 namespace {
 
 /// Kernels that wait for each other must be resident together, on all ranks of a GPU and for all communicators that
-/// have operations in flight at once: room is made for those of four. Kernels of two blocks a channel take half the
-/// room for each. They may lie so that a wide block finds no room beside them, but they always find some themselves,
+/// have operations in flight at once: room is made for those of four. Where a channel has two blocks, each takes half
+/// the room. They may be placed so that a wide block finds no room beside them, but they always find some themselves,
 /// so they end, and the others follow.
 constexpr int communicators_in_flight = 4;
 
@@ -30,8 +30,8 @@ std::vector<std::string> uuids_of(const std::vector<DeviceIdentity> &gpus) {
 int channels_of(const std::vector<DeviceIdentity> &gpus, int most) {
     for (const DeviceIdentity &gpu : gpus) {
         const int resident = gpu.multiprocessors * blocks_per_multiprocessor;
-        // No more than max_channels before it is divided, or two ranks of an H200 would get 33 of its 66, where its
-        // rows of 64 divide by two.
+        // Limited to max_channels before the division: otherwise two ranks of an H200 would get 33 channels each (of
+        // 66), not half of the 64 in its tuning rows.
         const int of_each = std::min(resident / communicators_in_flight, max_channels);
         most = std::min(most, std::max(of_each / ranks_on_gpu(gpus, gpu.uuid), 1));
     }

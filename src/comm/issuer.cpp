@@ -8,9 +8,9 @@
 namespace baton::core {
 namespace {
 
-/// Runs what a call still has to do on this rank behind its operation. The peers have been told of that by then, so a
-/// failure leaves the call half done. Not in a capture, which such a failure has ended, or leaves to be dropped: there
-/// nothing has run.
+/// Runs what a call still has to do on this rank behind its operation. The peers know of the operation by then, so a
+/// failure leaves the call half done. Not so in a capture: nothing has run there, and the failure has ended it, or its
+/// graph is to be dropped.
 template <class Rest>
 void follow(bool captured, const Rest &rest) {
     try {
@@ -23,7 +23,7 @@ void follow(bool captured, const Rest &rest) {
 
 Signature signature_of(const Request &request) {
     const bool message = is_message(request.operation);
-    // Both sides of a message sign alike.
+    // Both sides of a message sign as a send.
     Signature signature = Signature::make(message ? BATON_SEND : request.operation, request.type,
                                           message ? 0 : request.op, request.count, request.root);
     if (request.operation == BATON_RECV) signature.what |= Signature::receiving;
@@ -83,7 +83,7 @@ void Issuer::guard(const Body &body) {
         const baton_result code = failure.code();
         if (code == BATON_ERR_MISMATCH || code == BATON_ERR_TIMEOUT || code == BATON_ERR_PEER_DEAD)
             breakage_.break_with(failure);
-        // Where memory cannot be made known any more, later calls would all fail on this rank alone.
+        // If memory can no longer be made known, later calls would all fail, on this rank alone.
         if (const std::optional<Failure> interruption = parts_.peers->interruption())
             breakage_.break_with(*interruption);
         throw;
@@ -91,7 +91,7 @@ void Issuer::guard(const Body &body) {
 }
 
 void Issuer::require_runnable(const Request &request) const {
-    // Of messages only long staged ones can be refused: short ones need not be planned twice.
+    // Only long staged messages can be refused, so short ones need not be planned twice.
     const std::uint64_t piece = parts_.view.layout.message_staged;
     if (is_message(request.operation) && (piece == 0 || request.bytes <= piece)) return;
     static_cast<void>(planner_.plan(request));
@@ -111,7 +111,7 @@ void Issuer::run_one_sided(const std::function<void(Executor &)> &work) {
 
 void Issuer::run_local(const std::function<void()> &work) { guard(work); }
 
-/// Where a call in place would write over input that is still needed, one of its buffers becomes scratch. Peers know
+/// If a call in place would write over input that is still needed, replaces one of its buffers by scratch. Peers know
 /// nothing of that.
 void Issuer::use_scratch(const PlannedCall &call, CollectiveArgs &args, Buffers::Use &use, void *stream) {
     const Request &request = call.request;
@@ -140,7 +140,7 @@ void Issuer::issue(const Request &request, void *stream) {
     args.root = request.root;
     use_scratch(call, args, use, stream);
     if (args.recv == request.recv) return parts_.executor->collective(request, call.plan, args, stream);
-    // In zero-SM mode the hosts have met, in a capture too.
+    // In zero-SM mode the hosts meet in a capture too, so the peers know of the operation.
     const bool captured = parts_.executor->captures(stream) && !call.plan.stream_words;
     parts_.executor->collective(request, call.plan, args, stream);
     follow(captured, [&] { parts_.executor->local_copy(request.recv, args.recv, call.recv_bytes(), stream); });

@@ -22,7 +22,7 @@ using topology::CommAdvice;
 using topology::EdgeWeight;
 using topology::RankPair;
 
-/// Bandwidths that somebody tells and those that are assumed have no ratio: it would be one of our own making.
+/// Whether the ratio of two bandwidths means something: between a told and an assumed one it is of our own making.
 bool comparable(const RankPair &a, const RankPair &b) { return a.basis == b.basis; }
 
 bool clearly_slower(const RankPair &pair, const RankPair &than) {
@@ -34,8 +34,8 @@ void for_pairs(const CommAdvice &advice, const std::function<void(std::size_t, s
         for (std::size_t b = a + 1; b < advice.ranks.size(); ++b) see(a, b, advice.pair(a, b));
 }
 
-/// By rank, the number of its group: ranks that links of at least `mbps` join, maybe by way of others. Numbered by
-/// their first ranks.
+/// Returns for each rank the number of its group: ranks that links of at least `mbps` join, maybe by way of others.
+/// Groups are numbered by their first ranks.
 std::vector<int> groups_above(const CommAdvice &advice, int mbps) {
     return topology::components(advice.ranks.size(), [&](std::size_t a, std::size_t b) {
         const RankPair &pair = advice.pair(a, b);
@@ -43,10 +43,10 @@ std::vector<int> groups_above(const CommAdvice &advice, int mbps) {
     });
 }
 
-/// `slowest`: of the links within groups.
+/// Whether the groups are islands, as links_of() defines them. `slowest`: of the links within groups.
 bool are_islands(const CommAdvice &advice, const std::vector<int> &group, const RankPair &slowest) {
     bool several_gpus = false;
-    bool shared_ways = false;  // where every pair across has links of its own, crossing once spares none of them
+    bool shared_ways = false;  // if every pair across has its own links, crossing once spares none of them
     bool good = true;
     for_pairs(advice, [&](std::size_t a, std::size_t b, const RankPair &pair) {
         if (group[a] == group[b]) {
@@ -68,7 +68,7 @@ std::vector<int> find_islands(const CommAdvice &advice) {
         by_speed.insert({pair.weight.mbps, pair});
         bases.insert(pair.basis);
     });
-    // Else only what has links and what has none can be told apart, and all links count.
+    // With several bases only pairs with and without links can be told apart, and all links count.
     if (bases.size() > 1) by_speed.erase(std::next(by_speed.begin()), by_speed.end());
     for (const auto &[mbps, slowest] : by_speed) {
         std::vector<int> group = groups_above(advice, mbps);
@@ -77,7 +77,7 @@ std::vector<int> find_islands(const CommAdvice &advice) {
     return {};
 }
 
-/// REQUIRES: at least two. The first of a list that a person reads to the end, and how many there are.
+/// Returns a list for people: its first elements, and if there are more, how many in all. REQUIRES: at least two.
 template <class T>
 std::string listed(const std::vector<T> &all, const char *between, const char *before_last) {
     constexpr std::size_t most = 16;

@@ -14,7 +14,7 @@ topology::Snapshot read() {
 
 }  // namespace
 
-// Never destroyed, since an application may create communicators to its end.
+// Never destroyed, since an application may create communicators until its end.
 const topology::Snapshot &machine() {
     static const auto *snapshot = new topology::Snapshot(read());
     return *snapshot;

@@ -4,8 +4,8 @@
 
 namespace baton::core {
 
-/// This machine, read once in a process: it stays as it is. Costs some tenths of a second: for rank 0 of a communicator
-/// on GPUs.
+/// Returns this machine, which is read once in a process: it does not change. The first call takes some tenths of a
+/// second. Used by rank 0 of communicators on GPUs.
 const topology::Snapshot &machine();
 
 }  // namespace baton::core

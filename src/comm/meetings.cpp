@@ -37,7 +37,7 @@ std::vector<std::uint64_t> Meetings::together(const std::function<void()> &body,
     std::optional<Failure> own;
     try {
         body();
-    } catch (const std::exception &exception) {  // a defect too, for which the others should not wait
+    } catch (const std::exception &exception) {  // also a defect: the others should not wait for it
         own = as_failure(exception);
         mine.failure.set(bootstrap_.rank(), *own);
     }
@@ -69,8 +69,8 @@ void Meetings::disagree(const std::string &text) {
 
 void Meetings::watch(std::chrono::nanoseconds waited) {
     const bool creating = call_ == Call::comm_create;
-    // In a creation nobody looks at what others have posted: a rank that is ahead may have created the communicator and
-    // have broken it since.
+    // During creation nobody looks at what others have posted: a rank that is ahead may have created the communicator
+    // and broken it since.
     if (!creating) breakage_.throw_if_broken(Breakage::Caller::call_or_operation);
     if (breakage_.broken()) breakage_.throw_reason();
     const std::chrono::nanoseconds patience = creating ? creation_patience(breakage_.timeout()) : breakage_.timeout();

@@ -21,14 +21,14 @@ namespace baton::core {
 /// What a rank's communicator is made of. Setup fills it at creation; shut_down() takes the layers away again.
 struct CommParts {
     CommParts() = default;
-    /// Tidies up what a creation leaves that failed half-way, before any operation on any rank.
+    /// Tidies up after a creation that failed half-way, before any operation on any rank.
     ~CommParts();
     CommParts(const CommParts &) = delete;  // what it holds points at its members
     CommParts &operator=(const CommParts &) = delete;
 
-    /// Where this process sees what each rank has allocated and published; `own` is what this rank has.
+    /// Returns, by rank, where this process sees what each has allocated and published. `own` is this rank's address.
     std::vector<std::byte *> addresses_of(const std::vector<PublishedRegion> &all, void *own) const;
-    /// Of this rank, in memory that all ranks of the communicator map.
+    /// Bytes of this rank's in memory that all ranks of the communicator map.
     std::size_t shared_bytes() const;
 
     int device = -1;  // -1: on the host
@@ -40,7 +40,7 @@ struct CommParts {
     Placement placement;
     CommView view;
 
-    // Each is used by those that follow, which go before it.
+    // Each is used by those after it, which are destroyed before it.
     using ControlPointer = std::unique_ptr<Control, void (*)(Control *)>;
     ControlPointer control{nullptr, nullptr};
     std::unique_ptr<MemoryDomain> domain;

@@ -30,7 +30,7 @@ std::uint64_t PlannedCall::recv_bytes() const {
 std::uint64_t PlannedCall::most_steps(std::uint64_t segment_bytes) const {
     const auto ranks = static_cast<std::uint64_t>(size);
     const std::uint64_t segments = request.bytes / segment_bytes + 1;
-    if (goes_through_staging(plan.algorithm))  // one is for an early part
+    if (goes_through_staging(plan.algorithm))  // one for an early part
         return request.operation == BATON_ALLREDUCE ? 2 * (segments / ranks + 2) : segments + 1;
     if (plan.algorithm == Algorithm::pipeline) return pipeline_steps(request.bytes, size);
     if (plan.algorithm == Algorithm::pipeline_line) return pipeline_line_steps(request.bytes, plan.channels);
@@ -68,7 +68,7 @@ bool PlannedCall::is_root_in_place() const {
            request.root == rank && request.send == request.recv;
 }
 
-/// Of reduce_scatter the first rank's result goes over its own block, which nobody else reads.
+/// In a reduce_scatter rank 0's result goes over its own block, which nobody else reads.
 bool PlannedCall::makes_result_apart() const {
     if (request.operation == BATON_REDUCE_SCATTER && rank == 0) return false;
     return way_ != nullptr && way_->in_place == InPlace::result_apart;

@@ -5,7 +5,7 @@
 namespace baton::core {
 namespace {
 
-/// The call that is asked about and not made. It names no root: what is said holds for the ranks that are not.
+/// A call that is only asked about. It names no root: the answer holds for the ranks that are not.
 Request request_of(baton_operation operation, std::uint64_t count, baton_type type, baton_op op, int size) {
     Request request;
     request.operation = operation;
@@ -14,7 +14,7 @@ Request request_of(baton_operation operation, std::uint64_t count, baton_type ty
     request.count = count;
     request.bytes = bytes_of(count, type, 1);
     request.root = -1;
-    // The call itself would refuse blocks that overflow together.
+    // The call itself would refuse blocks whose total overflows.
     if (operation == BATON_ALLGATHER || operation == BATON_REDUCE_SCATTER || operation == BATON_ALLTOALL)
         bytes_of(count, type, size);
     return request;
@@ -22,7 +22,7 @@ Request request_of(baton_operation operation, std::uint64_t count, baton_type ty
 
 std::string in_place_text(const PlannedCall &call, const void *send, const void *recv) {
     const bool reduce_scatter = call.request.operation == BATON_REDUCE_SCATTER;
-    // Of reduce_scatter equal pointers are in place for the first rank only.
+    // In a reduce_scatter equal pointers are in place on rank 0 only.
     const bool in_place = send != nullptr && (send == BATON_IN_PLACE || (send == recv && !reduce_scatter));
     if (!in_place || call.size == 1) return "";
     const char *const what = reduce_scatter ? "block" : "buffer";
@@ -37,7 +37,7 @@ std::string in_place_text(const PlannedCall &call, const void *send, const void 
 PlannedCall Planner::plan(const Request &request) const {
     const PlannedCall call(request, select(request, parts_.capabilities), parts_.view.rank, parts_.view.size);
     constexpr std::uint64_t most = (std::uint64_t{1} << step_bits) - 1;
-    // A channel's pieces of a staged message are numbered as steps are; two of them fill its part of a staging buffer.
+    // A channel's pieces of a staged message are numbered like steps; two of them fill its part of a staging buffer.
     if (is_message(request.operation) && goes_through_staging(call.plan.algorithm) &&
         request.bytes / parts_.capabilities.message_staged_bytes >= most / 2 - 1) {
         fail(BATON_ERR_UNSUPPORTED,
@@ -62,7 +62,7 @@ Plan Planner::plan(baton_operation operation, std::uint64_t count, baton_type ty
 
 bool Planner::skips_staging_if_mapped(const PlannedCall &call) const {
     if (parts_.capabilities.on_gpu || parts_.stages_mapped) return false;
-    // In place an alltoall would be read while it is written, and ranks need not agree on that.
+    // An alltoall in place would be read while it is written, and ranks need not agree on being in place.
     return goes_through_staging(call.plan.algorithm) && call.request.operation != BATON_ALLTOALL;
 }
 

@@ -8,21 +8,21 @@
 
 namespace baton::core {
 
-/// Which way a communicator's calls go, and why. Issues nothing.
+/// Decides how a communicator's calls run, and says why. Issues nothing.
 class Planner {
 public:
     explicit Planner(const CommParts &parts) : parts_(parts) {}
 
-    /// Throws BATON_ERR_UNSUPPORTED for a call that segments make too long. The result refers to the request.
+    /// Throws BATON_ERR_UNSUPPORTED for a call of too many steps or pieces. The result refers to the request.
     PlannedCall plan(const Request &request) const;
-    /// Of such a call, whoever its root is. REQUIRES: no signal, which has no choice.
+    /// Returns the plan of a call, whoever its root is. REQUIRES: no signal, for which there is no choice.
     Plan plan(baton_operation operation, std::uint64_t count, baton_type type, baton_op op) const;
-    /// On the host staging is for memory that others reach slowly, or not at all. What they have mapped (baton_malloc,
-    /// windows) they copy straight: collectives where that is so of all ranks, as their arrivals tell, long messages
-    /// where it is of the sender.
+    /// Whether a staged call copies memory straight that peers have mapped (baton_malloc, windows): on the host staging
+    /// is for memory that they reach slowly, or not at all. Collectives do so if it is mapped on all ranks, as their
+    /// arrivals tell; long messages if the sender's is.
     bool skips_staging_if_mapped(const PlannedCall &call) const;
 
-    /// How a call would run, and why, line by line.
+    /// Returns how a call would run, and why, line by line.
     std::string explain(baton_operation operation, std::uint64_t count, baton_type type, baton_op op, const void *send,
                         const void *recv) const;
 

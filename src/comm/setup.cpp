@@ -24,12 +24,12 @@ struct RankReport {
     std::int32_t generation = 0;
     std::int32_t multiprocessors = 0;
     char uuid[48] = {};
-    char name[sizeof(baton_info::device_name)] = {};  // cut as baton_info's, by which tables are measured
+    char name[sizeof(baton_info::device_name)] = {};  // cut like baton_info's, by which tables are measured
     std::int32_t ranks_in_its_world = 0;              // worlds differ where ranks have been spawned
     ProcessorBits processors;
 };
 
-/// GPU or host; throws, on all ranks, where they are not alike, or not what was asked for.
+/// Whether the ranks run on GPUs. Throws, on all ranks, if only some have one, or none has and GPUs were asked for.
 bool agree_on_gpus(const std::vector<RankReport> &all, baton_transport transport) {
     const auto without =
         std::find_if(all.begin(), all.end(), [](const RankReport &report) { return report.has_gpu == 0; });
@@ -66,7 +66,7 @@ void Setup::run(Phases &phases) {
     phases.begin("topology");
     const std::string refused = settle_topology();
     if (no_p2p.empty()) no_p2p = refused;
-    // What is pinned or shared from here on, by the driver too, lies near the GPU.
+    // What is pinned or shared from now on, by the driver too, lies near the GPU.
     const NumaNodeGuard near(parts_.placement.numa_node);
     if (capabilities_.on_gpu && no_p2p.empty()) no_p2p = ask_for_access();
     phases.begin("tuning");
@@ -81,7 +81,7 @@ void Setup::run(Phases &phases) {
     set_up_executor();
 }
 
-/// What each rank runs on, and whether one of them refuses P2P: agreed by all.
+/// Agrees with all ranks on what each runs on, and on whether one of them refuses P2P.
 std::string Setup::settle_devices() {
     RankReport mine;
     mine.processors = bits_of(allowed_processors());
@@ -93,7 +93,7 @@ std::string Setup::settle_devices() {
         mine.has_gpu = parts_.device >= 0 ? 1 : 0;
         if (parts_.device < 0) return;
         parts_.identity = device_identity(parts_.device);
-        if (parts_.identity.generation < DeviceIdentity::hopper) {  // the kernels have its instructions
+        if (parts_.identity.generation < DeviceIdentity::hopper) {  // the kernels use its instructions
             fail(BATON_ERR_UNSUPPORTED,
                  "device {} is {}, of compute capability {}.x; Baton's kernels need {}.0 (Hopper) or newer; "
                  "BATON_TRANSPORT=host works on host memory",
@@ -116,13 +116,13 @@ std::string Setup::settle_devices() {
     } else {
         parts_.ranks_on_device = view_.size;
         capabilities_.channels = 1;
-        int ranks = view_.size;  // as far as is known, all that run here
+        int ranks = view_.size;  // all that run here, as far as is known
         std::vector<ProcessorBits> processors;
         for (const RankReport &report : all) {
             ranks = std::max(ranks, report.ranks_in_its_world);
             processors.push_back(report.processors);
         }
-        // Ranks that are more than their processors yield soon where they wait. Alike on all of them: algorithms are
+        // If there are more ranks than processors, waiting ranks yield soon. All ranks must agree on it: algorithms are
         // chosen by it.
         if (!have_one_each(ranks, processors)) view_.polls_between_yields = polls_between_yields_oversubscribed;
     }
@@ -134,7 +134,7 @@ void Setup::set_up_executor() {
     const std::function<void()> check = [&breakage = breakage_] {
         breakage.require_working(Breakage::Caller::call_or_operation);
     };
-    // What is collective comes before: in together() a rank that has thrown would meet the others in another call.
+    // Collective steps come first: within together() a rank that has thrown would meet the others in another call.
     HostReach reach;
     const bool direct = capabilities_.on_gpu && capabilities_.reaches_buffers && view_.size > 1;
     if (direct)

@@ -18,16 +18,15 @@ namespace baton::core {
 /// Everything that decides how calls run is the same on all ranks.
 class Setup {
 public:
-    /// For `parts` that are empty but for the rank and the size in their view. `config` is resolved, and equal on all
-    /// ranks.
+    /// `parts` are empty, except for the rank and the size in their view. `config` is resolved, and equal on all ranks.
     Setup(CommParts &parts, Bootstrap &bootstrap, Meetings &meetings, Breakage &breakage, const baton_config &config);
 
     /// Collective: fills the parts. Throws on all ranks if it fails on one. `phases` gets the steps' times.
     void run(Phases &phases);
 
 private:
-    // What returns a text says why ranks may not reach into each other's memory; empty where nothing speaks against it.
-    // `no_p2p`: what has been found so far.
+    // Functions that return a text say why ranks may not reach into each other's memory; empty: nothing speaks against
+    // it. `no_p2p`: what has been found so far.
 
     // setup.cpp
     std::string settle_devices();

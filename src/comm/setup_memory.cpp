@@ -12,7 +12,7 @@
 
 namespace baton::core {
 
-/// What CUDA says about the pairs of GPUs that the ranks see. A pair that it refuses is not tried.
+/// Asks CUDA about the pairs of GPUs that the ranks see. A pair that it refuses is not tried.
 std::string Setup::ask_for_access() {
     const std::vector<std::string> uuids = uuids_of(gpus_);
     std::string refused;
@@ -25,7 +25,7 @@ std::string Setup::ask_for_access() {
     return meetings_.first_said(refused);
 }
 
-/// GPUs meet in device memory if every pair of them reaches the other's, which is tried; else in host memory that all
+/// GPUs meet in device memory if every pair of them reaches each other's, which is tried; else in host memory that all
 /// of them reach.
 void Setup::settle_memory(std::string no_p2p) {
     meetings_.together([&] {
@@ -58,7 +58,7 @@ void Setup::set_up_memory(const std::function<std::unique_ptr<MemoryDomain>()> &
     parts_.peers =
         std::make_unique<PeerMemory>(bootstrap_, *parts_.domain, std::move(callbacks), parts_.placement.processors);
     meetings_.use_board(parts_.peers.get());
-    RegionRegistry::Issued issued;  // there is no executor before creation's end, and behind destruction's start
+    RegionRegistry::Issued issued;  // there is no executor early in creation and late in destruction
     issued.mark = [&parts = parts_] {
         if (parts.executor) parts.executor->mark();
     };
@@ -83,7 +83,7 @@ void Setup::give_up_memory() {
     parts_.domain.reset();
 }
 
-/// Where it does not work between all pairs of ranks the memory is given up.
+/// If it does not work between all pairs of ranks, gives the memory up.
 std::string Setup::meet_in_device_memory() {
     const bool no_kernels = config_.transport == BATON_TRANSPORT_ZERO_SM;
     set_up_memory([&] { return make_cuda_domain(no_kernels ? Movers::copies_alone : Movers::kernels_and_copies); });
@@ -141,7 +141,7 @@ void Setup::share_arenas(const RegionRegistry::Allocation &arena) {
     });
 }
 
-/// What really works between each pair is tried. Which pair does not, if one of this rank's does not.
+/// Tries what really works between each pair. If one of this rank's pairs does not work, returns which.
 std::string Setup::probe_arenas() {
     std::uint64_t unreached = 0;
     meetings_.together([&] { unreached = probe_peers(view_, parts_.device, [&] { bootstrap_.barrier(); }); });
@@ -150,7 +150,7 @@ std::string Setup::probe_arenas() {
                        view_.rank, std::countr_zero(unreached));
 }
 
-/// The host's direct way into other processes.
+/// Finds out whether host ranks can copy to and from each other directly.
 void Setup::settle_single_copy(const std::string &no_p2p) {
     const bool wanted = no_p2p.empty();
     const bool same_process = bootstrap_.same_process();

@@ -10,8 +10,8 @@
 
 namespace baton::core {
 
-/// Rank 0 reads the user's override and, for GPUs, the machine (on host memory all pairs are alike, and hwloc takes
-/// tens of milliseconds); the others get what follows from them.
+/// Rank 0 reads the user's override and, for GPUs, the machine. (On host memory all pairs are alike, and hwloc takes
+/// tens of milliseconds.) The others get what follows from them.
 std::string Setup::settle_topology() {
     std::string text;
     meetings_.together([&] {

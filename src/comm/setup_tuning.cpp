@@ -21,10 +21,10 @@ TuningKey key_of(const std::vector<DeviceIdentity> &gpus, int ranks, bool reach_
 
 }  // namespace
 
-/// Rank 0 reads the file and looks at the machine; the others get its table, so that ranks cannot disagree. For
-/// operations that the file leaves out there are the tables that are compiled in.
+/// Rank 0 reads the file and looks at the machine. The others get its table, so that ranks cannot disagree. Operations
+/// that the file leaves out follow the compiled-in tables.
 void Setup::settle_tuning(bool reach_each_other) {
-    std::string told;  // origin and text: no name of a file has the character between them
+    std::string told;  // origin and text, with a character between them that no file name has
     meetings_.together([&] {
         if (view_.rank != 0) return;
         TuningTable own;

@@ -30,9 +30,9 @@ std::vector<HostRemote> exchange(const void *mine, Bootstrap &bootstrap) {
     return remotes;
 }
 
-/// What the peers reach by its address. One that is slow may still write when a wait of this rank has failed.
+/// Words that peers reach by their address. A slow peer may still write there when a wait of this rank has failed.
 struct Words : Kept {
-    std::uint64_t word[1 + max_ranks] = {};  // this rank's own; behind it, by rank, the same as that rank has read it
+    std::uint64_t word[1 + max_ranks] = {};  // this rank's own; then, by rank, the same as that rank has read it
 };
 
 /// Each rank reads every peer's word and writes it back to it, beside the others' answers.

@@ -5,9 +5,8 @@
 
 namespace baton::core {
 
-/// Whether the host's direct way into other processes is open, process_vm_readv and process_vm_writev: every rank reads
-/// a word of every other and writes it back next to it. Collective, for ranks that are processes of their own; says the
-/// same on all ranks.
+/// Whether process_vm_readv and process_vm_writev work between the ranks: every rank reads a word of every other and
+/// writes it back next to it. Collective, for ranks that are processes of their own. Says the same on all ranks.
 bool single_copies_work(const CommView &view, Bootstrap &bootstrap);
 
 }  // namespace baton::core

@@ -17,8 +17,8 @@ int Windows::free_index() const {
     return index;
 }
 
-/// Where the ranks agree that it has failed none keeps its memory. Otherwise a peer may have its window and use it:
-/// then the memory goes with the communicator, which is broken.
+/// If the ranks agree that it has failed, none keeps its memory. After any other failure a peer may have its window and
+/// use it: the memory stays until the communicator, which is broken, is destroyed.
 void Windows::give_memory(Window &window) {
     RegionRegistry::Allocation allocation;
     const NumaNodeGuard near(parts_.placement.numa_node);
@@ -55,7 +55,7 @@ std::shared_ptr<Window> Windows::create(std::size_t bytes, const std::function<v
     // What fails from here on, on this rank alone, breaks the communicator (below): the others have their window.
     if (window->index == static_cast<int>(windows_.size())) windows_.emplace_back();
     windows_[static_cast<std::size_t>(window->index)] = window;
-    meetings_.together([] {});  // nobody signals before all have cleared
+    meetings_.together([] {});  // no rank signals before all have cleared
     return window;
 } catch (const Agreed &) {
     throw;
@@ -64,7 +64,7 @@ std::shared_ptr<Window> Windows::create(std::size_t bytes, const std::function<v
     throw;
 }
 
-/// A window number that was used before starts again without signals.
+/// Clears what an earlier window of this number has left.
 void Windows::clear_signals(int index) {
     const OwnWords own = parts_.view.own_words();
     const auto n = static_cast<std::size_t>(parts_.view.size);
@@ -77,8 +77,8 @@ void Windows::clear_signals(int index) {
     clear(parts_.view.own().signal_word(index, 0), n * sizeof(SemaphoreWord));
 }
 
-/// What messages call a window: its user knows it by its size. The number may come from another rank, as all ranks have
-/// the same windows.
+/// What error messages call a window: its user knows it by its size. The number may come from another rank, as all
+/// ranks have the same windows.
 std::string Windows::described(std::uint64_t index) const {
     return fmt::format("window {} ({} bytes)", index, windows_[index]->bytes);
 }
@@ -97,8 +97,8 @@ void Windows::meet_to_destroy(const Window &window) {
     }
 }
 
-/// On GPUs unmapping waits for kernels. Where some may run, those of graphs included, the peers' memory stays mapped
-/// until they cannot, and so does not come back before.
+/// On GPUs unmapping waits for kernels. While some may run, those of graphs included, the peers' memory stays mapped,
+/// and so does not come back.
 void Windows::unmap_peers(const Window &window) {
     const auto unmap = [&] {
         for (int rank = 0; rank < parts_.view.size; ++rank)
@@ -109,14 +109,13 @@ void Windows::unmap_peers(const Window &window) {
 
 void Windows::destroy(const std::shared_ptr<Window> &window) {
     std::exception_ptr broken_here = breakage_.break_if_it_fails([&] { meet_to_destroy(*window); });
-    // Its number is free again even if its memory cannot be freed: the next window has to get the same on all ranks.
+    // Its number becomes free even if its memory cannot be freed: the next window has to get the same one on all ranks.
     windows_[static_cast<std::size_t>(window->index)].reset();
     for (const std::byte *address : window->pointers) parts_.domain->take_back(address);
-    // Importers close before owners free: else the memory would come back some time later, and could be missing in the
-    // next call.
+    // Importers close before owners free: else the memory would come back later, and could be missing in the next call.
     if (!breakage_.broken())
         broken_here = breakage_.break_if_it_fails([&] { meetings_.together([&] { unmap_peers(*window); }); });
-    // A peer that has not come here may still load and store there, so of a broken communicator the registry frees it.
+    // If the communicator is broken, peers may still load and store there: the registry frees the memory at its end.
     if (!breakage_.broken())
         parts_.registry->release_published(window->pointers[static_cast<std::size_t>(parts_.view.rank)]);
     if (broken_here) std::rethrow_exception(broken_here);

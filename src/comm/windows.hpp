@@ -15,7 +15,7 @@
 
 namespace baton::core {
 
-/// A window: the same bytes of every rank's memory, mapped by all.
+/// A window: equally many bytes of each rank's memory, mapped by all ranks.
 struct Window {
     int index = 0;  // the same on all ranks
     std::uint64_t bytes = 0;
@@ -29,10 +29,10 @@ public:
     Windows(CommParts &parts, Bootstrap &bootstrap, Meetings &meetings, Breakage &breakage, Issuer &issuer)
         : parts_(parts), bootstrap_(bootstrap), meetings_(meetings), breakage_(breakage), issuer_(issuer) {}
 
-    /// Collective. `check` throws where this rank's arguments are wrong; then no rank gets a window.
+    /// Collective. `check` throws if this rank's arguments are wrong; then no rank gets a window.
     std::shared_ptr<Window> create(std::size_t bytes, const std::function<void()> &check);
     /// Collective unless the communicator is broken. Throws what broke it while this rank waited for the others; the
-    /// window is gone then as well.
+    /// window is destroyed all the same.
     void destroy(const std::shared_ptr<Window> &window);
 
 private:

@@ -2,8 +2,8 @@
 
 namespace baton::core {
 
-/// Ordinal of the calling thread's current device if a usable GPU and driver are there, else -1, also in a build
-/// without CUDA. Never throws.
+/// Ordinal of the calling thread's current device if there are a usable GPU and driver; else, and in a build without
+/// CUDA, -1. Never throws.
 int current_gpu();
 
 }  // namespace baton::core

@@ -38,14 +38,14 @@ namespace baton::core {
     FUNCTION(stream_batch_mem_op, cuStreamBatchMemOp)
 
 struct Driver {
-    // decltype of the symbol: cuda.h has turned it into the version that the declarations of this build belong to.
+    // cuda.h has renamed the symbol to the version that this build's declarations belong to; decltype follows it.
 #define BATON_DECLARE(member, symbol) decltype(&::symbol) member = nullptr;
     BATON_DRIVER_FUNCTIONS(BATON_DECLARE)
 #undef BATON_DECLARE
 };
 
-/// Finds the driver at the first call. Throws BATON_ERR_UNSUPPORTED, naming what is missing, where there is none or it
-/// is too old.
+/// Finds the driver at the first call. Throws BATON_ERR_UNSUPPORTED, naming what is missing, if there is none or it is
+/// too old.
 const Driver &driver();
 
 /// Whether driver() would succeed. Never throws.

@@ -5,9 +5,9 @@
 
 namespace baton::core {
 
-/// Makes a device current for the calling thread, unless it is, and restores what was before. By its primary context,
-/// pushed: switching back with cudaSetDevice() would create a context on device 0 for threads that never chose a
-/// device.
+/// Makes a device current for the calling thread, unless it is already, and restores what was before. Pushes the
+/// device's primary context: switching back with cudaSetDevice() would create a context on device 0 for threads that
+/// never chose a device.
 class DeviceGuard {
 public:
     explicit DeviceGuard(int device); /* throws Failure */
@@ -23,8 +23,8 @@ private:
     CUcontext before_ = nullptr;  // where pushed_
 };
 
-/// Lets the calling thread make calls that stream capture in global mode (in any thread) forbids, such as cudaMalloc:
-/// they are Baton's own and no part of the application's graph.
+/// Lets the calling thread make calls that stream capture in global mode (in any thread) forbids, such as cudaMalloc.
+/// They are Baton's own and no part of the application's graph.
 class RelaxedCaptureGuard {
 public:
     RelaxedCaptureGuard() { cudaThreadExchangeStreamCaptureMode(&mode_); }
@@ -36,7 +36,7 @@ private:
     cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // after the exchange: the mode before
 };
 
-/// Both, for what makes, frees or fills memory, streams and the like.
+/// Both guards, for what makes, frees or fills memory, streams and the like.
 struct OnDevice {
     explicit OnDevice(int device) : current(device) {}
     DeviceGuard current;

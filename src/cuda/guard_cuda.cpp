@@ -24,7 +24,7 @@ CUcontext primary_context(int device) {
 }  // namespace
 
 DeviceGuard::DeviceGuard(int device) {
-    // Of this thread's last guard: calls come here for the same device again and again.
+    // Kept from this thread's last guard: calls come here for the same device again and again.
     thread_local int last_device = -1;
     thread_local CUcontext context = nullptr;
     if (device != last_device) {

@@ -19,13 +19,13 @@ struct DestroyEvent {
 using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream>;
 using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
 
-/// Of the current device; a stream that waits for no other (cudaStreamNonBlocking). They throw BATON_ERR_CUDA.
+/// Makes a stream of the current device that waits for no other (cudaStreamNonBlocking). Throws as check_cuda() does.
 inline Stream make_stream() {
     cudaStream_t stream = nullptr;
     check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
     return Stream(stream);
 }
-/// An event that orders, and takes no time.
+/// Makes an event that only orders: it takes no times. Throws likewise.
 inline Event make_event() {
     cudaEvent_t event = nullptr;
     check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");

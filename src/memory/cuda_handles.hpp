@@ -5,9 +5,9 @@
 
 namespace baton::core {
 
-/// The three ways in which device memory reaches another process, each as export, import and undo. The device must be
-/// current. Exports throw Failure with the reason; imports too. None of the exports and imports waits for running
-/// kernels; undoing does (legacy).
+/// The three ways in which device memory reaches another process, each as export, import and undo. REQUIRES: the device
+/// is current. Exports and imports throw Failure with the reason, and do not wait for running kernels.
+/// unimport_legacy() does wait for them.
 
 void export_legacy(const PointerInfo &info, RegionPost *post);
 void *import_legacy(const RegionPost &post, int device);
@@ -17,7 +17,7 @@ UniqueFd export_vmm(const PointerInfo &info, RegionPost *post);
 void *import_vmm(const RegionPost &post, int fd, int device);
 void unimport_vmm(const RegionPost &post, void *address);
 
-/// Memory of pools travels in two parts: the pool by descriptor, which is returned, and the pointer as data.
+/// Memory of a pool travels in two parts: the pool as the descriptor that is returned, the pointer as data in the post.
 UniqueFd export_from_pool(const PointerInfo &info, RegionPost *post);
 void *import_from_pool(const RegionPost &post, int fd, int device);
 void unimport_from_pool(const RegionPost &post);

@@ -25,7 +25,7 @@ CUmemAccessDesc read_and_write(int device) {
 
 void *fd_as_handle(int fd) { return reinterpret_cast<void *>(static_cast<std::intptr_t>(fd)); }
 
-/// What PoolMappings counts.
+/// The calls that PoolMappings counts.
 class PoolDriver final : public PoolMappings::Driver {
 public:
     void *import_pool(int fd, int device) override {
@@ -54,8 +54,8 @@ public:
     }
 };
 
-// The two are never destroyed: a communicator that is still there when the process ends has a service thread, which
-// maps what peers post.
+// Neither is ever destroyed: a communicator that is still there when the process ends has a service thread, which maps
+// what peers post.
 IpcMappings &ipc_mappings() {
     static auto *const mappings = new IpcMappings;
     return *mappings;
@@ -130,7 +130,7 @@ void *import_vmm(const RegionPost &post, int fd, int device) {
         }
         if (result != CUDA_SUCCESS) driver().mem_address_free(address, post.size);
     }
-    driver().mem_release(allocation);  // a mapping keeps it
+    driver().mem_release(allocation);  // the mapping keeps it alive
     check_driver(result, "{} of {} bytes", what, post.size);
     return reinterpret_cast<void *>(address);
 }

@@ -175,7 +175,7 @@ private:
 }  // namespace
 
 std::unique_ptr<MemoryDomain> make_cuda_domain(Movers movers) {
-    driver();  // throws what is missing
+    driver();  // throws, naming what is missing
     const int device = current_gpu();
     if (device < 0) fail(BATON_ERR_UNSUPPORTED, "this process sees no usable GPU");
     return std::make_unique<CudaDomain>(device, movers);

@@ -26,7 +26,7 @@ struct Address {
 
     explicit Address(std::string_view text) {
         name.sun_family = AF_UNIX;
-        // A leading zero byte: the abstract namespace, which needs no cleaning up. The length counts, not a terminator.
+        // The leading zero byte means the abstract namespace, which needs no cleaning up. The length ends the name.
         std::memcpy(name.sun_path + 1, text.data(), text.size());
         length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
     }
@@ -59,7 +59,7 @@ Doorbell::Doorbell() : name_(random_name("baton-")), inbox_(make_socket()), outb
 
 Doorbell::Rung Doorbell::ring(std::string_view peer, int owner, std::uint64_t number, int fd,
                               const std::function<bool()> &keep_trying) {
-    // Connected, because only then does poll() know about the peer's full queue; until the next ring.
+    // Connected (until the next ring), because only then does poll() know about the peer's full queue.
     const Address address(peer);
     if (::connect(outbox_.get(), address.get(), address.length) != 0) {
         if (errno == ECONNREFUSED) return Rung::gone;
@@ -93,7 +93,7 @@ Doorbell::Rung Doorbell::ring(std::string_view peer, int owner, std::uint64_t nu
             case ENOBUFS:
             case ETOOMANYREFS:
                 ::sched_yield();
-                break;  // descriptors under way, until they are taken
+                break;  // too many descriptors are under way, until some are taken
             default:
                 fail(BATON_ERR_SYSTEM, "sendmsg to a peer's unix socket: {}", errno_text(errno));
         }
@@ -107,7 +107,7 @@ bool Doorbell::take(Message *result) {
         *result = Message{};
         Payload payload;
         iovec data{&payload, sizeof(payload)};
-        // Room for more descriptors than a peer sends: a stranger's are taken as well, to be closed.
+        // Room for more descriptors than a peer sends: a stranger's are taken as well, and closed.
         alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(16 * sizeof(int))];
         msghdr message = {};
         message.msg_iov = &data;

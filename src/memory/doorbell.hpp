@@ -11,7 +11,7 @@
 
 namespace baton::core {
 
-/// A rank's datagram socket in the abstract namespace: peers ring it to say that a post is on their board, and send the
+/// A rank's datagram socket in the abstract namespace. Peers ring it to say that a post is on the board, and send the
 /// post's file descriptor along. The kernel attaches the sender's process to every message, so that the receiver can
 /// tell a peer from a stranger who found the name. Rings may be lost or late: the board is the truth, except that a
 /// descriptor comes no other way.
@@ -28,8 +28,8 @@ public:
         given_up
     };
 
-    /// Sends to the doorbell called `peer`, with `fd` unless it is -1. While the peer's queue is full, waits as
-    /// long as `keep_trying`. gone: nobody owns that name any more. REQUIRES: one ring() at a time.
+    /// Sends to the doorbell called `peer`, with `fd` unless it is -1. While the peer's queue is full, waits as long as
+    /// `keep_trying` says. gone: nobody owns that name any more. REQUIRES: one ring() at a time.
     Rung ring(std::string_view peer, int owner, std::uint64_t number, int fd, const std::function<bool()> &keep_trying);
 
     struct Message {
@@ -40,7 +40,7 @@ public:
         pid_t pid = 0;  // of the sender, vouched for by the kernel
     };
 
-    /// Takes the next message; false if none waits. What is not of a doorbell's form is dropped.
+    /// Takes the next message; false if none waits. Drops what does not have a doorbell's form.
     bool take(Message *message);
 
 private:

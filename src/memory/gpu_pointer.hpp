@@ -4,8 +4,8 @@
 
 namespace baton::core {
 
-/// What CUDA knows about a pointer, for domains that are not on a GPU: fills `info` and returns true for device and
-/// managed memory. False for everything else, without a driver, and in a build without CUDA. Creates no context. Never
+/// Asks CUDA about a pointer, for domains that are not on a GPU. Fills `info` and returns true for device and managed
+/// memory. Returns false for everything else, without a driver, and in a build without CUDA. Creates no context. Never
 /// throws.
 bool classify_on_gpu(const void *pointer, PointerInfo *info) noexcept;
 

@@ -10,8 +10,8 @@
 namespace baton::core {
 namespace {
 
-/// Sub-ranges of one address reservation (VMM, pools) may be several allocations; a region is one of them. Pools hand
-/// out allocations, so a buffer lies in one; chunks of VMM are mapped side by side to be used as one.
+/// Narrows `info` to one mapping: an address reservation (VMM, pools) may hold several, and a region is one of them.
+/// Pools hand out allocations, so a buffer lies in one; chunks of VMM are mapped side by side to be used as one.
 void narrow_to_mapping(CUdeviceptr address, PointerInfo *info) {
     CUdeviceptr base = 0;
     std::size_t size = 0;
@@ -76,8 +76,8 @@ bool classify_on_gpu(const void *pointer, PointerInfo *info) noexcept try {
         cudaGetLastError();
         return false;
     }
-    // This thread may have no context while another one allocated the memory; contexts that exist are borrowed, none is
-    // made.
+    // This thread may have no context, though another one has allocated the memory. Existing contexts are borrowed;
+    // none is made.
     for (int device = 0; device < devices && result != CUDA_SUCCESS; ++device) {
         unsigned int flags = 0;
         int active = 0;

@@ -6,7 +6,7 @@
 
 namespace baton::core {
 
-/// One query of the driver about a pointer. Kind invalid: no device or managed memory. Needs a current context; throws
+/// Asks the driver about a pointer. Kind `invalid`: it is no device or managed memory. Needs a current context; throws
 /// where there is no driver.
 CUresult query_gpu_pointer(const void *pointer, PointerInfo *info);
 

@@ -44,8 +44,8 @@ struct HostAllocations {
     std::map<std::uint64_t, HostImport> imported;
     std::uint64_t last_id = 0;
 
-    /// Whether memory of a peer's is mapped there that the user was not given. A pointer to there is one to memory that
-    /// the user has freed, in whose place the system has mapped the peer's. REQUIRES: mutex held.
+    /// Whether memory that is not the user's is mapped there: a peer's that was not handed out, or released memory. A
+    /// pointer to there is to memory that the user has freed, in whose place the peer's lies. REQUIRES: mutex held.
     bool hidden(std::uint64_t address) const {
         const auto import = containing(imported, address);
         return (import != imported.end() && !import->second.handed_out) ||
@@ -53,7 +53,7 @@ struct HostAllocations {
     }
 };
 
-/// An entry that waits for its address: with it made first, memory cannot run out between mapping and writing down.
+/// An entry that waits for its address. It is made first, so that memory cannot run out between mapping and noting.
 template <class Value>
 typename std::map<std::uint64_t, Value>::node_type unplaced(Value value) {
     std::map<std::uint64_t, Value> one;
@@ -89,19 +89,20 @@ UniqueFd create_memfd(std::uint64_t size) {
         fail(BATON_ERR_MEMORY, "cannot allocate {} bytes of host memory: {}{}", size, errno_text(error),
              error == EFBIG ? " (ulimit -f)" : "");
     }
-    // Peers may rely on the size. A kernel without seals for shared memory only loses that.
+    // Lets peers rely on the size. A kernel without seals for shared memory loses only that.
     ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     return fd;
 }
 
-/// Most ranks of which each maps the pages of all peers' memory at once, so that no use of it waits for that. More
-/// ranks have more memory each, and use less of any peer's: with 64 on 2 cores creation took 14 to 19 s so, of which 3
-/// to 7 are left, and destruction 7, of which one is. Nor where ranks share processors: a page is there sooner than a
-/// rank that waits for its turn, and the mappings of one come at the cost of all.
+/// Most ranks that map the pages of all peers' memory at once, so that no use of it waits for that. More ranks, and
+/// ranks that share processors, map pages as they are used. More ranks have more memory each, and use less of any
+/// peer's: with 64 on 2 cores creation takes 3 to 7 s instead of 14 to 19, and destruction 1 s instead of 7. Where
+/// ranks share processors, a page is there sooner than a rank that waits for its turn, and the mappings of one come at
+/// the cost of all.
 constexpr int ranks_that_map_all = 8;
 
-/// Nor those of larger memory: a GiB takes 0.13 to 0.5 s (2 cores), for which the owner waits, and the peer's service
-/// thread looks at nothing else.
+/// Larger memory is not mapped at once either: a GiB takes 0.13 to 0.5 s (2 cores), in which the owner waits and the
+/// peer's service thread looks at nothing else.
 constexpr std::uint64_t mapped_at_once = 1 << 30;
 
 enum class Pages {
@@ -153,9 +154,9 @@ public:
         HostAllocations &all = host_allocations();
         auto node = unplaced(HostAllocation{.size = size, .id = 0, .fd = std::move(fd)});
         void *const address = map_shared(node.mapped().fd.get(), size, Pages::as_they_are_used);
-        // All at once too, and 64 MiB in 20 ms where MAP_POPULATE takes 27: that looks around each page for others that
-        // have been used. For a peer's, which have been, it takes 8, and this 15 (Linux 6.18). Before Linux 5.14 pages
-        // come as they are used.
+        // Maps all pages at once too. 64 MiB take 20 ms; with MAP_POPULATE they take 27, because that looks around each
+        // page for others that have been used. For a peer's memory, which has been used, MAP_POPULATE takes 8 and this
+        // 15 (Linux 6.18). Before Linux 5.14 pages come as they are used.
         ::madvise(address, size, MADV_POPULATE_WRITE);
         node.key() = reinterpret_cast<std::uintptr_t>(address);
         const std::lock_guard lock(all.mutex);
@@ -238,8 +239,8 @@ public:
     }
 
     bool can_give_back_pages() const override { return !same_process_; }
-    /// Others of the kind side by side are one mapping to the kernel, which has no room for many. Made elsewhere first:
-    /// should it fail in its place, older kernels would have unmapped what was there.
+    /// Maps zeros over the import. Such mappings side by side are one to the kernel, which has no room for many. Made
+    /// elsewhere first: had it failed in its place, older kernels would have unmapped what was there.
     bool give_back_pages(const RegionPost &post, void *address) override {
         constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
         void *const zeros = ::mmap(nullptr, post.size, PROT_READ | PROT_WRITE, flags, -1, 0);
@@ -271,7 +272,7 @@ private:
         if (found != all.imported.end()) found->second.handed_out = handed_out;
     }
 
-    /// Before it is unmapped: the address may be given to another thread right after.
+    /// Called before the import is unmapped: the address may be given to another thread right after.
     static void forget_import(const void *address) {
         HostAllocations &all = host_allocations();
         const std::lock_guard lock(all.mutex);

@@ -8,7 +8,7 @@ namespace baton::core {
 
 void *IpcMappings::open(const IpcPlace &place, std::uint64_t size, const Open &open) {
     const std::lock_guard lock(mutex_);
-    // The memory for what is noted below, first: what the driver has opened is always noted.
+    // Allocates the entries first, so that what the driver has opened is always noted.
     Mappings made_mapping{{nullptr, {place, size}}};
     Newest made_newest{{place, nullptr}};
     void *address = open();

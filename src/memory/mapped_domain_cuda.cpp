@@ -34,7 +34,7 @@ public:
         const std::lock_guard lock(mutex_);
         by_base_.erase(address_of(base));
     }
-    /// What holds the address, with its base.
+    /// Returns the memory that holds the address, with its base.
     std::optional<std::pair<std::uint64_t, Mapped>> find(const void *pointer) const {
         const std::lock_guard lock(mutex_);
         const auto found = containing(by_base_, address_of(pointer));
@@ -43,7 +43,7 @@ public:
     }
 
 private:
-    /// The host domain numbers what this process has allocated from 1 on.
+    /// Apart from the host domain's numbers, which count from 1 what this process has allocated.
     static constexpr std::uint64_t first_id = std::uint64_t{1} << 63;
     static std::uint64_t address_of(const void *pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
@@ -59,7 +59,7 @@ MappedMemory &mapped_memory() {
 
 /// The host domain's memory, registered with CUDA: pages of the owner's NUMA node, which every rank maps by descriptor.
 /// All ranks' kernels load and store it directly; docs/memory_model.md argues why that keeps every promise that device
-/// memory does.
+/// memory keeps.
 class MappedDomain final : public MemoryDomain {
 public:
     MappedDomain(int device, std::string why)
@@ -97,8 +97,8 @@ public:
         }
         return memory;
     }
-    /// cudaHostRegister waits for kernels, also at the peers, and those may wait for this rank. So this is device
-    /// memory, which is as good: nothing that the peers would have to map.
+    /// Device memory, because cudaHostRegister waits for kernels, also at the peers, and those may wait for this rank.
+    /// It serves just as well: peers need not map it.
     void *allocate_own(std::size_t bytes) override { return gpu_->allocate(bytes); }
     void release(void *memory) override {
         if (!mapped_memory().find(memory)) return gpu_->release(memory);

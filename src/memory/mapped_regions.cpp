@@ -9,8 +9,8 @@
 namespace baton::core {
 namespace {
 
-/// Copy engines that write to a peer's cudaMalloc memory whose size is no multiple of 64 KiB take up to 1.45 times as
-/// long beside other copies, supposedly because the driver maps it in smaller pages; kernels take no longer
+/// Copy engines that write to a peer's cudaMalloc memory take up to 1.45 times as long beside other copies if its size
+/// is no multiple of 64 KiB, supposedly because the driver maps it in smaller pages. Kernels take no longer
 /// (docs/experiments.md). Small allocations lie in blocks of 2 MiB, which are mapped whole.
 bool slows_copy_engines(const RegionPost &post) {
     constexpr std::uint64_t block = 2 << 20;
@@ -85,7 +85,7 @@ void MappedRegions::give_back_pages(const RetiredGeneration &retired_generation)
         const std::lock_guard lock(mutex_);
         retired = take_retired(retired_generation);
     }
-    // Without the lock: it takes as long as the pages are many. reclaim() does not know of these meanwhile.
+    // Without the lock: it takes the longer the more pages there are. reclaim() does not know of these meanwhile.
     Mappings given;
     for (auto next = retired.begin(); next != retired.end();) {
         const auto here = next++;

@@ -6,14 +6,13 @@
 
 namespace baton::core {
 
-/// What the service thread has to tell of its peers.
+/// What the service thread tells about its peers. It calls both.
 struct PeerCallbacks {
-    /// From the service thread, once for each peer whose process has ended without leave(); the failure's words name
-    /// the peer. Where some rank has posted an error, the peer has ended because of that: then tick is called instead,
-    /// at once, to find it. If it throws, it is called again.
+    /// Called once for each peer whose process has ended without leave(); the failure's words name the peer. If some
+    /// rank has posted an error, the peer has ended because of that: then tick is called instead, at once, to find it.
+    /// If peer_dead throws, it is called again.
     std::function<void(const Failure &dead)> peer_dead;
-    /// From the service thread, every 100 ms: a place to look at the communicator's state without a thread of one's
-    /// own.
+    /// Called every 100 ms: a place to look at the communicator's state without a thread of one's own.
     std::function<void()> tick;
 };
 

@@ -104,9 +104,9 @@ void PeerService::serve_all() {
     give_back_pages();
 }
 
-/// Of peers' memory that they have freed: this rank may be in no call for long, or in one that does not end. Not of a
-/// broken communicator, where this rank may still be in an operation that a peer has given up: such a peer tells why
-/// (release) before it frees anything.
+/// Gives back the pages of memory that peers have freed, because this rank may be in no call for long, or in one that
+/// does not end. Not in a broken communicator: there this rank may still be in an operation that a peer has given up.
+/// Such a peer tells why (release) before it frees anything.
 void PeerService::give_back_pages() {
     const std::uint64_t retirements = board_.retirements();
     if (retirements == given_back_ || board_.error_of_any() || publisher_.interruption()) return;
@@ -156,7 +156,7 @@ void PeerService::report_end(int r, pid_t pid) {
     }
     const Failure dead = failure_of(BATON_ERR_PEER_DEAD, "rank {} has died: its process (pid {}) has ended", r, pid);
     log(LogLevel::info, board_.rank(), "{}", dead.what());
-    // It may have gone because the communicator broke, and all ranks report why that was.
+    // It may have gone because the communicator broke; all ranks report why that was.
     if (const auto reason = board_.error_of_any()) {
         publisher_.interrupt(*reason);
         return tick();

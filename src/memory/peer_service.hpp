@@ -15,8 +15,8 @@
 
 namespace baton::core {
 
-/// The peer's side of registration, and the watch over the peers' processes: what the service thread does. Everything
-/// but the constructor, start() and stop() runs on that thread.
+/// What the service thread does: the peer's side of registration, and the watch over the peers' processes. Everything
+/// except the constructor, start() and stop() runs on that thread.
 class PeerService {
 public:
     PeerService(const Board &board, Doorbell &doorbell, MappedRegions &mapped, Publisher &publisher,

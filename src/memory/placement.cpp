@@ -18,7 +18,7 @@
 namespace baton::core {
 namespace {
 
-/// More than a kernel is built for: it answers with an error where a set is too small for its own.
+/// More than any kernel is built for: a kernel refuses a set that is smaller than its own.
 constexpr int most_processors = 8192;
 constexpr int most_nodes = 1024;
 constexpr int bits_per_word = 8 * sizeof(unsigned long);
@@ -35,13 +35,13 @@ CpuSet empty_cpu_set() {
     return set;
 }
 
-/// Gives ranks a processor each, as long as that goes: a bipartite matching by augmenting paths, in which who comes
-/// later may send others to another one of theirs.
+/// Gives ranks a processor each, as long as that is possible: a bipartite matching by augmenting paths, in which a
+/// later rank may move earlier ones to other processors of theirs.
 class Seating {
 public:
     explicit Seating(const std::vector<ProcessorBits> &allowed) : allowed_(allowed) { holders_.fill(nobody); }
 
-    /// False if no way of seating all who have come has one for this rank.
+    /// False if there is no way to seat this rank and all that have come before.
     bool seat(int rank) {
         ProcessorBits tried;
         return seat(rank, tried);
@@ -125,7 +125,7 @@ NumaNodeGuard::NumaNodeGuard(int node) {
     if (::syscall(SYS_get_mempolicy, &policy, nullptr, 0, nullptr, 0) == 0 && policy != MPOL_DEFAULT) return;
     std::array<unsigned long, most_nodes / bits_per_word> nodes{};
     nodes[static_cast<std::size_t>(node / bits_per_word)] = 1ul << (node % bits_per_word);
-    // The kernel takes one node less than it is told.
+    // The kernel looks at one node less than it is told.
     set_ = ::syscall(SYS_set_mempolicy, MPOL_PREFERRED, nodes.data(), most_nodes + 1) == 0;
     if (!set_) log(LogLevel::debug, -1, "memory is not placed on NUMA node {}: {}", node, errno_text(errno));
 }

@@ -9,11 +9,11 @@ namespace baton::core {
 
 void *PoolMappings::open(const RegionPost &piece, int fd, int device) {
     const std::lock_guard lock(mutex_);
-    void *const pool = import_pool(fd, device);  // in any case, for this user's device to have access
+    void *const pool = import_pool(fd, device);  // in any case: this user's device needs access
     Mappings::iterator mapping;
     bool is_new = false;
     try {
-        // Its entry first: what the driver has imported is always written down.
+        // Its entry first, so that what the driver has imported is always noted.
         std::tie(mapping, is_new) = mappings_.try_emplace({piece.process, piece.base, piece.allocation});
     } catch (...) {
         destroy_if_empty(pool);
@@ -55,7 +55,7 @@ void *PoolMappings::import_pool(int fd, int device) {
     void *const pool = driver_.import_pool(fd, device);
     try {
         ++pools_[pool].imports;
-    } catch (...) {  // no memory to count it: it is the first, as others' entry is there
+    } catch (...) {  // no memory for the entry, so it is the first import: later ones find one
         driver_.destroy_pool(pool);
         throw;
     }
@@ -70,7 +70,7 @@ void PoolMappings::free_what_is_under(const RegionPost &piece) {
     }
 }
 
-/// Unless it is already. Its users close it later.
+/// Frees the piece, unless it has been freed. Its users close it later.
 void PoolMappings::free(Mapping &mapping) {
     if (void *const address = std::exchange(mapping.address, nullptr); address != nullptr)
         driver_.free_pointer(address);

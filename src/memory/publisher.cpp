@@ -103,7 +103,7 @@ bool Publisher::is_gone(int peer) const {
 }
 
 void Publisher::fail_gone(int peer) {
-    // The service thread may know more; or it has gone because of what another rank has found.
+    // The service thread may know more. Or the peer has gone because of what another rank has found.
     throw_if_interrupted();
     if (const auto reason = board_.error_of_any()) throw Failure(*reason);
     const bool left = std::atomic_ref(board_.record(peer).left).load(std::memory_order_acquire) != 0;
@@ -119,7 +119,7 @@ void Publisher::await_acks(Clock::time_point deadline, std::chrono::milliseconds
         const int peer = unacknowledged();
         if (peer < 0) return;
         throw_if_interrupted();
-        // Its last act may have been the acknowledgement: looked at again after its end was seen.
+        // The peer's last act may have been the acknowledgement, so look again after its end was seen.
         if (is_gone(peer) && unacknowledged() == peer) fail_gone(peer);
         const auto left = deadline - Clock::now();
         if (left <= left.zero()) {
@@ -148,7 +148,7 @@ PublishedRegion Publisher::take_slot(RegionSlots slots) {
     const bool own = slots == RegionSlots::own;
     const auto first = slots_.begin() + (own ? caller_slots : 0);
     const int count = own ? own_slots : caller_slots;
-    // The one that has been free for longest: a late look at its old line finds it as it was for as long as possible.
+    // The slot that has been free longest: a late look at its old entry finds it unchanged for as long as possible.
     const auto slot =
         std::min_element(first, first + count, [](const Slot &a, const Slot &b) { return a.freed < b.freed; });
     if (slot->freed == Slot::taken) {

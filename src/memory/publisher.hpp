@@ -24,14 +24,14 @@ public:
 
     /// Takes a slot, posts, rings every peer with `fd` (-1: none) and waits for all of them.
     PublishedRegion publish(RegionPost post, int fd, std::chrono::milliseconds timeout, RegionSlots slots);
-    /// Needs no memory, and no answer.
+    /// Retires the slot's region. Needs no memory, and no answer from peers.
     void retire(std::uint32_t slot) noexcept;
 
-    /// Ends a publish() in progress and all later ones with this failure; the first one stays. Any thread.
+    /// Makes a publish() in progress and all later ones fail with `reason`; the first reason stays. Any thread.
     void interrupt(const Failure &reason) noexcept;
     std::optional<Failure> interruption();
 
-    /// A peer's process has ended, in order or not: nothing more is expected of it. Any thread.
+    /// Says that a peer's process has ended, in order or not: nothing more is expected of it. Any thread.
     void peer_gone(int peer);
 
 private:
@@ -56,8 +56,8 @@ private:
     std::uint64_t posts_ = 0;
 
     std::mutex mutex_;  // guards what follows; held for moments only
-    // Set by interrupt(): from above, once the communicator is broken for whatever reason, and from here, where a peer
-    // has ended or has not answered. Who publishes hears of the latter, and breaks the communicator (Issuer::guard).
+    // Set by interrupt(): by callers once the communicator is broken, for whatever reason; by this layer when a peer
+    // has ended or has not answered. Then publish() throws, and its caller breaks the communicator (Issuer::guard).
     std::optional<Failure> interruption_;
     struct Slot {
         static constexpr std::uint64_t taken = UINT64_MAX;

@@ -11,26 +11,26 @@
 
 namespace baton::core {
 
-/// What the communicators of a process have to tell each other of memory. Unmaps what peers have given up, when no
-/// communicator of the process runs anything. Closing an IPC mapping waits for every running kernel of the process,
-/// also for another communicator's, and that kernel may wait, by way of its peers, for what the closing thread does
-/// next. So it is done only while everybody is idle, and nothing is issued meanwhile.
+/// What the communicators of a process tell each other about memory. Unmaps what peers have given up, when no
+/// communicator of the process runs anything: closing an IPC mapping waits for every running kernel of the process,
+/// also of other communicators, and such a kernel may wait, by way of its peers, for what the closing thread does next.
+/// So it is done only while everybody is idle, and nothing is issued meanwhile.
 ///
-/// Thread-safe. Nobody waits for an operation here: issue() may have to wait for an unmapping, which does not wait for
-/// kernels, as none is running then.
+/// Thread-safe. Nobody waits for an operation here. issue() may have to wait for an unmapping, but that waits for no
+/// kernel of Baton's, as none is running then.
 class Reclaimer {
 public:
-    /// One for all communicators of the process.
+    /// Returns the one for all communicators of the process.
     static Reclaimer &of_process();
 
-    /// What a communicator lets the others ask and do. idle() and unmap() are called between its own calls, forget() at
-    /// any time, also by its own thread.
+    /// What a communicator lets the others ask and do. idle() and unmap() are called between its own calls; forget() is
+    /// called at any time, also by its own thread.
     struct Member {
         std::function<bool()> idle;                       // everything that it has issued is done
         std::function<void()> unmap;                      // PeerMemory::reclaim()
         std::function<void(const PointerInfo &)> forget;  // RegionRegistry::forget()
     };
-    /// Its place among the communicators of the process. It may leave when nothing of its own is in flight any more.
+    /// A communicator's place among those of the process. It may leave when nothing of its own is in flight any more.
     class Membership {
     public:
         Membership() = default;
@@ -41,7 +41,7 @@ public:
             return *this;
         }
         ~Membership() { leave(); }
-        /// No function of the member runs after this.
+        /// Ends the membership: no function of the member runs after this.
         void leave();
 
     private:
@@ -52,16 +52,16 @@ public:
     };
     [[nodiscard]] Membership join(Member member);
 
-    /// Held while a call issues operations.
+    /// Returns a lock to hold while a call issues operations.
     [[nodiscard]] std::shared_lock<std::shared_mutex> issue() { return std::shared_lock(issuing_); }
 
-    /// Runs `unmap` unless a member runs or issues something: then it has to be another time. Never waits for that.
-    /// REQUIRES: the caller does not hold issue().
+    /// Runs `unmap`, unless a member runs or issues something: then the caller has to try another time. Never waits for
+    /// that. REQUIRES: the caller does not hold issue().
     void if_idle(const std::function<void()> &unmap);
-    /// The same for what all members have to unmap.
+    /// Runs unmap() of all members, under the same condition.
     void unmap_if_idle();
 
-    /// Tells all members of memory that one has freed: the others may have used it, and their peers hold its pages.
+    /// Tells all members about memory that one has freed: the others may have used it, and their peers hold its pages.
     void forget(const PointerInfo &freed);
 
 private:

@@ -7,13 +7,13 @@ namespace baton::core {
 
 /// Regions of the caller's memory that one rank can have at a time on one communicator.
 inline constexpr int caller_slots = 1024;
-/// Of what Baton allocates for peers: arena, windows, staging. Apart from the caller's, because memory that finds no
-/// slot there goes through staging, on this rank alone: it has to find one here.
+/// Regions of what Baton allocates for peers: arena, windows, staging. These slots are apart from the caller's, because
+/// memory that finds no slot there goes through staging, on this rank alone, and staging has to find one here.
 inline constexpr int own_slots = 1024;
-/// Slots from 0, the caller's first; a slot number fits 16 bits of an arrival word.
+/// Slots count from 0, the caller's first. A slot number fits 16 bits of an arrival word.
 inline constexpr int region_slots = caller_slots + own_slots;
 
-/// Which of them a region may have.
+/// Which of the slots a region may have.
 enum class RegionSlots {
     callers,
     own
@@ -43,11 +43,11 @@ struct RegionPost {
     std::uint64_t base = 0;        // in the owner's address space
     std::uint64_t size = 0;        // bytes from base: what peers map and may touch
     std::uint64_t process = 0;     // cuda_ipc, pool_fd: the owner's process_number()
-    std::uint64_t allocation = 0;  // pool_fd: its buffer id, another one for each allocation in the same place
+    std::uint64_t allocation = 0;  // pool_fd: its buffer id, which differs for each allocation in the same place
     unsigned char opaque[64] = {};
 };
 
-/// What the owner names a region by, and arrivals do.
+/// What the owner and arrivals name a region by.
 struct PublishedRegion {
     std::uint32_t slot = 0;
     std::uint64_t generation = 0;
@@ -55,10 +55,10 @@ struct PublishedRegion {
 };
 
 /// An entry of the table that maps (owner, slot) to an address of this process. It lies in host memory that kernels
-/// reach: the service thread must not need the GPU to write it (sync/region_lookup.hpp). A peer's is written by
-/// the service thread before it acknowledges the post, this rank's own by publish() before it posts; read only after an
-/// arrival that names the slot, which the owner sends only after all acknowledgements: so no read can race with the
-/// write.
+/// reach, because the service thread must not need the GPU to write it (sync/region_lookup.hpp). A peer's entry is
+/// written by the service thread before it acknowledges the post, this rank's own by publish() before it posts. Entries
+/// are read only after an arrival that names the slot, which the owner sends only after all acknowledgements. So no
+/// read can race with the write.
 struct RegionEntry {
     std::uint64_t address = 0;
     std::uint64_t generation = 0;

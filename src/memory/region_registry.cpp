@@ -16,7 +16,7 @@ namespace {
 
 std::uint64_t address_of(const void *pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-/// Whether a handle can be had of an allocation. Where not, asking for one has no effect but to learn the reason.
+/// Whether an allocation has a handle to export. If not, asking for one only tells the reason.
 bool has_handle(const PointerInfo &info) { return info.base != 0 && (info.legacy_ipc || info.posix_fd); }
 
 }  // namespace
@@ -31,7 +31,7 @@ struct RegionRegistry::Impl {
         std::string reason;  // not published: why
         baton_result code = BATON_ERR_UNSUPPORTED;
         int registered = 0;      // add() less remove()
-        bool for_peers = false;  // by allocate_published(): the domain's kind that all ranks reach
+        bool for_peers = false;  // from allocate_published(): memory of the kind that all ranks reach
         bool owned = false;      // from allocate(): freed by release() or the destructor
         std::size_t asked = 0;   // owned: bytes the caller asked for
     };
@@ -44,12 +44,12 @@ struct RegionRegistry::Impl {
           timeout(the_timeout),
           issued(std::move(the_issued)),
           freed(std::move(the_freed)) {
-        leaving.reserve(region_slots);  // giving memory up needs none
+        leaving.reserve(region_slots);  // so that giving memory up takes none
         dropped.reserve(region_slots);
     }
 
-    /// Of a range that has no region whatever is tried, why. Nothing is kept of it: a program may have any number of
-    /// such buffers, each of them new.
+    /// Why a range has no region whatever is tried; empty if it may have one. Keeps nothing: a program may have any
+    /// number of such buffers, each of them new.
     std::optional<Location> never_direct(const PointerInfo &info, const void *pointer, std::size_t bytes) const {
         if (!has_handle(info)) return Location{.reason = domain.export_region(info).reason};
         if (bytes > info.base + info.size - address_of(pointer))
@@ -67,8 +67,9 @@ struct RegionRegistry::Impl {
         regions.erase(region);
     }
 
-    /// Memory freed in a stream's order (cudaFreeAsync) is gone for this process while operations before the free have
-    /// not run yet, and peers that have not come to them still get the region's name.
+    /// Retires dropped slots once all that was issued before is done. Memory freed in a stream's order (cudaFreeAsync)
+    /// is gone for this process while operations before the free have not run yet, and peers that have not come to them
+    /// still get the region's name.
     void retire_dropped() {
         if (look_for_freed.exchange(false)) {
             try {
@@ -90,13 +91,13 @@ struct RegionRegistry::Impl {
         }
     }
 
-    /// Regions that overlap [base, base + size) belong to memory that has been freed since.
+    /// Drops regions that overlap [base, base + size): their memory has been freed since.
     void drop_overlapping(std::uint64_t base, std::uint64_t size) {
         auto it = containing(regions, base);
         if (it == regions.end()) it = regions.upper_bound(base);
         while (it != regions.end() && it->first < base + size) {
             const auto next = std::next(it);
-            // Memory that allocate() gave is alive until release(): what claims its place is mistaken.
+            // Memory that allocate() gave is alive until release(), so whatever claims its place is mistaken.
             if (it->second.owned) fail(BATON_ERR_INTERNAL, "memory at {:#x} overlaps memory of baton_malloc", base);
             drop(it);
             it = next;
@@ -128,28 +129,28 @@ struct RegionRegistry::Impl {
             region.published = true;
             region.reason.clear();
         } catch (const NotMapped &refused) {
-            // What has broken the communicator is why, or what the caller would hear from its next call.
+            // If the communicator is broken, that is the reason, or what the caller would hear from its next call.
             if (const auto broken = peers.interruption()) throw Failure(*broken);
             region.reason = refused.what();
             region.code = refused.code();
         }
     }
 
-    /// The allocation's region, published now if it is new and to have a slot. Nothing is kept of one that finds none
-    /// (BATON_ERR_MEMORY): it may find one the next time. REQUIRES: info.base != 0.
+    /// Returns the allocation's region, published now if it is new and to have a slot. If it finds none
+    /// (BATON_ERR_MEMORY), nothing is kept of it: it may find one the next time. REQUIRES: info.base != 0.
     Region &region_of(const PointerInfo &info, std::optional<RegionSlots> slots) {
         const auto found = find_current(info);
         if (found != regions.end()) return found->second;
         drop_overlapping(info.base, info.size);
         // Peers keep freed memory alive as long as they have it mapped, and slots may be short. Publishing is slow
-        // anyway: a good time to look.
+        // anyway, so this is a good time to look.
         drop_freed();
         retire_dropped();
         Region region;
         region.size = info.size;
         region.buffer_id = info.buffer_id;
         region.reason = "it is for this rank alone";
-        // Its place first: nothing may fail once the peers have it.
+        // Its entry first: nothing may fail once the peers have it.
         const auto place = regions.emplace(info.base, std::move(region)).first;
         try {
             if (slots) publish(info, *slots, place->second);
@@ -171,7 +172,7 @@ struct RegionRegistry::Impl {
         if (Region *const region = refused()) publish(info, RegionSlots::callers, *region);
     }
 
-    /// True where the next region of the caller's would find no slot.
+    /// Whether the caller's next region would find no slot.
     bool is_full() const {
         const auto callers = [](std::uint32_t slot) { return slot < caller_slots; };
         const auto has_slot = [&](const auto &entry) {
@@ -219,11 +220,11 @@ struct RegionRegistry::Impl {
         const std::uint32_t slot = region->second.place.slot;
         regions.erase(region);
         domain.release(pointer);
-        // At once: who gives memory back has no operation under way that names it.
+        // At once: whoever gives memory back has no operation under way that names it.
         if (published) peers.retire(slot);
     }
 
-    /// What is known of an allocation when it is gone.
+    /// What is known about an allocation that is gone.
     static PointerInfo gone(std::uint64_t base, const Region &region) {
         PointerInfo info;
         info.base = base;
@@ -231,7 +232,7 @@ struct RegionRegistry::Impl {
         info.buffer_id = region.buffer_id;
         return info;
     }
-    /// release(), and tells of it when it has given the lock back.
+    /// release(), then tells of it without the lock.
     void release_and_tell(Regions::iterator region, std::unique_lock<std::mutex> lock) {
         const PointerInfo info = gone(region->first, region->second);
         release(region);
@@ -242,7 +243,7 @@ struct RegionRegistry::Impl {
         if (freed) freed(info);
     }
 
-    /// What was asked for, of the wanted regions among those that allocate() gave.
+    /// Sum of the bytes asked for, over those regions from allocate() that are `wanted`.
     template <class Wanted>
     std::size_t allocated(const Wanted &wanted) const {
         std::size_t bytes = 0;
@@ -256,13 +257,13 @@ struct RegionRegistry::Impl {
     const Issued issued;
     const Freed freed;
 
-    mutable std::mutex mutex;  // held while publishing: peers' service threads, which answer, have no need of it
+    mutable std::mutex mutex;  // held while publishing: peers' service threads, which answer, do not need it
     Regions regions;
-    // The slots of regions that are no more, until they are retired: those that wait for what `issued` has marked, and
-    // those dropped since.
+    // The slots of regions that are gone, until they are retired. `leaving` waits for what `issued` has marked;
+    // `dropped` has come since.
     std::vector<std::uint32_t> leaving;
     std::vector<std::uint32_t> dropped;
-    std::atomic<bool> has_dropped{false};     // either; written with the lock held
+    std::atomic<bool> has_dropped{false};     // either has some; written with the lock held
     std::atomic<bool> look_for_freed{false};  // forget() has come while the lock was held
 };
 

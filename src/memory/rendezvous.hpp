@@ -12,50 +12,50 @@
 namespace baton::core {
 
 /// A place where the hosts of the ranks tell each other the arguments of a call: copy engines need the peers' addresses
-/// when their work is enqueued. Collective calls are counted; the n-th post of every rank belongs to the same call. So
-/// are the messages of an ordered pair that copy engines may carry; the receiver's n-th post for the sender belongs to
-/// the sender's n-th such message.
+/// when their work is enqueued. Collective calls are counted: the n-th post of every rank belongs to the same call.
+/// Messages that copy engines may carry are counted for each ordered pair: the receiver's n-th post for the sender
+/// belongs to the sender's n-th such message.
 ///
-/// Each rank alone writes its entries, those of its last calls for all and of its last posts for each peer: number 0,
-/// then payload and number, each with release. Readers take the number, the payload, and the number again, each with
-/// acquire (a seqlock: a rank that is as many entries ahead may be writing the entry again; a reader that took one of
-/// its words sees at least the 0 that came before it).
+/// Each rank alone writes its entries: those of its last calls for all, and those of its last posts for each peer. An
+/// entry is a seqlock, because a rank that is far enough ahead may be writing it again. The writer stores number 0
+/// (relaxed), then payload and number, each with release. Readers load number and payload with acquire, then the number
+/// again (relaxed): a reader that took a newer word of the payload sees at least the 0 that came before it.
 class Rendezvous {
 public:
-    /// The words of the call's arrival (sync/arrival.hpp): what it is, and where the rank's buffers are.
+    /// The words of the call's arrival (sync/arrival.hpp): what the call is, and where the rank's buffers are.
     using Entry = std::array<std::uint64_t, 5>;
 
-    /// Collective. `stop` ends every wait, as if its patience were over: when nobody will come any more. By the waiting
-    /// thread.
+    /// Collective. `stop` ends every wait as if its patience were over, for when nobody will come any more. The waiting
+    /// thread calls it.
     explicit Rendezvous(
         Bootstrap &bootstrap, std::function<bool()> stop = [] { return false; });
 
-    /// Tells the others; returns the call's number.
+    /// Posts an entry for all ranks; returns the call's number.
     std::uint64_t post(const Entry &entry);
 
-    /// The entries of all ranks for call `number`; waits for them until `patience` is over. Returns the rank that has
-    /// not come, or -1 when all have.
+    /// Collects the entries of all ranks for call `number`, and waits for them until `patience` is over. Returns -1
+    /// when it has all, else the first rank whose entry has not come or has been written over.
     int collect(std::uint64_t number, std::chrono::nanoseconds patience, std::vector<Entry> &all) const;
 
-    /// Posts for a peer that are kept until it looks at them. A receiver's host runs ahead of its sender's, which has
-    /// more to enqueue, until its stream takes no more: 1024 commands, of which a recv is two or more. If a post has
-    /// been written over by then, the message goes by kernels.
+    /// Number of posts for a peer that are kept until it looks at them. A receiver's host runs ahead of its sender's,
+    /// which has more to enqueue, until the receiver's stream takes no more: 1024 commands, of which a recv is two or
+    /// more. If a post has been written over by then, the message goes by kernels.
     static constexpr std::uint64_t pair_entries = 512;
 
-    /// Tells one peer.
+    /// Posts an entry for one peer.
     void post_to(int peer, const Entry &entry);
-    /// The number of the next post of `peer` for this rank. Each call counts.
+    /// Returns the number of the next post of `peer` for this rank, and counts it.
     std::uint64_t next_from(int peer) { return ++looked_for_[static_cast<std::size_t>(peer)]; }
-    /// Looks for it until then, once at least. False if it has not come, or has been written over.
+    /// Waits until `until` for that post; looks once at least. False if it has not come, or has been written over.
     bool await_post(int peer, std::uint64_t number, std::chrono::steady_clock::time_point until, Entry &entry) const;
 
-    /// A rank that captures calls posts nothing for their replays, so numbers would drift apart: once any rank has
-    /// captured, nobody relies on collect() or await_post() any more. Set by that rank before its call returns, read by
-    /// all.
+    /// Says that this rank has captured calls. It posts nothing for their replays, so numbers would drift apart: once
+    /// any rank has captured, nobody relies on collect() or await_post() any more. Set by that rank before its call
+    /// returns, read by all.
     void close();
     bool closed() const;
 
-    /// Of this rank.
+    /// Shared memory of this rank.
     std::size_t shared_bytes() const { return segment_.bytes_per_rank(); }
 
 private:
@@ -75,7 +75,7 @@ private:
                                         1)[static_cast<std::uint64_t>(to) * pair_entries + number % pair_entries];
     }
     static void write(Slot &slot, std::uint64_t number, const Entry &entry);
-    /// Once it is there; false when `until` has passed, or stop_() says so, or a later one is.
+    /// Reads the entry once it is there. False when `until` has passed, stop_() says so, or a later entry is there.
     bool read(Slot &slot, std::uint64_t number, std::chrono::steady_clock::time_point until, Entry &entry) const;
 
     SharedSegment segment_;

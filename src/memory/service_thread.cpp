@@ -46,7 +46,7 @@ void ServiceThread::run(const Work &work) {
         for (const int descriptor : watched_) polled_.push_back({descriptor, POLLIN, 0});
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_tick - Clock::now()).count();
         const int ready = ::poll(polled_.data(), polled_.size(), static_cast<int>(std::max<long>(left, 0)));
-        // Out of memory, or more descriptors than a limit that was lowered since: then all are looked at, at intervals.
+        // Out of memory, or the limit on descriptors has been lowered: then looks at all of them, each millisecond.
         const bool blind = ready < 0 && errno != EINTR;
         if (blind) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         if (polled_[0].revents != 0 || stopping_.load(std::memory_order_acquire)) return;

@@ -13,7 +13,7 @@
 namespace baton::core {
 
 /// A thread that sleeps in poll() until a watched descriptor is readable, stop() is called, or a tick is due.
-/// (poll and not a futex: peers' rings and peers' ends come as descriptors.)
+/// (poll() and not a futex, because peers' rings and peers' ends come as descriptors.)
 class ServiceThread {
 public:
     struct Work {
@@ -27,22 +27,22 @@ public:
     ServiceThread(const ServiceThread &) = delete;
     ServiceThread &operator=(const ServiceThread &) = delete;
 
-    /// The thread runs on `processors` only, if there are any.
+    /// Starts the thread. It runs on `processors` only, if there are any.
     void start(std::vector<int> watched, Work work, const std::vector<int> &processors = {});
-    /// From the thread itself only: a descriptor that needs no more watching (it would stay readable for ever).
+    /// Stops watching a descriptor, which would stay readable for ever. From the thread itself only.
     void unwatch(int descriptor);
-    /// Ends the thread after what it is doing. Idempotent.
+    /// Ends the thread once it has finished what it is doing. Idempotent.
     void stop();
 
 private:
     void run(const Work &work);
 
     std::vector<int> watched_;
-    // The thread's own; their memory is taken before it starts, where that may fail.
+    // The thread's own. Their memory is reserved before it starts, where failure can be reported.
     std::vector<pollfd> polled_;
     std::vector<int> readable_;
     UniqueFd stop_event_;                // ends the thread's poll()
-    std::atomic<bool> stopping_{false};  // stop() -> the thread, where poll() says nothing
+    std::atomic<bool> stopping_{false};  // set by stop() for the thread, in case poll() fails
     std::thread thread_;
 };
 

@@ -29,7 +29,7 @@ std::shared_ptr<void> map(int fd, std::size_t bytes) {
     return {address, [bytes](void *start) { ::munmap(start, bytes); }};
 }
 
-/// The creator's name for the segment, which goes with this object at the latest: however creation ends, unless the
+/// The segment's name, at its creator. Unlinked with this object at the latest, however creation ends, unless the
 /// process is killed meanwhile.
 struct Name {
     ~Name() { unlink(); }

@@ -7,11 +7,11 @@
 
 namespace baton::core {
 
-/// Zeroed memory that all ranks map, one slice per rank. Its name (random, checked against the creator's uid) is
-/// unlinked before the constructor returns, so that nothing is left behind however the processes end, and the
-/// destructor is local: a broken communicator can drop it without waiting for anybody. (MPI_Win_free is collective;
-/// that is why this is not MPI_Win_allocate_shared.) The pages are allocated at once: too little /dev/shm is
-/// BATON_ERR_MEMORY naming the size and the free space, not a later SIGBUS.
+/// Zeroed memory that all ranks map, one slice per rank. Ranks open it by a random name and check that it belongs to
+/// their user. The name is unlinked before the constructor returns, so that nothing is left behind however the
+/// processes end. The destructor is local: a broken communicator can drop it without waiting for anybody. (MPI_Win_free
+/// is collective; that is why this is not MPI_Win_allocate_shared.) The pages are allocated at once: too little
+/// /dev/shm is BATON_ERR_MEMORY naming the size and the free space, not a later SIGBUS.
 class SharedSegment {
 public:
     /// Collective. Every rank passes the same number.

@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::uint64_t alignment = 256;        // as cudaMalloc's
 constexpr std::uint64_t least_chunk = 1 << 16;  // for small pieces
-constexpr std::uint64_t most_ahead = 64 << 20;  // of a chunk for pieces that are smaller
+constexpr std::uint64_t most_ahead = 64 << 20;  // largest chunk for pieces that are smaller
 
-/// To 4, 5, 6 or 7 times a power of two.
+/// Rounds up to 4, 5, 6 or 7 times a power of two.
 std::uint64_t in_few_sizes(std::uint64_t bytes) {
     const std::uint64_t step = std::max<std::uint64_t>(std::bit_floor(bytes) / 4, 1);
     return round_up(bytes, step);
@@ -33,7 +33,7 @@ void StagingPool::give_back_all() {
     for (Chunk &chunk : chunks_) chunk.used = 0;
 }
 
-/// The one where the least room is left over, so that large pieces find some.
+/// Returns the chunk in which the least room is left over, so that large pieces find some.
 StagingPool::Chunk &StagingPool::chunk_for(std::uint64_t bytes) {
     Chunk *best = nullptr;
     for (Chunk &chunk : chunks_) {

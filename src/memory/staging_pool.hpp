@@ -8,15 +8,16 @@
 
 namespace baton::core {
 
-/// Memory of Baton's own for the length of a call, in pieces of chunks. Calls run one after another on a communicator,
-/// so chunks stay, and the next call has all of them again. A new one is what is asked for, rounded up by a quarter at
-/// most; or as large as all before it, up to 64 MiB or the next power of two: so many small pieces take few chunks, and
-/// sizes that grow little by little keep about twice the largest. Not thread-safe.
+/// Baton's own memory for the length of a call, in pieces of chunks. Calls run one after another on a communicator, so
+/// chunks stay, and the next call has all of them again. A new chunk is what is asked for, rounded up by a quarter at
+/// most and at least 64 KiB; or, if more, as large as all before it, up to 64 MiB or the next power of two. So many
+/// small pieces take few chunks, and sizes that grow little by little keep about twice the largest. If there is no
+/// memory for that, it is what is asked for. Not thread-safe.
 class StagingPool {
 public:
     enum class Audience {
-        peers,  // who have it mapped, each chunk a region
-        own     // this rank
+        peers,  // they have each chunk mapped, as a region
+        own     // this rank alone
     };
     StagingPool(RegionRegistry &registry, Audience audience) : registry_(registry), audience_(audience) {}
     StagingPool(const StagingPool &) = delete;
@@ -27,7 +28,7 @@ public:
         PublishedRegion published;     // of its chunk, for peers
         std::uint64_t offset = 0;      // in its chunk
     };
-    /// Until give_back_all(). Throws as RegionRegistry does where there is no memory.
+    /// Returns memory to use until give_back_all(). Throws as RegionRegistry does where there is none.
     Piece take(std::uint64_t bytes);
     void give_back_all();
 

@@ -7,7 +7,7 @@
 namespace baton::core {
 
 /// Writes an entry of a table in host memory, at `place`. Readers are ordered by the arrival that names the slot (see
-/// RegionEntry); the atomics only keep a look at an entry that is being reused (a broken protocol) from being undefined
+/// RegionEntry). The atomics only keep a look at an entry that is being reused (a broken protocol) from being undefined
 /// behaviour as well.
 inline void write_entry(RegionEntry &place, const RegionEntry &entry) {
     std::atomic_ref(place.generation).store(0, std::memory_order_relaxed);

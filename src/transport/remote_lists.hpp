@@ -4,8 +4,8 @@
 
 namespace baton::core {
 
-/// sources() and destinations() of transport.hpp, for an engine that one thread calls. Operations without lists, the
-/// small ones, pay nothing for them.
+/// sources() and destinations() of transport.hpp, for an engine that one thread calls. Costs nothing in operations
+/// without lists, which are the small ones.
 template <class Remote>
 class RemoteLists {
 public:

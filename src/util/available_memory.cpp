@@ -10,7 +10,7 @@
 namespace baton::core {
 namespace {
 
-/// The sum of what stands behind these names in a file of lines of a name and a number; nothing if none is there.
+/// The sum of the numbers after these names in a file of lines of a name and a number; empty if none is there.
 std::optional<std::uint64_t> sum_of(const std::string &file_name, std::span<const std::string_view> names) {
     std::ifstream file(file_name);
     std::optional<std::uint64_t> sum;
@@ -24,7 +24,7 @@ std::optional<std::uint64_t> sum_of(const std::string &file_name, std::span<cons
     return sum;
 }
 
-/// A file that is a number; nothing if it is "max", or not there.
+/// The number that a file consists of; empty if it is "max", or not there.
 std::optional<std::uint64_t> number_in(const std::string &file_name) {
     std::ifstream file(file_name);
     std::uint64_t number = 0;
@@ -35,7 +35,7 @@ std::optional<std::uint64_t> number_in(const std::string &file_name) {
 struct GroupNames {
     const char *most;
     const char *used;
-    // In memory.stat: what the kernel takes back before it ends a process. Shared memory is not among the files.
+    // In memory.stat: what the kernel takes back before it ends a process. Shared memory does not count as files there.
     std::span<const std::string_view> reclaimable;
 };
 constexpr std::string_view reclaimable_1[] = {"total_active_file", "total_inactive_file"};
@@ -52,8 +52,8 @@ std::uint64_t left_in(const std::string &group, const GroupNames &names) {
     return *most - std::min(*most, needed);
 }
 
-/// The least of a group and those that it is in. In a container the path may be one that only the machine's own root
-/// has; what is mounted is the container's group then.
+/// The least that is left in a group and in those that it is in. In a container the path may be one that only the
+/// machine's own root has; then what is mounted is the container's group.
 std::uint64_t left_along(const std::string &mount, std::string path, const GroupNames &names) {
     std::uint64_t left = left_in(mount, names);
     while (!path.empty() && path != "/") {
@@ -63,7 +63,7 @@ std::uint64_t left_along(const std::string &mount, std::string path, const Group
     return left;
 }
 
-/// Of a list with commas.
+/// Whether a list with commas has the word.
 bool contains(const std::string &list, const std::string &wanted) {
     std::istringstream words(list);
     for (std::string word; std::getline(words, word, ',');) {
@@ -72,7 +72,7 @@ bool contains(const std::string &list, const std::string &wanted) {
     return false;
 }
 
-/// Each line is "hierarchy:controllers:path", of version 2 with the hierarchy 0 and no controllers.
+/// Each line is "hierarchy:controllers:path"; for version 2 the hierarchy is 0 and there are no controllers.
 std::uint64_t left_in_groups(const MemoryFiles &files) {
     std::uint64_t left = SIZE_MAX;
     std::ifstream file(files.groups);

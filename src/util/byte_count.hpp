@@ -9,8 +9,8 @@
 
 namespace baton::core {
 
-/// Bytes, or a number of something, as people write it: "4096", "64K", "64KiB", "1g", in powers of 1024. What is too
-/// large for 64 bits is the largest number.
+/// Parses bytes, or a number of something, as people write it: "4096", "64K", "64KiB", "1g", in powers of 1024. What is
+/// too large for 64 bits becomes the largest number.
 inline std::optional<std::uint64_t> parse_byte_count(std::string_view text) {
     constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t number = 0;

@@ -5,7 +5,7 @@
 
 namespace baton::core {
 
-/// The entry of a map by base address that holds `address`, or end(). No two overlap; the values have a `size`.
+/// The entry of a map by base address that holds `address`, or end(). Entries do not overlap, and have a `size`.
 template <class Map>
 auto containing(Map &map, std::uint64_t address) {
     const auto next = map.upper_bound(address);

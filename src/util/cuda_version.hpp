@@ -6,7 +6,7 @@
 
 namespace baton::core {
 
-/// "13.0" of 13000, as CUDA numbers its versions.
+/// "13.0" for 13000, as CUDA numbers its versions.
 inline std::string cuda_version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 }  // namespace baton::core

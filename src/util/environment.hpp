@@ -4,7 +4,7 @@
 
 namespace baton::core {
 
-/// The value of an environment variable; null where it is not set, or empty.
+/// The value of an environment variable; null if it is not set, or empty.
 inline const char *variable(const char *name) {
     const char *value = std::getenv(name);
     return value != nullptr && *value != '\0' ? value : nullptr;

@@ -9,13 +9,13 @@
 
 namespace baton::core {
 
-/// The one exception of the library's inside: an error code and the message that the caller will read. The C API turns
-/// it into a baton_result and this thread's baton_last_error(); it never crosses the API. A copy shares the message: it
+/// The one exception inside the library: an error code and the message that the caller will read. The C API turns it
+/// into a baton_result and this thread's baton_last_error(); it never crosses the API. A copy shares the message: it
 /// takes no memory and does not throw.
 class Failure : public std::runtime_error {
 public:
     Failure(baton_result code, const std::string &message) : std::runtime_error(message), code_(code) {}
-    /// For when there is no memory for them; says so.
+    /// For when there is no memory for a message; says so.
     static Failure without_words(baton_result code) noexcept;
 
     baton_result code() const { return code_; }
@@ -28,7 +28,7 @@ private:
 
 Failure vfailure_of(baton_result code, fmt::string_view format, fmt::format_args args) noexcept;
 
-/// With these words, or without_words(): the code is known in any case.
+/// A failure with these words, or without_words() if there is no memory for them: the code is known in any case.
 template <class... Args>
 Failure failure_of(baton_result code, fmt::format_string<Args...> format, Args &&...args) noexcept {
     return vfailure_of(code, format, fmt::make_format_args(args...));
@@ -39,7 +39,7 @@ template <class... Args>
     throw failure_of(code, format, std::forward<Args>(args)...);
 }
 
-/// A failure whose message a function builds; one without words where there is no memory for that.
+/// A failure whose message a function builds, or without_words() if there is no memory for that.
 template <class Words>
 Failure failure_saying(baton_result code, const Words &words) noexcept {
     try {
@@ -49,7 +49,7 @@ Failure failure_saying(baton_result code, const Words &words) noexcept {
     }
 }
 
-/// What any exception is to the caller: itself, no memory (std::bad_alloc), or a defect.
+/// An exception as the caller sees it: itself (Failure), no memory (bad_alloc), the system (system_error), or a defect.
 Failure as_failure(const std::exception &exception) noexcept;
 
 /// The text of an errno value. Needs no memory.

@@ -6,10 +6,11 @@
 
 namespace baton::core {
 
-/// While it lives, no signal disturbs this thread in growing a file. Beyond the limit of the process (ulimit -f) that
-/// fails with EFBIG, instead of ending the process by SIGXFSZ. And posix_fallocate() comes to its end: older kernels
-/// give all pages of shared memory back and end it with EINTR when a signal comes, so that with a profiler's it would
-/// begin anew for ever. A program with one thread gets its signals when that has ended.
+/// While it lives, no signal disturbs this thread in growing a file:
+/// - Growing beyond the limit of the process (ulimit -f) fails with EFBIG, instead of ending the process by SIGXFSZ.
+/// - posix_fallocate() comes to its end. Older kernels, when a signal comes, give all pages of shared memory back and
+///   end it with EINTR, so that with a profiler's signals it would begin anew for ever.
+/// A program with one thread gets its signals afterwards.
 class FileGrowthGuard {
 public:
     FileGrowthGuard();
@@ -22,7 +23,7 @@ private:
     bool pending_before_ = false;
 };
 
-/// posix_fallocate() under such a guard: 0, or its error.
+/// posix_fallocate() under such a guard. Returns 0 or its error.
 int allocate_pages(int file, std::uint64_t offset, std::uint64_t bytes);
 
 }  // namespace baton::core

@@ -7,10 +7,10 @@ namespace {
 
 constexpr std::string_view dots = "...";
 
-/// How much of a text is kept that has more than `most` bytes, dots included.
+/// How many bytes are kept of a text that does not fit into `most` bytes: the dots follow them.
 std::size_t kept_of(std::string_view text, std::size_t most) noexcept {
     std::size_t end = most - dots.size();
-    // No word is that long that more than half of the text went with it.
+    // Cuts after a word, unless more than half of the text would go with the next one.
     if (const std::size_t space = text.rfind(' ', end - 1); space != std::string_view::npos && space > end / 2)
         end = space + 1;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // within a character of UTF-8

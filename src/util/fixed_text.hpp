@@ -5,8 +5,8 @@
 
 namespace baton::core {
 
-/// Into a field of `size` bytes, with a zero at the end: of the C API, or in memory that ranks share. The text, if it
-/// fits; else its beginning, whole words as far as there are any, and "...". Takes no memory.
+/// Copies a text into a field of `size` bytes, with a zero at the end: a field of the C API, or in memory that ranks
+/// share. A text that does not fit is cut, after a whole word where possible, and ends in "...". Takes no memory.
 void copy_text(char *field, std::size_t size, std::string_view text) noexcept;
 
 template <std::size_t size>

@@ -4,7 +4,7 @@
 
 namespace baton::core {
 
-/// As nvidia-smi and NVML print it: "GPU-" and hexadecimal digits in groups.
+/// The UUID as nvidia-smi and NVML print it: "GPU-" and hexadecimal digits in groups.
 std::string gpu_uuid_text(const char (&bytes)[16]);
 
 }  // namespace baton::core

@@ -9,9 +9,9 @@
 
 namespace baton::core {
 
-/// While it lives, this thread's arithmetic rounds to nearest and knows subnormal numbers, whatever the program has set
-/// (-ffast-math of any of its libraries, fesetround): results do not depend on who calls. The masks and flags of
-/// floating-point exceptions are the program's.
+/// While it lives, this thread's arithmetic rounds to nearest and keeps subnormal numbers, whatever the program has set
+/// (-ffast-math of any of its libraries, fesetround): results do not depend on who calls. On processors other than
+/// x86-64 and AArch64 only the rounding is set. The masks and flags of floating-point exceptions stay the program's.
 class IeeeArithmetic {
 public:
     IeeeArithmetic() : found_(mode()) {

@@ -12,7 +12,7 @@ using nlohmann::json;
 
 constexpr int deepest_nesting = 64;
 
-/// Looks at the parser's events for what it lets pass.
+/// Looks at the parser's events for what the parser lets pass.
 class Watcher {
 public:
     bool operator()(int depth, json::parse_event_t event, const json &parsed) {
@@ -29,7 +29,7 @@ private:
     std::vector<std::set<std::string>> seen_;
 };
 
-/// Of a number that no double holds, nlohmann gives the text, but not the place, as it does of all else.
+/// The line of a number that no double holds: nlohmann gives its text, but only for other errors the place.
 std::string line_of_overflow(std::string_view text, const json::exception &error) {
     constexpr int number_overflow = 406;
     const std::string what = error.what();

@@ -10,7 +10,7 @@
 namespace baton::core {
 
 /// A value of a JSON text and where it stands, for the message when it is wrong: `origin` says what the text is
-/// ("tuning table x.json"), the path which value ("tables[0].ranks"). Both outlive it.
+/// ("tuning table x.json"), `path` which value ("tables[0].ranks"). `value` and `origin` must outlive it.
 class JsonField {
 public:
     JsonField(const nlohmann::json &value, const std::string &origin, std::string path = {})
@@ -28,7 +28,7 @@ public:
     bool is(const char *text) const { return value_ == text; }
     bool is_array() const { return value_.is_array(); }
 
-    /// REQUIRES of at(), has(): an object, which was checked by only() or keys().
+    /// at() and has() REQUIRE an object, which only() or keys() has checked.
     JsonField at(const std::string &key) const;
     bool has(const std::string &key) const { return value_.contains(key); }
     void only(const std::vector<std::string> &keys) const;
@@ -47,11 +47,11 @@ private:
     std::string path_;
 };
 
-/// Whether what may be the name of a file is the text of one, an object.
+/// Whether a setting is the text of a JSON object, and not the name of a file.
 bool is_json_text(std::string_view setting);
 
-/// Refuses what is not JSON (saying where), nesting that nobody writes, and a key that stands twice in one object
-/// (naming it; nlohmann keeps the last; which one was meant is not for us to say).
+/// Parses a JSON text. Refuses what is not JSON (saying where), nesting that nobody writes, and a key that stands twice
+/// in one object (naming it). nlohmann would keep the last of the two, but which one was meant is not for us to say.
 nlohmann::json parse_json(std::string_view text, const std::string &origin);
 
 }  // namespace baton::core

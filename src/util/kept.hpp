@@ -4,12 +4,12 @@
 
 namespace baton::core {
 
-/// Memory that somebody may still read or write whom this process cannot stop: MPI, or a peer that has its address.
+/// Memory that somebody whom this process cannot stop may still read or write: MPI, or a peer that has its address.
 /// Where the two have lost step, nobody knows when it could be freed.
 class Kept {
 public:
     virtual ~Kept() = default;
-    /// For ever. It stays reachable, so that leak checkers see that this is on purpose. Needs no memory.
+    /// Keeps it for ever. It stays reachable, so that leak checkers see that this is on purpose. Needs no memory.
     static void keep(std::unique_ptr<Kept> kept) noexcept;
 
 private:

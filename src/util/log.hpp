@@ -9,8 +9,8 @@ namespace baton::core {
 
 /// BATON_LOG=error|warn|info|debug, default warn, read once. Lines go to stderr: "baton[rank] level: text". Whoever
 /// first decides that something is an error logs it (at info: the caller gets the message anyway); callers don't log it
-/// again. A line that cannot be written, or for which there is no memory, is lost and no error: destructors and threads
-/// of Baton's own log as well.
+/// again. A line that cannot be written, or for which there is no memory, is lost without an error, because destructors
+/// and Baton's own threads log as well.
 enum class LogLevel : int {
     error = 0,
     warn = 1,

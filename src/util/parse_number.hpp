@@ -8,8 +8,8 @@
 
 namespace baton::core {
 
-/// A whole text that is a number, the same in every locale: no spaces, no '+', no "0x"; '-' of signed ones. Empty for
-/// anything else, and for what T cannot hold.
+/// Parses a text that is a number as a whole, in the same way in every locale: no spaces, no '+', no "0x"; '-' for
+/// signed types only. Empty for anything else, and for what T cannot hold.
 template <std::integral T>
 std::optional<T> parse_number(std::string_view text, int base = 10) {
     T value{};

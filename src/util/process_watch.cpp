@@ -20,7 +20,7 @@ struct ProcessState {
     int threads = 0;
     std::uint64_t start_time = 0;
 
-    /// Its parent has not asked yet. A main thread that has left before others is a zombie too, and the process lives.
+    /// A zombie has ended, unless it is a main thread that has left before others: then the process lives.
     bool ended() const { return state == 'X' || (state == 'Z' && threads <= 1); }
 };
 

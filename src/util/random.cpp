@@ -10,7 +10,7 @@ namespace baton::core {
 
 std::uint64_t random_number() {
     std::uint64_t bits;
-    // At most 256 bytes are given whole or not at all, once the generator is seeded.
+    // Up to 256 bytes are given whole or not at all, once the generator is seeded.
     while (::getrandom(&bits, sizeof(bits), 0) != static_cast<ssize_t>(sizeof(bits))) {
         if (errno != EINTR) fail(BATON_ERR_SYSTEM, "getrandom: {}", errno_text(errno));
     }

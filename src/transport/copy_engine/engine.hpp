@@ -16,18 +16,18 @@ namespace baton::core {
 /// The streams that one communicator's copy-engine operations use besides the caller's.
 struct CopyEngineLane {
     Stream pushes = make_stream();
-    Stream words = make_stream();  // about pushes: between two copies a word would keep the second waiting
-    Event fork = make_event();     // of sends: where theirs begin on the caller's stream
-    Event order = make_event();    // let_follow()'s
+    Stream words = make_stream();  // of pushes: a word between two copies would keep the second one waiting
+    Event fork = make_event();     // where a send by copy engine begins on the caller's stream
+    Event order = make_event();    // for let_follow()
     int multiprocessors = current_multiprocessors();
 
-    /// What `after` gets from now on comes after what `before` has got so far.
+    /// What is enqueued on `after` from now on comes after what has been enqueued on `before` so far.
     void let_follow(cudaStream_t after, cudaStream_t before) const;
 };
 
-/// Copies of one direction, handed to the copy engines together: one cudaMemcpyBatchAsync where the stream allows it
-/// (the fastest way with many peers), else one call each. Nothing orders the copies of a batch, so signals never share
-/// one.
+/// Copies of one direction, given to the copy engines together: by one cudaMemcpyBatchAsync if the stream allows it
+/// (the fastest way with many peers), else by one call each. Nothing orders the copies of a batch, so no batch has
+/// copies from both sides of a signal.
 class CopyBatch {
 public:
     void add(std::byte *destination, const std::byte *source, std::uint64_t bytes);
@@ -41,9 +41,9 @@ private:
 
 /// The engine that enqueues: what an algorithm does becomes copies, synchronisation kernels of one block per channel,
 /// and reduction kernels on a stream. See transport.hpp. Copies to peers and what they wait for go to a stream of their
-/// own, the rest to the caller's: so the segments of a staged algorithm overlap by themselves. The head of an
-/// operation's first copy to a peer is the kernel's on the caller's stream, and what a rank keeps is copied there too,
-/// behind it.
+/// own, the rest to the caller's, so that the segments of a staged algorithm overlap by themselves. A kernel on the
+/// caller's stream copies the head of an operation's first copy to a peer; what a rank keeps is copied there too,
+/// behind the head.
 ///
 ///   | method       | caller's stream                        | stream of pushes                              |
 ///   |--------------|----------------------------------------|-----------------------------------------------|
@@ -58,8 +58,8 @@ private:
 ///   | reduce       | kernel                                 |                                               |
 ///   | finish       | own copies; behind all pushes, kernel  |                                               |
 ///
-/// Nothing is waited for on the host: methods that return bool return true, and failures show in Control. The peers'
-/// buffers have to be told beforehand (set_peer).
+/// The host waits for nothing: methods that return bool return true, and failures show in Control. REQUIRES: the peers'
+/// buffers have been set beforehand (set_peer).
 class CopyEngine : public RemoteLists<std::byte *> {
 public:
     using Remote = std::byte *;
@@ -112,7 +112,7 @@ private:
     void let_pushes_follow() { lane_.let_follow(lane_.pushes.get(), stream_behind_waits()); }
     void launch_own_copies();
     void launch_wait();
-    cudaStream_t stream_behind_waits(); /* the caller's; launches the wait that has not been launched yet */
+    cudaStream_t stream_behind_waits(); /* the caller's, after launching a wait_all() that is still pending */
 
     struct Copy {
         std::byte *destination;
@@ -128,8 +128,8 @@ private:
     cudaStream_t stream_;
     CopyBatch batch_;
     std::vector<Copy> own_;
-    bool head_is_past_ = false;      // of this operation's first copy; or there was none
-    bool head_to_wait_for_ = false;  // before the next signal
+    bool head_is_past_ = false;      // no heads any more: the first copy, or a wait_credits(), has come
+    bool head_to_wait_for_ = false;  // the next signal must come behind a head
     std::uint64_t wait_all_ = 0;     // the step of a wait_all() that has not been launched yet
     std::array<Remote, max_ranks> send_of_{};
     std::array<Remote, max_ranks> recv_of_{};

@@ -74,7 +74,7 @@ bool CopyEngine::begin(const Arrival &mine) {
     return true;
 }
 
-/// finish() waits in its own launch where nothing comes between: it is the last thing of most operations.
+/// Only notes the step: if nothing comes between, finish() waits in its own launch, as at the end of most operations.
 bool CopyEngine::wait_all(std::uint64_t step) {
     launch_wait();
     wait_all_ = step;
@@ -98,8 +98,8 @@ void CopyEngine::copy(Remote destination, const std::byte *source, std::uint64_t
     batch_.add(destination + head, source + head, bytes - head);
 }
 
-/// By a kernel on the caller's stream: the copy engines are busy with what goes to the peers meanwhile. The head is
-/// more urgent, so that goes first.
+/// Own copies are made by a kernel on the caller's stream, since the copy engines are busy with what goes to the peers.
+/// They come after the head, which is more urgent.
 void CopyEngine::copy_own(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
     if (bytes > 0 && destination != source) own_.push_back({destination, source, bytes});
 }
@@ -124,7 +124,7 @@ bool CopyEngine::wait(int peer, std::uint64_t step) {
 }
 void CopyEngine::credit_all(std::uint64_t step) { sync({.credit = step}, stream_behind_waits()); }
 bool CopyEngine::wait_credits(std::uint64_t step) {
-    head_is_past_ = true;  // a later one would not wait for these
+    head_is_past_ = true;  // a head on the caller's stream would not wait for these credits
     sync({.wait_credits = step}, lane_.pushes.get());
     return true;
 }

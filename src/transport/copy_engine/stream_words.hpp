@@ -6,8 +6,8 @@
 
 namespace baton::core {
 
-/// The idle words as a GPU's streams reach them: registers their memory with CUDA. Made and destroyed with its device
-/// current.
+/// The idle words as a GPU's streams reach them. Registers their memory with CUDA. REQUIRES: the GPU is the current
+/// device at construction and destruction.
 class StreamWords {
 public:
     explicit StreamWords(const IdleWords &words);

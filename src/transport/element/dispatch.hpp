@@ -8,8 +8,8 @@
 
 namespace baton::core {
 
-/// Returns body.template operator()<T>() for the C++ type behind `type`. Host only; the type must have
-/// been checked. Without util/failure.hpp, because every kernel file includes this one and nvcc is slow on fmt.
+/// Returns body.template operator()<T>() for the C++ type behind `type`. Host only. REQUIRES: the type has been
+/// checked. Does without util/failure.hpp, because every kernel file includes this one and nvcc is slow on fmt.
 template <class Body>
 decltype(auto) dispatch_type(baton_type type, Body &&body) {
     switch (type) {

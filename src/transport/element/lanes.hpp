@@ -6,14 +6,14 @@
 
 namespace baton::core {
 
-/// The elements of T that lie in one machine word, while they are being reduced. Kept in registers: all loops have
-/// constant bounds and unroll.
+/// The elements of T in one machine word, while they are being reduced. They stay in registers: all loops have constant
+/// bounds and unroll.
 template <class T, class Word>
 struct Lanes {
     static constexpr int count = sizeof(Word) / sizeof(T);
     Accumulator<T> values[count];
 
-    /// The first rank's elements.
+    /// Takes the first rank's elements.
     BATON_HD void start(const Word &word) {
         T elements[count];
         std::memcpy(elements, &word, sizeof(Word));
@@ -21,7 +21,7 @@ struct Lanes {
         for (int i = 0; i < count; ++i) values[i] = Element<T>::load(elements[i]);
     }
 
-    /// The next rank's.
+    /// Combines with the next rank's.
     BATON_HD void join(int op, const Word &word) {
         T elements[count];
         std::memcpy(elements, &word, sizeof(Word));

@@ -7,16 +7,16 @@
 #include "baton/baton.h"
 #include "transport/element/types.hpp"
 
-/// The arithmetic of the reductions, one text for kernels and the host path. Its results are the same bits on both:
-///  - every step is one IEEE operation, rounded to nearest: an add, a multiply or a divide. On the device they are the
-///    _rn intrinsics, which the compiler may not contract into an FMA; the host is compiled with -ffp-contract=off, as
-///    gcc contracts across expressions, where the processor has an FMA, in C++ that is ISO's too.
-///  - an invalid operation gives NaNs of different bits on different processors, so a NaN is made canonical at the end.
-///  - MIN and MAX are a compare and a select, which moves bits and rounds nothing; of narrow types the accumulator's
-///    bits, so that NaNs come out canonical and fp8 saturates there too.
+/// The arithmetic of the reductions: one source for kernels and the host path. Both get the same bits:
+///  - Every step is one IEEE operation, rounded to nearest: an add, a multiply or a divide. On the device they are the
+///    _rn intrinsics, which the compiler may not contract into an FMA. The host is compiled with -ffp-contract=off: if
+///    the processor has an FMA, gcc contracts across expressions, even in ISO C++.
+///  - An invalid operation gives NaNs of different bits on different processors, so a NaN is made canonical at the end.
+///  - MIN and MAX are a compare and a select, which moves bits and rounds nothing. For narrow types these are the
+///    accumulator's bits, so that NaNs come out canonical and fp8 saturates there too.
 namespace baton::core {
 
-/// How values of T are accumulated: floating-point types no wider than fp32 in fp32, the others in themselves.
+/// How values of T are accumulated: floating-point types no wider than fp32 in fp32, all others in T itself.
 template <class T>
 struct Element {
     using Accumulator = T;
@@ -45,7 +45,7 @@ using Accumulator = typename Element<T>::Accumulator;
 template <class T>
 inline constexpr bool is_floating_element = std::is_floating_point_v<Accumulator<T>>;
 
-/// Integers wrap: calculated without sign, in at least 32 bits, because types below int would be promoted to signed
+/// Integers wrap. They are calculated as unsigned, in at least 32 bits: types below int would be promoted to signed
 /// int.
 template <class T>
 using Wrapping = std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t>;
@@ -98,7 +98,7 @@ BATON_HD inline A divide(A dividend, A divisor) {
 #endif
 }
 
-/// A NaN becomes the one with the sign clear and all other bits set, as CUDA's fp32 arithmetic gives it.
+/// Turns any NaN into the one with the sign clear and all other bits set, as CUDA's fp32 arithmetic gives it.
 template <class A>
 BATON_HD inline A canonical(A value) {
     if constexpr (sizeof(A) == 4) {
@@ -108,7 +108,7 @@ BATON_HD inline A canonical(A value) {
     }
 }
 
-/// The next rank's element joins. MIN and MAX keep what is there where neither is less: also at a NaN on either side.
+/// Combines with the next rank's element. MIN and MAX keep `accumulated` if neither is less, as when either is a NaN.
 template <class T>
 BATON_HD inline Accumulator<T> combine(int op, Accumulator<T> accumulated, Accumulator<T> next) {
     switch (op) {
@@ -124,12 +124,12 @@ BATON_HD inline Accumulator<T> combine(int op, Accumulator<T> accumulated, Accum
     }
 }
 
-/// After the last rank's element: the average's division, and canonical NaNs where arithmetic may have made one. Narrow
-/// types get theirs from from_float().
+/// Ends a reduction after the last rank's element: divides for the average, and makes NaNs canonical where arithmetic
+/// may have made one. Narrow types get canonical NaNs from from_float().
 template <class T>
 BATON_HD inline Accumulator<T> finish(int op, Accumulator<T> accumulated, int ranks) {
 #if !defined(__CUDA_ARCH__)
-    // Before clang makes the division one by 1 for these two, which sets the quiet bit of NaNs.
+    // Early, because for these two clang would divide by 1, which sets the quiet bit of NaNs.
     if (op == BATON_MIN || op == BATON_MAX) return accumulated;
 #endif
     if constexpr (is_floating_element<T>) {
@@ -141,8 +141,8 @@ BATON_HD inline Accumulator<T> finish(int op, Accumulator<T> accumulated, int ra
     return accumulated;
 }
 
-/// Calls body(constant) with an integral_constant that combine() folds: one branch around a loop instead of one inside.
-/// AVG combines as SUM does.
+/// Calls body(constant) with `op` as an integral_constant, which combine() folds: one branch around a loop instead of
+/// one inside it. AVG combines as SUM does.
 template <class Body>
 BATON_HD inline void with_op(int op, Body &&body) {
     switch (op) {
@@ -158,7 +158,7 @@ BATON_HD inline void with_op(int op, Body &&body) {
     }
 }
 
-/// Whether reductions know this operation for this type; false for values that no enumerator has.
+/// Whether reductions support this operation for this type. False for values without an enumerator.
 constexpr bool op_defined(baton_type type, baton_op op) {
     if (static_cast<int>(type) < 0 || type >= BATON_TYPE_COUNT) return false;
     if (static_cast<int>(op) < 0 || op >= BATON_OP_COUNT) return false;

@@ -11,18 +11,19 @@
 #include <cuda_fp8.h>
 #endif
 
-/// The element types behind baton_type that C++ has no name for. They are bits with two conversions each: to_float() is
-/// exact, from_float() rounds to nearest even. fp8 saturates to the largest finite value, infinities included.
+/// The element types of baton_type that C++ has no names for. Each is its bits with two conversions: to_float() is
+/// exact, from_float() rounds to nearest even. In fp8 too large values, infinities included, become the largest finite
+/// value.
 ///
-/// A GPU uses its conversion instructions, a host the integer code below, and the results are the same bits. A NaN
-/// becomes the canonical NaN of the CUDA instructions (sign clear, all other bits set) in from_float(); the payload of
-/// a NaN that to_float() returns is not defined, and nobody can see it: it comes back through from_float() or finish().
+/// A GPU uses its conversion instructions, a host the integer code below; the results are the same bits. from_float()
+/// turns any NaN into the canonical NaN of the CUDA instructions (sign clear, all other bits set). The payload of a NaN
+/// that to_float() returns is undefined, but nobody can see it: it comes back through from_float() or finish().
 namespace baton::core {
 
 namespace narrow {
 
-/// A binary format narrower than fp32: exponent with bias 2^(e-1) - 1, mantissa, and its special codes, all without
-/// sign.
+/// A binary format narrower than fp32: its exponent, with bias 2^(e-1) - 1, its mantissa, and its special codes, all
+/// without sign.
 struct Format {
     int exponent_bits;
     int mantissa_bits;
@@ -33,21 +34,19 @@ struct Format {
 
     constexpr BATON_HD int shift() const { return 23 - mantissa_bits; }
     constexpr BATON_HD int width() const { return exponent_bits + mantissa_bits; }
-    /// The format's exponent field 0 as an exponent field of fp32: the difference of the biases.
+    /// The difference of the biases: what is added to an exponent field of the format to make one of fp32.
     constexpr BATON_HD std::uint32_t rebias() const { return 128U - (1U << (exponent_bits - 1)); }
 };
 
-// [65520, 65536) rounds to infinity by itself. bf16 has the exponents of fp32, so rounding alone gives its infinity.
-// The fp8 limits are their largest finite values; e4m3 has no infinity, and of its largest exponent only all ones is a
-// NaN.
+// In fp16, [65520, 65536) rounds to infinity by itself. bf16 has the exponents of fp32, so rounding alone gives its
+// infinity. The fp8 limits are the largest finite values. e4m3 has no infinity, and its only NaN is all ones.
 inline constexpr Format float16{5, 10, 0x47800000U, 0x7C00U, 0x7FFFU, 0x7C00U};
 inline constexpr Format bfloat16{8, 7, 0x7FFFFFFFU, 0x7F80U, 0x7FFFU, 0x7F80U};
 inline constexpr Format float8_e4m3{4, 3, 0x43E00000U, 0x7EU, 0x7FU, 0x7FU};
 inline constexpr Format float8_e5m2{5, 2, 0x47600000U, 0x7BU, 0x7FU, 0x7CU};
 
-/// left < right ? yes : no, by masks: written with ?:, gcc moves the floating-point operation of one side under a
-/// branch, since it could trap, and then does not vectorise. left and right are below 2^31: SSE compares only signed
-/// numbers.
+/// left < right ? yes : no, by masks. With ?: gcc would move the floating-point operation of one side under a branch,
+/// since it could trap, and then not vectorise. left and right are below 2^31: SSE compares only signed numbers.
 constexpr BATON_HD std::uint32_t choose_if_less(std::uint32_t left, std::uint32_t right, std::uint32_t yes,
                                                 std::uint32_t no) {
     const bool less = static_cast<std::int32_t>(left) < static_cast<std::int32_t>(right);
@@ -55,20 +54,20 @@ constexpr BATON_HD std::uint32_t choose_if_less(std::uint32_t left, std::uint32_
     return (yes & mask) | (no & ~mask);
 }
 
-/// Encodes without branches on data, so that loops over it vectorise.
+/// Has no branches on data, so that loops over it vectorise.
 template <Format format>
 BATON_HD inline std::uint32_t encode(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
     const std::uint32_t sign = (bits >> 31) << format.width();
     // Adding just less than half of the last place, and one more if the kept part is odd, carries exactly when rounding
-    // to nearest even goes up; the carry may run into the exponent, which is then right too.
+    // to nearest even goes up. The carry may run into the exponent, which is then right too.
     const std::uint32_t odd = (magnitude >> format.shift()) & 1U;
     const std::uint32_t half = (1U << (format.shift() - 1)) - 1U;
     std::uint32_t code = (magnitude - (format.rebias() << 23) + half + odd) >> format.shift();
     if constexpr (format.exponent_bits < 8) {
-        // Below the smallest normal number: the sum with a power of two whose last place is the format's smallest
-        // step is rounded by the adder, and its low bits are the code.
+        // Below the smallest normal number: adds a power of two whose last place is the format's smallest step. The
+        // adder rounds the sum, and its low bits are the code.
         constexpr std::uint32_t step = (format.rebias() + 1U + static_cast<std::uint32_t>(format.shift())) << 23;
         const float sum = std::bit_cast<float>(magnitude) + std::bit_cast<float>(step);
         const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(sum) - step;
@@ -84,7 +83,7 @@ BATON_HD inline float decode(std::uint32_t code) {
     const std::uint32_t sign = (code >> format.width()) << 31;
     const std::uint32_t magnitude = code & ((1U << format.width()) - 1U);
     const std::uint32_t normal = (magnitude << format.shift()) + (format.rebias() << 23);
-    // A subnormal code is given the leading one that it lacks; subtracting that again leaves the value. No fp32
+    // A subnormal code gets the leading one that it lacks, and subtracting that again leaves the value. No fp32
     // subnormal appears on the way, so a process that flushes those to zero decodes the same.
     const float leading_one = std::bit_cast<float>((format.rebias() + 1U) << 23);
     const float subnormal = std::bit_cast<float>(normal + (1U << 23)) - leading_one;

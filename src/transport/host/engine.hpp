@@ -14,7 +14,7 @@
 
 namespace baton::core {
 
-/// The engine of one host thread, the host's only channel of collectives. See transport.hpp.
+/// The engine of one host thread, which is the only channel of a host's collectives. See transport.hpp.
 class HostEngine : public RemoteLists<HostRemote> {
 public:
     using Remote = HostRemote;
@@ -33,16 +33,16 @@ public:
     Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
     /// Whether ranks copy for others what those could copy alone.
     bool ranks_help() const { return reach_.ranks_help; }
-    /// Whether the peers reach a buffer of this rank's by a system call only.
+    /// Whether peers reach this buffer of this rank only by a system call.
     bool copies_by_system(const BufferRef &buffer) const { return !reach_.same_process && !buffer.is_in_region(); }
-    /// As HostMessageEngine's.
+    /// See HostMessageEngine.
     bool may_go_on() { return (!failed_ && may_begin(view_)) || fail(); }
     Remote send_of(int peer) const { return send_of_[static_cast<std::size_t>(peer)]; }
     Remote recv_of(int peer) const { return recv_of_[static_cast<std::size_t>(peer)]; }
     static Remote local(const std::byte *pointer) { return {const_cast<std::byte *>(pointer), 0}; }
 
-    /// begin(), and all peers have arrived, before it is settled which algorithm runs. Its own begin(), which comes
-    /// with the same arrival, finds that done.
+    /// begin(), and waits for all peers to arrive, before it is settled which algorithm runs. The algorithm's own
+    /// begin(), with the same arrival, then has nothing left to do.
     bool meet(const Arrival &mine) {
         if (!begin(mine)) return false;
         verify_arrivals();
@@ -287,8 +287,8 @@ private:
         if (!reduce_lines<T>(destination, lines_of, own, size(), count, op, epoch_, came, spin)) fail();
     }
 
-    /// Calls part(inputs, first, elements) for one block of elements after the other, until it returns false: the
-    /// sources are mapped here, or have been read into scratch.
+    /// Calls part(inputs, first, elements) for one block of elements after the other, until it returns false. The
+    /// inputs are mapped sources, or have been read into scratch.
     template <class T, class Part>
     void combine(const Remote *sources, int source_count, std::uint64_t count, const Part &part) {
         if (failed_) return;
@@ -310,7 +310,7 @@ private:
     static const Accumulator<T> *accumulators(const std::byte *partial, std::uint64_t first) {
         return partial == nullptr ? nullptr : reinterpret_cast<const Accumulator<T> *>(partial) + first;
     }
-    /// Where a block's result is made: at once in its place, where that is mapped.
+    /// Where a block's result is made: in its destination if that is mapped, else in scratch.
     std::byte *result_for(const Remote &destination) {
         return destination.is_mapped() ? destination.address : scratch_.result();
     }
@@ -378,7 +378,7 @@ private:
     Signature mine_;
     bool failed_ = false;
     bool has_met_ = false;
-    // Filled as far as there are ranks: all of it would be a fifth of the time of a small call.
+    // Only the first size() are filled: filling all would take a fifth of the time of a small call.
     Remotes send_of_;
     Remotes recv_of_;
 };

@@ -62,7 +62,7 @@ void TicketOrder::run(std::uint64_t ticket, const std::function<void()> &work) {
     struct PassOn {
         TicketOrder &order;
         ~PassOn() {
-            // Under the lock: drain() may return as soon as it is free, and the order be destroyed.
+            // Under the lock: as soon as that is free, drain() may return and the order be destroyed.
             const std::lock_guard lock(order.mutex_);
             ++order.finished_;
             order.changed_.notify_all();

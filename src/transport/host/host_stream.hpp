@@ -19,8 +19,8 @@ public:
     HostStream &operator=(const HostStream &) = delete;
 
     void enqueue(std::function<void()> work);
-    /// Waits until what has been queued is done; what is queued meanwhile it does not wait for. Then throws the first
-    /// thing that work has thrown since the last synchronize().
+    /// Waits for the work queued so far, but not for what is queued meanwhile. Then throws the first exception that
+    /// work has thrown since the last synchronize().
     void synchronize();
 
 private:
@@ -36,11 +36,11 @@ private:
     std::thread thread_;
 };
 
-/// Gives operations of one communicator their turns in the order of their issue, whatever threads run them.
+/// Lets the operations of one communicator run in the order of their issue, on whatever threads.
 class TicketOrder {
 public:
-    /// Gives the next ticket to take(ticket), and returns it. If that throws, there has been none. What `take` starts
-    /// on other threads may run() at once.
+    /// Calls take(ticket) with the next ticket, and returns that. If take() throws, no ticket has been issued. What
+    /// take() starts on other threads may call run() at once.
     template <class Take>
     std::uint64_t issue(const Take &take) {
         const std::lock_guard lock(mutex_);
@@ -51,8 +51,8 @@ public:
     void run(std::uint64_t ticket, const std::function<void()> &work);
     /// Waits until everything issued so far has run.
     void drain();
-    std::uint64_t issued();               // how many there have been
-    bool has_run(std::uint64_t tickets);  // that many
+    std::uint64_t issued();               // how many tickets there have been
+    bool has_run(std::uint64_t tickets);  // whether that many have run
 
 private:
     std::mutex mutex_;

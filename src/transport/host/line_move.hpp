@@ -8,7 +8,7 @@
 #include "sync/platform.hpp"
 #include "transport/host/move.hpp"
 
-/// The host twin of kernel/line_move.cuh: the same lines, each moved by the calling thread alone.
+/// The host twin of kernel/line_move.cuh: the same lines, but each is moved by the calling thread alone.
 namespace baton::core {
 inline namespace on_host {
 
@@ -42,9 +42,9 @@ bool take_lines(std::byte *destination, const DataLine *lines, std::uint64_t byt
     });
 }
 
-/// Reduces `count` elements of all ranks, in their order: lines_of(r) are the lines of rank r, or null for this rank,
-/// whose elements are `own`. Calls came(line, first byte, bytes) after each line of the result. `destination` may equal
-/// `own`; both may have any alignment. False if `spin` ended a wait.
+/// Reduces `count` elements of all ranks, in the order of ranks. lines_of(r) are the lines of rank r, or null for this
+/// rank, whose elements are `own`. Calls came(line, first byte, bytes) after each line of the result. `destination` may
+/// equal `own`; both may have any alignment. False if `spin` ended a wait.
 template <class T, class LinesOf, class Came, class Spin>
 bool reduce_lines(std::byte *destination, const LinesOf &lines_of, const std::byte *own, int ranks, std::uint64_t count,
                   int op, std::uint64_t epoch, const Came &came, Spin &spin) {

@@ -11,15 +11,15 @@
 
 namespace baton::core {
 
-/// One send or recv of a host thread that has others to progress as well: the primitives that collectives/p2p is
-/// written with, as in kernel/message_engine.cuh, but waits only look. They return false where a kernel's would go on
-/// polling; the algorithm is then called again later.
+/// One send or recv of a host thread that has others to progress as well. It has the primitives that collectives/p2p is
+/// written with, as kernel/message_engine.cuh has, but its waits only look: they return false where a kernel's would go
+/// on polling, and the algorithm is called again later.
 class HostMessageEngine {
 public:
     using Remote = HostRemote;
 
-    /// `moves`: how often a message with this peer has been seen to get on, which all of the thread's count. A wait's
-    /// clock begins anew then: this message may have to wait for its turn, here or there.
+    /// `moves`: how often a message with this peer has been seen to get on; all of the thread's messages with it count
+    /// here. Each time, a wait's clock begins anew, since this message may have to wait for its turn, here or there.
     /// `has_no_sends`: the thread has nothing but recvs to progress.
     HostMessageEngine(const CommView &view, const HostReach &reach, const Arrival &mine, int peer, std::uint64_t number,
                       std::uint64_t &moves, bool has_no_sends)
@@ -41,10 +41,10 @@ public:
     OwnWords own_words() const { return view_.own_words(); }
     Arena arena(int peer) const { return view_.arena(peer); }
     Range share(std::uint64_t bytes, std::uint64_t /*granule*/) const { return {0, bytes}; }
-    /// Nothing more will happen: the communicator is broken.
+    /// True if the communicator is broken: nothing more will happen.
     bool failed() const { return failed_; }
-    /// What it waits for takes so long that the thread may sleep between polls. `waits`: that the thread polls in
-    /// turns.
+    /// Whether the current wait has lasted so long that the thread may sleep between polls. `waits`: how many the
+    /// thread polls in turns.
     bool waits_long(std::size_t waits) const { return wait_ && wait_->spin.is_long(waits); }
 
     bool wait_until_left(const std::uint64_t *word, std::uint64_t number) {
@@ -54,7 +54,7 @@ public:
         if (failed_) return false;
         return load_acquire(word) >= value ? came(wait_for, value) : not_yet(wait_for, value);
     }
-    /// The same, where each change of another word shows that the message gets on.
+    /// The same; each change of the word `moving` shows that the message gets on.
     bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for, const std::uint64_t *moving) {
         if (const std::uint64_t now = load_relaxed(moving); now != moved_to_) {
             moved_to_ = now;
@@ -62,9 +62,9 @@ public:
         }
         return wait_word(word, value, wait_for);
     }
-    /// The message does, by what this rank has done itself.
+    /// Counts that the message has got on, as by what this rank has done itself.
     void gets_on() { ++moves_; }
-    /// A slot is handed back so: with release, for its payloads are plain memory (memory_model.md).
+    /// Slots are handed back by this, too: with release, because their payloads are plain memory (memory_model.md).
     void post_word(std::uint64_t *word, std::uint64_t value) {
         if (!failed_) store_release(word, value);
     }
@@ -80,7 +80,8 @@ public:
         Arrival theirs;
         if (!load_arrival(line, number_, &theirs)) return not_yet(wait_for, number_);
         if (!(theirs.signature == mine_.signature)) return report(BATON_ERR_MISMATCH, theirs.signature);
-        // The one that it names: a receiver its recv buffer, a sender that is read from its send buffer.
+        // The buffer that the line names: a receiver's line its recv buffer, the line of a sender that is read from its
+        // send buffer.
         const BufferRef &named = theirs.recv.names_a_buffer() ? theirs.recv : theirs.send;
         if (buffer == nullptr) return came(wait_for, number_);
         *buffer = reach_.resolve(view_, peer_, named);
@@ -88,26 +89,26 @@ public:
         return gone ? report(BATON_ERR_INTERNAL, theirs.signature) : came(wait_for, number_);
     }
 
-    /// The recv buffer of a reply that may never come, if it is of the same signature: a receiver that has compared the
-    /// two finds what is wrong. It may have ended the message meanwhile: then the line may be half another message's,
-    /// the region gone, and the result is nonsense.
+    /// Finds the recv buffer that a reply names. False as long as there is none (it may never come), or if the
+    /// signatures differ: the receiver, which compares them, reports that. It may also have ended the message
+    /// meanwhile: then the line may be half another message's, the region gone, and the result is nonsense.
     bool find_reply(const ArrivalLine *line, Remote *buffer) const {
         Arrival theirs;
         if (failed_ || !load_arrival(line, number_, &theirs) || !(theirs.signature == mine_.signature)) return false;
         *buffer = reach_.resolve(view_, peer_, theirs.recv);
         return buffer->address != nullptr;
     }
-    /// False once the communicator is broken: who touches a peer's buffer asks before each piece, for the peer's call
-    /// may have ended with an error.
+    /// False once the communicator is broken. Asked before each piece that touches a peer's buffer, because the peer's
+    /// call may have ended with an error.
     bool may_go_on() {
         failed_ = failed_ || !may_begin(view_);
         return !failed_;
     }
-    /// Of a recv: whether the sender is asked to copy into its buffer, if it names that. Not where this rank sends too:
-    /// the other one has its own recvs to do then.
+    /// For a recv: whether the sender is asked to copy into this rank's buffer, which must be named for that. Not if
+    /// this rank sends too, because the other one then has its own recvs to do.
     bool sender_helps() const { return reach_.ranks_help && has_no_sends_ && mine_.recv.names_a_buffer(); }
-    /// Adds 1 to a word that both ranks count up, and that one of them has set before the header: what it was. Relaxed,
-    /// for a number is its taker's alone, and says nothing of any memory.
+    /// Adds 1 to a word that both ranks count up, and returns what it was. The sender has set it before the header.
+    /// Relaxed, because a number belongs to its taker alone, and says nothing of any memory.
     static std::uint64_t count_up(std::uint64_t *word) {
         return std::atomic_ref<std::uint64_t>(*word).fetch_add(1, std::memory_order_relaxed);
     }
@@ -143,19 +144,19 @@ public:
                    ? came(WaitFor::data, epoch)
                    : not_yet(WaitFor::data, epoch);
     }
-    /// One channel is the last.
+    /// The only channel is the last.
     bool last_channel(std::uint64_t * /*channels_done*/) const { return !failed_; }
     bool wait_parts(const SemaphoreWord *parts, std::uint64_t value) {
         return wait_word(&parts[0].value, value, WaitFor::data);
     }
 
 private:
-    /// The one channel's, from the slot's start on.
+    /// The only channel's, from the slot's start on.
     HostPackets packets_in(const Arena &arena, int from, int slot) const {
         return HostPackets::in(arena.eager_buffer(from, slot), view_.layout.message_packets);
     }
 
-    /// A wait that has not been satisfied: false, and the message fails when this very wait has lasted too long.
+    /// For a wait that is not satisfied. Returns false; the message fails if this very wait has lasted too long.
     bool not_yet(WaitFor wait_for, std::uint64_t value) {
         if (!is_under_way(wait_for, value)) {
             wait_.emplace(Wait{wait_for, value, moves_, Spin(view_, at(wait_for))});
@@ -166,7 +167,8 @@ private:
         if (!wait_->spin.keep_waiting()) failed_ = true;
         return false;
     }
-    /// A wait that has been satisfied: true, and a move if it was not so at once. What is asked again is none.
+    /// For a wait that is satisfied. Returns true, and counts a move if the wait was not satisfied at once. Asking
+    /// again counts none.
     bool came(WaitFor wait_for, std::uint64_t value) {
         if (is_under_way(wait_for, value)) {
             wait_.reset();

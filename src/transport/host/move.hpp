@@ -11,11 +11,11 @@
 #include "util/limits.hpp"
 
 /// The host twins of kernel/reduce_block.cuh, kernel/partial_move.cuh and kernel/packet_move.cuh: the same names and
-/// results, done by the calling thread alone. Only packets lie in memory in another way.
+/// results, done by the calling thread alone. Only packets are laid out differently.
 namespace baton::core {
 inline namespace on_host {
 
-/// Element i of a buffer of any alignment; a load that compilers vectorise.
+/// Element i of a buffer of any alignment, by a load that compilers vectorise.
 template <class T>
 inline T element_at(const std::byte *buffer, std::size_t i) {
     T element;
@@ -23,9 +23,9 @@ inline T element_at(const std::byte *buffer, std::size_t i) {
     return element;
 }
 
-/// The loops of a reduction, over elements and not over ranks, because that is what vectorises. They are functions so
-/// that __restrict can say what the types do not: one-byte elements may alias anything. The first two sources and the
-/// last step each have one of their own, which saves two passes over every block.
+/// The loops of a reduction. They go over elements, not over ranks, because that vectorises. They are functions so that
+/// __restrict can say what the types do not: one-byte elements may alias anything. The first two sources share a loop,
+/// and the last step has one of its own, which saves two passes over every block.
 template <class T>
 inline void start_block(Accumulator<T> *__restrict held, const std::byte *__restrict source, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) held[i] = Element<T>::load(element_at<T>(source, i));
@@ -56,7 +56,7 @@ inline void finish_block(std::byte *__restrict destination, const Accumulator<T>
 }
 
 /// Elements [at, at + size) of a part of a reduction: the sources join `partial` in the order of their indices, or
-/// begin where that is null. source_count >= 1.
+/// begin the reduction if it is null. REQUIRES: source_count >= 1.
 template <class T>
 void join_sources(Accumulator<T> *held, const Accumulator<T> *partial, const T *const *sources, int source_count,
                   std::size_t at, std::size_t size, int op) {
@@ -90,8 +90,8 @@ void accumulate_block(Accumulator<T> *destination, const Accumulator<T> *partial
     }
 }
 
-/// The last part of a reduction; `ranks` is what AVG divides by. `destination` may be equal to a source, but not
-/// overlap one otherwise.
+/// The last part of a reduction; AVG divides by `ranks`. `destination` may equal a source, but must not overlap one
+/// otherwise.
 template <class T>
 void complete_block(T *destination, const Accumulator<T> *partial, const T *const *sources, int source_count,
                     std::size_t count, int op, int ranks) {
@@ -111,23 +111,24 @@ void complete_block(T *destination, const Accumulator<T> *partial, const T *cons
     }
 }
 
-/// A reduction whole: element i of the sources, one of each rank and in the order of their indices.
+/// A whole reduction: element i of the sources, one of each rank, in the order of their indices.
 template <class T>
 void reduce_block(T *destination, const T *const *sources, int source_count, std::size_t count, int op) {
     complete_block<T>(destination, nullptr, sources, source_count, count, op, source_count);
 }
 
-/// Packets as the host lays them out in the memory of `Packet`s: the payloads side by side, so that they move as memcpy
-/// moves them, and in the place of the last host_packet_epochs Packets the epoch. No payload ever lies where it does,
-/// so none can be taken for it.
+/// Packets as the host lays them out in the memory of `Packet`s: the payloads lie side by side, so that memcpy moves
+/// them, and the epoch lies in the place of the last host_packet_epochs Packets. No payload is ever stored in the
+/// epoch's place, so none can be taken for it.
 ///
-/// One epoch covers all payloads of a call: stored with release behind them, loaded with acquire before they are. More
-/// of them would let the receiver begin earlier, but each is a line that the two processors' caches hand over: with one
-/// a KiB 8 KiB took up to twice as long (docs/experiments.md). So both sides must put and take the same bytes.
+/// One epoch covers all payloads of a call. The sender stores it with release after them; the receiver loads it with
+/// acquire before them. So both sides must put and take the same bytes. More epochs would let the receiver begin
+/// earlier, but each is a cache line that the two processors hand over: with one epoch per KiB, 8 KiB took up to twice
+/// as long (docs/experiments.md).
 struct HostPackets {
     std::byte *payloads = nullptr;
     std::uint64_t *epoch = nullptr;
-    std::uint64_t count = 0;  // of payloads that there is room for
+    std::uint64_t count = 0;  // payloads that there is room for
 
     /// In the memory of `capacity` Packets.
     static HostPackets in(Packet *memory, std::uint64_t capacity) {
@@ -145,8 +146,8 @@ bool wait_for_epoch(const std::uint64_t *word, std::uint64_t epoch, Spin &spin) 
     return true;
 }
 
-/// `bytes` from any address, as many as there are packets for: more would be stored over epochs. The packets must have
-/// been taken (or never put) before.
+/// Puts `bytes` from any address. REQUIRES: the packets have room for them, since more would be stored over the epoch;
+/// and they have been taken before, or never been put.
 inline void put_packets(const HostPackets &packets, const void *source, std::size_t bytes, std::uint64_t epoch) {
     assert(packets_for(bytes) <= packets.count);
     if (bytes == 0) return;
@@ -154,7 +155,7 @@ inline void put_packets(const HostPackets &packets, const void *source, std::siz
     store_release(packets.epoch, epoch);
 }
 
-/// Waits for the packets of `bytes` and writes their payload to any address. False if `spin` ended a wait.
+/// Waits for the packets of `bytes` and writes their payloads to any address. False if `spin` ended the wait.
 template <class Spin>
 bool take_packets(void *destination, const HostPackets &packets, std::size_t bytes, std::uint64_t epoch, Spin &spin) {
     if (bytes == 0) return true;
@@ -163,9 +164,9 @@ bool take_packets(void *destination, const HostPackets &packets, std::size_t byt
     return true;
 }
 
-/// Reduces `count` elements of all ranks, in their order: packets_of(r) are the packets of rank r, or nowhere for this
-/// rank, whose elements are `own`. `destination` may equal `own`; both may have any alignment. False if `spin` ended a
-/// wait.
+/// Reduces `count` elements of all ranks, in the order of ranks. packets_of(r) are the packets of rank r, or
+/// HostPackets{} for this rank, whose elements are `own`. `destination` may equal `own`; both may have any alignment.
+/// False if `spin` ended a wait.
 template <class T, class PacketsOf, class Spin>
 bool reduce_packets(T *destination, const PacketsOf &packets_of, const T *own, int ranks, std::size_t count, int op,
                     std::uint64_t epoch, Spin &spin) {

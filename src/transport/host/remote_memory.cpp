@@ -16,15 +16,16 @@
 namespace baton::core {
 namespace {
 
-// Linux moves at most 2 GiB - 4 KiB a call (MAX_RW_COUNT); pieces of 1 GiB stay well below.
+// Linux moves at most 2 GiB - 4 KiB per call (MAX_RW_COUNT); pieces of 1 GiB stay well below.
 constexpr std::uint64_t largest_piece = 1ULL << 30;
 
-/// Numbers of a process's threads. A process's own number is its first thread's, and the system copies by it only until
-/// that thread has left (as by pthread_exit in main()); any other's does as well.
+/// The numbers of a process's threads other than the first. A process's own number is its first thread's, and the
+/// system copies by it only until that thread has left (as by pthread_exit in main()). The number of any other thread
+/// works as well.
 class OtherThreads {
 public:
-    /// The next one, which may have left by now. 0 behind the last, with errno ESRCH, or where they cannot be looked
-    /// at, with the reason.
+    /// Returns the next number, whose thread may have left by now. Returns 0 after the last, with errno ESRCH, or if
+    /// the threads cannot be listed, with the reason in errno.
     std::int32_t next_of(std::int32_t process) {
         if (!folder_) {
             char path[32];
@@ -37,7 +38,7 @@ public:
             }
         }
         while (const dirent *entry = folder_ ? ::readdir(folder_.get()) : nullptr) {
-            std::int32_t thread = 0;  // what "." and ".." leave
+            std::int32_t thread = 0;  // stays 0 for "." and ".."
             std::from_chars(entry->d_name, entry->d_name + std::strlen(entry->d_name), thread);
             if (thread != 0 && thread != process) return thread;
         }

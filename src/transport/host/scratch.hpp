@@ -6,18 +6,18 @@
 
 namespace baton::core {
 
-/// Where a HostEngine reads blocks of memory that is not mapped, and makes what goes there. A communicator's operations
-/// come one after the other, and share it. Its pages take no memory until they are written.
+/// Buffers of a HostEngine for memory that is not mapped: what it has read from there, and results that go there. A
+/// communicator's operations run one after the other and share them. Pages take no memory until they are written.
 class HostScratch {
 public:
-    /// For operations with `sources` of them at most.
+    /// For operations with at most `sources` sources.
     explicit HostScratch(int sources)
         : block_bytes_(std::clamp(in_cache / static_cast<std::size_t>(sources) / page * page, least, most)),
           sources_(std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(sources) * block_bytes_)),
           result_(std::make_unique_for_overwrite<std::byte[]>(block_bytes_ * sizeof(float))) {}
 
-    /// Of the elements of one source that are combined at once: few enough for all of them to stay in the cache, many
-    /// enough to make little of a system call for each source (docs/experiments.md).
+    /// Bytes of one source that are combined at once: few enough for those of all sources to stay in the cache, many
+    /// enough to make a system call for each source cheap (docs/experiments.md).
     std::size_t block_bytes() const { return block_bytes_; }
     std::byte *source(std::size_t index) const { return sources_.get() + index * block_bytes_; }
     std::byte *result() const { return result_.get(); }

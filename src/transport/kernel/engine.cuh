@@ -10,7 +10,7 @@
 
 namespace baton::core {
 
-/// What the threads of a block share about their operation.
+/// What the threads of a block share of their operation.
 struct KernelShared {
     std::byte *send_of[max_ranks];
     std::byte *recv_of[max_ranks];
@@ -22,7 +22,7 @@ struct KernelShared {
 /// The engine of one block. Every method is called by all threads of the block together. See transport.hpp.
 ///
 /// Visibility inside the block: one thread polls with acquire (arrivals relaxed: docs/memory_model.md), then a barrier
-/// (agree()) hands what it saw to the others; a signal is a barrier, then a release store, which is cumulative over the
+/// (agree()) hands what it saw to the others. A signal is a barrier, then a release store, which is cumulative over the
 /// block's stores before it.
 class KernelEngine : public LineBlock {
 public:
@@ -41,8 +41,8 @@ public:
         return agree();
     }
 
-    /// Joins the operation that another kernel of this stream, or the other block of the channel, begins, and that is
-    /// not finished.
+    /// Joins an operation that is not finished, and that another kernel of this stream, or the channel's other block,
+    /// begins.
     __device__ bool attach(const Arrival &mine) {
         take_epoch(mine);
         return agree();
@@ -56,7 +56,7 @@ public:
         for_each_peer([&](int peer) { meet(peer, finds(peer)); });
         return agree();
     }
-    /// By the last warp alone, while the others go on; finish() tells the result.
+    /// Done by the last warp alone, while the others go on; finish() has the result.
     __device__ void verify_arrivals() {
         const int lane = static_cast<int>(threadIdx.x) - static_cast<int>(all_but_last_warp());
         if (lane < 0 || failed_) return;
@@ -77,7 +77,7 @@ public:
     __device__ void copy_from(std::byte *destination, Remote source, std::uint64_t bytes) {
         copy(destination, source, bytes);
     }
-    /// A small block at once, while arrivals fly; a large one beside the first copy of the same length.
+    /// Copies a small block at once, while arrivals fly, and a large one beside the next copy of the same length.
     __device__ void copy_own(std::byte *destination, const std::byte *source, std::uint64_t bytes) {
         constexpr std::uint64_t at_once = 16384;
         if (bytes <= at_once) return copy(destination, source, bytes);
@@ -154,8 +154,8 @@ public:
     }
     __device__ Remote early_of(int rank) const { return view_.arena(rank).early(epoch_, channel_); }
 
-    /// One thread, which stores the epoch first: a kernel that is not Baton's and does not wait for this one may come
-    /// and go after it, and the next one of Baton's would wait for that alone.
+    /// One thread stores the epoch, and then lets the next kernel be launched. In that order: a kernel that is not
+    /// Baton's and does not wait for this one may run after it, and Baton's next one would wait for that kernel alone.
     __device__ bool finish() {
         agree();
         if (threadIdx.x == 0) {
@@ -215,7 +215,7 @@ private:
         if (!failed_) failed_ = !wait_until(view_, at(wait_for, peer), word, value);
     }
 
-    /// One thread: waits for the peer's arrival and looks its buffers up, if it finds them.
+    /// Done by one thread: waits for the peer's arrival, and if `finds` looks its buffers up.
     __device__ void meet(int peer, bool finds) {
         Arrival theirs;
         if (!wait_for_line(view_, at(WaitFor::arrival, peer), view_.own().arrival(epoch_, channel_, peer), &theirs)) {
@@ -246,7 +246,7 @@ private:
         const std::byte *source = nullptr;
         std::uint64_t bytes = 0;
     };
-    OwnCopy own_;  // to be done beside another
+    OwnCopy own_;  // to be done beside another copy
 };
 
 /// The engine of algorithms whose blocks reduce long parts at once.

@@ -4,10 +4,11 @@
 
 namespace baton::core {
 
-/// The engine of half a channel, for algorithms that push step by step, or in lines from rank to rank: two blocks share
+/// The engine of half a channel, for algorithms that push step by step, or in lines from rank to rank. Two blocks share
 /// a channel's epoch and arrivals, and each has half of the channel's part. Before a block signals, its stores have to
-/// arrive; blocks on twice as many multiprocessors keep the links busy meanwhile (docs/experiments.md). It offers what
-/// has words for each half: the second block's signals, and what it has taken of lines, go in the words of credits.
+/// arrive; blocks on twice as many multiprocessors keep the links busy meanwhile (docs/experiments.md). It offers only
+/// what has words for each half. The second block uses the words of credits for its signals, and for what it has taken
+/// of lines.
 class HalfEngine : KernelEngine {
 public:
     using KernelEngine::await_all;
@@ -37,8 +38,8 @@ public:
     }
     __device__ bool wait(int peer, std::uint64_t step) { return poll_one(peer, words_, step, WaitFor::done); }
 
-    /// The second block to come here stores the epoch: the other one may not have read it when the first ends. A block
-    /// has used the epoch before its last barrier, so that load is over when it counts itself.
+    /// The second block to come here stores the epoch, because when the first ends the other may not have read it yet.
+    /// A block has used the epoch before its last barrier, so that load is over when the block counts itself.
     __device__ bool finish() {
         agree();
         if (threadIdx.x == 0) {

@@ -9,7 +9,7 @@
 
 namespace baton::core {
 
-// From cuda/check.hpp, which nvcc cannot afford to parse: it brings fmt.
+// From cuda/check.hpp, which brings fmt: nvcc takes too long to parse that.
 [[noreturn]] void fail_cuda(cudaError_t error, const std::string &what);
 
 namespace {
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(block_threads)
     __shared__ KernelShared shared;
     KernelEngine engine(view, shared, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     if (actions.begin) {
-        // What the copies need of addresses the hosts have looked up.
+        // No buffers to find: the hosts have looked up the addresses that the copies need.
         if (!engine.begin(mine) || !engine.await_all([](int) { return false; })) return;
     } else if (!engine.attach(mine)) {
         return;
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(block_threads)
     reduce_kernel(const __grid_constant__ CommView view, std::byte *destination,
                   const __grid_constant__ ReduceSources sources, std::uint64_t count, int op) {
     wait_for_kernel_before();
-    // What was to come may not have: the result stays untouched.
+    // The sources may not have come: the result stays untouched.
     if (told_to_give_up(view, abort_word(view, 0))) return;
     const int ranks = view.size;
     const std::uint64_t bytes = count * sizeof(T);

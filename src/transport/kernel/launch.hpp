@@ -9,13 +9,13 @@
 
 namespace baton::core {
 
-/// Threads of most kernels' blocks, two of which fit a multiprocessor with 128 registers a thread.
+/// Threads of most kernels' blocks. Two such blocks fit a multiprocessor, with 128 registers for each thread.
 inline constexpr int block_threads = 256;
 /// Threads of a block where many messages run side by side.
 inline constexpr int group_block_threads = 64;
 
 /// What a synchronisation kernel does, in this order. It stands for the engine methods of the same names
-/// (transport.hpp) where data is moved by something else than the kernel: between begin and finish lie copies of the
+/// (transport.hpp) where something other than the kernel moves the data: between begin and finish lie copies of the
 /// same stream.
 struct SyncActions {
     bool begin = false;              // tell the peers and wait for all of them
@@ -27,12 +27,13 @@ struct SyncActions {
     bool finish = false;
 };
 
-/// CUDA's memory synchronisation domain of a kernel: its fences, its releases to peers and its end wait for the stores
-/// of its domain that are under way on this GPU, and so do those of the application's kernels. `of_stream`: the
-/// stream's, as of the application's kernels there, if it has set nothing else the domain Default. `remote`: another
-/// one, so that the application's kernels do not wait for a large operation's stores over the links. Such a launch
-/// takes 0.1 to 0.2 us more (docs/experiments.md). What a signal tells a peer of must be in its own domain, or of
-/// kernels that have ended.
+/// A kernel's memory synchronisation domain in CUDA. A kernel's fences, its releases to peers and its end wait for all
+/// stores of its domain that are under way on this GPU; this goes for the application's kernels, too.
+///   - `of_stream`: the domain of the stream, and so of the application's kernels there. It is Default unless the
+///     application has set another.
+///   - `remote`: another domain, so that the application's kernels do not wait for a large operation's stores over the
+///     links. Such a launch takes 0.1 to 0.2 us more (docs/experiments.md).
+/// The stores that a signal speaks of must be of its own domain, or of kernels that have ended.
 enum class SyncDomain {
     of_stream,
     remote
@@ -44,7 +45,7 @@ const void *kernel_address(Kernel *kernel) {
     return reinterpret_cast<const void *>(kernel);
 }
 
-/// Launches return after enqueueing and throw BATON_ERR_CUDA.
+/// The launch functions return after enqueueing, and throw BATON_ERR_CUDA.
 void launch(const void *kernel, int blocks, int threads, void **arguments, SyncDomain domain, cudaStream_t stream,
             const char *name);
 void launch_sync(const CommView &view, const Arrival &mine, const SyncActions &actions, int channels,
@@ -57,21 +58,22 @@ void launch_wait_signal(const CommView &view, int window, int source, std::uint6
 struct ReduceSources {
     const std::byte *at[max_ranks] = {};
 };
-/// The blocks of launch_reduce() take tiles of so many bytes in turns. Where each has one part of its own, what copy
-/// engines do beside them takes longer (docs/experiments.md).
+/// The blocks of launch_reduce() take tiles of this many bytes in turns. If each had one part of its own, what copy
+/// engines do beside them would take longer (docs/experiments.md).
 inline constexpr std::uint64_t reduce_tile = 65536;
-/// Combines `sources` (addresses of this process, one per rank, in rank order) into `destination`; does nothing on a
-/// communicator that is broken when the stream gets there.
+/// Combines `sources` (addresses of this process, one per rank, in rank order) into `destination`. Does nothing if the
+/// communicator is broken when the stream gets there.
 void launch_reduce(const CommView &view, std::byte *destination, const ReduceSources &sources, std::uint64_t count,
                    baton_type type, baton_op op, int blocks, cudaStream_t stream);
 
-/// Proof that stores and loads reach every peer. First call, verify = false: writes `value` + rank into the credit
-/// words of channel 0 at every peer. Second, after all ranks have done the first: sets bits of *unreached
-/// (device-visible) for the peers whose words are not there, here or as read from the peers.
+/// Tests that stores and loads reach every peer. The first call, verify = false, writes `value` + rank into this rank's
+/// credit words of channel 0, at every rank. The second, after all ranks have made the first, sets the bit of
+/// *unreached (device-visible) of each rank whose word is missing here, or missing when read from that rank's own
+/// arena.
 void launch_probe(const CommView &view, std::uint64_t value, bool verify, std::uint64_t *unreached,
                   cudaStream_t stream);
 
-/// Every kernel of this layer: loading them at creation keeps a lazy load from waiting for a kernel that spins.
+/// Every kernel of this layer. Loading them at creation keeps a lazy load from waiting for a kernel that spins.
 std::vector<const void *> transport_kernels();
 
 }  // namespace baton::core

@@ -6,7 +6,7 @@
 
 namespace baton::core {
 
-/// A block's lines (sync/data_line.hpp): as its packets, but eight threads store or load one together. See
+/// A block's lines (sync/data_line.hpp): like its packets, but eight threads store or load a line together. See
 /// transport.hpp.
 class LineBlock : public PacketBlock {
 public:
@@ -26,13 +26,13 @@ public:
         const auto load = [&] {
             if (!runs.more()) return;
             part = part_of(runs.part());
-            // A part may be shorter than the longest; of an empty one there may be nothing to read.
+            // A part may be shorter than the longest. If it is empty, there may be nothing to read.
             if (part.bytes > 0) load_run(words, part.from, Run(runs.run(), part.bytes), unaligned);
         };
         load();
         take_epoch(mine);
         post_arrivals(mine);
-        // Threads may have been told at different loads: a warp stores lines together or not at all.
+        // Threads may have been told to give up by different loads, but a warp stores lines together or not at all.
         const bool told = __any_sync(full_mask, failed_);
         while (!told && runs.more()) {
             const Run run(runs.run(), part.bytes);
@@ -58,7 +58,7 @@ public:
     __device__ void relay_lines(int from, std::byte *to, std::uint64_t bytes) {
         if (failed_) return;
         Spin spin(view_, at(WaitFor::data, from));
-        // The others in the order of peer_at(), without `from`.
+        // The other peers in the order of peer_at(), without `from`.
         const int step_of_from = (from - view_.rank + view_.size) % view_.size;
         const auto destination = [&](int index) {
             const int step = index + 1 < step_of_from ? index + 1 : index + 2;
@@ -83,7 +83,7 @@ public:
 protected:
     using Words = std::uint64_t *(Arena::*)(int, int) const;
 
-    /// By one of so many blocks of the channel, each through its part of the ring, with words of its own.
+    /// pass_lines() by one of the `blocks` of a channel. Each has its own part of the ring, and its own words.
     __device__ void pass_lines_by(const LinePass &pass, Words words, unsigned block, unsigned blocks) {
         if (failed_) return;
         LineRing ring;
@@ -97,14 +97,14 @@ protected:
             ring.next = ring_of(view_.arena(pass.after));
             ring.next_taken = (view_.own().*words)(channel_, pass.after);
         }
-        // Who has not come may be another one than the neighbour, who waits for it, too.
+        // The rank that has not come need not be the neighbour: that may be waiting for it, too.
         const auto data_spin = [&] { return Spin(view_, at(WaitFor::data, any_peer)); };
         const auto room_spin = [&] { return Spin(view_, at(WaitFor::credit, any_peer)); };
         if (!core::pass_lines(pass, ring, epoch_, all_but_last_warp(), data_spin, room_spin)) failed_ = true;
     }
 
 private:
-    /// The result goes on to so many peers.
+    /// The result also goes to the next `peers` peers, in the order of peer_at().
     template <class T>
     __device__ void combine_lines(std::byte *destination, const std::byte *own, std::uint64_t count, int op, int peers,
                                   std::uint64_t behind) {

@@ -11,20 +11,20 @@
 /// (line_run.cuh).
 ///
 /// All threads of a one-dimensional block of whole warps call with the same arguments. A call that waits answers for
-/// the calling warp only: the block's answer is agree() of it (block.cuh). Taking is for the first `takers` threads,
-/// whole warps, so that the others may do something else meanwhile.
+/// the calling warp only; agree() (block.cuh) makes that the block's answer. Only the first `takers` threads, whole
+/// warps, take lines, so that the others may do something else meanwhile.
 namespace baton::core {
 inline namespace on_device {
 
-/// Lines that a thread has under way at once: enough to hide a flight.
+/// How many lines a thread has under way at once: enough to hide a flight.
 inline constexpr int lines_at_once = 4;
 
-/// The first lines of a part that a thread sends, to be held while something else is waited for.
+/// Loads the first lines of a part that a thread sends, to be held while it waits for something else.
 __device__ inline void load_ahead(LineWords (&words)[lines_at_once], const std::byte *from, std::uint64_t bytes) {
     const LineRuns<lines_at_once> runs(1, bytes, blockDim.x);
     if (runs.more()) load_run(words, from, LineRun<lines_at_once>(runs.run(), bytes), is_unaligned(from, bytes));
 }
-/// Sends a part, whose first lines load_ahead() has loaded, to lines at `to`.
+/// Sends a part to the lines at `to`. REQUIRES: load_ahead() has loaded its first lines.
 __device__ inline void put_lines(DataLine *to, LineWords (&words)[lines_at_once], const std::byte *from,
                                  std::uint64_t bytes, std::uint64_t epoch) {
     const bool unaligned = is_unaligned(from, bytes);
@@ -55,8 +55,8 @@ __device__ inline bool relay_lines(const DataLine *from, std::byte *to, std::uin
     return true;
 }
 
-/// Waits for the lines of several parts (transport.hpp, LinePart) and writes them to their places; lines_of(peer) is
-/// where a peer puts them.
+/// Waits for the lines of several parts (transport.hpp, LinePart) and writes them to their places. lines_of(peer) is
+/// where a peer puts its lines.
 template <class PartOf, class LinesOf, class Spin>
 __device__ inline bool take_lines(int parts, std::uint64_t most_bytes, const PartOf &part_of, const LinesOf &lines_of,
                                   std::uint64_t epoch, unsigned takers, Spin &spin) {
@@ -74,8 +74,8 @@ __device__ inline bool take_lines(int parts, std::uint64_t most_bytes, const Par
     return true;
 }
 
-/// What a reduction by lines is given. The result's lines go on to destination_of(0) ... destination_of(destinations -
-/// 1), with their epoch.
+/// The arguments of a reduction by lines. The result's lines go on, with their epoch, to destination_of(0) ...
+/// destination_of(destinations - 1).
 template <class LinesOf, class DestinationOf>
 struct LineReduction {
     std::byte *destination;
@@ -89,7 +89,8 @@ struct LineReduction {
     const DestinationOf &destination_of;
 };
 
-/// Runs of so many lines by each thread, combined in the order of ranks; the lines of `batch` ranks are polled at once.
+/// Reduces in runs with `lines` lines for each thread, in the order of ranks. The lines of `batch` ranks are polled at
+/// once.
 template <class T, int batch, int lines, class Reduction, class Spin>
 __device__ inline bool reduce_runs(const Reduction &all, std::uint64_t epoch, unsigned takers, Spin &spin) {
     for (LineRuns<lines> runs(1, all.bytes, takers); runs.more(); runs.advance()) {
@@ -139,7 +140,7 @@ __device__ inline bool reduce_lines(std::byte *destination, const LinesOf &lines
     const bool unaligned = is_unaligned(destination, bytes) || is_unaligned(own, bytes);
     const LineReduction<LinesOf, DestinationOf> all{destination, lines_of,  own,          bytes,         ranks,
                                                     op,          unaligned, destinations, destination_of};
-    // About as many lines under way in each case.
+    // About the same number of lines is under way in each case.
     return ranks <= 2   ? reduce_runs<T, 2, 3>(all, epoch, takers, spin)
            : ranks <= 4 ? reduce_runs<T, 4, 2>(all, epoch, takers, spin)
                         : reduce_runs<T, 8, 1>(all, epoch, takers, spin);

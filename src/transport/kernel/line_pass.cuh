@@ -9,8 +9,8 @@
 namespace baton::core {
 inline namespace on_device {
 
-/// Where the lines of a block lie that go from rank to rank, and the words that say how many runs of them have been
-/// taken, a word for each warp. Null where there is no rank before, or after.
+/// Where a block's lines lie that go from rank to rank, and the words, one for each warp, that say how many runs of
+/// them have been taken. Pointers are null if there is no rank before, or after.
 struct LineRing {
     const DataLine *own = nullptr;
     DataLine *next = nullptr;
@@ -19,8 +19,8 @@ struct LineRing {
     unsigned lines = 0;                         // lines_of_run at least
 };
 
-/// The runs of a ring that each warp passes lines through: `places` of them, of which it says so many at a time that
-/// they are taken.
+/// How the warps share a ring. Each passes lines through `places` runs of it, and tells after every `places_told` of
+/// them that they are taken.
 struct RingShare {
     unsigned warps;
     unsigned places;
@@ -36,25 +36,26 @@ struct RingShare {
     }
 };
 
-/// Waits until the rank after has a place for run `step` of the warp's. `room`: the runs of the operation that it is
-/// known to have had places for. False if the wait has ended.
+/// Waits until the rank after has a place for the warp's run `step`. `room`: how many of the warp's runs it is known to
+/// have had places for so far. False if the wait was ended.
 template <class RoomSpin>
 __device__ inline bool wait_for_room(const std::uint64_t *taken_words, unsigned places, std::uint64_t epoch,
                                      unsigned step, unsigned &room, const RoomSpin &room_spin) {
     auto spin = room_spin();
     for (;;) {
         const std::uint64_t taken = load_before_writes(taken_words);
-        // What an operation before has left there says nothing of this one.
+        // A value that an earlier operation has left there says nothing of this one.
         if (taken >> step_bits == epoch) room = step_of(taken) + places;
-        // Threads may have been told at different loads: a warp stores lines together or not at all.
+        // Threads may have loaded different values, but a warp stores lines together or not at all.
         if (__all_sync(full_mask, step < room)) return true;
         if (__any_sync(full_mask, !spin())) return false;
     }
 }
 
-/// See transport.hpp. Each warp passes every n-th run by itself, of n warps, through its own part of the ring: nothing
-/// makes it wait for another. What has been taken is told half a ring at a time: a word costs the link as much as a
-/// quarter of a line. False if a wait has ended, for the calling warp. data_spin(), room_spin(): for a wait each.
+/// See transport.hpp. Each of n warps passes every n-th run by itself, through its own part of the ring, and never
+/// waits for another warp. It reports what it has taken half its part at a time, since a word costs the link as much as
+/// a quarter of a line. False, for the calling warp, if a wait was ended. data_spin() and room_spin() each make a Spin
+/// for one wait.
 template <class DataSpin, class RoomSpin>
 __device__ inline bool pass_lines(const LinePass &pass, const LineRing &ring, std::uint64_t epoch, unsigned takers,
                                   const DataSpin &data_spin, const RoomSpin &room_spin) {
@@ -92,7 +93,7 @@ __device__ inline bool pass_lines(const LinePass &pass, const LineRing &ring, st
         }
         if (keeps) store_run(pass.to + at, run, words[0], unaligned);
         ++step;
-        // All threads' loads are over: poll_lines() has asked them what they have loaded.
+        // All threads' loads are over: poll_lines() has voted on what they have loaded.
         if (takes && step % share.places_told == 0 && threadIdx.x % warp_threads == 0)
             store_after_reads(ring.taken + warp, step_value(epoch, step));
         if (++place == share.places) {

@@ -7,12 +7,14 @@
 #include "transport/kernel/warp.cuh"
 #include "transport/kernel/word.cuh"
 
-/// What a warp does with lines that carry their own flag (sync/data_line.hpp): four of them with an instruction, a
-/// thread 16 bytes. A line is whole only where its eight threads store it, or load it, in one instruction, so no thread
-/// may have parted from its warp there: what differs between the threads of a warp is a predicate of one instruction
-/// (the functions with `when`), and what is a branch is decided by a vote. The assembler may make a small branch of a
-/// predicate again; it closes that before the next instruction. `__syncwarp()` would not do: threads that have parted
-/// meet there, and part again. trap_unless_converged() checks it.
+/// What a warp does with lines that carry their own flag (sync/data_line.hpp). One instruction moves four lines, and a
+/// thread 16 bytes. A line is whole only if its eight threads store it, or load it, in one instruction, so no thread
+/// may have diverged from its warp there:
+///   - What differs between the threads of a warp is a predicate of one instruction (the functions with `when`), and
+///     every branch is decided by a vote. The assembler may turn a predicate into a small branch again, but it closes
+///     that before the next instruction.
+///   - `__syncwarp()` would not do: threads that have diverged meet there, and diverge again.
+///   - trap_unless_converged() checks it.
 ///
 /// All threads of a one-dimensional block of whole warps call with the same arguments.
 namespace baton::core {
@@ -23,22 +25,23 @@ inline constexpr unsigned line_threads = 8;
 __device__ inline unsigned place_in_line() { return threadIdx.x % line_threads; }
 __device__ inline bool ends_line() { return place_in_line() == line_threads - 1; }
 
-/// A parted warp would tear lines without a trace.
+/// A diverged warp would tear lines without a trace.
 __device__ inline void trap_unless_converged() {
     if (__activemask() != full_mask) __trap();
 }
 
-/// This thread's part of a line. The eight threads agree on `when`, so what the assembler may part by it are lines.
+/// Stores this thread's part of a line. The eight threads of a line agree on `when`: if the assembler makes a branch of
+/// it, that separates only whole lines.
 __device__ inline void store_line_words(DataLine *line, const LineWords &words, bool when) {
     store_line_part(line->data + place_in_line() * sizeof(LineWords), words, when);
 }
 
-/// Zeros if not `when`, so that no epoch is seen.
+/// Loads this thread's part of a line: zeros if not `when`, so that no epoch is seen.
 __device__ inline LineWords load_line_words(const DataLine *line, bool when) {
     return load_line_part(line->data + place_in_line() * sizeof(LineWords), when);
 }
 
-/// The first `bytes` of a thread's 16, piece by piece. Not inlined: rare, and long.
+/// Loads the first `bytes` of a thread's 16, piece by piece. Not inlined: rare, and long.
 template <class Piece>
 __device__ __noinline__ LineWords load_pieces(const std::byte *at, int bytes) {
     LineWords words{0, 0};
@@ -56,11 +59,11 @@ __device__ __noinline__ void store_pieces(std::byte *at, LineWords words, int by
         store_when(reinterpret_cast<Piece *>(at + i), (i < 8 ? words.low : words.high) >> (i % 8 * 8), i < bytes);
 }
 
-/// Whether a line's words are not whole aligned words of what lies there. Where they are not for one part of an
-/// operation, all parts are moved as unaligned ones.
+/// Whether this memory does not consist of whole aligned words, as lines do. If that is so for one part of an
+/// operation, all its parts are moved as unaligned ones.
 __device__ inline bool is_unaligned(const void *at, std::uint64_t bytes) { return (address_of(at) | bytes) % 8 != 0; }
 
-/// True on all threads if unaligned(index) is for one index of [0, count).
+/// True on all threads if unaligned(index) is true for any index of [0, count).
 template <class Unaligned>
 __device__ inline bool any_unaligned(int count, const Unaligned &unaligned) {
     bool found = false;
@@ -71,8 +74,8 @@ __device__ inline bool any_unaligned(int count, const Unaligned &unaligned) {
     return __any_sync(full_mask, found);
 }
 
-/// A run of lines of a part, which a warp moves together: of so many lines by each thread, four apart, a thread has 16
-/// bytes. The part is what a channel's lines hold at most, so 32 bits will do.
+/// A run of lines of a part, which a warp moves together. A thread has 16 bytes in each of `lines` lines, which lie
+/// four apart. A part is at most what a channel's lines hold, so 32 bits will do.
 template <int lines>
 struct LineRun {
     static constexpr unsigned lines_apart = warp_threads / line_threads;
@@ -85,18 +88,18 @@ struct LineRun {
           bytes_left(static_cast<int>(bytes) - static_cast<int>(at)),
           whole((run + 1) * all_lines * DataLine::payload <= bytes) {}
 
-    /// Whether the part has the k-th line of this thread: the same for the eight threads of a line.
+    /// Whether the part has this thread's k-th line. The same for the eight threads of a line.
     __device__ bool exists(int k) const {
         return bytes_left + static_cast<int>(place_in_line() * sizeof(LineWords)) - k * bytes_apart > 0;
     }
 
-    unsigned line;   // the first one of this thread
-    unsigned at;     // where its bytes of that line are in the part
+    unsigned line;   // this thread's first line
+    unsigned at;     // where the thread's bytes of that line are in the part
     int bytes_left;  // from there to the part's end
     bool whole;      // all lines are full: the same for the warp
 };
 
-/// Unaligned parts are moved in pieces: halves of words where these fit all threads of the warp, or bytes.
+/// Unaligned parts are moved in pieces: halves of words if these fit all threads of the warp, else bytes.
 __device__ inline bool in_halves(const std::byte *at, int bytes) {
     return __all_sync(full_mask,
                       bytes <= 0 || (static_cast<unsigned>(address_of(at)) | static_cast<unsigned>(bytes)) % 4 == 0);
@@ -106,13 +109,13 @@ __device__ inline int bytes_of_thread(int bytes_left) {
     return bytes_left < most ? bytes_left : most;
 }
 
-/// The first bytes, `bytes_left` at most, of a thread's part of a line at `at`; behind them zeros.
+/// Loads a thread's part of a line from `at`, `bytes_left` bytes at most; the rest is zero.
 __device__ __noinline__ inline LineWords load_unaligned(const std::byte *at, int bytes_left) {
     const int bytes = bytes_of_thread(bytes_left);
     return in_halves(at, bytes) ? load_pieces<std::uint32_t>(at, bytes) : load_pieces<std::uint8_t>(at, bytes);
 }
-/// Not inlined where words are aligned either: the compiler would see that what is not stored of one line is not of the
-/// next, and part the warp by it.
+/// Not inlined, even for aligned words: the compiler would see that a thread that stores nothing of one line stores
+/// nothing of the next either, and diverge the warp by that.
 __device__ __noinline__ inline void store_rest(std::byte *at, LineWords words, int bytes_left, bool unaligned) {
     const int bytes = bytes_of_thread(bytes_left);
     if (unaligned)
@@ -123,13 +126,13 @@ __device__ __noinline__ inline void store_rest(std::byte *at, LineWords words, i
     store_when(place + 1, words.high, bytes > 8);
 }
 
-/// A run's words out of the part's memory, and into it. All threads agree on `unaligned`.
+/// load_run() and store_run() move a run's words from the part's memory, and to it. All threads agree on `unaligned`.
 template <int lines>
 __device__ inline void load_run(LineWords (&words)[lines], const std::byte *part, const LineRun<lines> &run,
                                 bool unaligned) {
     const std::byte *const at = part + run.at;
     if (run.whole && !unaligned) {
-        const std::byte *const high = ends_line() ? at : at + 8;  // the last thread's is not used
+        const std::byte *const high = ends_line() ? at : at + 8;  // the last thread of a line does not use it
 #pragma unroll
         for (int k = 0; k < lines; ++k) {
             words[k] = {load_word(reinterpret_cast<const std::uint64_t *>(at + k * run.bytes_apart)),
@@ -144,8 +147,9 @@ __device__ inline void load_run(LineWords (&words)[lines], const std::byte *part
         if (unaligned) {
             words[k] = load_unaligned(from, bytes);
         } else {
-            // Not called: a function returns when its loads have come, and these are to be under way together. What is
-            // not there is loaded from where the part begins, for predicates would part the warp (store_rest()).
+            // Not in a function: that would return when its loads have come, and these are to be under way together.
+            // Words that are not there are loaded from the part's beginning, since predicates would diverge the warp
+            // (store_rest()).
             const std::byte *const low = bytes > 0 ? from : part;
             const std::byte *const high = bytes > 8 && !ends_line() ? from + 8 : part;
             words[k] = {load_word_or_other(reinterpret_cast<const std::uint64_t *>(low), bytes > 0),
@@ -171,13 +175,13 @@ __device__ inline void store_run(std::byte *part, const LineRun<lines> &run, con
         store_rest(at + k * run.bytes_apart, words[k], run.bytes_left - k * run.bytes_apart, unaligned);
 }
 
-/// Gives the words of a run's lines the epoch that they are to carry.
+/// Puts the epoch that a run's lines are to carry into their words.
 template <int lines>
 __device__ inline void stamp(LineWords (&words)[lines], std::uint64_t epoch) {
 #pragma unroll
     for (int k = 0; k < lines; ++k) words[k].high = ends_line() ? epoch : words[k].high;
 }
-/// A run's lines into a peer's memory, where its part's lines begin at `to`.
+/// Stores a run's lines into a peer's memory, where the lines of its part begin at `to`.
 template <int lines>
 __device__ inline void store_lines(DataLine *to, const LineRun<lines> &run, const LineWords (&words)[lines]) {
     trap_unless_converged();
@@ -185,8 +189,8 @@ __device__ inline void store_lines(DataLine *to, const LineRun<lines> &run, cons
     for (int k = 0; k < lines; ++k) store_line_words(to + run.line + k * run.lines_apart, words[k], run.exists(k));
 }
 
-/// Waits until a run's lines carry `epoch` in each of the `sources` where they begin, and holds them then; a null
-/// source has none. False if `spin` ended the wait. All are loaded before one of them is looked at.
+/// Waits until a run's lines carry `epoch` in all `sources`, and holds them then. from[s] is where a source's lines
+/// begin; a null one has none. False if `spin` ended the wait. All lines are loaded before any is looked at.
 template <int sources, int lines, class Spin>
 __device__ inline bool poll_lines(const DataLine *const (&from)[sources], const LineRun<lines> &run,
                                   LineWords (&held)[sources][lines], std::uint64_t epoch, Spin &spin) {
@@ -211,8 +215,8 @@ __device__ inline bool poll_lines(const DataLine *const (&from)[sources], const 
     }
 }
 
-/// The runs of several parts, of so many bytes at most each, spread over the first `threads` threads of a block: one
-/// part after the other, each would cost a flight to memory of its own.
+/// The runs of several parts, each of at most `most_bytes`, spread over the first `threads` threads of a block: one
+/// part after the other, each would cost its own flight to memory.
 template <int lines>
 class LineRuns {
 public:
@@ -233,7 +237,7 @@ private:
     unsigned next_;
     unsigned stride_;
     unsigned all_;
-    unsigned runs_;  // of a part; what divides is not 0
+    unsigned runs_;  // of a part; at least 1, since it divides
 };
 
 }  // namespace on_device

@@ -16,9 +16,9 @@ struct MessageShared {
 };
 
 /// One block's part of one send or recv: the primitives that collectives/p2p is written with. All threads of the block
-/// call every method together; thread 0 polls and posts, as KernelEngine's threads do. Before anything but
-/// load_ahead(), the block opens the message: the number follows from words that are loaded together with the first
-/// data.
+/// call every method together; thread 0 polls and posts, as KernelEngine's threads do. The block calls open() before
+/// anything but load_ahead() and load_lines_ahead(): the message's number follows from words that are loaded together
+/// with the first data.
 class KernelMessageEngine {
 public:
     using Remote = std::byte *;
@@ -45,7 +45,7 @@ public:
         }
     }
 
-    /// Takes the first words of what put() will send, while the number is on its way.
+    /// Loads the first words of what put() will send, while the number is on its way.
     __device__ void load_ahead(const std::byte *source, std::uint64_t bytes) {
 #pragma unroll
         for (int k = 0; k < words_ahead; ++k) {
@@ -56,8 +56,8 @@ public:
     __device__ void load_lines_ahead(const std::byte *source, std::uint64_t bytes) {
         core::load_ahead(lines_ahead_, source, bytes);
     }
-    /// The number of the message: `shared_.counted` of its pair came before this launch, and it is the `number`-th in
-    /// the launch.
+    /// Returns the number of the message. shared_.counted of its pair came before this launch, in which it is the
+    /// `number`-th.
     __device__ std::uint64_t open(std::uint64_t number) {
         if (threadIdx.x == 0) take_count();
         if (threadIdx.x < message_slots) shared_.left[threadIdx.x] = left_;
@@ -66,7 +66,7 @@ public:
         number_ = shared_.counted + number;
         return number_;
     }
-    /// The same message, another part of it.
+    /// Turns to another part of the same message.
     __device__ void take_part(int channel) { channel_ = channel; }
 
     __device__ int rank() const { return view_.rank; }
@@ -80,14 +80,14 @@ public:
         return split(bytes, granule, channels_, channel_);
     }
 
-    /// True once message `number` of the pair, of which `word` tells, has left its slot. What leaves a slot orders
-    /// nothing (post_words()): that it was seen at the start is as good, and needs no barrier. REQUIRES: nothing that
-    /// threads do apart, check_line(), is under way.
+    /// True once message `number` of the pair has left its slot, which `word` tells. The word orders nothing
+    /// (post_words()), so having seen it at the kernel's start is as good, and needs no barrier. REQUIRES: no
+    /// check_line(), which a thread does apart, is under way.
     __device__ bool wait_until_left(const std::uint64_t *word, std::uint64_t number) {
         if (shared_.left[(number - 1) % message_slots] >= number) return !failed_;
         return wait_word(word, number, WaitFor::consumed);
     }
-    /// True once a word that the peer (or this rank) raises has reached `value`.
+    /// True once `word`, which the peer or this rank raises, has reached `value`.
     __device__ bool wait_word(const std::uint64_t *word, std::uint64_t value, WaitFor wait_for) {
         if (threadIdx.x == 0 && !failed_) failed_ = !wait_until(view_, at(wait_for), word, value);
         return agree();
@@ -96,11 +96,11 @@ public:
     __device__ void post_word(std::uint64_t *word, std::uint64_t value) {
         if (agree() && threadIdx.x == 0) store_release(word, value);
     }
-    /// The same for a word of this rank and one of the peer's, after what the block has read. That needs no fence: what
-    /// is read here carries the message's number and has been compared with it, so nothing that is stored because of
-    /// these words can be taken for it; or it has been stored elsewhere since, which waits for the loads. What the
-    /// block has stored is not covered, and what it has read must have been agreed on. Once the peer sees its word, a
-    /// later message of the same launch may raise this rank's before this block does: it only grows.
+    /// The same for a word of this rank and one of the peer, but only after what the block has read: what it has stored
+    /// is not covered. That needs no fence. What is read here either carries the message's number and has been compared
+    /// with it, so nothing that is stored because of these words can be taken for it; or it has been stored elsewhere
+    /// since, which waits for the loads. REQUIRES: the block has agreed on what it has read. Once the peer sees its
+    /// word, a later message of the same launch may raise this rank's before this block does: it only grows.
     __device__ void post_words(std::uint64_t *own, std::uint64_t *peers, std::uint64_t value) {
         if (failed_ || threadIdx.x != 0) return;
         store_after_reads(peers, value);
@@ -111,8 +111,8 @@ public:
             store_arrival_word(line, mine_, static_cast<int>(threadIdx.x), number_);
         }
     }
-    /// Waits for the peer's line of this message (its header or its reply), compares signatures, and gives the buffer
-    /// it names.
+    /// Waits for the peer's line of this message (its header or its reply), compares signatures, and returns the buffer
+    /// that the line names in *buffer, unless `buffer` is null.
     __device__ bool compare_line(const ArrivalLine *line, WaitFor wait_for, Remote *buffer) {
         if (threadIdx.x == 0 && !failed_) read_line(line, wait_for);
         agree();
@@ -120,8 +120,8 @@ public:
         return !failed_;
     }
 
-    /// Compares a header's signature only, by a thread of the last warp while the others go on: a method that gathers
-    /// the block tells the result.
+    /// Compares only a header's signature. A thread of the last warp does it while the others go on; the next method
+    /// with a barrier has the result.
     __device__ bool check_line(const ArrivalLine *line) {
         if (threadIdx.x == blockDim.x - 1 && !failed_) read_line(line, WaitFor::header);
         return true;
@@ -133,7 +133,8 @@ public:
     __device__ void copy_from(std::byte *destination, const Remote &source, std::uint64_t bytes) {
         copy(destination, source, bytes);
     }
-    /// Into the peer's slot for this rank, from packet `place` on; load_ahead() has loaded the first words.
+    /// Puts packets into the peer's slot for this rank, from packet `place` on. REQUIRES: load_ahead() has loaded the
+    /// first words.
     __device__ void put(int slot, std::uint64_t place, const std::byte *source, std::uint64_t bytes,
                         std::uint64_t epoch) {
         if (failed_) return;
@@ -147,11 +148,11 @@ public:
         if (sent >= packets_for(bytes)) return;
         put_packets(destination + sent, source + sent * packet_payload, bytes - sent * packet_payload, epoch);
     }
-    /// Out of this rank's slot for the peer.
+    /// Takes packets out of this rank's slot for the peer.
     __device__ bool take(std::byte *destination, int slot, std::uint64_t place, std::uint64_t bytes,
                          std::uint64_t epoch) {
         const Packet *const source = view_.own().eager_buffer(peer_, slot) + place;
-        // The last warp is in check_line(), if there are warps to spare.
+        // The last warp is left to check_line(), if there are warps to spare.
         const bool all = channel_ != 0 || blockDim.x <= 2 * warp_threads;
         const unsigned takers = all ? blockDim.x : all_but_last_warp();
         Spin spin(view_, at(WaitFor::data));
@@ -159,7 +160,7 @@ public:
         return agree();
     }
 
-    /// The same in lines, whose first ones load_lines_ahead() has loaded, and which are in a line buffer.
+    /// The same in lines, to a line buffer. REQUIRES: load_lines_ahead() has loaded the first ones.
     __device__ void put_lines(int buffer, std::uint64_t place, const std::byte *source, std::uint64_t bytes,
                               std::uint64_t epoch) {
         if (failed_) return;
@@ -167,7 +168,7 @@ public:
     }
     __device__ bool take_lines(std::byte *destination, int buffer, std::uint64_t place, std::uint64_t bytes,
                                std::uint64_t epoch) {
-        // The last warp is in check_line(), and a warp that has parted can take no lines.
+        // The last warp is in check_line(), and a diverged warp cannot take lines.
         const unsigned takers = channel_ != 0 ? blockDim.x : all_but_last_warp();
         const auto part = [&](int) { return LinePart{.peer = peer_, .bytes = bytes, .to = destination}; };
         const auto lines_of = [&](int peer) { return view_.own().eager_lines(peer, buffer) + place; };
@@ -176,15 +177,16 @@ public:
         return agree();
     }
 
-    /// True for the last of this rank's channels to come here, on the thread that posts; `channels_done` counts them,
-    /// and begins anew with the last. It orders reads only, as post_words() does.
+    /// True on the thread that posts, for the last of this rank's channels to come here. `channels_done` counts them;
+    /// the last one sets it back to 0. It orders reads only, as post_words() does.
     __device__ bool last_channel(std::uint64_t *channels_done) {
         if (!agree() || threadIdx.x != 0) return false;
         const auto last = static_cast<unsigned>(channels_ - 1);
         return last == 0 || atomicInc(reinterpret_cast<unsigned *>(channels_done), last) == last;
     }
 
-    /// For this channel and all after it: what the stream has done before is there for a receiver that sees its word.
+    /// Raises the words of this channel and of all after it: what the stream has done before is visible to a receiver
+    /// that sees its word.
     __device__ void post_parts(SemaphoreWord *parts, std::uint64_t value) {
         if (failed_) return;
         for (int part = channel_ + static_cast<int>(threadIdx.x); part < channels_;
@@ -192,13 +194,13 @@ public:
             store_release(&parts[part].value, value);
         }
     }
-    /// What a peer's line named is not what it was taken for.
+    /// Gives up, because the buffer that a peer's line names is not the expected one.
     __device__ void refuse() {
         if (threadIdx.x == 0) give_up_on_line();
         failed_ = true;
     }
 
-    /// True once all channels of the sender have raised their word to `value`; a thread polls for each.
+    /// True once all channels of the sender have raised their words to `value`. A thread polls for each.
     __device__ bool wait_parts(const SemaphoreWord *parts, std::uint64_t value) {
         for (int part = static_cast<int>(threadIdx.x); part < channels_; part += static_cast<int>(blockDim.x)) {
             if (!failed_) failed_ = !wait_until(view_, at(WaitFor::data), &parts[part].value, value);
@@ -210,8 +212,8 @@ private:
     __device__ static unsigned long long *count_word(MessageCount *count) {
         return reinterpret_cast<unsigned long long *>(&count->word);
     }
-    /// The reader that comes last raises the count by the launch's messages, for the launch after, and takes the
-    /// readers out of it. Nobody reads in between: launches of a communicator follow each other.
+    /// The last reader raises the count by the launch's messages, for the next launch, and takes the readers out of it.
+    /// Nobody reads in between, since launches of a communicator follow each other.
     __device__ void take_count() {
         constexpr std::uint64_t readers = (std::uint64_t{1} << MessageCount::reader_bits) - 1;
         shared_.counted = counted_ >> MessageCount::reader_bits;
@@ -242,7 +244,7 @@ private:
         return {peer_, channel_, number_, wait_for, mine_.signature};
     }
 
-    /// It names memory that it cannot name.
+    /// The line names memory that it must not name.
     __device__ void give_up_on_line() {
         give_up(view_, BATON_ERR_INTERNAL, at(WaitFor::header));
         failed_ = true;
@@ -253,14 +255,14 @@ private:
     const Arrival &mine_;
     const CountUse count_use_;
     unsigned long long *count_;
-    unsigned long long counted_ = 0;  // of thread 0: the count's word as it was before this block
-    std::uint64_t abort_ = 0;         // of thread 0: as it was at the start
+    unsigned long long counted_ = 0;  // of thread 0: the count's word before this block added itself
+    std::uint64_t abort_ = 0;         // of thread 0: the abort word at the start
     std::uint64_t left_ = 0;          // of slot threadIdx.x
-    std::uint64_t number_ = 0;        // from open() on
+    std::uint64_t number_ = 0;        // of the message, from open() on
     int peer_;
     int channel_;
     int channels_;
-    bool failed_ = false;  // this thread, until agree()
+    bool failed_ = false;  // of this thread only, until agree()
     static constexpr int words_ahead = 2;
     std::uint64_t ahead_[words_ahead];
     LineWords lines_ahead_[lines_at_once];

@@ -5,15 +5,14 @@
 
 #include "transport/kernel/shifted_words.cuh"
 
-/// Copying by one block. All threads of a one-dimensional block call with the same arguments; nobody waits inside, so
-/// the caller puts its barriers around. The results of one thread's stores are published by the caller's release.
-/// Pointers may have any alignment, be local or of a peer; sizes may exceed 4 GiB. Why loads and stores look as they do
-/// is written in ptx.cuh.
+/// Copying by one block. All threads of a one-dimensional block call with the same arguments. Nobody waits inside:
+/// barriers, and the release that publishes the threads' stores, are the caller's. Pointers may have any alignment, and
+/// be local or a peer's; sizes may exceed 4 GiB. ptx.cuh says why loads and stores look as they do.
 namespace baton::core {
 inline namespace on_device {
 
-/// A block's share of a range of 16-byte words between a head and a tail that are not aligned: sizes in units of
-/// `unit` bytes, for pointers that agree modulo 16.
+/// A range divided into 16-byte words and, around them, a head and a tail that are not aligned. Sizes are in units of
+/// `unit` bytes. For pointers that agree modulo 16.
 struct AlignedPart {
     std::size_t head;   // units before the first aligned word
     std::size_t words;  // aligned words
@@ -27,9 +26,9 @@ __device__ inline AlignedPart aligned_part(const void *pointer, std::size_t coun
     return {head, words, words * (16 / unit)};
 }
 
-/// That of a destination whose sources lie differently (ShiftedWords): without its first and its last word, for which
-/// words would be loaded that begin before a source or end behind it, and from a line of 128 bytes of `lined` on, so
-/// that a warp touches no more lines there than it must: of the destination or a source, as a rule the peer's.
+/// aligned_part() of a destination whose sources lie differently (ShiftedWords). Leaves out the first and the last
+/// word, since loads for these would begin before a source or end behind it. Begins at a 128-byte line of `lined`,
+/// which is the destination or a source, as a rule the peer's: a warp then touches no more lines there than it must.
 __device__ inline AlignedPart inner_part(const void *destination, std::size_t count, std::size_t unit,
                                          const void *lined) {
     constexpr std::size_t words_of_line = 8;
@@ -48,8 +47,8 @@ __device__ inline std::uintptr_t address_difference(const Pointer *pointers, int
     return difference;
 }
 
-/// Up to `unroll` words from word `base` on, a block's width apart: all loads are under way before the first store.
-/// `whole`: none of them lies behind `words`.
+/// Copies up to `unroll` words from word `base` on, a block's width apart. All loads are under way before the first
+/// store. `whole`: none of them lies behind `words`.
 template <int unroll, bool whole>
 __device__ inline void copy_round(uint4 *to, const uint4 *from, std::size_t base, std::size_t words) {
     const std::size_t stride = blockDim.x;
@@ -64,7 +63,7 @@ __device__ inline void copy_round(uint4 *to, const uint4 *from, std::size_t base
     }
 }
 
-/// Words [0, words) from source + offset to destination + offset (in bytes).
+/// Copies words [0, words) from source + offset to destination + offset (in bytes).
 __device__ inline void copy_words(void *destination, const void *source, std::size_t offset, std::size_t words) {
     constexpr int unroll = 8;
     auto *const to = reinterpret_cast<uint4 *>(static_cast<char *>(destination) + offset);
@@ -77,7 +76,7 @@ __device__ inline void copy_words(void *destination, const void *source, std::si
     if (base < words) copy_round<unroll, false>(to, from, base, words);
 }
 
-/// The bytes before and after the words.
+/// Copies the bytes before and after the words.
 __device__ inline void copy_edges(void *destination, const void *source, const AlignedPart &aligned,
                                   std::size_t bytes) {
     for (std::size_t i = threadIdx.x; i < bytes - aligned.body; i += blockDim.x) {
@@ -98,7 +97,7 @@ __device__ inline void copy_shifted_round(uint4 *to, const char *from, const War
     }
 }
 
-/// Where source and destination do not agree modulo 16. Not inlined: rare, and loops of its own.
+/// copy_block() where source and destination do not agree modulo 16. Not inlined: rare, and it has loops of its own.
 __device__ __noinline__ inline void copy_shifted(void *destination, const void *source, std::size_t bytes) {
     constexpr int unroll = 8;
     const AlignedPart aligned = inner_part(destination, bytes, 1, destination);
@@ -110,7 +109,7 @@ __device__ __noinline__ inline void copy_shifted(void *destination, const void *
     copy_edges(destination, source, aligned, bytes);
 }
 
-/// Copies `bytes`. Source and destination do not overlap, unless they are equal.
+/// Copies `bytes`. Source and destination must not overlap, unless they are equal.
 __device__ inline void copy_block(void *destination, const void *source, std::size_t bytes) {
     if (bytes == 0) return;
     const std::uintptr_t difference = address_of(destination) ^ address_of(source);
@@ -120,7 +119,8 @@ __device__ inline void copy_block(void *destination, const void *source, std::si
     copy_edges(destination, source, aligned, bytes);
 }
 
-/// Words [0, words) of two copies, side by side: all loads of both are under way before the first store.
+/// Copies words [0, words) of two copies side by side. All loads of a round, of both, are under way before its first
+/// store.
 template <int unroll>
 __device__ inline void copy_words_of_two(void *const (&destinations)[2], const void *const (&sources)[2],
                                          std::size_t offset, std::size_t words) {
@@ -146,12 +146,12 @@ __device__ inline void copy_words_of_two(void *const (&destinations)[2], const v
     }
 }
 
-/// copy_block() for operations that copy at several places.
+/// copy_block(), not inlined, for operations that copy at several places.
 __device__ __noinline__ inline void copy_by_call(void *destination, const void *source, std::size_t bytes) {
     copy_block(destination, source, bytes);
 }
 
-/// Two copies of `bytes` each, which flow together: one to a peer leaves the memory idle that one within this GPU
+/// Two copies of `bytes` each, which flow together: a copy to a peer leaves idle the memory that one within this GPU
 /// needs. The sources may be the same; nothing else may overlap.
 __device__ __noinline__ inline void copy_two(void *destination_0, const void *source_0, void *destination_1,
                                              const void *source_1, std::size_t bytes) {

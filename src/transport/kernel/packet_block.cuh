@@ -5,8 +5,8 @@
 
 namespace baton::core {
 
-/// A block's packets (sync/packet.hpp): sent as the operation begins, polled for by all threads but the last warp's.
-/// See transport.hpp.
+/// A block's packets (sync/packet.hpp): sent as the operation begins, and polled for by all threads but the last
+/// warp's. See transport.hpp.
 class PacketBlock : public KernelBlock {
 public:
     using KernelBlock::KernelBlock;
@@ -54,7 +54,8 @@ public:
 private:
     __device__ Packet *packets_at(int peer) const { return view_.arena(peer).packets(epoch_, channel_, view_.rank); }
 
-    /// `all` packets, so many for each peer; `at_once` of them loaded by a thread before it stores them.
+    /// Sends `all` packets: `packets` for each peer and, unless `own` is null, for this rank. A thread loads `at_once`
+    /// of them before it stores them.
     template <int at_once>
     __device__ void post_with_packets(const Arrival &mine, const std::byte *source, std::uint64_t stride,
                                       std::uint64_t bytes, std::byte *own, unsigned packets, unsigned all) {

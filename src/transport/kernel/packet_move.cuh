@@ -8,9 +8,9 @@
 #include "transport/kernel/word.cuh"
 
 /// Data that carries its own flags (sync/packet.hpp), sent and taken by one block. All threads of a one-dimensional
-/// block call with the same arguments. A call that waits answers for the calling thread only: the block's answer is
-/// agree() of it (block.cuh), and a thread that gave up leaves its part of the destination unwritten. Taking is for the
-/// first `takers` threads, so that a warp may do something else meanwhile.
+/// block call with the same arguments. A call that waits answers for the calling thread only; agree() (block.cuh) makes
+/// that the block's answer. A thread that gave up leaves its part of the destination unwritten. Only the first `takers`
+/// threads take packets, so that a warp may do something else meanwhile.
 namespace baton::core {
 inline namespace on_device {
 
@@ -20,8 +20,8 @@ __device__ inline std::size_t payload_bytes(std::size_t index, std::size_t bytes
     return left < packet_payload ? left : packet_payload;
 }
 
-/// Packs `bytes` from any address into packets. The last payload is filled up with zeros. The destination's packets
-/// must have been taken (or never sent) before.
+/// Packs `bytes` from any address into packets. The last payload is filled up with zeros. REQUIRES: the destination's
+/// packets have been taken before, or never been sent.
 __device__ inline void put_packets(Packet *destination, const void *source, std::size_t bytes, std::uint64_t epoch) {
     constexpr int unroll = 4;
     const auto *from = static_cast<const char *>(source);
@@ -41,10 +41,10 @@ __device__ inline void put_packets(Packet *destination, const void *source, std:
     }
 }
 
-/// Waits until the packets at where[0..count-1] carry `epoch` and takes their payloads; a null entry is skipped and its
-/// payload left alone. A round of polls issues all loads that are still missing before it looks at one of them, so that
-/// packets which are there cost one flight together. `spin` is asked after every round that missed something; false
-/// ends the wait, and then payloads must not be used.
+/// Waits until the packets at where[0..count-1] carry `epoch`, and takes their payloads. A null entry is skipped and
+/// its payload left alone. Each round of polls issues the loads of all packets that are still missing before it looks
+/// at any of them, so that packets which are there cost one flight together. `spin` is asked after every round that
+/// missed something; if it returns false the wait ends, and the payloads must not be used.
 template <int count, class Spin>
 __device__ inline bool poll_packets(const Packet *const (&where)[count], std::uint64_t (&payload)[count],
                                     std::uint64_t epoch, Spin &spin) {
@@ -70,12 +70,12 @@ __device__ inline bool poll_packets(const Packet *const (&where)[count], std::ui
     }
 }
 
-/// How many packets one thread polls at once where there are many: enough to hide a flight, few enough for registers.
+/// How many packets a thread polls at once if there are many: enough to hide a flight, few enough for registers.
 inline constexpr int packet_batch = 8;
 
-/// Word `index` of a reduction: polls the packets of all ranks, of which packets_of(rank) is the first, or null for
-/// this rank, whose word is `own`; combines in the order of ranks, `batch` of them polled at once. False if a wait was
-/// ended by `spin`.
+/// Word `index` of a reduction: polls the packets of all ranks, `batch` of them at once, and combines them in the order
+/// of ranks. packets_of(rank) is a rank's first packet, or null for this rank, whose word is `own`. False if `spin`
+/// ended a wait.
 template <class T, int batch, class PacketsOf, class Spin>
 __device__ inline bool reduce_packet_word(const PacketsOf &packets_of, int ranks, std::size_t index, std::uint64_t own,
                                           int op, std::uint64_t epoch, Spin &spin, std::uint64_t &result) {
@@ -105,7 +105,7 @@ __device__ inline bool reduce_packet_word(const PacketsOf &packets_of, int ranks
     return true;
 }
 
-/// Packets base, base + takers, ... of `all`, so many of each part, `at_once` of them by a thread.
+/// Takes packets base, base + takers, ... of `all`; each part has `packets` of them, and a thread takes `at_once`.
 template <int at_once, class PacketsOf, class AddressOf, class Spin>
 __device__ inline bool take_round(unsigned base, unsigned takers, unsigned all, unsigned packets,
                                   const PacketsOf &packets_of, const AddressOf &address_of_part, std::size_t bytes,
@@ -131,10 +131,10 @@ __device__ inline bool take_round(unsigned base, unsigned takers, unsigned all, 
     return true;
 }
 
-/// Waits for the packets of `bytes` from each of `peers` senders and writes their payloads to any address: part k comes
-/// by packets_of(k) and goes to address_of_part(k). False if `spin` ended a wait. All parts together are spread over
-/// the threads: one after the other, each would cost a flight to memory of its own. Where a thread has one packet at
-/// most it runs short code: instructions are a good part of a small operation's time.
+/// Waits for the packets of `bytes` from each of `peers` senders and writes their payloads to any address. Part k comes
+/// in packets_of(k) and goes to address_of_part(k). False if `spin` ended a wait. All parts together are spread over
+/// the threads: one after the other, each part would cost its own flight to memory. Threads with at most one packet run
+/// short code, because instructions are a good part of a small operation's time.
 template <class PacketsOf, class AddressOf, class Spin>
 __device__ inline bool take_packets_from_each(int peers, const PacketsOf &packets_of, const AddressOf &address_of_part,
                                               std::size_t bytes, std::uint64_t epoch, unsigned takers, Spin &spin) {
@@ -151,7 +151,7 @@ __device__ inline bool take_packets_from_each(int peers, const PacketsOf &packet
     return true;
 }
 
-/// The same from one sender.
+/// The same for one sender.
 template <class Spin>
 __device__ inline bool take_packets(void *destination, const Packet *source, std::size_t bytes, std::uint64_t epoch,
                                     unsigned takers, Spin &spin) {
@@ -161,9 +161,9 @@ __device__ inline bool take_packets(void *destination, const Packet *source, std
         spin);
 }
 
-/// Reduces `count` elements of all ranks, in their order: packets_of(r) are the packets of rank r, or null for this
-/// rank, whose elements are `own`. `destination` may equal `own`; both may have any alignment. A thread polls the
-/// packets of all ranks for one word together, so that they cost one flight, and adds in registers.
+/// Reduces `count` elements of all ranks, in the order of ranks. packets_of(r) are the packets of rank r, or null for
+/// this rank, whose elements are `own`. `destination` may equal `own`; both may have any alignment. A thread polls the
+/// packets of a word together, packet_batch at most, so that they cost one flight, and combines in registers.
 template <class T, class PacketsOf, class Spin>
 __device__ inline bool reduce_packets(T *destination, const PacketsOf &packets_of, const T *own, int ranks,
                                       std::size_t count, int op, std::uint64_t epoch, unsigned takers, Spin &spin) {

@@ -2,15 +2,15 @@
 
 #include "transport/kernel/reduce_block.cuh"
 
-/// Parts of reductions by one block: sources join accumulators that another rank has begun, and end as accumulators or
-/// as elements. Called as what is in move.cuh.
+/// Parts of reductions by one block: sources join accumulators that another rank has begun, and the result is
+/// accumulators or elements. Called like the functions of move.cuh.
 ///
-/// A thread works on 16 bytes of elements and the 16 to 64 bytes of their accumulators. Accumulators are aligned; where
-/// the elements are not, to 16 bytes, it works on single ones: neighbours' loads still share their lines.
+/// A thread works on 16 bytes of elements and the 16 to 64 bytes of their accumulators. Accumulators are aligned. If
+/// the elements are not aligned to 16 bytes, a thread works on single ones: neighbours' loads still share their lines.
 namespace baton::core {
 inline namespace on_device {
 
-/// The accumulators of Word's elements in memory.
+/// The accumulators of a Word's elements, as they lie in memory.
 template <class T, class Word>
 struct HeldLanes {
     using Unit =
@@ -31,7 +31,7 @@ struct HeldLanes {
     }
 };
 
-/// Where a part ends.
+/// Where the result of a part goes.
 template <class T>
 struct ToAccumulators {
     Accumulator<T> *destination;
@@ -57,7 +57,7 @@ struct ToElements {
     __device__ std::uintptr_t misalignment() const { return address_difference(destinations, count, nullptr); }
 };
 
-/// Words [0, words) of the elements from `first` on; `unroll` of them under way together.
+/// Joins words [0, words) of the elements from `first` on; a thread has `unroll` of them under way together.
 template <class T, class Word, int unroll, class End>
 __device__ inline void join_words(const End &end, const Accumulator<T> *partial, const T *const *sources,
                                   int source_count, std::size_t first, std::size_t words, int op) {
@@ -99,7 +99,7 @@ template <class T, class End>
 __device__ inline void join_sources(const End &end, const Accumulator<T> *partial, const T *const *sources,
                                     int source_count, std::size_t count, int op) {
     constexpr std::size_t per_word = 16 / sizeof(T);
-    // As many bytes of accumulators under way, whatever their width.
+    // The same number of bytes of accumulators is under way for every T.
     constexpr int unroll = 4 * sizeof(T) / sizeof(Accumulator<T>);
     const std::uintptr_t misalignment = end.misalignment() | address_difference(sources, source_count, nullptr);
     const std::size_t words = misalignment % 16 == 0 ? count / per_word : 0;
@@ -115,8 +115,8 @@ __device__ inline void accumulate_block(Accumulator<T> *destination, const Accum
     join_sources<T>(ToAccumulators<T>{destination}, partial, sources, source_count, count, op);
 }
 
-/// The last part of a reduction, into element i of every destination; `ranks` is what AVG divides by. A destination may
-/// be equal to a source, but not overlap one otherwise.
+/// The last part of a reduction, into element i of every destination; AVG divides by `ranks`. A destination may equal a
+/// source, but must not overlap one otherwise.
 template <class T>
 __device__ inline void complete_block(T *const *destinations, int destination_count, const Accumulator<T> *partial,
                                       const T *const *sources, int source_count, std::size_t count, int op, int ranks) {

@@ -5,16 +5,17 @@
 #include "sync/arena.hpp"
 #include "transport/kernel/warp.cuh"
 
-/// What a thread of a kernel does in one instruction that C++ has no word for. The tests have a file of this name that
-/// does the same by threads of the host (tests/emulation).
+/// Single instructions of a kernel's thread that C++ has no words for. The tests have a file of this name that does the
+/// same with threads of the host (tests/emulation).
 ///
-/// Loads are `ld.global.cg` in volatile asm with a memory clobber, for three reasons. Peers write this memory while the
-/// kernel runs, so the read-only path (ld.global.nc), which the compiler would choose by itself for const __restrict__
-/// pointers, is wrong. What makes the data of a peer visible is the acquire of the wait before and the block barrier
-/// after it, which the compiler must not move loads across: hence volatile and the clobber. And a line that L1 kept
-/// from an earlier use of the same staging is of no value: .cg reads from L2, the point where writes of peers arrive;
-/// data that is read once has nothing to gain from L1. Stores are plain weak ones, local or to a peer: the release that
-/// follows them orders them.
+/// Loads are `ld.global.cg` in volatile asm with a memory clobber:
+///  - Peers write this memory while the kernel runs, so the read-only path (ld.global.nc), which the compiler would
+///    choose by itself for const __restrict__ pointers, is wrong.
+///  - The acquire of a wait and the block barrier after it make a peer's data visible. The compiler must not move loads
+///    across them: hence volatile and the clobber.
+///  - A line that L1 has kept from an earlier use of the same staging is stale. .cg reads from L2, where peers' writes
+///    arrive. Data that is read once has nothing to gain from L1.
+/// Stores are plain weak ones, local or to a peer: the release that follows orders them.
 namespace baton::core {
 inline namespace on_device {
 
@@ -31,8 +32,8 @@ __device__ inline std::uint64_t load_word(const std::uint64_t *at) {
     asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
     return word;
 }
-/// A word that is dropped where it is not `used`: others may be writing it then. It is loaded all the same, without a
-/// branch; the stand-in of tests/emulation, which finds data races, does not touch it.
+/// Loads a word that is dropped if not `used`: others may be writing it then. It is loaded all the same, without a
+/// branch. The stand-in of tests/emulation, which finds data races, does not touch an unused word.
 __device__ inline std::uint64_t load_word_or_other(const std::uint64_t *at, bool /*used*/) { return load_word(at); }
 __device__ inline std::uint32_t load_word(const std::uint32_t *at) {
     std::uint32_t word;
@@ -68,14 +69,15 @@ __device__ inline void store_word(std::uint8_t *at, std::uint8_t word) {
     asm volatile("st.global.u8 [%0], %1;" ::"l"(at), "r"(static_cast<std::uint32_t>(word)) : "memory");
 }
 
-/// What the next thread of the warp gives, the first one's in the last thread. All of the warp call it together.
+/// Returns what the next thread of the warp gives; in the last thread, what the first gives. All threads of the warp
+/// call it together.
 __device__ inline uint4 word_of_next_thread(const uint4 &given) {
     const int next = static_cast<int>((threadIdx.x + 1) % warp_threads);
     return {__shfl_sync(full_mask, given.x, next), __shfl_sync(full_mask, given.y, next),
             __shfl_sync(full_mask, given.z, next), __shfl_sync(full_mask, given.w, next)};
 }
 
-// Does nothing if not `when`: a load gives zero then.
+// These do nothing if not `when`; a load then returns zero.
 __device__ inline std::uint32_t load_when(const std::uint32_t *at, bool when) {
     std::uint32_t word;
     asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; mov.b32 %0, 0; @p ld.global.cg.u32 %0, [%1];}"
@@ -108,13 +110,13 @@ __device__ inline void store_when(std::uint8_t *at, std::uint64_t word, bool whe
                  : "memory");
 }
 
-/// What a thread holds of a line. The high word of the last of the eight threads is the epoch.
+/// What a thread holds of a line. In the last of a line's eight threads the high word is the epoch.
 struct alignas(16) LineWords {
     std::uint64_t low;
     std::uint64_t high;
 };
 
-/// Its part of a line (sync/data_line.hpp): all threads of the warp call it together.
+/// Stores this thread's part of a line (sync/data_line.hpp). All threads of the warp call it together.
 __device__ inline void store_line_part(std::byte *at, const LineWords &words, bool when) {
     asm volatile(
         "{\n\t"
@@ -127,7 +129,7 @@ __device__ inline void store_line_part(std::byte *at, const LineWords &words, bo
         "l"(words.low), "l"(words.high), "r"(static_cast<unsigned>(when))
         : "memory");
 }
-/// The same; zeros if not `when`.
+/// Loads this thread's part likewise; zeros if not `when`.
 __device__ inline LineWords load_line_part(const std::byte *at, bool when) {
     LineWords words;
     asm volatile(
@@ -147,7 +149,7 @@ __device__ inline LineWords load_line_part(const std::byte *at, bool when) {
     return words;
 }
 
-/// What lies there now: two words, not one of 16 bytes, since peers may store one of them meanwhile.
+/// What lies there now. It is loaded as two words, not as one of 16 bytes, since peers may store one of them meanwhile.
 __device__ inline ChannelStart load_start(const ChannelStart *at) {
     ChannelStart start;
     asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
@@ -157,10 +159,11 @@ __device__ inline ChannelStart load_start(const ChannelStart *at) {
     return start;
 }
 
-/// What the block has read before a barrier, or the warp before a vote on it, has been read when the peer sees this
-/// word. Of what it has stored nothing is said: that would take a release. docs/memory_model.md argues why this does.
+/// Stores a word that hands memory back. Once the peer sees it, the reads that the block made before a barrier, or the
+/// warp before a vote on what it read, are over. The word says nothing of stores: that would take a release.
+/// docs/memory_model.md argues why this suffices.
 __device__ inline void store_after_reads(std::uint64_t *word, std::uint64_t value) { store_relaxed(word, value); }
-/// Such a word: what was read before it was stored may be written now.
+/// Loads such a word: what was read before it was stored may now be written.
 __device__ inline std::uint64_t load_before_writes(const std::uint64_t *word) { return load_relaxed(word); }
 
 }  // namespace on_device

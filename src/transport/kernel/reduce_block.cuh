@@ -6,17 +6,17 @@
 #include "transport/element/lanes.hpp"
 #include "transport/kernel/move.cuh"
 
-/// Reducing by one block, called as what is in move.cuh. Some names here and in partial_move.cuh and packet_move.cuh
-/// are those of host/move.hpp too: inline namespaces keep them apart for the linker of a program that has both, and for
-/// a file that includes both.
+/// Reducing by one block, called like the functions of move.cuh. host/move.hpp has some of the names here and in
+/// partial_move.cuh and packet_move.cuh, too. Inline namespaces keep them apart for the linker of a program that has
+/// both, and for a file that includes both.
 namespace baton::core {
 inline namespace on_device {
 
-/// Sources that a thread loads before it adds, where their number is not known to the compiler.
+/// How many sources a thread loads before it combines them, if their number is not known to the compiler.
 inline constexpr int reduce_batch = 8;
 
-/// From so many words of each of 4 sources on, more are loaded at once: long parts take 1 to 2 % less then, short ones
-/// up to 8 % longer (docs/experiments.md).
+/// From this many words on, with 4 sources, more words of each are loaded at once: long parts take 1 to 2 % less time
+/// then, short ones would take up to 8 % more (docs/experiments.md).
 inline constexpr std::size_t long_words = 12288;
 
 inline constexpr int any_op = -1;
@@ -27,8 +27,8 @@ struct Round {
     uint4 words[unroll][sources_known];
 };
 
-/// The words of 16 bytes that a block reduces, [0, words) from element `first` on, for a number of sources that is
-/// known to the compiler.
+/// The 16-byte words that a block reduces, [0, words) from element `first` on, if the compiler knows the number of
+/// sources.
 template <class T, int sources_known, int unroll>
 class ReducedWords {
 public:
@@ -40,13 +40,13 @@ public:
     }
 
     __device__ int op() const { return op_; }
-    /// In words.
+    /// The width of a round, in words.
     __device__ static std::size_t width() { return unroll * blockDim.x; }
     __device__ bool has(std::size_t base) const { return base < words_; }
     __device__ bool is_whole(std::size_t base) const { return base + (unroll - 1) * blockDim.x < words_; }
 
-    /// From word `base` on. `whole`: none lies behind `words`, and this may stand in a loop, where a word that is
-    /// loaded or not would keep the last round's value in a register.
+    /// Loads a round from word `base` on. `whole`: none of it lies behind `words`. Loops need whole rounds: a word that
+    /// may not be loaded would keep the last round's value in a register.
     template <bool whole>
     __device__ Round<sources_known, unroll> load(std::size_t base) const {
         Round<sources_known, unroll> round;
@@ -59,7 +59,7 @@ public:
         return round;
     }
 
-    /// `op_known`: the operation, where SUM stands for AVG too; then the round is a whole one.
+    /// `op_known`: the operation, with SUM for AVG, too; the round must be whole then. Or any_op.
     template <int op_known>
     __device__ void reduce(const Round<sources_known, unroll> &round, std::size_t base) const {
         constexpr bool whole = op_known != any_op;
@@ -93,8 +93,8 @@ private:
     const int op_;
 };
 
-/// With unroll * sources loads in flight, all of a round before its first store: so a destination may be one of the
-/// sources. A loop for each operation: few warps have little to do beside their own arithmetic.
+/// Has unroll * sources loads in flight, all those of a round before its first store, so a destination may be one of
+/// the sources. There is a loop for each operation: few warps have little to do beside their own arithmetic.
 template <class T, int sources_known, int unroll>
 __device__ inline void reduce_words(const ReducedWords<T, sources_known, unroll> &all) {
     std::size_t base = threadIdx.x;
@@ -106,8 +106,8 @@ __device__ inline void reduce_words(const ReducedWords<T, sources_known, unroll>
     if (all.has(base)) all.template reduce<any_op>(all.template load<false>(base), base);
 }
 
-/// The same, and the next round's loads are under way while a round is reduced and stored. What two ranks push is
-/// combined up to a tenth sooner; more sources have not the registers, or gain nothing (docs/experiments.md).
+/// The same, but the next round's loads are under way while a round is reduced and stored. That combines what two ranks
+/// push up to a tenth sooner. More sources lack the registers, or gain nothing (docs/experiments.md).
 template <class T, int sources_known, int unroll>
 __device__ inline void reduce_words_ahead(const ReducedWords<T, sources_known, unroll> &all) {
     std::size_t base = threadIdx.x;
@@ -150,7 +150,7 @@ __device__ inline void store_anywhere(Word *at, const Word &word) {
     }
 }
 
-/// One word, at `element` elements from each pointer, of any number of sources.
+/// Reduces one word, `element` elements behind each pointer, of any number of sources.
 template <class T, class Word>
 __device__ inline void reduce_one(T *const *destinations, int destination_count, const T *const *sources,
                                   int source_count, std::size_t element, int op) {
@@ -180,8 +180,8 @@ __device__ inline void reduce_one(T *const *destinations, int destination_count,
     }
 }
 
-/// The elements before and after the aligned words, or all of them where pointers do not agree modulo 16 or are not
-/// even aligned to T: one element a time, its loads from up to eight sources in flight.
+/// Reduces the elements before and after the aligned words, or all of them if pointers do not agree modulo 16 or are
+/// not even aligned to T. Goes by single elements, with loads from up to eight sources in flight.
 template <class T>
 __device__ __noinline__ void reduce_edges(T *const *destinations, int destination_count, const T *const *sources,
                                           int source_count, std::size_t count, AlignedPart aligned, int op) {
@@ -192,8 +192,8 @@ __device__ __noinline__ void reduce_edges(T *const *destinations, int destinatio
     }
 }
 
-/// Reduces element i of the sources, one of each rank and in the order of their indices, into element i of every
-/// destination. source_count >= 1. A destination may be equal to a source, but not overlap one otherwise.
+/// Reduces element i of the sources, one of each rank, in the order of their indices, into element i of every
+/// destination. A destination may equal a source, but must not overlap one otherwise. REQUIRES: source_count >= 1.
 /// `may_be_long`: whether there is code for long parts, too.
 template <class T, bool may_be_long = false>
 __device__ inline void reduce_block(T *const *destinations, int destination_count, const T *const *sources,

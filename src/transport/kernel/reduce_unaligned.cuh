@@ -4,15 +4,15 @@
 
 #include "transport/kernel/reduce_block.cuh"
 
-/// Reducing by one block where the pointers do not agree modulo 16: blocks of a buffer that are no multiple of that,
-/// buffers that lie differently. Called as what is in move.cuh.
+/// Reducing by one block if the pointers do not agree modulo 16, because a buffer's blocks are no multiple of 16 bytes,
+/// or because buffers lie differently. Called like the functions of move.cuh.
 ///
-/// Apart from reduce_block(), in kernels of its own: loops for both cost a kernel so many registers that words which
-/// agree take up to 1.4 times as long (docs/experiments.md).
+/// Kept apart from reduce_block(), in kernels of its own: loops for both cost a kernel so many registers that words
+/// which agree take up to 1.4 times as long (docs/experiments.md).
 namespace baton::core {
 inline namespace on_device {
 
-/// What a block reduces: `part` of it by words of 16 bytes.
+/// What a block reduces; `part` of it goes by words of 16 bytes.
 template <class T>
 struct Unaligned {
     T *const *destinations;
@@ -28,7 +28,7 @@ struct Unaligned {
     }
 };
 
-/// A whole round of a number of sources that is known to the compiler. All its loads are under way before the first
+/// Reduces a whole round, of a number of sources that the compiler knows. All its loads are under way before the first
 /// store, so a destination may be one of the sources.
 template <int sources_known, class T, int unroll>
 __device__ inline void reduce_round(const Unaligned<T> &all, const WarpRounds<unroll> &rounds) {
@@ -49,7 +49,7 @@ __device__ inline void reduce_round(const Unaligned<T> &all, const WarpRounds<un
     });
 }
 
-/// The whole rounds there are; returns how many words they have.
+/// Reduces all whole rounds; returns how many words they have.
 template <int sources_known, int unroll, class T>
 __device__ inline std::size_t reduce_rounds(const Unaligned<T> &all) {
     WarpRounds<unroll> rounds(all.part.words);
@@ -57,13 +57,14 @@ __device__ inline std::size_t reduce_rounds(const Unaligned<T> &all) {
     return all.part.words / (warp_threads * unroll) * (warp_threads * unroll);
 }
 
-/// Words from `begin` on of any number of sources, one a thread, of reduce_batch sources at once. The last warps have
-/// the first of them: so where they are few, the first warps do what reduce_edges() has for them meanwhile.
+/// Reduces the words from `begin` on, of any number of sources: one word for each thread, from reduce_batch sources at
+/// once. The last warps take the first words, so if there are few, the first warps meanwhile do their part of
+/// reduce_edges().
 template <class T>
 __device__ inline void reduce_rest(const Unaligned<T> &all, std::size_t begin) {
     const std::size_t warp = threadIdx.x / warp_threads;
     const std::size_t warps = blockDim.x / warp_threads;
-    // In terms of the warp's usual place; modulo 2^64.
+    // Relative to the warp's usual place; modulo 2^64.
     WarpRounds<1> rounds(all.part.words, begin + (warps - 1 - 2 * warp) * warp_threads);
     for (; rounds.has_any(); rounds.advance()) {
         Lanes<T, uint4> lanes;
@@ -90,7 +91,7 @@ __device__ inline void reduce_rest(const Unaligned<T> &all, std::size_t begin) {
     }
 }
 
-/// As reduce_block(). The destinations are to agree modulo 16; where they do not, every element goes by itself.
+/// Like reduce_block(). The destinations should agree modulo 16: if they do not, every element goes by itself.
 template <class T>
 __device__ inline void reduce_unaligned(T *const *destinations, int destination_count, const T *const *sources,
                                         int source_count, std::size_t count, int op) {

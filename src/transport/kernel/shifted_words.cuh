@@ -6,16 +6,17 @@
 #include "transport/kernel/warp.cuh"
 #include "transport/kernel/word.cuh"
 
-/// Aligned words of a destination out of a source that lies differently, modulo 16. Loads are of aligned words there,
-/// too, as wide as where the two agree: a word of the destination is the end of one of them and the beginning of the
-/// next, which the next thread of the warp has loaded.
+/// Aligned words of a destination, made from a source that lies differently modulo 16. Loads from the source are of
+/// aligned words, too, as wide as if the two agreed. A word of the destination is the end of one of them and the
+/// beginning of the next, which the next thread of the warp has loaded.
 ///
-/// A warp has `unroll` times 32 words in a round, a thread's are 32 apart, so that the word behind the warp's k-th 32
-/// is the first of its next. All threads of a block call with the same arguments, and the block has whole warps.
+/// A warp has `unroll` times 32 words in a round. A thread's words are 32 apart, so that the word behind the warp's
+/// k-th 32 is the first of the warp's next 32. All threads of a block call with the same arguments, and the block has
+/// whole warps.
 namespace baton::core {
 inline namespace on_device {
 
-/// Bytes `shift` to shift + 15 of two words, for a shift below 16.
+/// Returns bytes `shift` to shift + 15 of two words, for a shift below 16.
 __device__ inline uint4 shifted_word(const uint4 &low, const uint4 &high, unsigned shift) {
     std::uint32_t parts[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
@@ -35,7 +36,7 @@ public:
         : words_(words),
           base_(begin + threadIdx.x / warp_threads * (warp_threads * unroll) + threadIdx.x % warp_threads) {}
 
-    /// Alike for all threads of a warp.
+    /// is_whole() and has_any() are the same for all threads of a warp.
     __device__ bool is_whole() const { return warp_begin() + warp_threads * unroll <= words_; }
     __device__ bool has_any() const { return warp_begin() < words_; }
     __device__ void advance() { base_ += unroll * blockDim.x; }
@@ -55,8 +56,8 @@ private:
 template <int unroll>
 class ShiftedWords {
 public:
-    /// `whole`: all the round's words are there. Otherwise those that are not are zero. Of a source that agrees with
-    /// the destination no word is loaded that is another warp's: the two may be the same memory.
+    /// `whole`: the round has all its words. Otherwise those that it lacks are zero. If the source agrees with the
+    /// destination, no word of another warp is loaded: the two may be the same memory.
     template <bool whole>
     __device__ void load(const void *source, const WarpRounds<unroll> &rounds) {
         shift_ = static_cast<unsigned>(address_of(source) % 16);
@@ -69,9 +70,9 @@ public:
             if (mine && there) held_[k] = load_word(from + rounds.place(k));
         }
     }
-    /// For all threads of the warp together.
+    /// All threads of the warp call it together.
     __device__ uint4 word(int k) const {
-        // By value and each part by itself: a choice between two places would keep the words in local memory.
+        // Chosen by value, each part by itself: a choice between two places would keep the words in local memory.
         const uint4 mine = held_[k];
         const uint4 behind = held_[k + 1];
         const bool gives_behind = is_first();

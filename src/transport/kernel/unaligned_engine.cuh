@@ -5,7 +5,7 @@
 
 namespace baton::core {
 
-/// The engine of kernels whose blocks begin anywhere.
+/// The engine of kernels for buffers whose blocks may begin at any address.
 class UnalignedEngine : public KernelEngine {
 public:
     using KernelEngine::KernelEngine;

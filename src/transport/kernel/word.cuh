@@ -34,8 +34,8 @@ struct WordOf<1> {
 
 __device__ inline std::uintptr_t address_of(const void *pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-/// load_bytes() and store_bytes() of what is not a whole aligned word. Not inlined: rare, and they stand in the middle
-/// of loops that are short without them.
+/// load_bytes() and store_bytes() for anything but a whole aligned word. Not inlined: they are rare, and stand in the
+/// middle of loops that are short without them.
 __device__ __noinline__ inline std::uint64_t load_unaligned_bytes(const void *at, std::size_t bytes) {
     std::uint64_t word = 0;
     if (bytes == 8 && address_of(at) % 4 == 0) {
@@ -64,13 +64,13 @@ __device__ __noinline__ inline void store_unaligned_bytes(void *at, std::uint64_
     }
 }
 
-/// `bytes` (at most 8) from any address, little end first; the rest is zero.
+/// Loads `bytes` (at most 8) from any address, little end first; the rest is zero.
 __device__ inline std::uint64_t load_bytes(const void *at, std::size_t bytes) {
     if (bytes == 8 && address_of(at) % 8 == 0) return load_word(static_cast<const std::uint64_t *>(at));
     return load_unaligned_bytes(at, bytes);
 }
 
-/// The first `bytes` (at most 8) of `word` to any address.
+/// Stores the first `bytes` (at most 8) of `word` to any address.
 __device__ inline void store_bytes(void *at, std::uint64_t word, std::size_t bytes) {
     if (bytes == 8 && address_of(at) % 8 == 0) {
         store_word(static_cast<std::uint64_t *>(at), word);
