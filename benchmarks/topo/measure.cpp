@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "gpu.hpp"
 #include "limits/lanes.hpp"
@@ -32,10 +33,13 @@ void measure_pairs(const bench::World &world, const std::vector<int> &gpu_of_ran
         throw bench::Refusal("--measure: a rank has no usable GPU (no device, no driver, or a build without CUDA)");
     if (world.size() < 2)
         throw bench::Refusal("--measure copies between the GPUs of ranks: run it under mpirun, one rank per GPU");
-    const bench::Communicator communicator(world, bench::MemorySpace::gpu);
-    if (communicator.info().peer_access == 0)  // what they copy lies in host memory
-        throw bench::Refusal(
-            fmt::format("--measure: the GPUs do not reach each other's memory: {}", communicator.info().reach));
+    std::optional<bench::Communicator> created(std::in_place, world, bench::MemorySpace::gpu);
+    const baton_info info = created->info();
+    if (info.peer_access == 0) {  // windows lie in host memory then
+        created.reset();
+        throw bench::Refusal(fmt::format("--measure: the GPUs do not reach each other's memory: {}", info.reach));
+    }
+    const bench::Communicator &communicator = *created;
     const bench::Lanes lanes(communicator, bytes);
     const int size = world.size();
     std::vector<double> speeds(static_cast<std::size_t>(size) * static_cast<std::size_t>(size));

@@ -237,7 +237,7 @@ private:
             sample.in_force_stays = !wins_again(*winner, *sample.in_force, bytes);
         }
         measured_.samples.push_back(std::move(sample));
-        measured_.in_force.push_back(std::move(in_force));
+        measured_.in_force.push_back(in_force);
     }
 
     /// The fastest of many is faster than it is by itself: of equals it is the one that was lucky.

@@ -49,7 +49,7 @@ if(NOT baton_cuda STREQUAL "OFF")
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
-      if(NOT architecture MATCHES "${baton_architectures}|^OFF$")  # OFF: the flags name them
+      if(architecture AND NOT architecture MATCHES "${baton_architectures}")  # OFF: the flags name them
         message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES has ${architecture}; Baton's kernels need Hopper GPUs (90) or newer ones")
       endif()
     endforeach()

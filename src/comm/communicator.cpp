@@ -31,10 +31,10 @@ Communicator::Communicator(std::unique_ptr<Bootstrap> bootstrap, const baton_con
       windows_(parts_, *bootstrap_, meetings_, breakage_, issuer_) {
     parts_.view.rank = bootstrap_->rank();
     parts_.view.size = bootstrap_->size();
-    if (rank() == 0) warn_of_unknown_variables();
     baton_config config{};
     std::exception_ptr wrong_settings;  // thrown once all ranks are connected and learn of it
     try {
+        if (rank() == 0) warn_of_unknown_variables();
         config = resolve_config(given);
         breakage_.set_timeout(timeout_of(config));
     } catch (const std::exception &) {

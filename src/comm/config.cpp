@@ -226,17 +226,23 @@ bool is_known_variable(std::string_view name) {
            std::find(std::begin(known_variables), std::end(known_variables), name) != std::end(known_variables);
 }
 
-void warn_of_unknown_variables() noexcept {
-    static std::atomic<bool> done{false};
-    if (done.exchange(true)) return;
-    for (const char *const *entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+std::vector<std::string_view> unknown_variables(const char *const *environment) {
+    std::vector<std::string_view> unknown;
+    for (const char *const *entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
         const std::string_view all = *entry;
         const std::string_view name = all.substr(0, all.find('='));
         const bool has_value = name.size() + 1 < all.size();
-        if (!has_value || !name.starts_with("BATON_") || is_known_variable(name)) continue;
+        if (has_value && name.starts_with("BATON_") && !is_known_variable(name)) unknown.push_back(name);
+    }
+    return unknown;
+}
+
+void warn_of_unknown_variables() {
+    static std::atomic<bool> done{false};
+    if (done.exchange(true)) return;
+    for (const std::string_view name : unknown_variables(environ))
         log(LogLevel::warn, 0, "{} is set, and no variable of Baton's has this name: docs/environment.md lists them",
             name);
-    }
 }
 
 std::chrono::nanoseconds timeout_of(const baton_config &config) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 #include "baton/baton.h"
 #include "bootstrap/bootstrap.hpp"
@@ -25,9 +26,12 @@ baton_config resolve_config(const baton_config *given);
 /// is installed.
 bool is_known_variable(std::string_view name);
 
-/// At its first call in this process, warns of each environment variable BATON_* that is set but not known: it may be a
-/// misspelt setting. Needs memory for the words only.
-void warn_of_unknown_variables() noexcept;
+/// The names in `environment` (as environ; may be null) that look like Baton's (BATON_*), have a value and are not
+/// known: misspelt settings, perhaps. They point into it.
+std::vector<std::string_view> unknown_variables(const char *const *environment);
+
+/// Logs a warning for each unknown variable of this process, at the first call only.
+void warn_of_unknown_variables();
 
 /// The timeout of a resolved config.
 std::chrono::nanoseconds timeout_of(const baton_config &config);

@@ -38,6 +38,7 @@ public:
             stream_.reset();
             cudaGetLastError();
         } catch (const std::exception &failure) {
+            static_cast<void>(stream_.release());  // without its device it cannot be destroyed
             log(LogLevel::warn, -1, "device {} was not left in order: {}", device_, failure.what());
         }
     }

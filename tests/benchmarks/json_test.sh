@@ -47,5 +47,5 @@ grep -qF '"not_registered": "baton_register: ' "$folder/refused.json" || fail "t
 grep -qxF "# set: BATON_P2P=off" "$log" || fail "a setting that changes the results is not named: $(cat "$log")"
 grep -qF '"BATON_P2P": "off"' "$folder/refused.json" || fail "the file does not name the settings"
 
-BATON_NOTE=$'red\e[31m\nand more' measure --op barrier --json "$folder/lines.json" >"$log"
-grep -qxF "# set: BATON_NOTE=red?[31m ..." "$log" || fail "a setting of several lines is not said to be one: $(cat "$log")"
+BATON_TEST_NOTE=$'red\e[31m\nand more' measure --op barrier --json "$folder/lines.json" >"$log"
+grep -qxF "# set: BATON_TEST_NOTE=red?[31m ..." "$log" || fail "a setting of several lines is not said to be one: $(cat "$log")"

@@ -72,16 +72,11 @@ TEST_F(Config, KnowsItsVariables) {
         EXPECT_FALSE(is_known_variable(name)) << name;
 }
 
-TEST_F(Config, WarnsOfUnknownVariablesOnce) {
-    const test::SetVariable misspelt("BATON_TRANSPROT", "host");
-    const test::SetVariable empty("BATON_EMPTY", "");
-    const test::SetVariable known("BATON_TRANSPORT", "host");
-    ::testing::internal::CaptureStderr();
-    warn_of_unknown_variables();
-    warn_of_unknown_variables();
-    EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-              "baton[0] warn: BATON_TRANSPROT is set, and no variable of Baton's has this name: docs/environment.md "
-              "lists them\n");
+TEST_F(Config, FindsUnknownVariablesThatAreSet) {
+    const char *const environment[] = {"PATH=/bin",      "BATON_TRANSPROT=host", "BATON_EMPTY=",      "BATON_NO_SIGN",
+                                       "BATON_LOG=info", "BATON_TEST_SEED=1",    "BATON_LIMITS=a=b=", nullptr};
+    EXPECT_EQ(unknown_variables(environment), (std::vector<std::string_view>{"BATON_TRANSPROT", "BATON_LIMITS"}));
+    EXPECT_TRUE(unknown_variables(nullptr).empty());
 }
 
 }  // namespace
