@@ -23,9 +23,9 @@ namespace fs = std::filesystem;
     bench::cannot_write(path, std::generic_category().message(error));
 }
 
-/// weakly_canonical() takes a link to what is not there yet for the file itself.
+/// Where a chain of links ends, even at a file that does not exist: weakly_canonical() would return such a link itself.
 fs::path end_of_links(fs::path name, std::error_code &error) {
-    constexpr int most = 40;  // the kernel's
+    constexpr int most = 40;  // the kernel's limit
     std::error_code none;
     for (int links = 0; !error && fs::is_symlink(fs::symlink_status(name, none)); ++links) {
         if (links == most) {
@@ -37,7 +37,8 @@ fs::path end_of_links(fs::path name, std::error_code &error) {
     return name;
 }
 
-/// One name for a file that there may be none of yet. Pipes may have no other than the one given.
+/// The same name for every spelling of a path, also if there is no file yet. A pipe keeps the name given, which may be
+/// its only one.
 std::string one_name(const std::string &path) {
     std::error_code error;
     if (fs::is_other(fs::status(path, error))) {
@@ -56,7 +57,7 @@ std::string one_name(const std::string &path) {
     return name.string();
 }
 
-/// Whether both are there and the same file. std::filesystem::equivalent() does not compare pipes.
+/// Whether both exist and are the same file. std::filesystem::equivalent() does not compare pipes.
 bool are_one(const std::string &path, const std::string &other) {
     struct stat one {};
     struct stat two {};
@@ -64,8 +65,8 @@ bool are_one(const std::string &path, const std::string &other) {
            one.st_ino == two.st_ino;
 }
 
-/// Those of the file that is replaced, its group's only where the new one may have that group; as far as the file
-/// system has any.
+/// Gives `file` the group, the permissions and the owner of the file at `path` that it replaces, as far as it may and
+/// the file system has any. The group's permissions only if it got the group.
 void take_permissions_of(const std::string &path, int file) {
     struct stat replaced {};
     if (stat(path.c_str(), &replaced) != 0 || !S_ISREG(replaced.st_mode)) {
@@ -74,7 +75,7 @@ void take_permissions_of(const std::string &path, int file) {
     constexpr auto as_it_is = static_cast<uid_t>(-1);
     const bool of_group = fchown(file, as_it_is, replaced.st_gid) == 0;
     [[maybe_unused]] const int changed = fchmod(file, replaced.st_mode & (of_group ? 0777 : 0707));
-    // Last: who has given it away may not change it. Who may not give it away has it.
+    // Last, since who gives a file away may no longer change it. If we may not give it away, it stays ours.
     [[maybe_unused]] const int given = fchown(file, replaced.st_uid, as_it_is);
 }
 
@@ -105,10 +106,10 @@ AtomicFile::AtomicFile(const std::string &path) : path_(one_name(path)) {
         cannot_write(path,
                      fmt::format("there is no folder {}", (is_typed ? fs::path(path).parent_path() : folder).string()));
     }
-    // Without the file's own name, which may be as long as names can be.
+    // The name does not contain the file's own, which may be as long as names can be.
     draft_ = (folder / fmt::format(".baton.{}.{:x}", getpid(), std::hash<std::string>{}(path_))).string();
-    // Tried, because no mode says what a file system allows; and gone at once, because the measurements that come next
-    // may be interrupted. What is there already is left from a process of the same number that was.
+    // Tried, because no mode tells what a file system allows. Removed at once, because the measurements that follow may
+    // be interrupted. If there is such a file, an earlier process with the same number left it.
     unlink(draft_.c_str());
     const int file = open(draft_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     if (file < 0) {
@@ -140,7 +141,7 @@ void AtomicFile::draft(const std::string &text) {
     if (regular) {
         take_permissions_of(path_, fileno(file));
     }
-    // Before the name, the data: else a crash could leave an empty file under it.
+    // The data reach the disk before the name does: else a crash could leave an empty file under it.
     const bool written = put(file, text) && (!regular || fsync(fileno(file)) == 0);
     const int error = errno;
     if (std::fclose(file) != 0 || !written) {

@@ -25,7 +25,7 @@ __device__ void store_relaxed(std::uint64_t *word, std::uint64_t value) {
     asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
 }
 
-/// False at the deadline.
+/// Returns false at the deadline.
 __device__ bool wait_for(const std::uint64_t *word, std::uint64_t value, std::uint64_t deadline) {
     for (unsigned poll = 1; load_relaxed(word) != value; ++poll) {
         if (poll % 4096 == 0 && nanoseconds() > deadline) {

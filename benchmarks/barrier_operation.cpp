@@ -42,7 +42,7 @@ public:
     void replay(int calls) override { count(calls); }
     Check verify(int /*calls*/) override {
         Check result = late_ranks();
-        // Ranks that run in step would not show a barrier that does not wait, so one of them comes late to one more.
+        // If all ranks run in step, a barrier that does not wait goes unnoticed. So one of them comes late to one more.
         if (calls_ % counters_.size() == static_cast<std::size_t>(communicator_.rank())) {
             const double until = seconds_now() + 50e-6;
             while (seconds_now() < until) {
@@ -63,7 +63,7 @@ private:
         std::atomic<std::uint64_t> calls{0};
     };
 
-    /// Ranks that have not come as far as this one.
+    /// The ranks that have counted fewer calls than this one.
     Check late_ranks() const {
         Check result;
         for (std::size_t rank = 0; rank < counters_.size(); ++rank) {

@@ -6,7 +6,7 @@ namespace baton::bench {
 
 namespace {
 
-/// What stands for a call in baton_explain: of those that are several calls, the one that moves data.
+/// The operation that baton_explain is asked for. For a call that is made of several, the one that moves data.
 baton_operation operation_of(const Call &call) {
     switch (call.shape.kind) {
         case Kind::allgather:
@@ -49,7 +49,7 @@ BatonLibrary::BatonLibrary(const Communicator &communicator, const BatonLibrary 
     : BatonLibrary(communicator, lender.buffers_, window_bytes) {}
 
 BatonLibrary::~BatonLibrary() {
-    // With an exception under way other ranks may not come; the communicator frees the window then.
+    // While an exception unwinds, other ranks may not come here; the communicator frees the window then.
     if (window_ != nullptr && std::uncaught_exceptions() == 0) {
         baton_window_destroy(window_);
     }

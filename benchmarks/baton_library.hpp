@@ -8,11 +8,11 @@
 namespace baton::bench {
 
 /// Baton, with buffers for operations up to a size, allocated once so that all sizes of a table use the same ones.
-/// Collective where bytes.window is not 0. Address space only where a shape does not use a buffer.
+/// Collective if bytes.window is not 0. Address space only where a shape does not use a buffer.
 class BatonLibrary final : public Library {
 public:
     BatonLibrary(const Communicator &communicator, const BufferBytes &bytes, Memory memory);
-    /// With the other's buffers and a window of its own.
+    /// Uses the lender's buffers, and a window of its own.
     BatonLibrary(const Communicator &communicator, const BatonLibrary &lender, std::size_t window_bytes);
     ~BatonLibrary() override;
     BatonLibrary(const BatonLibrary &) = delete;

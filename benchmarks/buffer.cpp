@@ -36,7 +36,7 @@ Buffer::Buffer(const Communicator &communicator, std::size_t bytes, Memory memor
 
 Buffer::~Buffer() {
     if (std::uncaught_exceptions() > 0) {
-        return;  // as PlainMemory
+        return;  // as in ~PlainMemory()
     }
     if (memory_ == Memory::baton) {
         baton_free(communicator_.handle(), data_);

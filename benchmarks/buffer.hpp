@@ -38,7 +38,7 @@ private:
     const Communicator &communicator_;
     std::size_t bytes_;
     Memory memory_;
-    std::optional<PlainMemory> plain_;  // not of baton_malloc
+    std::optional<PlainMemory> plain_;  // empty if baton_malloc allocated
     void *data_ = nullptr;
     std::string refusal_;
 };

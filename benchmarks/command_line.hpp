@@ -25,7 +25,7 @@ enum class Least {
     above_zero
 };
 
-/// A check of a duration. CLI11's own for such numbers print the largest double with all of its digits.
+/// Checks a duration. CLI11's own check of such numbers prints the largest double with all of its digits.
 inline CLI::Validator seconds_from(Least least) {
     const bool zero = least == Least::zero;
     const auto refusal = [zero](const std::string &text) -> std::string {
@@ -39,7 +39,7 @@ inline CLI::Validator seconds_from(Least least) {
     return CLI::Validator([refusal](std::string &text) { return refusal(text); }, zero ? "from 0 on" : "above 0");
 }
 
-/// A part of a whole. CLI::Range lets "nan" pass.
+/// Checks a fraction. CLI::Range lets "nan" pass.
 inline CLI::Validator from_0_to_1() {
     const auto refusal = [](const std::string &text) -> std::string {
         double value = 0;
@@ -56,7 +56,7 @@ inline void refuse_empty_values(int argc, const char *const *argv) {
     }
 }
 
-/// A word of a comma list, and what it stands for.
+/// A word of a comma list, and the values that it stands for.
 template <class T>
 struct Named {
     const char *name;
@@ -115,8 +115,8 @@ inline void add_device(CLI::App &app, Device &device) {
 }
 
 /// Reads the command line with the options of `app` and --version, then calls `interpret`, which may throw a
-/// CLI::ParseError as well. Throws Ended after --help and --version, with 0, and after an error, with 2; what there is
-/// to say of it is printed if `print`.
+/// CLI::ParseError as well. Throws Ended with 0 after --help and --version, and with 2 after an error; `print` decides
+/// whether the text that belongs to it is printed.
 inline void parse_with(CLI::App &app, int argc, char **argv, bool print, const std::function<void()> &interpret) {
     app.set_version_flag("--version", fmt::format("{} {}.{}.{}", app.get_name(), BATON_VERSION_MAJOR,
                                                   BATON_VERSION_MINOR, BATON_VERSION_PATCH));

@@ -10,7 +10,7 @@ enum class MemorySpace {
     gpu
 };
 
-/// What --device asks for; automatic: GPUs where every rank has one.
+/// What --device asks for. automatic: GPUs if every rank has one.
 enum class Device {
     automatic,
     cuda,
@@ -19,7 +19,7 @@ enum class Device {
 
 /// Collective.
 MemorySpace choose_memory_space(const World &world, Device device);
-/// Collective. The ranks of a machine take turns at the GPUs that they see. Throws a Refusal where one sees none.
+/// Collective. Rank r of a machine selects GPU r % (GPUs that it sees). Throws a Refusal if a rank sees none.
 void select_gpu(const World &world);
 
 }  // namespace baton::bench

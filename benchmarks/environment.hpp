@@ -14,8 +14,8 @@
 
 namespace baton::bench {
 
-/// baton_config's transport for host memory. Unset where BATON_TRANSPORT says something else: that is Baton's to
-/// refuse, and should not pass unnoticed.
+/// The transport of a baton_config for host memory. Unset if BATON_TRANSPORT is set to anything but auto: if that is
+/// not host memory, the contradiction should be refused, not pass unnoticed.
 inline int host_transport() {
     const char *set = core::variable("BATON_TRANSPORT");
     return set == nullptr || std::string_view(set) == "auto" ? static_cast<int>(BATON_TRANSPORT_HOST) : -1;
@@ -25,11 +25,11 @@ inline int host_transport() {
 /// non-blocking CUDA stream, or NULL for the host (then a call is complete when it returns).
 class Communicator {
 public:
-    /// On GPUs rank r uses device (local rank % visible devices). Throws where `memory_space` is not to be had.
-    /// `tuning` is baton_config's, null for what is in force here.
+    /// On GPUs rank r uses device (local rank % visible devices). Throws if there is no memory of this kind. `tuning`
+    /// is baton_config's; null for the tuning that is in force here.
     Communicator(const World &world, MemorySpace memory_space, const char *tuning = nullptr);
-    /// In order after success; where that fails, run_benchmark() does. In an exception's unwinding it aborts first, so
-    /// that it does not wait for other ranks.
+    /// Destroys the communicator; if that fails, so does run_benchmark() in the end. While an exception unwinds, aborts
+    /// it first, so that it does not wait for other ranks.
     ~Communicator();
     Communicator(const Communicator &) = delete;
     Communicator &operator=(const Communicator &) = delete;
@@ -43,9 +43,10 @@ public:
     int size() const { return info_.size; }
     const baton_info &info() const { return info_; }
 
-    /// Returns when everything issued on stream() has finished.
+    /// Waits until everything issued on stream() has finished.
     void synchronize() const;
-    /// Throws if the communicator has broken: a kernel that gave up ends its stream without an error of CUDA.
+    /// Throws if the communicator is broken. CUDA does not tell: a kernel that gives up ends its stream without an
+    /// error.
     void check_alive() const;
 
 private:

@@ -12,7 +12,7 @@ namespace {
 
 void check_cuda(cudaError_t error, const char *what) {
     if (error != cudaSuccess) {
-        cudaGetLastError();  // else the next check that asks for the last error would find this one
+        cudaGetLastError();  // clears it, else the next check that asks for the last error would find this one
         throw Error(fmt::format("{}: {}", what, cudaGetErrorString(error)));
     }
 }

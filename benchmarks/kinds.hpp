@@ -20,7 +20,7 @@ enum class Kind {
     barrier
 };
 
-/// Who sends to whom while every rank sends: which of the measured limits an operation is held against.
+/// Who sends to whom while every rank sends: the measured limit that an operation is compared with.
 enum class Traffic {
     none,
     all_pairs,
@@ -74,9 +74,10 @@ std::size_t recv_elements(const Shape &shape, int ranks);
 std::size_t table_bytes(const Shape &shape, int ranks);
 /// The count argument that makes a call of at most `bytes` in the size column.
 std::size_t count_for(Kind kind, baton_type type, std::size_t bytes, int ranks);
-/// What algbw is multiplied by: the part of the data that must cross a rank's link, as nccl-tests defines it.
+/// What algbw is multiplied by to give busbw: the part of the data that must cross a rank's link, as nccl-tests defines
+/// it.
 double bus_factor(Kind kind, int ranks);
-/// Between two ranks a broadcast goes one way.
+/// A broadcast between two ranks counts as pairs, because it goes one way.
 Traffic traffic_of(Kind kind, int ranks);
 
 }  // namespace baton::bench

@@ -7,7 +7,8 @@
 
 namespace baton::bench {
 
-/// How much memory an operation needs of each sort, and where it lies. The window is what put and get reach in others.
+/// How much memory an operation needs in each buffer, and (Buffers) where that lies. The window is what put and get
+/// reach in other ranks.
 struct BufferBytes {
     std::size_t send = 0;
     std::size_t recv = 0;
@@ -30,17 +31,17 @@ struct Call {
     void *recv = nullptr;
     int to = nobody;  // ranks, for the kinds that have them
     int from = nobody;
-    int rank = 0;  // who calls, of how many
+    int rank = 0;  // the calling rank, and the number of ranks
     int ranks = 1;
 };
 
-/// Who carries out calls: Baton, or a library that it is compared with. Owns the memory that it is measured on.
+/// Carries out calls: Baton, or a library that it is compared with. Owns the memory that it is measured on.
 class Library {
 public:
     virtual ~Library() = default;
 
     virtual Buffers buffers() const = 0;
-    /// Enqueues a call on the communicator's stream, or returns when it is complete. Throws Error.
+    /// Enqueues a call on the communicator's stream, or completes it before it returns. Throws Error.
     virtual void issue(const Call &call) = 0;
     /// What the library would do for this call, in words; empty if it does not say.
     virtual std::string explain(const Call &) const { return {}; }

@@ -19,10 +19,10 @@ std::vector<baton_type> all_types();
 std::vector<baton_op> all_ops();
 bool is_floating(baton_type type);
 
-/// More bytes than there are, and few enough to reckon with.
+/// More bytes than any machine has, and few enough to calculate with.
 inline constexpr std::size_t largest_size = std::size_t{1} << 48;
 
-/// As parse_byte_count(), up to largest_size.
+/// Like parse_byte_count(), up to largest_size.
 std::optional<std::size_t> parse_size(const std::string &text);
 
 std::string lower(std::string text);

@@ -6,7 +6,7 @@ namespace baton::bench {
 
 namespace {
 
-/// What an operation is made of, as make_operation() gets it.
+/// The arguments of make_operation().
 struct Setting {
     const Shape &shape;
     const Communicator &communicator;
@@ -115,7 +115,7 @@ public:
     }
 };
 
-/// Those whose input, in place, lies at the beginning of the receive buffer.
+/// Operations whose input, in place, lies at the beginning of the receive buffer.
 class InPlaceInRecv : public DataOperation {
 public:
     explicit InPlaceInRecv(const Setting &setting)
@@ -151,7 +151,7 @@ public:
         verifier_.poison(buffers_.recv, in_place() ? 0 : ranks() * block());
         verifier_.fill(own_pattern(), input_, ranks() * block());
     }
-    /// In place, a second call gives every block back.
+    /// In place, every second call returns all blocks to where they came from.
     Check verify(int calls) override {
         const bool exchanged = !in_place() || calls % 2 != 0;
         Check result;
@@ -189,7 +189,7 @@ private:
     bool is_root() const { return communicator_.rank() == Call::root; }
 };
 
-/// A message to one rank, and one from another: a ring or pairs.
+/// A message to one rank and one from another, in a ring or in pairs.
 class Messages final : public DataOperation {
 public:
     explicit Messages(const Setting &setting) : DataOperation(setting) {
@@ -227,7 +227,8 @@ public:
 
     void prepare(std::uint64_t round) override {
         round_ = round;
-        // Own puts have arrived when wait_signal() is passed, so poisoning cannot meet the left neighbour's last round.
+        // This rank has passed wait_signal(), so the left neighbour's puts of the last round have arrived before it
+        // poisons.
         verifier_.poison(buffers_.window, block());
         verifier_.fill(own_pattern(), buffers_.send, block());
         communicator_.world().barrier();  // nobody puts into a window that its owner is still poisoning

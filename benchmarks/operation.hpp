@@ -10,20 +10,20 @@
 namespace baton::bench {
 
 /// An operation of one shape on a library's memory that is run many times: prepare(), then issue() one or more times,
-/// wait, verify(). What the data are and must become; the call itself is the library's.
+/// wait, verify(). It knows what the data are and must become; the call itself is the library's.
 class Operation {
 public:
     virtual ~Operation() = default;
 
     /// Writes the inputs of a round, different in every rank and round, and poisons the outputs. Collective for put and
-    /// get, whose memory others may still be using; the caller has a barrier before issue() in any case.
+    /// get, since others may still be using their memory. The caller has a barrier before issue() in any case.
     virtual void prepare(std::uint64_t round) = 0;
     /// One call, enqueued on the communicator's stream.
     virtual void issue() = 0;
-    /// `calls` captured calls are about to be launched.
+    /// Announces that `calls` captured calls are about to be launched.
     virtual void replay(int /*calls*/) {}
-    /// Judges every element of this rank's outputs after `calls` calls since prepare(), the stream being idle.
-    /// Collective for barrier. REQUIRES: calls == 1 for InPlaceForm::mpi.
+    /// Checks every element of this rank's outputs after `calls` calls since prepare(). Collective for barrier.
+    /// REQUIRES: an idle stream; calls == 1 for InPlaceForm::mpi.
     virtual Check verify(int calls) = 0;
     /// What the library says about this call.
     virtual std::string explain() const = 0;

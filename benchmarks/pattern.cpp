@@ -44,7 +44,7 @@ void generate_words(const Pattern &pattern, std::uint64_t first, std::uint32_t *
     const std::uint32_t keep0 = pattern.keep[0], keep1 = pattern.keep[1];
     const std::uint32_t add0 = pattern.add[0], add1 = pattern.add[1];
     while (words > 0) {
-        // One run has one upper half of the index, so that the loop is plain 32-bit arithmetic and vectorises.
+        // Within a run the upper half of the index is the same, so the loop is plain 32-bit arithmetic and vectorises.
         const std::uint64_t until_wrap = (std::uint64_t{1} << 32) - (first & 0xFFFFFFFFU);
         const std::size_t run = std::min<std::uint64_t>(words, until_wrap);
         const std::uint32_t seed = pattern_seed(pattern.seed, first);

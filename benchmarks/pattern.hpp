@@ -8,10 +8,10 @@
 
 namespace baton::bench {
 
-/// The test data: an endless sequence of 32-bit words, different for every rank and every round, of which an element of
-/// any type is a piece. Word w is (hash(w) & keep) + add, where keep and add leave integers as they are and force every
-/// floating-point element to a finite, normal number from 2^-3 to just below 2^5 in size: sums then
-/// depend on the order of their terms, and no product or sum of finite inputs is a NaN. Two words repeat, for fp64.
+/// The test data: an endless sequence of 32-bit words, different for every rank and every round. An element of any type
+/// is a piece of it. Word w is (hash(w) & keep) + add. keep and add leave integers as they are, and force every
+/// floating-point element to a finite, normal number from 2^-3 to just below 2^5 in size. So sums depend on the order
+/// of their terms, and no product or sum of finite inputs is a NaN. Two words of keep and add alternate, for fp64.
 struct Pattern {
     std::uint32_t seed = 0;
     std::uint32_t keep[2] = {~0U, ~0U};
@@ -21,7 +21,7 @@ struct Pattern {
 /// REQUIRES: a valid type.
 Pattern make_pattern(baton_type type, int rank, std::uint64_t round);
 
-/// Sequences do not repeat after 2^32 words, because the upper half of the index enters the seed.
+/// The seed of a word. The upper half of the index enters it, so that sequences do not repeat after 2^32 words.
 BATON_HD inline std::uint32_t pattern_seed(std::uint32_t seed, std::uint64_t word) {
     return seed ^ static_cast<std::uint32_t>(word >> 32) * 0x27D4EB2FU;
 }
@@ -54,7 +54,7 @@ BATON_HD Bits pattern_element(const Pattern &pattern, std::uint64_t index) {
     }
 }
 
-/// `words` words from `first` on, as fast as the host generates them. REQUIRES: first and words even.
+/// Generates `words` words from `first` on, as fast as the host can. REQUIRES: first and words even.
 void generate_words(const Pattern &pattern, std::uint64_t first, std::uint32_t *out, std::size_t words);
 
 }  // namespace baton::bench

@@ -12,8 +12,8 @@ namespace baton::bench {
 
 namespace {
 
-/// Page by page the kernel copies between processes at a third of its rate where source and destination lie badly to
-/// each other within their pages, which is up to malloc. So all sides get whole pages, as in OMB.
+/// Whole pages for all sides, as in OMB. The kernel copies between processes page by page, at a third of its rate if
+/// source and destination lie badly to each other within their pages; malloc would leave that to chance.
 void *allocate_pages(std::size_t bytes) {
     constexpr std::size_t page = 4096;
     return std::aligned_alloc(page, (bytes / page + 1) * page);

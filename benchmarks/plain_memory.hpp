@@ -6,13 +6,13 @@
 
 namespace baton::bench {
 
-/// What cudaMalloc or malloc gives, for one owner. Zero bytes are allocated as one, so that data() is never null.
+/// Memory from cudaMalloc or malloc, with one owner. Zero bytes are allocated as one, so that data() is never null.
 class PlainMemory {
 public:
-    /// "no memory for WHOSE of 4096 bytes" is the Error where there is none on the host.
+    /// Throws the Error "no memory for WHOSE of 4096 bytes" if there is none on the host.
     PlainMemory(MemorySpace memory_space, std::size_t bytes, const char *whose);
-    /// Not with an exception under way: the process is about to end, and freeing would wait for kernels that wait for
-    /// other ranks.
+    /// Does not free while an exception unwinds: the process is about to end, and freeing would wait for kernels that
+    /// wait for other ranks.
     ~PlainMemory();
     PlainMemory(const PlainMemory &) = delete;
     PlainMemory &operator=(const PlainMemory &) = delete;

@@ -14,14 +14,14 @@ namespace {
 
 int least_exit_code = 0;
 
-/// The last thing before MPI_Finalize: what each rank ends with.
+/// The largest exit code of all ranks. The last thing before MPI_Finalize.
 int worst_of_all_ranks(int exit_code) {
     int worst = 0;
     MPI_Allreduce(&exit_code, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return worst;
 }
 
-/// At least 2, with a message, where what was printed could not be written.
+/// Returns at least 2, after a message, if what was printed could not be written.
 int with_output_written(int exit_code) {
     if (output_is_written()) {
         return exit_code;
@@ -33,7 +33,7 @@ int with_output_written(int exit_code) {
 }  // namespace
 
 void start_mpi(int &argc, char **&argv) {
-    // Else a pipe of MPI's own would get the number of a closed stream, and what is printed.
+    // Otherwise a pipe of MPI's could get the number of a closed stream, and with it what is printed.
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (fcntl(stream, F_GETFD) < 0) {
             open("/dev/null", O_RDONLY);

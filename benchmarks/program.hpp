@@ -6,22 +6,22 @@
 
 namespace baton::bench {
 
-/// Thrown on all ranks where a program has no more to do, and all that there is to say has been printed.
+/// Thrown on all ranks when a program has no more to do and has printed all that there is to say.
 struct Ended {
     int exit_code;
 };
 
-/// MPI_Init. What is printed to a stream that was closed before does not get lost, it fails.
+/// Calls MPI_Init. Printing to a standard stream that is closed fails; the text does not go elsewhere.
 void start_mpi(int &argc, char **&argv);
 
-/// From after start_mpi(): body, MPI_Finalize; returns the largest of the ranks' exit codes, at least 2 where what was
-/// printed could not be written. An exception other than Ended and Refusal is printed with the rank and ends all ranks
-/// by MPI_Abort, because the others may wait for this one.
+/// Runs what follows start_mpi(): `body`, then MPI_Finalize. Returns the largest of the ranks' exit codes, at least 2
+/// if what was printed could not be written. An exception other than Ended and Refusal is printed with the rank and
+/// ends all ranks by MPI_Abort, because the others may wait for this one.
 int run_started(int argc, char **argv, const std::function<int(const World &)> &body);
-/// start_mpi() too.
+/// Calls start_mpi() and run_started().
 int run_benchmark(int argc, char **argv, const std::function<int(const World &)> &body);
 
-/// The exit code will be 1 at least: what a destructor has to say.
+/// Makes the exit code at least 1, for what a destructor has to report.
 void fail_at_end();
 
 /// Whether all that was printed so far could be written.

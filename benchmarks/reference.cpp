@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t piece_bytes = 16384;
 
-/// A piece of a pattern that begins at any byte: generated from the 8-byte boundary below.
+/// A piece of a pattern from any byte on, generated from the 8-byte boundary below it.
 class Piece {
 public:
     /// The bytes [first, first + bytes) of the pattern; valid until the next call. REQUIRES: bytes <= piece_bytes.
@@ -40,7 +40,7 @@ Check compare(const std::byte *data, const std::byte *expected, std::size_t coun
     return check;
 }
 
-/// Reduces piece after piece: inputs of all ranks first, then calls as often as they were repeated.
+/// Reduces piece by piece: generates the inputs of all ranks, then makes the calls as often as they were repeated.
 template <class T>
 class PieceReducer {
 public:
@@ -63,7 +63,7 @@ public:
         return result_;
     }
 
-    /// Judges a piece of a sum whose order is free.
+    /// Checks a piece of a sum whose order is free.
     Check check_sums(std::uint64_t first, const T *data, std::size_t count, std::uint64_t index) {
         generate(first, count);
         Check check;

@@ -24,7 +24,7 @@ struct Reduction {
     int op = BATON_SUM;
     int repeats = 1;
     int replaced = nobody;  // or a rank: an in-place reduce_scatter overwrites its own block of one rank's input
-    // Of a library that promises no order: a floating-point sum or average may be that of any order of additions, each
+    // For a library that promises no order: a floating-point sum or average may be that of any order of additions, each
     // rounded to the type. REQUIRES: replaced == nobody, and no 8-bit type.
     bool any_order = false;
 
@@ -32,8 +32,8 @@ struct Reduction {
     BATON_HD bool is_sum() const { return op == BATON_SUM || op == BATON_AVG; }
 };
 
-/// Half the distance between 1 and the next number: what rounding to T adds to a number of magnitude 1 at most. For the
-/// types whose sums can be judged without knowing their order; eight bits round too much for that.
+/// Half the distance between 1 and the next number: the most that rounding to T adds to a number of magnitude up to 1.
+/// Not 0 for types whose sums can be checked without knowing their order; 8-bit types round too much for that.
 template <class T>
 inline constexpr double rounding = 0;
 template <>
@@ -45,9 +45,9 @@ inline constexpr double rounding<core::Float16> = 0x1p-11;
 template <>
 inline constexpr double rounding<core::BFloat16> = 0x1p-8;
 
-/// The inputs of one element of a sum, and how far from it the result of some order of additions can be: every rounding
-/// (n - 1 additions, an average's factor before and after them, and some for what this leaves out) is one of a partial
-/// sum, and no partial sum is larger than the sum of the magnitudes.
+/// The inputs of one element of a sum, and how far the result of any order of additions can be from it. There are n - 1
+/// roundings of additions, those of an average's factor before and after them, and some for what this leaves out. Each
+/// is one of a partial sum, and no partial sum is larger than the sum of the magnitudes.
 struct SumBound {
     double exact = 0;
     double magnitude = 0;
@@ -57,7 +57,7 @@ struct SumBound {
         magnitude += input < 0 ? -input : input;
     }
 
-    /// Whether `result` is a sum, or with `divisor` the average, up to such errors. False for a NaN.
+    /// Whether `result` is the sum, or with `divisor` the average, up to such errors. False for a NaN.
     template <class T>
     BATON_HD bool admits(T result, int ranks, int divisor) const {
         const double off = static_cast<double>(core::Element<T>::load(result)) * divisor - exact;

@@ -29,7 +29,7 @@ __device__ void count_wrong(Check *result, std::uint64_t index) {
 
 cudaStream_t as_stream(void *stream) { return static_cast<cudaStream_t>(stream); }
 
-/// A kernel that did not start would leave a check's result at "nothing wrong".
+/// Without it a kernel that did not start would leave a check's result at "nothing wrong".
 void check_launch() {
     const cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) {
@@ -142,7 +142,7 @@ __global__ void write_reduction_kernel(Reduction reduction, std::uint64_t first,
 }  // namespace
 
 void fill_device(const Pattern &pattern, void *destination, std::size_t bytes, void *stream) {
-    // Words where the address allows it: all but the blocks of in-place calls with odd counts of short types.
+    // Whole words if the address allows it: always, but for blocks of in-place calls with odd counts of short types.
     auto *begin = static_cast<std::uint8_t *>(destination);
     if (reinterpret_cast<std::uintptr_t>(begin) % 4 == 0 && bytes % 4 == 0) {
         fill_words_kernel<<<blocks_for(bytes / 4), threads, 0, as_stream(stream)>>>(

@@ -125,7 +125,8 @@ void Verifier::compare_kernels_with_host() const {
     }
 }
 
-/// Sums in any order: right ones pass, and those of other elements are as wrong for the GPU as for the host.
+/// Tests the check of sums in any order: right ones pass, and those of other elements are wrong for the GPU in as many
+/// places as for the host.
 void Verifier::compare_any_order(Reduction reduction, baton_type type, void *device, void *host,
                                  std::size_t count) const {
     reduction.replaced = Reduction::nobody;

@@ -8,8 +8,8 @@
 
 namespace baton::bench {
 
-/// Writes inputs into and judges results in memory of one kind: by loops on the host, by kernels on a GPU.
-/// The kernels are themselves compared with the host's loops when a Verifier is made. Calls wait for the communicator's
+/// Writes inputs into memory of one kind and checks results there: by loops on the host, by kernels on a GPU. The
+/// kernels are themselves compared with the host's loops when a Verifier is made. Calls wait for the communicator's
 /// stream before and after, so they never overlap with an operation.
 class Verifier {
 public:
@@ -22,7 +22,7 @@ public:
     Verifier &operator=(const Verifier &) = delete;
 
     void fill(const Pattern &pattern, void *data, std::size_t bytes) const;
-    /// Bytes that no result is likely to hold, so that what an operation does not write is seen.
+    /// Writes bytes that no result is likely to hold, so that output which an operation does not write is noticed.
     void poison(void *data, std::size_t bytes) const;
 
     Check check_copy(const Pattern &pattern, baton_type type, std::uint64_t first, const void *data,

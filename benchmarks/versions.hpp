@@ -16,7 +16,7 @@ struct Versions {
     std::string mpi;
 };
 
-/// Here, without NCCL.
+/// The versions in use here, without NCCL.
 Versions versions_on(const topology::Snapshot &machine);
 
 nlohmann::ordered_json to_json(const Versions &versions);

@@ -19,13 +19,13 @@ private:
     int exit_code_;
 };
 
-/// 1 for what is no Error.
+/// Returns 1 for what is not an Error.
 inline int exit_code_of(const std::exception &error) {
     const auto *known = dynamic_cast<const Error *>(&error);
     return known != nullptr ? known->exit_code() : 1;
 }
 
-/// What all ranks find out together: rank 0 prints it, and the ranks end in order with the largest of their exit codes.
+/// What all ranks find out together. Rank 0 prints it, and the ranks end in order with the largest of their exit codes.
 class Refusal : public Error {
 public:
     using Error::Error;
@@ -50,7 +50,7 @@ public:
     /// Throws a Refusal where a rank was started as another program, or with other arguments, than rank 0: the ranks
     /// would not meet in the same collective calls.
     void require_same_arguments(int argc, const char *const *argv) const;
-    /// Something of rank 0's that all ranks must know the outcome of: what it throws is a Refusal on all of them.
+    /// Runs `work` on rank 0, where all ranks must know the outcome: what it throws is a Refusal on all of them.
     void on_rank_0(const std::function<void()> &work) const;
     /// One line per rank, on rank 0; empty elsewhere.
     std::vector<std::string> gather(const std::string &line) const;

@@ -8,9 +8,9 @@
 
 namespace baton::bench {
 
-/// Seconds of the host from the issue of a call to its return, the stream being idle before the first of a few: far
-/// fewer than the driver queues, so that none waits for the GPU. At most `most` of them at a time. The median of some
-/// rounds, of the slowest rank.
+/// The host's seconds from the issue of a call to its return: the median over some rounds of the slowest rank's. A
+/// round is a few calls, at most `most`, on a stream that is idle at first: far fewer than the driver queues, so that
+/// none waits for the GPU.
 template <class Issue>
 double host_seconds(const Communicator &communicator, int most, const Issue &issue) {
     constexpr int rounds = 7;

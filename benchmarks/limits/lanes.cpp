@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t page = 4096;
 
-/// One process of a ping-pong over shared memory. The flags carry no data, so nothing orders more than themselves.
+/// One process of a ping-pong over shared memory. The flags carry no data, so nothing but themselves is ordered.
 void host_ping_pong(std::byte *mine, std::byte *theirs, std::uint64_t flag, std::uint64_t trips, bool starts) {
     std::atomic_ref<std::uint64_t> in(*reinterpret_cast<std::uint64_t *>(mine));
     std::atomic_ref<std::uint64_t> out(*reinterpret_cast<std::uint64_t *>(theirs));
@@ -51,7 +51,7 @@ Lanes::Lanes(const Communicator &communicator, std::size_t bytes)
         check(baton_window_pointer(window_, rank, &base));
         bases_.push_back(static_cast<std::byte *>(base));
     }
-    // Every page is touched, so that the first copies do not measure the system's handing them out.
+    // Touches every page, so that the first copies do not measure how the system hands them out.
     if (communicator.on_gpu()) {
         gpu::set_bytes(source_.data(), 0x5A, bytes, communicator.stream());
         communicator.synchronize();
@@ -82,7 +82,7 @@ std::size_t Lanes::push(Traffic traffic, std::size_t bytes) const {
     std::vector<void *> destinations;
     std::size_t part = bytes;
     if (traffic == Traffic::all_pairs && size > 1) {
-        // Every rank has a slot for each other one, and ranks begin with different neighbours.
+        // Every rank has a slot for each of the others. Ranks begin with different neighbours.
         part = bytes / static_cast<std::size_t>(size - 1) / 64 * 64;
         for (int step = 1; step < size; ++step) {
             const int peer = (rank + step) % size;

@@ -9,22 +9,22 @@
 
 namespace baton::bench {
 
-/// Bare copies and flags between the ranks' memory of one Baton window: no protocol, no library. Collective to make and
-/// to destroy.
+/// Bare copies and flags between the ranks' memory in one Baton window: no protocol, no library. Construction and
+/// destruction are collective.
 class Lanes {
 public:
-    /// Each rank can send up to `bytes` at once.
+    /// Each rank can send up to `bytes` at a time.
     Lanes(const Communicator &communicator, std::size_t bytes);
     ~Lanes();
     Lanes(const Lanes &) = delete;
     Lanes &operator=(const Lanes &) = delete;
 
-    /// Enqueues this rank's sends of a pattern, or makes them on the host: about `bytes`, divided among the receivers.
-    /// Returns the bytes sent, 0 where the rank has nothing to do. REQUIRES: at most the constructor's.
+    /// Enqueues this rank's sends of a pattern, or makes them on the host: about `bytes` in all, divided among the
+    /// receivers. Returns the bytes sent, 0 if the rank has nothing to do. REQUIRES: `bytes` at most the constructor's.
     std::size_t push(Traffic traffic, std::size_t bytes) const;
     /// Likewise this rank's sends to one peer. REQUIRES: nobody else sends to it.
     void push_to(int peer, std::size_t bytes) const;
-    /// Lets a flag fly `trips` times to the partner (rank 0 and 1, 2 and 3, ...) and back. Complete on return.
+    /// Sends a flag `trips` times to the partner (rank 0 and 1, 2 and 3, ...) and back. Complete on return.
     void ping_pong(std::uint64_t trips);
 
 private:

@@ -17,13 +17,13 @@ constexpr std::size_t mebibyte = std::size_t{1} << 20U;
 constexpr Traffic patterns[] = {Traffic::all_pairs, Traffic::ring, Traffic::pairs};
 constexpr int launches = 1000;
 
-/// What a rank sends at once to measure bandwidth; each size as often as makes `bytes_of_round` together.
+/// Bytes that a rank sends at once to measure bandwidth. Each size is sent as often as gives `bytes_of_round` together.
 const std::vector<std::size_t> gpu_sizes{512 * mebibyte};
 const std::vector<std::size_t> host_sizes{mebibyte / 16, mebibyte / 4, mebibyte, 4 * mebibyte, 16 * mebibyte};
 constexpr std::size_t gpu_bytes_of_round = 4096 * mebibyte;
 constexpr std::size_t host_bytes_of_round = 32 * mebibyte;
 
-/// The best of some rounds of what takes the slowest rank longest: a limit is what was possible, not what was usual.
+/// The best of some rounds, each timed by its slowest rank: a limit is what was possible, not what was usual.
 template <class Body>
 double best_of_rounds(const Communicator &communicator, const Body &body) {
     std::vector<double> times;
@@ -52,12 +52,12 @@ double measure_launch(const Communicator &communicator, bool graph) {
     return best_of_rounds(communicator, run) / launches;
 }
 
-/// Half a round trip, from the difference of a long and a short series of them: without what starting and ending cost.
+/// Half a round trip. The difference between a long and a short series cancels what starting and ending cost.
 double measure_flight(const Communicator &communicator, Lanes &lanes) {
     constexpr std::uint64_t probe = 8;
     lanes.ping_pong(probe);
     const double trip = best_of_rounds(communicator, [&] { lanes.ping_pong(probe); }) / probe;
-    // About 2 ms for the short one, but where ranks take turns on a GPU a single trip takes longer.
+    // The short series takes about 2 ms, or longer where ranks take turns on a GPU.
     const auto few = static_cast<std::uint64_t>(std::clamp(2e-3 / trip, 8.0, 2000.0));
     const double short_series = best_of_rounds(communicator, [&] { lanes.ping_pong(few); });
     const double long_series = best_of_rounds(communicator, [&] { lanes.ping_pong(9 * few); });

@@ -20,7 +20,7 @@ public:
                   traits(kind).recv_blocks ? ranks_ * context.max_bytes : context.max_bytes, 0},
                  Memory::malloc) {}
 
-    /// The size column holds bytes per rank for allgather, per pair for alltoall, and the whole buffer's for the
+    /// The size column holds bytes per rank for allgather, per pair for alltoall, and of the whole buffer for the
     /// others.
     std::size_t count_for(std::size_t bytes) const override {
         if (kind_ == Kind::barrier) {
@@ -64,8 +64,8 @@ private:
         return seconds_now() - start;
     }
 
-    /// The untimed calls before one that counts have inputs of their own: else what they leave behind would pass for
-    /// its result. In place they would change the inputs that the check knows.
+    /// The untimed calls before one that counts have inputs of their own: else what they leave would pass for its
+    /// result. There are none in place, where they would change the inputs that the check knows.
     void prepare(Operation &operation, const Shape &shape, std::uint64_t iteration) const {
         if (shape.in_place == InPlaceForm::no && kind_ != Kind::barrier && context_.options.validation_warmup > 0) {
             operation.prepare(2 * iteration);

@@ -19,7 +19,7 @@ void print(const World &world, const std::string &text) {
     }
 }
 
-/// Throws Ended where there is nothing to run; messages have been printed.
+/// Throws Ended if there is nothing to run, after printing what there is to say.
 Options read_options(const Test &test, const World &world, int argc, char **argv) {
     Options options;
     try {
@@ -44,8 +44,8 @@ Options read_options(const Test &test, const World &world, int argc, char **argv
     return options;
 }
 
-/// As OMB does, a collective's size is limited to the limit over the ranks, and a test's with buffers for a window to
-/// the limit over the window.
+/// As in OMB, a collective's size is at most the memory limit / ranks, and with a buffer for each message the limit /
+/// window.
 std::size_t limited_size(const Test &test, const Options &options, int ranks) {
     std::size_t parts = 1;
     if (is_collective(test.family)) {
@@ -56,7 +56,7 @@ std::size_t limited_size(const Test &test, const Options &options, int ranks) {
     return std::min(options.max_bytes, options.memory_limit / parts);
 }
 
-/// One type's rows, which it counts; false after a row with wrong elements.
+/// Measures and prints one type's rows, and counts them; false after a row with wrong elements.
 bool run_sizes(const Test &test, const Context &context, Runner &runner, int &rows) {
     const std::size_t first = test.family == Family::barrier ? context.max_bytes : context.options.min_bytes;
     for (std::size_t bytes = first; bytes <= context.max_bytes; bytes = std::max<std::size_t>(1, bytes * 2)) {

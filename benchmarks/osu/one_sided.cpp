@@ -8,7 +8,7 @@ namespace baton::bench::osu {
 
 namespace {
 
-/// A window with a slot per message and an origin buffer likewise. Rank 0 is the origin of all transfers.
+/// A window with a slot per message, and an origin buffer with as many. Rank 0 is the origin of all transfers.
 class OneSided : public PairRunner {
 public:
     OneSided(const Context &context, baton_type type)
@@ -37,9 +37,9 @@ protected:
     void *base_ = nullptr;
 };
 
-/// A put, or a window of them, and a signal: when the origin's stream has passed the signal, the data are visible at
-/// the target, as after MPI_Win_flush. The target consumes the signal outside of the timed region, with -c after the
-/// check: that the data were there before is what the timing rests on.
+/// A put, or a window of them, and a signal. When the origin's stream has passed the signal, the data are visible at
+/// the target, as after MPI_Win_flush. The target consumes the signal outside the timed region, with -c after the
+/// check, because the timing rests on the data being there before.
 class Put final : public OneSided {
 public:
     Put(const Context &context, baton_type type, bool bandwidth)
@@ -95,7 +95,7 @@ private:
 
     const bool bandwidth_;
     const int messages_;
-    std::uint64_t signals_to_come_ = 0;  // of rank 0, at rank 1
+    std::uint64_t signals_to_come_ = 0;  // from rank 0, not yet consumed by rank 1
 };
 
 /// A get is complete at the origin when its stream has passed it; rank 1 does nothing.

@@ -37,7 +37,7 @@ std::string type_header(const Test &test, const Options &options, baton_type typ
     }
     for (const int percent : options.percentiles) {
         const char *what = is_bandwidth(test.family) ? "Tail BW(MB/s)" : "Tail Lat(us)";
-        // One column more than the figures where it is P100: the longest name fills all of theirs.
+        // The longest name fills a figure's whole column, so P100 takes one column more.
         text += fmt::format(" {:>17}", fmt::format("P{} {}", percent, what));
     }
     return text + "\n";

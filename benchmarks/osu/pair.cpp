@@ -24,7 +24,8 @@ Measurement PairRunner::measure(std::size_t count) {
     result.bytes = bytes();
     std::vector<double> seconds;
     for (int i = 0; i < iterations; ++i) {
-        // Of the iterations before one that counts the messages are others: a stale one must not pass for its own.
+        // The untimed iterations before one that counts send other data, so that a stale message cannot pass for its
+        // own.
         const std::uint64_t round = 2 * static_cast<std::uint64_t>(i) + 1;
         if (options.validate) {
             prepare_in_step(round);

@@ -5,8 +5,8 @@
 
 namespace baton::bench::osu {
 
-/// What the tests between two ranks share. An iteration is what one rank does between two barriers or, without -c,
-/// between the same rank's previous and next iteration.
+/// What the tests between two ranks share. An iteration is what a rank does between two barriers or, without -c,
+/// between its own previous and next iteration.
 class PairRunner : public Runner {
 public:
     PairRunner(const Context &context, baton_type type) : context_(context), type_(type) {}
@@ -17,9 +17,9 @@ public:
 protected:
     /// Writes this rank's inputs of a round and poisons its outputs.
     virtual void prepare(std::uint64_t round) = 0;
-    /// The rank's part of an iteration, complete on return; the seconds that rank 0 counts.
+    /// Does this rank's part of an iteration, complete on return. Returns the seconds that rank 0 counts.
     virtual double iterate() = 0;
-    /// Wrong elements of this rank. On both ranks, after an iteration.
+    /// Returns this rank's wrong elements. Called on both ranks, after an iteration.
     virtual std::uint64_t verify(std::uint64_t round) = 0;
     /// The figure of `iterations` iterations that took `seconds` together.
     virtual double figure(double seconds, int iterations) const = 0;
@@ -58,7 +58,7 @@ private:
     std::size_t stride_;
 };
 
-/// As one message of a bandwidth test takes it: MB/s with MB = 10^6 bytes.
+/// MB/s of messages of `bytes` each, with MB = 10^6 bytes.
 inline double megabytes_per_second(std::size_t bytes, double messages, double seconds) {
     return static_cast<double>(bytes) * messages / seconds / 1e6;
 }

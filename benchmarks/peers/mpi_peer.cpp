@@ -19,7 +19,7 @@ namespace {
 
 constexpr int tag = 1;
 
-/// The type to reduce, where MPI has it.
+/// The MPI type to reduce, if there is one.
 std::optional<MPI_Datatype> reduction_type(baton_type type) {
     switch (type) {
         case BATON_INT8:
@@ -47,7 +47,7 @@ std::optional<MPI_Datatype> reduction_type(baton_type type) {
     }
 }
 
-/// A type of the same size, to move.
+/// An MPI type of the same size, for data that only move.
 MPI_Datatype moved_type(baton_type type) {
     switch (baton_type_size(type)) {
         case 8:

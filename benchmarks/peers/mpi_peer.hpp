@@ -7,11 +7,11 @@
 
 namespace baton::bench {
 
-/// Whether the MPI in use takes device buffers, as far as it says.
+/// Whether the MPI in use says that it takes device buffers.
 bool mpi_takes_device_memory();
 
 /// The MPI that started the ranks: on device buffers if it takes those and the communicator is on GPUs, else on host
-/// buffers. Its calls are complete on return. `largest`: in the size column; above, it has no result.
+/// buffers. Its calls are complete on return. Above `largest`, a size of the size column, it has no result.
 std::unique_ptr<Peer> make_mpi_peer(const Communicator &communicator, const BufferBytes &bytes, std::size_t largest);
 
 }  // namespace baton::bench

@@ -12,7 +12,7 @@ namespace baton::bench::nccl {
 
 namespace {
 
-constexpr int oldest = 21000;  // brought bfloat16 and avg
+constexpr int oldest = 21000;  // which added bfloat16 and avg
 
 /// Where to look: the option, the environment, the soname.
 std::string library_to_load(const std::string &option) {
@@ -89,7 +89,7 @@ Api::Api(const std::string &library) : library_(library_to_load(library)) {
 }
 
 std::string Api::describe() const {
-    // Without the folder, which says where it lies on one machine and nothing about it.
+    // Without the folder, which tells where the library lies on one machine and nothing about it.
     return fmt::format("{} ({})", version_text(version_), library_.substr(library_.rfind('/') + 1));
 }
 

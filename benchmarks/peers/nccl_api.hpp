@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-/// The part of NCCL that the comparison uses, found at run time: no header of NCCL is needed to build, and the library
-/// that a user has is the one that is measured. Declared as nccl.h does (its ABI is stable; a test compares the two
-/// where nccl.h is found), with void * for handles and streams.
+/// The part of NCCL that the comparison uses, found at run time: the build needs no header of NCCL, and what is
+/// measured is the library that a user has. Declared as in nccl.h (its ABI is stable; a test compares the two if it
+/// finds nccl.h), with void * for handles and streams.
 namespace baton::bench::nccl {
 
 using Comm = void *;
@@ -19,8 +19,8 @@ struct UniqueId {
     char internal[128];
 };
 
-/// ncclConfig_t of 2.28. It only grows, and NCCL reads of a shorter one what `version` says is there, so this is right
-/// for every library from 2.28 on; older ones are not given one.
+/// ncclConfig_t of 2.28. The struct only grows, and from a shorter one NCCL reads what `version` says is there. So this
+/// one is right for every library from 2.28 on; older ones are not given one.
 struct Config {
     std::size_t size = sizeof(Config);
     unsigned magic = 0xcafebeef;
@@ -64,7 +64,7 @@ enum RedOp {
     avg = 4
 };
 
-/// Null where the library lacks it, which only those below the line may be.
+/// Functions that the library lacks are null: only those below the line may be.
 struct Functions {
     Result (*get_version)(int *version) = nullptr;
     Result (*get_unique_id)(UniqueId *id) = nullptr;

@@ -74,7 +74,7 @@ Result first_failure(std::initializer_list<Result> results) {
     return 0;
 }
 
-/// ncclAlltoAll (2.28), or the messages that did the same before there was one.
+/// ncclAlltoAll (2.28), or the messages that do the same in older versions.
 Result all_to_all(const Functions &nccl, const Call &call, const Elements &data, Comm comm, Stream stream) {
     if (nccl.all_to_all != nullptr) {
         return nccl.all_to_all(call.send, call.recv, data.count, data.type, comm, stream);

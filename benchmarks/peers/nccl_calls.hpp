@@ -7,7 +7,7 @@
 
 namespace baton::bench::nccl {
 
-/// Why NCCL has nothing that does what a call of Baton does; empty if it has.
+/// Why NCCL has no call that does what Baton's does; empty if it has one.
 std::string missing(const Shape &shape);
 
 /// Enqueues NCCL's form of a call. REQUIRES: missing(call.shape) is empty.

@@ -24,7 +24,7 @@ public:
           verifier_(verifier) {}
 
     ~NcclPeer() override {
-        // With an exception under way the process is about to end, and other ranks may not come.
+        // While an exception unwinds, the process is about to end, and other ranks may not come here.
         if (std::uncaught_exceptions() == 0) {
             close(nccl_.comm_destroy);
         }
@@ -32,7 +32,7 @@ public:
     NcclPeer(const NcclPeer &) = delete;
     NcclPeer &operator=(const NcclPeer &) = delete;
 
-    /// Throws Error on all ranks, and then holds nothing, if any of them cannot.
+    /// Throws Error on all ranks if any of them fails, and then holds nothing.
     void open(const BufferBytes &bytes) {
         try {
             take_steps(bytes);
@@ -68,7 +68,7 @@ private:
         std::byte *data() const { return plain != nullptr ? plain->at(0) : static_cast<std::byte *>(allocated); }
     };
 
-    /// `end`: what the communicator is given to.
+    /// `end` is comm_destroy or comm_abort.
     void close(nccl::Result (*end)(nccl::Comm comm)) {
         for (Memory *memory : {&send_, &recv_}) {
             if (memory->window != nullptr) {
@@ -88,7 +88,7 @@ private:
         }
     }
 
-    /// All ranks either take a step or do not, so that nobody waits in the next one for a rank that failed.
+    /// Takes each step on all ranks or on none, so that nobody waits in the next one for a rank that failed.
     void take_steps(const BufferBytes &bytes) {
         nccl::UniqueId id{};
         together(communicator_.world(), [&] {

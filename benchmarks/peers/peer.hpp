@@ -9,7 +9,7 @@
 
 namespace baton::bench {
 
-/// Ways of another library to do what Baton does.
+/// The ways in which another library does what Baton does.
 enum class PeerKind {
     nccl,             // plain cudaMalloc memory, as Baton is measured on
     nccl_registered,  // ncclMemAlloc memory, ncclCommRegister
@@ -18,7 +18,7 @@ enum class PeerKind {
     mpi               // the MPI that started the ranks
 };
 
-/// As options and results name it: "nccl_registered"; and as a column's head: "nccl reg".
+/// As options and results name it ("nccl_registered"), and as a column's head ("nccl reg").
 const char *peer_name(PeerKind kind);
 const char *peer_label(PeerKind kind);
 
@@ -26,17 +26,18 @@ const char *peer_label(PeerKind kind);
 class Peer : public Library {
 public:
     virtual PeerKind kind() const = 0;
-    /// Why it has no result for such calls, the same on all ranks; empty if it has.
+    /// Why it has no result for such calls, the same on all ranks; empty if it has one.
     virtual std::string refusal(const Shape &shape, bool captured) const = 0;
     /// Where its buffers lie.
     virtual MemorySpace memory_space() const = 0;
-    /// One for its kind of memory.
+    /// A verifier for its kind of memory.
     virtual const Verifier &verifier() const = 0;
 
     bool sums_in_any_order() const override { return true; }
 };
 
-/// Why reductions cannot be compared, for any library: the order of the operations is seen in the result.
+/// Why a reduction cannot be compared with any library's, because its result depends on the order of the operations;
+/// empty if it can.
 inline std::string incomparable(const Shape &shape) {
     if (!has_reduction(shape.kind)) {
         return {};

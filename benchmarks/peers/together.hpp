@@ -6,8 +6,8 @@
 
 namespace baton::bench {
 
-/// A step that all ranks take or none: throws Error on all ranks if `step` throws one on any, so that nobody goes on to
-/// wait for a rank that failed. On rank 0 the message is that of the first rank that failed.
+/// Runs `step` on all ranks. If it throws Error on any of them, throws Error on all, so that nobody goes on to wait for
+/// a rank that failed. On rank 0 the message is that of the first rank that failed.
 template <class Step>
 void together(const World &world, const Step &step) {
     std::string failure;

@@ -9,7 +9,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// To the nanosecond, which is more than clocks tell.
+/// Rounded to the nanosecond, which is finer than clocks tell.
 std::vector<double> microseconds(const std::vector<double> &seconds) {
     std::vector<double> values;
     for (const double one : seconds) {

@@ -10,7 +10,7 @@ namespace baton::bench::perf {
 
 // The shapes of the results file; `plot` reads it. Times are in microseconds, bandwidths in 10^9 bytes a second.
 
-/// As the file has it. Of a command line what is not UTF-8 is replaced.
+/// The text of the file. What is not UTF-8 in the command line is replaced.
 std::string text_of(const nlohmann::ordered_json &json);
 
 /// Everything but limits, tables and the verdict.

@@ -14,7 +14,7 @@ std::string wrong_column(const Row &row, bool checked) { return checked ? std::t
 
 std::string microseconds(double seconds) { return seconds > 0 ? fmt::format("{:.2f}", seconds * 1e6) : "-"; }
 
-/// A wrong result has a time, but no place in the comparison.
+/// A wrong result shows its time, but has no part in the comparison.
 std::string peer_column(const Timing &peer) {
     return peer.absent.empty() ? microseconds(peer.median) + (peer.wrong > 0 ? "!" : "") : "-";
 }

@@ -9,7 +9,7 @@ namespace baton::bench::perf {
 
 namespace {
 
-/// Seconds for a round's calls; 0: as many calls as --iters says, also where no call has been timed yet.
+/// Seconds for a round's calls. 0: as many calls as --iters says, also if no call has been timed yet.
 double round_seconds(const Options &options) { return options.warmup > 0 ? options.budget / options.rounds : 0; }
 
 int own_calls(const Options &options, Mode mode, double call_seconds) {
@@ -23,14 +23,14 @@ int peer_calls(const Options &options, double call_seconds, int own) {
     return round > 0 ? calls_of_peer(round, call_seconds, own) : own;
 }
 
-/// A side of a row, where its timing goes, and whose it is: Baton's (no peer) or a peer's.
+/// A side of a row, where its timing goes, and its peer (null for Baton).
 struct Entry {
     std::unique_ptr<Side> side;
     Timing *timing;
     const Peer *peer;
 };
 
-/// Baton first; a peer without a result for this shape is left out.
+/// The sides of a row, Baton first. A peer without a result for this shape is left out.
 std::vector<Entry> enter(Row &row, const Bench &bench, Mode mode, BatonLibrary &baton) {
     std::vector<Entry> entries;
     entries.push_back(
@@ -47,13 +47,13 @@ std::vector<Entry> enter(Row &row, const Bench &bench, Mode mode, BatonLibrary &
     return entries;
 }
 
-/// Host costs are of eager calls that return before they are complete: of Baton's and NCCL's.
+/// Host costs are measured of eager calls that return before they are complete: Baton's and NCCL's.
 bool has_host_cost(const Bench &bench, Mode mode, const Peer *peer) {
     return !bench.options.against.empty() && mode == Mode::eager && bench.communicator.on_gpu() &&
            (peer == nullptr || peer->kind() != PeerKind::mpi);
 }
 
-/// Untimed calls, from which the numbers of the timed ones follow.
+/// Makes untimed calls, which decide how many timed ones there are.
 void warm_up(std::vector<Entry> &entries, const Bench &bench, Mode mode) {
     int own = 0;
     for (Entry &entry : entries) {

@@ -16,9 +16,9 @@ namespace baton::bench::perf {
 /// How one side of a row, Baton or a peer, did in its rounds.
 struct Timing {
     std::string absent;         // a peer's reason for having no figures; empty if it has
-    bool other_memory = false;  // a peer's: it is on host memory and Baton on GPUs, which is no contest
-    int calls = 0;              // a round
-    std::vector<double> times;  // seconds a call of each round, the largest of the ranks
+    bool other_memory = false;  // a peer on host memory while Baton is on GPUs, which is no contest
+    int calls = 0;              // in a round
+    std::vector<double> times;  // seconds per call of each round, on the slowest rank
     double median = 0;          // seconds
     double p99 = 0;
     double host = 0;          // seconds from a call's issue to its return; 0: not measured
@@ -35,11 +35,11 @@ struct Row {
     // Of a comparison:
     std::vector<Timing> peers;        // in the peers' order
     std::optional<std::size_t> best;  // the fastest of the peers with a right result on Baton's kind of memory
-    double ratio = 0;                 // its time / Baton's; 0 where there is none
+    double ratio = 0;                 // the time of the best / Baton's; 0 if there is none
     double limit = 0;                 // seconds; 0: not known
 };
 
-/// What all rows are measured with. Without peers no comparison is made.
+/// What all rows are measured with. Without peers there is no comparison.
 struct Bench {
     const Options &options;
     const Communicator &communicator;
@@ -47,7 +47,7 @@ struct Bench {
     const std::vector<std::unique_ptr<Peer>> &peers;
 };
 
-/// Holds Baton's time, and the peers', against each other and against what the machine allows.
+/// Compares Baton's time with the peers' and with what the machine allows.
 void compare(Row &row, const Limits &limits, int ranks);
 
 /// Times and verifies one shape by Baton and, in a comparison, by the peers in alternation. Collective; the row is

@@ -64,7 +64,7 @@ std::size_t parse_bytes(const std::string &option, const std::string &text) {
     return *value;
 }
 
-/// As a shell reads it.
+/// Quotes an argument for a shell, where it needs to be.
 std::string quoted(const std::string &argument) {
     constexpr const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
     if (!argument.empty() && argument.find_first_not_of(plain) == std::string::npos) {
@@ -146,10 +146,10 @@ void declare(CLI::App &app, Options &options, Texts &texts) {
     app.add_option("--json", options.json, "Write all results to this file")->check(output_file());
 }
 
-/// Rounds of about 20 ms, for more sides than one.
+/// Sets defaults for several sides: rounds of about 20 ms.
 void adapt_to_comparison(const CLI::App &app, Options &options) {
     if (options.in_place != std::vector<InPlaceForm>{InPlaceForm::no}) {
-        // Repeated calls in place change their inputs, and what a library without a defined order makes of that has no
+        // Repeated calls in place change their inputs. What a library without a defined order makes of that has no
         // bound to check it by.
         throw CLI::ValidationError("--against", "compares out of place only; leave --inplace out");
     }
@@ -165,7 +165,7 @@ void adapt_to_comparison(const CLI::App &app, Options &options) {
     }
 }
 
-/// An operation that would be left out for all of its types and reductions was not what was meant.
+/// Throws if none of the types and reductions exist for an operation: leaving it out is not what was meant.
 void check_reductions(const Options &options) {
     const auto reduces = std::find_if(options.operations.begin(), options.operations.end(),
                                       [](Kind kind) { return has_reduction(kind); });
@@ -184,7 +184,7 @@ void check_reductions(const Options &options) {
                                baton_op_name(options.ops.front()), baton_type_name(options.types.front())));
 }
 
-/// Nor was a sweep without a row.
+/// Likewise if a sweep would have no row, because none of its operations exists in place.
 void check_in_place(const Options &options) {
     const bool out_of_place =
         std::find(options.in_place.begin(), options.in_place.end(), InPlaceForm::no) != options.in_place.end();
@@ -194,7 +194,7 @@ void check_in_place(const Options &options) {
     }
 }
 
-/// Nor was an option of a peer that takes no part.
+/// Likewise for options of a peer that takes no part.
 void check_peers(const Options &options) {
     const auto is_mpi = [](PeerKind kind) { return kind == PeerKind::mpi; };
     const std::vector<PeerKind> &peers = options.against;

@@ -27,7 +27,7 @@ struct Options {
     int graph_iterations = 20;  // the same in graph mode
     int warmup = 5;
     int rounds = 10;
-    double budget = 0.5;  // seconds that a row's timed calls may take; 0: any
+    double budget = 0.5;  // seconds that a row's timed calls may take; 0: no limit
     std::vector<Mode> modes;
     std::vector<InPlaceForm> in_place;
     std::vector<Memory> memories;

@@ -28,7 +28,7 @@ public:
     /// Collective.
     void finish();
 
-    /// Something was measured, and every element of Baton and the peers was right.
+    /// Whether something was measured, and every element of Baton and the peers was right.
     bool good() const { return rows_ > 0 && wrong_ == 0 && peers_wrong_ == 0; }
 
 private:

@@ -31,7 +31,7 @@ std::map<std::string, std::string> variables_of_libraries() {
     return variables;
 }
 
-/// 0 where more are in the machine than the set has places for.
+/// Returns 0 if the machine has more processors than the set has places for.
 int processors_of_this_rank() {
     cpu_set_t processors;
     return sched_getaffinity(0, sizeof(processors), &processors) == 0 ? CPU_COUNT(&processors) : 0;

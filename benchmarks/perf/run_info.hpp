@@ -15,7 +15,7 @@ struct RunInfo {
     std::string date;  // UTC, "2026-11-20"
     Versions versions;
     std::vector<std::string> gpus;  // one for each rank; empty on the host
-    int processors_of_a_rank = 0;   // that it may run on, the fewest of all ranks: mpirun binds them, or does not
+    int processors_of_a_rank = 0;   // the fewest that any rank may run on: mpirun may bind them
     // Rank 0's variables of Baton and NCCL: a command alone does not say under which settings it ran.
     std::map<std::string, std::string> environment;
     std::vector<std::string> lines;  // the same for people, with ranks, transport and links

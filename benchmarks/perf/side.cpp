@@ -30,7 +30,7 @@ double Side::warm_up(int calls) {
     constexpr int most_batches = 4;
     double fastest = time_calls(std::min(calls, 1));  // makes buffers known to the peers
     int left = calls - 1;
-    // In batches, of which one slow call spoils only its own; of two calls and more, since waiting is in each.
+    // In batches, so that one slow call spoils only its own batch. Of two calls or more, since each batch has a wait.
     for (int batches = std::clamp((left + 1) / 2, 1, most_batches); left > 0; --batches) {
         const int batch = (left + batches - 1) / batches;
         fastest = std::min(fastest, time_calls(batch));
@@ -56,7 +56,7 @@ void Side::capture(int calls) {
     graph_ = gpu::capture(communicator_.stream(), [&] { issue(calls); });
 }
 
-/// REQUIRES: as many calls as are captured.
+/// REQUIRES: in a graph, as many calls as are captured.
 void Side::run_calls(int calls) {
     if (graph_ == nullptr) {
         issue(calls);

@@ -8,25 +8,25 @@
 
 namespace baton::bench::perf {
 
-/// One side of a row: an operation of Baton's or a peer's, the calls of its rounds, and how they went. Everything is
-/// collective. The timing method for all: a barrier, the calls one after the other or as one graph, one wait.
+/// One side of a row: an operation of Baton's or a peer's, the calls of its rounds, and their times. Everything is
+/// collective. All sides are timed alike: a barrier, the calls one after the other or as one graph, one wait.
 class Side {
 public:
     Side(const Communicator &communicator, const Shape &shape, Mode mode, const Verifier &verifier, Library &library);
 
-    /// Untimed calls; seconds of one of them on the slowest rank, in the fastest of a few batches.
+    /// Makes untimed calls. Returns the seconds of one of them on the slowest rank, in the fastest of a few batches.
     double warm_up(int calls);
-    /// What a call costs the host; at most `calls` at a time.
+    /// Measures what a call costs the host, with at most `calls` at a time.
     void measure_host_cost(int calls);
     /// Fixes the number of calls of a round, and captures them.
     void set_calls(int calls);
     void run_round();
-    /// One on inputs of its own, with every element verified.
+    /// A round on inputs of its own, with every element verified.
     void run_checked_round();
-    /// Untimed, behind the rounds: calls each of which has inputs of its own. The calls of a round all do the same, so
-    /// that one which did nothing, or gave what an earlier one left, would hide among them.
+    /// Untimed calls after the rounds, each with inputs of its own. The calls of a round all do the same, so one that
+    /// did nothing, or gave what an earlier one left, would hide among them.
     void check_single_calls();
-    /// The timing over all ranks.
+    /// Returns the timing over all ranks.
     Timing finish();
 
     std::string explain() const { return operation_->explain(); }

@@ -18,7 +18,8 @@ bool exists(const TableKey &key, const Options &options, MemorySpace memory_spac
     return !no_data || (key.memory == options.memories.front() && key.types.front() == options.types.front());
 }
 
-/// A table has rows of all types and reductions; in a comparison, whose mean is over its rows, it has those of one.
+/// A table has rows of all types and reductions. In a comparison it has those of one, because its mean is over its
+/// rows.
 std::vector<TableKey> typed(const TableKey &key, const Options &options) {
     const std::vector<baton_op> ops = has_reduction(key.kind) ? options.ops : std::vector<baton_op>{BATON_SUM};
     std::vector<TableKey> keys;

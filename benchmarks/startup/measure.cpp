@@ -19,7 +19,7 @@ namespace baton::bench::startup {
 namespace {
 
 constexpr std::size_t count = 1024;
-constexpr std::int32_t contribution = 0x01010101;  // of every rank to every element
+constexpr std::int32_t contribution = 0x01010101;  // every rank's, to every element
 
 double resident_bytes() {
     std::ifstream file("/proc/self/statm");

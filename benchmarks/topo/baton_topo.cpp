@@ -35,7 +35,7 @@ RankGpu my_gpu(const bench::World &world) {
     return {world.local_rank(), device.uuid, device.pci, device.name};
 }
 
-/// Of all ranks, on rank 0.
+/// The GPUs of all ranks, on rank 0.
 std::vector<RankGpu> gather_gpus(const bench::World &world) {
     std::vector<RankGpu> ranks;
     for (const std::string &line : world.gather(to_line(my_gpu(world)))) ranks.push_back(rank_gpu_from(line));
@@ -64,7 +64,7 @@ std::string text_of(const Machine &machine, const std::vector<std::string> &show
         parts.push_back(make());
         all += parts.back();
     }
-    // Who asks for one thing is told why there is nothing; among others it goes without saying.
+    // If only one part was asked for, say why it is empty; among others it is left out silently.
     if (show.size() == 1 && all.empty())
         parts[0] = fmt::format("Nothing to show: {} takes {}\n", show[0],
                                show[0] == "ranks" ? "several ranks under mpirun, on this machine" : "two GPUs or more");
@@ -76,10 +76,11 @@ std::string text_of(const Machine &machine, const std::vector<std::string> &show
     return printable(text, '\n');
 }
 
-/// By name.
+/// The files by name.
 using Files = std::map<std::string, bench::AtomicFile>;
 
-/// Before anything is read or measured, so that what will not be written is known then. Leaves nothing there.
+/// Opens the files before anything is read or measured, so that an unwritable one is known by then. Leaves nothing
+/// there.
 Files open_files(const Options &options) {
     Files files;
     for (const std::string &name : options.outputs()) {
@@ -96,7 +97,7 @@ struct Output {
     std::string content;
 };
 
-/// All of it is made before any of it is written.
+/// Makes all of the output before any of it is written.
 std::vector<Output> make_outputs(const Machine &machine, const Options &options) {
     std::vector<Output> outputs;
     if (!options.show.empty()) outputs.push_back({"-", text_of(machine, options.show)});
@@ -108,7 +109,7 @@ std::vector<Output> make_outputs(const Machine &machine, const Options &options)
     return outputs;
 }
 
-/// All of the files or none; none where the standard output cannot be written, which run_benchmark() says.
+/// Writes all of the files or none; none if the standard output cannot be written, which run_benchmark() says.
 void write(const std::vector<Output> &outputs, Files &files) {
     for (const Output &output : outputs)
         if (output.file != "-") files.at(output.file).draft(output.content);
@@ -120,7 +121,7 @@ void write(const std::vector<Output> &outputs, Files &files) {
             if (file.is_standard_output() == printed) file.publish();
 }
 
-/// Runs `work` on rank 0. What it throws is wrong usage, said in this program's name, on all ranks.
+/// Runs `work` on rank 0. What it throws becomes wrong usage on all ranks, under this program's name.
 void on_rank_0_as_usage(const bench::World &world, const std::function<void()> &work) {
     world.on_rank_0([&] {
         try {

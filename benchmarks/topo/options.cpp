@@ -10,7 +10,7 @@ namespace {
 
 const std::vector<std::string> parts{"matrix", "bandwidth", "tree", "ring", "ranks"};
 
-/// An option whose file may be left out.
+/// An option whose file name may be left out.
 CLI::Option *add_output(CLI::App &app, const std::string &name, std::string &file, const std::string &words) {
     return app.add_option(name, file, words)->expected(0, 1)->type_name("[FILE]");
 }

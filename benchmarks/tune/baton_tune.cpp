@@ -27,7 +27,7 @@ struct EnvironmentVariable {
     std::string_view neutral = {};  // the value that changes nothing, if there is one
 };
 
-/// On any rank, since some of them are in force on all where one rank has them.
+/// Refuses variables that are set on any rank, since some of them are in force on all ranks if one has them.
 void refuse(const World &world, std::initializer_list<EnvironmentVariable> variables, const char *why) {
     for (const EnvironmentVariable &variable : variables) {
         const char *value = core::variable(variable.name);
@@ -39,7 +39,7 @@ void refuse(const World &world, std::initializer_list<EnvironmentVariable> varia
     }
 }
 
-/// What candidates would not be measured under, although the table is for everybody who has this machine.
+/// Refuses settings under which candidates would not be measured: the table is for everybody who has this machine.
 void refuse_settings_that_win(const World &world, MemorySpace memory_space) {
     refuse(world,
            {{"BATON_TRANSPORT", "auto"}, {"BATON_PACKET_LIMIT"}, {"BATON_LINES", "auto"}, {"BATON_COPY_ENGINE_LIMIT"}},
@@ -50,7 +50,7 @@ void refuse_settings_that_win(const World &world, MemorySpace memory_space) {
     }
 }
 
-/// On rank 0; of no use on the others.
+/// The key on rank 0; of no use on the others.
 core::TuningKey key_of(const Communicator &communicator, const topology::Snapshot &machine) {
     const std::vector<std::string> names = communicator.world().gather(communicator.info().device_name);
     const std::vector<std::string> uuids = communicator.world().gather(communicator.info().device_uuid);
@@ -73,7 +73,7 @@ public:
         topology::Snapshot machine;
         world.on_rank_0([&] {
             path_ = file_to_write(options_.file);
-            tables_of(path_);  // what is wrong with it should show now
+            tables_of(path_);  // an error in it should show now
             if (!options_.dry_run) {
                 make_user_folder(path_);
                 file_.emplace(path_);
@@ -133,16 +133,16 @@ private:
         all_.push_back(std::move(measured));
     }
 
-    /// Those that stay for the sizes above. In a file the compiled in ones would be stronger than they are, where the
-    /// links decide, for instance: in their place goes what is in force.
+    /// The rows for the sizes above those measured. In a file, built-in rows would be stronger than they are now, for
+    /// instance where the links decide. So what is in force goes in their place.
     std::span<const core::TuningRow> rows_above(const Measured &measured) const {
         const core::TuningTable *table = core::table_for(before_, measured.tuned.operation);
         const bool as_in_force = (table == nullptr || table->built_in) && !measured.in_force_above.empty();
         return as_in_force ? measured.in_force_above : core::rows_for(before_, measured.tuned.operation);
     }
 
-    /// Both files, or where one or what is printed cannot be written, neither. Times that go to the standard output
-    /// come last, behind all that is printed there; where only they cannot be written, the tuning file has been.
+    /// Writes both files; or neither, if one of them or the printed text cannot be written. Times for the standard
+    /// output come last, after all that is printed there: if only they cannot be written, the tuning file has been.
     void write() {
         line("");
         if (!output_is_written()) {

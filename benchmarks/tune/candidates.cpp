@@ -31,7 +31,7 @@ bool is_way_of(Ranks where, const core::Way &way) {
     if ((way.mover == core::Mover::host) != (where == Ranks::on_host)) {
         return false;
     }
-    // Kernels stage only where they must.
+    // Kernels stage only if GPUs do not reach each other.
     const bool staged = way.mover == core::Mover::kernel && way.algorithm == core::Algorithm::staged;
     const bool reaches =
         way.mover == core::Mover::copy_engine || core::needs_reach(way.algorithm) || core::goes_in_lines(way.algorithm);
@@ -51,7 +51,8 @@ std::vector<Candidate> candidates_for(baton_operation operation, Ranks where, in
         Candidate candidate;
         candidate.algorithm = way.algorithm;
         candidate.mover = way.mover;
-        // A rank whose copy engines cannot serve takes its kernel for the same plan, and wants all channels then.
+        // Only kernels come with several numbers of channels. A rank whose copy engines cannot serve runs the same plan
+        // by its kernel, and wants all channels then.
         const bool counted = way.mover == core::Mover::kernel;
         for (candidate.channels = 1; counted && candidate.channels < channels; candidate.channels *= 2) {
             candidates.push_back(candidate);

@@ -17,7 +17,7 @@ namespace baton::bench::tune {
 
 namespace {
 
-/// Nothing where BATON_TUNING is no name of a file.
+/// The file that BATON_TUNING names; empty if it names none.
 std::optional<std::string> named_file() {
     const char *setting = core::variable("BATON_TUNING");
     const std::string given = setting == nullptr ? "none" : setting;

@@ -16,13 +16,13 @@ namespace baton::bench::tune {
 
 namespace {
 
-/// A candidate that takes so many times as long as the fastest in the first calls is not measured further at that size.
+/// A candidate is not measured further at a size if its first calls take this many times as long as the fastest one's.
 constexpr double hopeless = 2;
 
 constexpr int warm_up_calls = 5;
-constexpr int most_calls = 20;  // of a round
+constexpr int most_calls = 20;  // in a round
 
-/// No table that is compiled in changes above.
+/// No built-in table changes above this size.
 constexpr std::size_t largest_looked_at = std::size_t{1} << 30;
 
 Shape shape_of(const Tuned &tuned, std::size_t bytes) {
@@ -36,7 +36,7 @@ Ranks ranks_of(const Communicator &communicator) {
     return communicator.info().peer_access != 0 ? Ranks::on_gpus : Ranks::on_gpus_apart;
 }
 
-/// One of those that take turns: a communicator with a tuning of its own, on buffers that all of them use.
+/// One of the communicators that take turns. Each has a tuning of its own; all use the same buffers.
 class Contender {
 public:
     Contender(const Setting &setting, const BatonLibrary &buffers, std::size_t window_bytes, const char *tuning,
@@ -67,8 +67,8 @@ struct Entry {
     std::size_t contender;
     std::unique_ptr<perf::Side> side;
     Candidate row;             // of its plan
-    double first_seconds = 0;  // a call, before the rounds
-    double seconds = 0;        // a call, by the median of the rounds
+    double first_seconds = 0;  // per call, before the rounds
+    double seconds = 0;        // per call, by the median of the rounds
 };
 
 class Sweep {
@@ -91,7 +91,8 @@ public:
         const auto enter = [&](const char *tuning, const std::string &name) {
             contenders_.push_back(std::make_unique<Contender>(setting, *buffers_, bytes.window, tuning, name));
         };
-        // What the links do not allow would cost a communicator for every number of channels, and never run.
+        // Ways that the links do not allow are left out. They would cost a communicator for every number of channels,
+        // and never run.
         for (const core::Algorithm routed :
              {core::Algorithm::ring, core::Algorithm::chain, core::Algorithm::two_level}) {
             const auto is_one = [&](const Candidate &candidate) { return candidate.algorithm == routed; };
@@ -117,7 +118,7 @@ public:
             if (possible && !candidates_run_as_in_force(size)) {
                 measured_.candidates.push_back(in_force);
                 enter_candidate(in_force);
-                std::iter_swap(contenders_.end() - 2, contenders_.end() - 1);  // what is in force is the last
+                std::iter_swap(contenders_.end() - 2, contenders_.end() - 1);  // what is in force stays the last
             }
         }
     }
@@ -133,7 +134,8 @@ public:
     }
 
 private:
-    /// Or what is in force, with some other number of channels, could not stay.
+    /// Whether a candidate runs as what is in force does. If none did, perhaps by its number of channels, it could not
+    /// stay.
     bool candidates_run_as_in_force(std::size_t bytes) const {
         const Candidate in_force = row_at(*contenders_.back(), bytes);
         return std::any_of(contenders_.begin(), contenders_.end() - 1,
@@ -147,14 +149,14 @@ private:
         return row_of(plan_at(contender, bytes), channels_);
     }
 
-    /// Whatever decides there: the links, what is possible. Nothing where it is tables alone.
+    /// The rows in force above `largest`, whatever decides there: the links, what is possible. Empty if only tables do.
     std::vector<core::TuningRow> in_force_above(std::size_t largest) const {
         std::vector<core::TuningRow> rows;
         bool by_table = true;
         const std::size_t end = std::max(largest_looked_at, 2 * largest);
         for (std::size_t before = largest, bytes = 2 * largest; bytes <= end; before = bytes, bytes *= 2) {
             const core::Plan plan = plan_at(*contenders_.back(), bytes);
-            if (plan.reason == core::Reason::buffered) {  // of which no row says anything
+            if (plan.reason == core::Reason::buffered) {  // no row says anything about these
                 continue;
             }
             by_table = by_table && plan.reason == core::Reason::tuned;
@@ -169,8 +171,8 @@ private:
         return by_table ? std::vector<core::TuningRow>() : rows;
     }
 
-    /// The largest size from `first` on that runs so, `after` being one that does not. Of the bytes between two
-    /// elements, of which nothing is known, a power of two is where tables end or begin.
+    /// The largest size from `first` on that runs as `row`; `after` does not. Nothing is known of the bytes between two
+    /// elements: there, tables end or begin at a power of two.
     std::size_t last_size_of(const core::TuningRow &row, std::size_t first, std::size_t after) const {
         const std::size_t element = baton_type_size(BATON_FLOAT32);
         while (after - first > element) {
@@ -180,7 +182,7 @@ private:
         return std::has_single_bit(after) ? after - 1 : first;
     }
 
-    /// The candidates that run as themselves, and what is in force unless it is one of them.
+    /// The candidates that run as themselves, and what is in force unless one of them is the same.
     std::vector<Entry> entries_at(std::size_t bytes, const Candidate &in_force) const {
         const Shape shape = shape_of(measured_.tuned, bytes);
         std::vector<Entry> entries;
@@ -198,7 +200,8 @@ private:
         return entries;
     }
 
-    /// The first calls tell how many a round may have, and which candidates have no chance beside the fastest one.
+    /// Makes the first calls. They decide how many calls a round has, and drop candidates that have no chance beside
+    /// the fastest one.
     void warm_up(std::vector<Entry> &entries, const Candidate &in_force) const {
         double fastest = INFINITY;
         double fastest_candidate = INFINITY;
@@ -240,7 +243,8 @@ private:
         measured_.in_force.push_back(in_force);
     }
 
-    /// The fastest of many is faster than it is by itself: of equals it is the one that was lucky.
+    /// Whether the winner is also faster beside what is in force alone. The fastest of many looks faster than it is:
+    /// among equals it is the one that was lucky.
     bool wins_again(std::size_t winner, std::size_t in_force, std::size_t bytes) const {
         const Shape shape = shape_of(measured_.tuned, bytes);
         const Candidate row_in_force = row_at(*contenders_[in_force], bytes);

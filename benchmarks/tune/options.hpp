@@ -14,10 +14,10 @@ struct Options {
     std::size_t max_bytes = 0;  // 0: the default of the memory space
     int rounds = 7;
     double budget = 0.05;  // seconds that the timed calls of a candidate may take at one size
-    double noise = 0.02;   // a choice that is slower by no more than this part is as good
+    double noise = 0.02;   // a choice that is slower by at most this part is as good
     bool graph = false;
     bool dry_run = false;
-    std::string file;  // empty: that of the user
+    std::string file;  // empty: the user's
     std::string json;
     Device device = Device::automatic;
 };

@@ -24,14 +24,14 @@ bool is_near_fastest(std::size_t candidate, const Sample &sample, double noise) 
     return seconds && *seconds <= fastest(sample) * (1 + noise);
 }
 
-/// Whether no other candidate should be taken at this size: none is better by more than noise, nor as good and in
-/// force.
+/// Whether to take this candidate at this size: what is in force if that is kept, else any within the noise of the
+/// fastest.
 bool is_good(std::size_t candidate, const Sample &sample, double noise) {
     const bool keep = sample.in_force && (sample.in_force_stays || is_near_fastest(*sample.in_force, sample, noise));
     return keep ? candidate == *sample.in_force : is_near_fastest(candidate, sample, noise);
 }
 
-/// How far a candidate is good, from a sample on, and how fast it is there.
+/// For how many samples a candidate is good, from one of them on, and how fast it is there.
 struct Run {
     std::size_t length = 0;
     double log_seconds = 0;

@@ -30,7 +30,7 @@ struct Observed {
     Range part;  // of `bytes`, as share() gave it
 };
 
-/// One operation of one rank. Pointers are this rank's; what lies there is for each program to say.
+/// One operation of one rank. Pointers are this rank's; each program defines what lies there.
 struct Call {
     Arrival arrival;
     std::byte *send = nullptr;
@@ -54,8 +54,8 @@ inline namespace on_device {
 #else
 inline namespace on_host {
 #endif
-/// Every thread of the channel calls it with what a method returned to it. It brings the threads together, so it stands
-/// behind everything that a program is about, or where an engine has failed already.
+/// Called by every thread of the channel with what a method returned to it. It brings the threads together, so it comes
+/// after everything that a program is about, or after an engine has failed.
 BATON_HD inline void observe(Said &said, bool answer) {
 #if defined(__CUDA_ARCH__) || defined(BATON_EMULATED)
     const bool all = __syncthreads_and(answer ? 1 : 0) != 0;
@@ -65,7 +65,7 @@ BATON_HD inline void observe(Said &said, bool answer) {
     said = answer ? Said::yes : Said::no;
 #endif
 }
-/// What share() gave to all threads alike.
+/// What share() gave, the same to all threads.
 BATON_HD inline void observe(Range &part, const Range &given) {
 #if defined(__CUDA_ARCH__) || defined(BATON_EMULATED)
     if (threadIdx.x == 0) part = given;
@@ -82,7 +82,7 @@ BATON_HD inline void observe(Observed &observed, bool began, bool met, bool wait
 
 }  // namespace
 
-/// Release: what the channel has stored before has left it. Any thread will do.
+/// Release: what the channel has stored before has left it. Any thread may call it.
 BATON_HD inline void tell_started(const Call &call) {
     if (call.started != nullptr) store_release(call.started, 1);
 }

@@ -30,9 +30,9 @@ std::vector<Clause> all_clauses();
 using test::random_bytes;
 /// "send of call 3".
 std::string named(const char *buffer, std::size_t call);
-/// Element by element, modulo 256.
+/// The sum of all, element by element, modulo 256.
 Contents sum_of(const std::vector<Contents> &all);
-/// Small sizes as often as large ones, below `limit`.
+/// Draws a size below `limit`, small ones as often as large ones.
 std::size_t draw_size(test::Random &random, std::size_t limit);
 /// The inputs combined in this order, as baton.h defines it; the reference shares no code with the library.
 Contents reduce_in_order(baton_type type, baton_op op, const std::vector<Contents> &inputs);

@@ -17,7 +17,7 @@ void expect_covered(const std::vector<Observed> &observed, const Call &call) {
     EXPECT_EQ(next, call.bytes) << "granule " << call.granule << ", channels " << call.channels;
 }
 
-/// Channels are used unevenly: each has to count its own operations.
+/// Channels are used unevenly, so each has to count its own operations.
 void expect_epochs(Rank &rank, const std::vector<Call> &calls) {
     const std::vector<std::uint64_t> epochs = rank.epochs();
     for (std::size_t channel = 0; channel < epochs.size(); ++channel) {

@@ -14,7 +14,7 @@ void warm_up(Rank &rank) {
     EXPECT_FALSE(rank.broken());
 }
 
-/// A communicator that is broken on every rank by a waiter: nothing begins any more.
+/// Expects that a waiter has broken the communicator on every rank, and that nothing begins any more.
 void expect_no_more(Rank &rank) {
     EXPECT_TRUE(rank.broken()) << "rank " << rank.rank() << " does not know";
     const std::vector<std::uint64_t> epochs = rank.epochs();
@@ -25,14 +25,14 @@ void expect_no_more(Rank &rank) {
     EXPECT_EQ(rank.epochs(), epochs);
 }
 
-/// Nobody has signalled, credited or put packets or lines on this communicator.
+/// Expects that nobody has signalled, credited or put packets or lines on this communicator.
 void expect_silent(Rank &rank) {
     for (const auto &words : {rank.done_words(), rank.credit_words(), rank.packet_words(), rank.line_words()}) {
         EXPECT_EQ(*std::max_element(words.begin(), words.end()), 0U) << "rank " << rank.rank();
     }
 }
 
-/// One rank's signature is another: await_all is false on every rank, and nothing happens from then on.
+/// One rank's signature differs: await_all is false on every rank, and nothing happens from then on.
 void mismatch_stops_everything(Rank &rank, int /*variant*/) {
     warm_up(rank);
     Memory &memory = rank.memory();
@@ -64,7 +64,7 @@ void mismatch_stops_everything(Rank &rank, int /*variant*/) {
     expect_no_more(rank);
 }
 
-/// Packets and lines do not wait for arrivals, but finish tells: also where a rank has sent fewer than the others wait
+/// Packets and lines do not wait for arrivals, but finish tells, even if a rank has sent fewer than the others wait
 /// for.
 void mismatch_among(Rank &rank, Program program, int variant) {
     warm_up(rank);
@@ -85,7 +85,7 @@ void mismatch_among(Rank &rank, Program program, int variant) {
 void mismatch_among_packets(Rank &rank, int variant) { mismatch_among(rank, Program::packets, variant); }
 void mismatch_among_lines(Rank &rank, int variant) { mismatch_among(rank, Program::lines, variant); }
 
-/// For every engine: whatever its methods have said, the host and the epochs know.
+/// For every engine: whatever its methods have said, the host and the epochs tell.
 void mismatch_is_found(Rank &rank, int /*variant*/) {
     warm_up(rank);
     Call call = rank.call(BATON_ALLGATHER, 16);
@@ -97,7 +97,7 @@ void mismatch_is_found(Rank &rank, int /*variant*/) {
     expect_no_more(rank);
 }
 
-/// An arrival that names a region whose generation is gone is no address. (Of copies the hosts look addresses up.)
+/// An arrival that names a region whose generation is gone is no address. (For copies, the hosts look addresses up.)
 void a_region_that_is_gone_is_found(Rank &rank, int /*variant*/) {
     warm_up(rank);
     const Place recv = rank.memory().take(16, true, "recv");
@@ -109,7 +109,7 @@ void a_region_that_is_gone_is_found(Rank &rank, int /*variant*/) {
     }
     const std::vector<std::uint64_t> epochs = rank.epochs();
     const Results results = rank.run(Program::meet, {call});
-    // The rank that named it has met peers that are all in order, if it has met them before they gave up.
+    // The rank that named it finds its peers in order, if it meets them before they give up: nothing is expected of it.
     if (rank.rank() != odd) {
         expect_said(rank, results, &Observed::met, Said::no);
         expect_said(rank, results, &Observed::finished, Said::no);
@@ -120,7 +120,7 @@ void a_region_that_is_gone_is_found(Rank &rank, int /*variant*/) {
     }
 }
 
-/// A region that is gone is none of those that are looked for.
+/// A region that is gone does no harm if nobody looks for it.
 void a_region_that_nobody_looks_for_may_be_gone(Rank &rank, int variant) {
     const Place recv = rank.memory().take(16, true, "recv");
     std::vector<Call> calls;
@@ -135,11 +135,11 @@ void a_region_that_nobody_looks_for_may_be_gone(Rank &rank, int variant) {
     expect_success(rank, rank.run(Program::meet, calls));
 }
 
-/// A call of StopShort in which one rank, the same everywhere, does not do its part. One channel: with several, an
-/// abort could end one channel's operation before it has done its part for the peers.
+/// A call of StopShort in which one rank, the same everywhere, does not do its part. It has one channel: with several,
+/// an abort could end one channel's operation before that has done its part for the peers.
 Call stop_short_call(Rank &rank, int variant, int absent) {
     Memory &memory = rank.memory();
-    // What is not passed on is more than lies in all ranks' lines at once.
+    // More than all ranks' lines hold at once, so that ranks wait for it to be passed on.
     const std::size_t bytes = variant == StopShort::lines_not_passed ? 1 << 18 : 64;
     const Place send = memory.take(bytes, true, "send");
     const Place recv = memory.take(bytes, true, "recv");
@@ -153,7 +153,7 @@ Call stop_short_call(Rank &rank, int variant, int absent) {
     return call;
 }
 
-/// What the waiters say who wait in vain.
+/// Expects that ranks which wait in vain say so.
 void expect_waits_failed(Rank &rank, const Results &results, int variant) {
     expect_said(rank, results, &Observed::began, Said::yes);
     expect_said(rank, results, &Observed::finished, Said::no);
@@ -174,7 +174,7 @@ void abort_ends_waits(Rank &rank, int variant) {
     EXPECT_EQ(rank.epochs(), epochs);
     EXPECT_EQ(rank.record().code, 0U);
 
-    // The rank whose waits have not been ended may not know yet.
+    // The absent rank, whose waits have not been ended, may not know yet.
     Call after = rank.call(BATON_BARRIER, 0);
     after.takes_part = rank.rank() != absent ? 1 : 0;
     const Results later = rank.run(Program::meet, {after});
@@ -199,7 +199,7 @@ void timeout_ends_waits(Rank &rank, int variant) {
     if (record.code != 0) {
         EXPECT_EQ(record.code, static_cast<std::uint64_t>(BATON_ERR_TIMEOUT));
         EXPECT_EQ(record.point.wait_for, waits[variant]);
-        // Whose packets or lines are missing is not known where all ranks' are polled together.
+        // If all ranks' packets or lines are polled together, nobody knows whose are missing.
         if (variant < StopShort::packets) {
             EXPECT_EQ(record.point.peer, absent);
         }
@@ -272,7 +272,8 @@ std::vector<Clause> failure_clauses() {
         {StopShort::lines_not_passed, lines, "abort_ends_passing_to_nobody", "timeout_ends_passing_to_nobody"},
     };
     for (const Wait &wait : waits) {
-        // An engine that enqueues starts before it has met the others: one that acts at once would wait for it in vain.
+        // All ranks have the same engine: one that enqueues starts before it has met the others, and one that acts at
+        // once would wait for it in vain.
         Offers uniform = wait.needs;
         uniform.uniform = true;
         clauses.push_back({.name = wait.abort,

@@ -40,7 +40,7 @@ void finish(Rank &rank, Program program, const std::vector<Call> &calls) {
     EXPECT_TRUE(rank.memory_as_expected()) << "rank " << rank.rank();
 }
 
-/// Many operations of many steps over the same `recv`, so that what is not there yet is what was there before.
+/// Many operations of many steps over the same `recv`: where data have not come yet, earlier data are found.
 void signals_make_data_visible(Rank &rank, int /*variant*/) {
     constexpr int steps = 24;
     constexpr std::size_t most = 400;
@@ -60,7 +60,7 @@ void signals_make_data_visible(Rank &rank, int /*variant*/) {
     finish(rank, Program::rounds, calls);
 }
 
-/// Operations of many steps over the same `recv`: what a rank passes on too early is what was there before.
+/// Operations of many steps over the same `recv`: a rank that passes a step on too early passes on earlier data.
 void one_lets_relay(Rank &rank, int variant) {
     constexpr int steps = 24;
     constexpr std::size_t most = 400;

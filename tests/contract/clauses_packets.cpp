@@ -9,11 +9,10 @@
 namespace baton::core::contract {
 namespace {
 
-/// Packets and lines: the variants of their programs are the same.
+/// The programs for packets and for lines have the same variants.
 bool in_lines(Program program) { return program == Program::lines; }
 
-/// Bytes that one channel's packets or lines hold, and so the most that a rank may put to another on that many
-/// channels.
+/// The most bytes that a rank may put to another on `channels` channels: what their packets or lines hold.
 std::size_t limit_of(const Rank &rank, Program program, int channels, std::size_t parts) {
     const ArenaLayout &layout = rank.view().layout;
     const std::size_t one = in_lines(program) ? layout.lines_per_channel / parts * DataLine::payload
@@ -21,7 +20,7 @@ std::size_t limit_of(const Rank &rank, Program program, int channels, std::size_
     return channels == 1 ? one : static_cast<std::size_t>(channels) * (one / 16 * 16);
 }
 
-/// Around the limits and the edges of packets and lines as often as in between.
+/// Draws sizes at the limits and the edges of packets and lines as often as those in between.
 std::size_t draw_flagged_size(Rank &rank, Program program, int channels, std::size_t parts) {
     const std::size_t limit = limit_of(rank, program, channels, parts);
     const std::size_t around[] = {0,   1,   7,   8,   9,         15,        16,        17,        24,   60,
@@ -30,7 +29,7 @@ std::size_t draw_flagged_size(Rank &rank, Program program, int channels, std::si
     return rank.common().chance(50) && chosen <= limit ? chosen : rank.common().below(limit + 1);
 }
 
-/// A call with its number of channels and a size for it; `parts` go to a peer.
+/// A call with its number of channels and a size for it, of which `parts` go to a peer.
 Call flagged_call(Rank &rank, Program program, bool floats, std::size_t parts = 1) {
     Call call = rank.call(BATON_ALLREDUCE, 0);
     call.bytes = draw_flagged_size(rank, program, call.channels, parts);
@@ -59,7 +58,7 @@ Call take_call(Rank &rank, Program program, std::size_t k) {
     return call;
 }
 
-/// As take_call(), with a block for each rank; sometimes over the input.
+/// Like take_call(), with a block for each rank; sometimes over the input.
 Call blocks_call(Rank &rank, Program program, std::size_t k) {
     Memory &memory = rank.memory();
     Call call = flagged_call(rank, program, false);
@@ -154,7 +153,7 @@ Call gather_call(Rank &rank, Program program, std::size_t k) {
     return call;
 }
 
-/// From one rank, another one each time; in lines by way of the others.
+/// From one rank, another one each time. Lines go by way of the others.
 Call one_call(Rank &rank, Program program, std::size_t k) {
     Memory &memory = rank.memory();
     Call call = flagged_call(rank, program, false);
@@ -171,9 +170,9 @@ Call one_call(Rank &rank, Program program, std::size_t k) {
     return call;
 }
 
-/// From one rank on, from rank to rank: up to many times what lies in lines at once; sometimes over the input. Half a
-/// channel's engine, which is not here but in tests/emulation, has signals behind it in the words that say what has
-/// been taken.
+/// From rank to rank, beginning at one: up to many times what lies in lines at once; sometimes over the input. An
+/// engine that is half a channel is tested in tests/emulation instead: after a pass it has signals in the words that
+/// say what has been taken.
 Call pass_call(Rank &rank, Program program, int variant, std::size_t k) {
     Memory &memory = rank.memory();
     Call call = flagged_call(rank, program, false);
@@ -193,7 +192,7 @@ Call pass_call(Rank &rank, Program program, int variant, std::size_t k) {
     return call;
 }
 
-/// Nothing but the epochs in the data orders these operations, and a fast rank is two ahead of what a slow one reads.
+/// Only the epochs in the data order these operations, and a fast rank is two ahead of what a slow one reads.
 void flagged(Rank &rank, Program program, int variant) {
     std::vector<Call> calls;
     for (int k = 0; k < rank.rounds(500); ++k) {
@@ -221,7 +220,7 @@ std::vector<Clause> packet_clauses() {
         int variant;
         const char *of_packets, *of_lines;
     };
-    // Of host ranks, which draw the most calls, twice what they need.
+    // Twice what ranks on the host need, which draw the most calls.
     constexpr std::size_t areas = std::size_t{8} << 20;
     std::vector<Clause> clauses;
     for (const auto &[variant, of_packets, of_lines] :

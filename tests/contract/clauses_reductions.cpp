@@ -78,7 +78,8 @@ Call reduce_here_call(Rank &rank, std::size_t k) {
     return call;
 }
 
-/// Part by part at one rank after the other. Accumulators, at most twice as wide as elements here, must fit a slot.
+/// One part after the other, each at the next rank. Accumulators must fit a slot; they are at most twice as wide as
+/// elements here.
 Call reduce_in_parts_call(Rank &rank, std::size_t k) {
     Memory &memory = rank.memory();
     const auto n = static_cast<std::size_t>(rank.size());
@@ -106,7 +107,7 @@ Call reduce_in_parts_call(Rank &rank, std::size_t k) {
     return call;
 }
 
-/// Every rank's reduction of blocks of its own arrives at everybody.
+/// Every rank reduces blocks of its own, and everybody gets the result.
 Call pass_on_call(Rank &rank, std::size_t k) {
     Memory &memory = rank.memory();
     const auto n = static_cast<std::size_t>(rank.size());
@@ -129,7 +130,7 @@ Call pass_on_call(Rank &rank, std::size_t k) {
     return call;
 }
 
-/// Sources and destinations at all ranks, each rank combining its n-th in an order of its own.
+/// Sources and destinations lie at all ranks. Each rank combines its n-th in an order of its own.
 Call reduce_across_call(Rank &rank, std::size_t k) {
     Memory &memory = rank.memory();
     const auto n = static_cast<std::size_t>(rank.size());

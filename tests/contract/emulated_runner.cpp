@@ -18,7 +18,7 @@ constexpr int most_channels = 2;
 class EmulatedRunner final : public Runner {
 public:
     explicit EmulatedRunner(const CommView &view) : view_(view) {
-        view_.polls_between_yields = 1;  // a poll that failed is a turn
+        view_.polls_between_yields = 1;  // every poll that fails yields
     }
 
     Offers offers() const override { return offers_of<KernelEngine>(); }

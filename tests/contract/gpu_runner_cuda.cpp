@@ -15,14 +15,14 @@ static_assert(!HasSources<CopyEngine> && !HasPackets<CopyEngine> && !HasLines<Co
 
 namespace {
 
-/// Eight ranks' blocks are resident together on one GPU.
+/// So few that eight ranks' blocks are resident together on one GPU.
 constexpr int most_channels = 3;
 
 class GpuRunner : public Runner {
 public:
     explicit GpuRunner(const CommView &view) : view_(view) {
         check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
-        // A kernel that is loaded at its first launch waits for running ones, which may wait for it.
+        // Loads the kernels: one that is loaded at its first launch waits for running ones, which may wait for it.
         std::vector<const void *> kernels = transport_kernels();
         for (const Program program : all_programs) kernels.push_back(kernel_of(program));
         for (const void *kernel : kernels) {
@@ -98,8 +98,8 @@ std::unique_ptr<Runner> make_mixed_runner(const CommView &view, const HostReach 
     return view.rank % 2 == 0 ? make_kernel_runner(view, reach) : make_copy_engine_runner(view, reach);
 }
 
-/// Lines arrive whole over NVLink, which is what carries native atomics between GPUs, and as far as they have been
-/// seen: on Hopper (sync/data_line.hpp).
+/// Whether lines arrive whole: over NVLink, which is what carries native atomics between GPUs, and on Hopper, where it
+/// has been seen (sync/data_line.hpp).
 bool lines_arrive_whole() {
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess) return false;

@@ -7,7 +7,7 @@
 
 namespace baton::core::contract {
 
-/// On the calling thread. `E` is HostEngine, or one that is broken on purpose (mutants_test.cpp).
+/// Runs programs on the calling thread. `E` is HostEngine, or one that is broken on purpose (mutants_test.cpp).
 template <class E>
 class HostRunner final : public Runner {
 public:

@@ -8,7 +8,7 @@ namespace baton::core::contract {
 /// The kernel that runs a program with one block of block_threads per channel; arguments: CommView, Call.
 const void *kernel_of(Program program);
 
-/// What KernelEngine offers: only nvcc can look at it.
+/// What KernelEngine offers, which only nvcc can tell.
 Offers kernel_offers();
 
 }  // namespace baton::core::contract

@@ -7,10 +7,10 @@
 namespace baton::core::contract {
 namespace {
 
-/// Unowned bytes on each side of a buffer, at least.
+/// Bytes on each side of a buffer that belong to nobody, at least.
 constexpr std::size_t guard = 48;
 
-/// What is between the buffers, from the one of these offsets to the other.
+/// Extends `contents` to `end` with what lies between the buffers.
 void append_poison(Contents &contents, std::size_t end) {
     std::size_t at = contents.size();
     contents.resize(end);

@@ -36,7 +36,7 @@ public:
     BufferRef in_region(const Place &place) const;
     BufferRef at_address(const Place &place) const { return BufferRef::at_address(at(place)); }
 
-    /// The contents before every run; and after it, until expect() says otherwise.
+    /// Sets the contents before every run, and those after it until expect() says otherwise.
     void fill(const Place &place, const Contents &contents);
     void expect(const Place &place, const Contents &contents);
     void upload(Runner &runner) const;
@@ -51,7 +51,7 @@ private:
     struct Area {
         std::byte *pointer;
         PublishedRegion published;
-        // As far as buffers reach: most clauses need a small part of what there is.
+        // Only as far as buffers reach: most clauses need a small part of the area.
         Contents before;
         Contents after;
         std::size_t used = 0;

@@ -1,4 +1,4 @@
-// Engines that break a clause each, to show that the contract test notices: whatever the order in which threads run.
+// Engines that each break a clause, to show that the contract test notices, in whatever order threads run.
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ struct LateReads : HostEngine {
     std::deque<std::function<void()>> late;
 };
 
-/// Takes one byte more than it was asked to.
+/// Copies one byte more than it was asked to.
 struct StrayByte : HostEngine {
     using HostEngine::HostEngine;
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
@@ -79,7 +79,7 @@ struct ReadsTooFew : HostEngine {
     }
 };
 
-/// Has one place for all operations, and reads late what lies there.
+/// Has one place for the early staging of all operations, and reads late what lies there.
 struct OneEarlyPlace : HostEngine {
     using HostEngine::HostEngine;
     Remote early_of(int rank) const { return staging_of(rank, 0); }
@@ -101,7 +101,7 @@ struct TakesCreditForGranted : HostEngine {
     bool wait_credits(std::uint64_t /*step*/) { return true; }
 };
 
-/// Rounds between the parts of a reduction.
+/// Rounds the result between the parts of a reduction.
 struct RoundedParts : HostEngine {
     using HostEngine::HostEngine;
     template <class T>
@@ -113,7 +113,7 @@ struct RoundedParts : HostEngine {
     }
 };
 
-/// Begins again with every part.
+/// Completes a reduction without its earlier parts.
 struct ForgetsParts : HostEngine {
     using HostEngine::HostEngine;
     template <class T>
@@ -172,7 +172,7 @@ struct OneDestination : HostEngine {
     }
 };
 
-/// The second of them twice, the last never.
+/// Takes the second of them in place of the last.
 struct ForgetsARemote : HostEngine {
     using HostEngine::HostEngine;
     template <class F>
@@ -193,7 +193,7 @@ struct StuckEpoch : HostEngine {
     const CommView &view;
 };
 
-/// Copies whatever has happened before.
+/// Copies, whatever has failed before.
 struct CopiesAfterFailure : HostEngine {
     using HostEngine::HostEngine;
     void copy(Remote destination, const std::byte *source, std::uint64_t bytes) {
@@ -209,7 +209,7 @@ struct FinishesAnyway : HostEngine {
     }
 };
 
-/// Looks for the buffers of all, whoever is asked for.
+/// Looks for all buffers, whoever's are asked for.
 struct FindsAll : HostEngine {
     using HostEngine::HostEngine;
     bool await_all() { return HostEngine::await_all(); }

@@ -57,13 +57,13 @@ concept HasParts = requires(E engine, typename E::Remote remote, const std::byte
     engine.template complete<float>(&remote, 1, source, &remote, 1, n, 0);
 };
 
-/// Methods act when they are called. Otherwise they are enqueued: they return true whatever happens later, and only
-/// what the contract names is ordered.
+/// Whether methods act when they are called. If not, they are enqueued: they return true whatever happens later, and
+/// only what the contract names is ordered.
 template <class E>
 inline constexpr bool acts_at_once = true;
 
-/// Copies from the peers' send buffers, and of what reduce() has made; its sources, and any number of its destinations,
-/// may lie at a peer.
+/// Copies from the peers' send buffers, and of what reduce() has made. The sources of reduce(), and any number of its
+/// destinations, may lie at a peer.
 template <class E>
 concept HasSources = acts_at_once<E> &&
     requires(E engine, typename E::Remote remote, std::byte *here, std::uint64_t n, int peer) {
@@ -96,7 +96,7 @@ concept HasPackets = requires(E engine, const Arrival &arrival, std::byte *here,
     engine.template reduce_packets_to<float>(here, source, n, 0);
 };
 
-/// The shape of a part_of, which a concept cannot leave open.
+/// Stands for a part_of, whose type a concept cannot leave open.
 struct AnyLinePart {
     BATON_HD LinePart operator()(int /*index*/) const { return {}; }
 };

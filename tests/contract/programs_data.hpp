@@ -27,8 +27,8 @@ struct Meet {
     }
 };
 
-/// Every rank copies `send` to its place in everybody's `recv`, or everybody's `send` to its place in `recv`; where the
-/// engine has the peers' send buffers, `out` becomes the sum of all `send`, element by element.
+/// Every rank copies `send` to its place in everybody's `recv`, or reads everybody's `send` to its place in `recv`. If
+/// the engine has the peers' send buffers, `out` becomes the sum of all `send`, element by element.
 struct Exchange {
     // Variants: in which order the peers are written to; or they are read from.
     static constexpr int in_step = 0, spread = 1, reading = 2;
@@ -116,9 +116,9 @@ private:
         engine.template reduce<T>(destination, 1, sources, part.bytes / sizeof(T), call.op);
     }
 
-    /// In parts, each rank beginning one reduction and completing another: sources are the blocks of `send` from block
-    /// `shift` on, `steps` of them a part, and after every part the next rank goes on with what it got from the one
-    /// before, in staging. The last part ends in `recv`, and in the next rank's behind that.
+    /// Each rank begins one reduction and completes another. Sources are the blocks of `send` from block `shift` on,
+    /// `steps` of them a part. After every part the next rank goes on with what it got in staging from the one before.
+    /// The last part ends in `recv`, and in the next rank's `recv` behind that rank's own result.
     template <class T, class E>
     static BATON_HD void reduce_in_parts(E &engine, const Call &call, bool &waited) {
         const Range part = engine.share(call.bytes, 128);
@@ -170,7 +170,7 @@ private:
         }
     }
 
-    /// Sources are all ranks' `send`, from rank `shift` on; every rank combines its n-th and stores it into all ranks'
+    /// Sources are all ranks' `send`, from rank `shift` on. Every rank combines its n-th, and stores it into all ranks'
     /// `recv`, which may equal `send`, and into its own `out`.
     template <class T, class E>
     static BATON_HD void reduce_across(E &engine, const Call &call) {

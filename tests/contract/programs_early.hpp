@@ -6,7 +6,7 @@
 namespace baton::core::contract {
 
 /// Every rank stages its `send` for all before it knows that anybody has arrived, and sums up into `out` what all have
-/// staged. So a rank may begin the next operation, and stage, while others still read in this one.
+/// staged. So a rank may begin the next operation, and stage for it, while others still read in this one.
 struct Early {
     static constexpr int verify = 0, await = 1;  // variants: what tells that all have arrived
 

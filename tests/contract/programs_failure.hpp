@@ -70,7 +70,7 @@ struct GoOnAfterFailure {
     }
 };
 
-/// Rank `shift` goes no further than to where the others wait for it.
+/// Rank `shift` stops before it does what the others wait for.
 struct StopShort {
     // Variants: what the others wait for. For `arrival` rank `shift` does not take part at all.
     static constexpr int arrival = 0, signal = 1, one_signal = 2, credit = 3, one_credit = 4, one_packets = 5,
@@ -129,7 +129,8 @@ private:
         }
     }
 
-    /// Lines from rank to rank, from `shift` on or to it: one that it does not send, or more than it has place for.
+    /// Passes lines from rank to rank: from `shift` on, which does not send, or to it, which takes none, more than
+    /// there is place for.
     template <class E>
     static BATON_HD void wait_in_pass(E &engine, const Call &call, Observed &observed) {
         if constexpr (HasLines<E>) {

@@ -6,9 +6,10 @@
 
 namespace baton::core::contract {
 
-/// Data in lines, with the variants of Packets and one more. one: rank `shift` alone has data; a part of it goes to
-/// each of the others, which relay it. sums: block p of `send` to rank p, whose result goes on to all: `recv` becomes
-/// the reduction of all blocks. passed: from rank `shift` on, from rank to rank; passed_first: before signals.
+/// Data in lines, with the variants of Packets and three more:
+/// - one: rank `shift` alone has data; a part of it goes to each of the others, which relay it.
+/// - sums: block p of `send` to rank p, whose result goes on to all: `recv` becomes the reduction of all blocks.
+/// - passed: from rank `shift` on, from rank to rank. passed_first: the same before signals.
 struct Lines {
     static constexpr int sums = 5, passed = 6, passed_first = 7;
 

@@ -6,9 +6,9 @@
 /// Programs about what orders data between ranks: signals, credits, packets.
 namespace baton::core::contract {
 
-/// Many steps of one operation. In each, every rank copies its block of the step to a place of its own in everybody's
-/// `recv`, and after the wait sums the blocks of all ranks up into `out`: at once, so that what a signal does not make
-/// visible is missed.
+/// Many steps of one operation. In each, every rank copies its block of the step to its own place in everybody's
+/// `recv`, and after the wait sums the blocks of all ranks up into `out`: at once, so that it misses what a signal does
+/// not make visible.
 struct Rounds {
     template <class E>
     static BATON_HD void run(E &engine, const Call &call, Observed &observed) {
@@ -41,11 +41,11 @@ struct Rounds {
     }
 };
 
-/// Many steps of one operation through a chain of ranks that starts at rank `shift`: it copies its block of the step
-/// from `send` to the same place in the next one's `recv`, and every rank passes on what has come, at once.
+/// Many steps of one operation through a chain of ranks that starts at rank `shift`. The first copies its block of the
+/// step from `send` to the same place in the next one's `recv`, and every rank passes on what has come, at once.
 struct Relays {
-    // Variants: who hears of a step. `slots`: only the next one too, and the step lies in one of two places of `recv`,
-    // from where it is copied to `out` before it is credited.
+    // Variants: who hears of a step. `slots`: only the next rank, as with `to_one`; the step lies in one of two places
+    // of `recv`, from where it is copied to `out` before it is credited.
     static constexpr int to_all = 0, to_one = 1, slots = 2;
 
     template <class E>
@@ -112,7 +112,7 @@ private:
             engine.credit(link.before, step);
         }
         if (call.variant != to_one) return;
-        // Nobody finishes before the last has read: an engine whose data comes late must not get away with it.
+        // Nobody finishes before the last has read: else an engine whose data come late could get away with it.
         const auto end = static_cast<std::uint64_t>(call.steps) + 1;
         engine.signal_all(end);
         waited = engine.wait_all(end) && waited;
@@ -121,7 +121,7 @@ private:
 
 /// Steps through two slots: in `recv`, in staging at the peers, or, once for all of them, in its own. A rank sends a
 /// step before it has read the step before, so only the credits keep it from writing over a block that a peer has still
-/// to read. Or (in_turn) after it: then the signals do, and there are no credits.
+/// to read. With in_turn it sends after reading: then the signals do, and there are no credits.
 struct Credits {
     static constexpr int in_recv = 0, in_staging = 1, in_own_staging = 2;  // variants
     static constexpr int in_turn = 4;                                      // added to one of them
@@ -210,10 +210,12 @@ private:
 
 /// Data as packets.
 struct Packets {
-    // Variants. take: `send` to all, taken out into `recv`. blocks: block p of `send` to rank p, taken out into `recv`;
-    // of both this rank's own part goes there at once. scatter: block p of `send` to rank p, `recv` becomes the
-    // reduction of what came and the own block. gather: `send` to all, `recv` becomes the reduction of all `send`.
-    // one: rank `shift` alone puts `send`, the others take it out into `recv`.
+    // Variants:
+    // - take: `send` to all, taken out into `recv`
+    // - blocks: block p of `send` to rank p, taken out into `recv` (in both this rank's own part goes there at once)
+    // - scatter: block p of `send` to rank p; `recv` becomes the reduction of what came and the own block
+    // - gather: `send` to all; `recv` becomes the reduction of all `send`
+    // - one: rank `shift` alone puts `send`, the others take it out into `recv`
     static constexpr int take = 0, scatter = 1, gather = 2, one = 3, blocks = 4;
 
     template <class E>

@@ -48,7 +48,7 @@ Rank::Rank(Bootstrap &bootstrap, const Transport &transport, const Settings &set
     view_.size = bootstrap.size();
     view_.timeout_ns = static_cast<std::uint64_t>(settings.timeout_seconds * 1e9);
     view_.arenas_on_host = transport.through_host;
-    view_.polls_between_yields = polls_between_yields_oversubscribed;  // ranks are more than processors here
+    view_.polls_between_yields = polls_between_yields_oversubscribed;  // there are more ranks than processors here
     view_.control = &words_->control;
     view_.regions = peers_.table();
     view_.layout = ArenaLayout::make(view_.size, transport.channels,
@@ -68,7 +68,7 @@ Rank::Rank(Bootstrap &bootstrap, const Transport &transport, const Settings &set
     bootstrap.barrier();
 }
 
-/// In the order in which a communicator goes: importers close before owners free.
+/// In the order of a communicator: importers close before owners free.
 Rank::~Rank() {
     bootstrap_.barrier();
     peers_.leave();
@@ -142,7 +142,7 @@ Call Rank::call(int operation, std::uint64_t bytes, const Place &send, const Pla
     return call;
 }
 
-/// Addresses of the peers' receive buffers, as a host that has met the peers' hosts would know them.
+/// Addresses of the peers' receive buffers, as a host has them after meeting the peers' hosts.
 std::vector<Runner::Addresses> Rank::learn_addresses(const std::vector<Call> &calls) {
     std::vector<BufferRef> mine;
     for (const Call &call : calls) mine.push_back(call.arrival.recv);

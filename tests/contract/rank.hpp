@@ -36,12 +36,12 @@ public:
     Offers common_offers() const { return transport_.offers; }
     const CommView &view() const { return view_; }
     Memory &memory() { return *memory_; }
-    /// Draws the same on all ranks, which must all draw alike.
+    /// Draws the same on all ranks, if all draw alike.
     test::Random &common() { return common_; }
-    /// Fewer rounds where ranks or sanitizers are slow.
+    /// Returns `many`, or fewer where ranks or sanitizers are slow.
     int rounds(int many) const;
 
-    /// A call of this many bytes with a number of channels drawn for it. `recv` (and `send`) get names for the peers:
+    /// A call of `bytes` bytes with a number of channels drawn for it. `recv` (and `send`) get names for the peers:
     /// their regions, or addresses where peers can use these.
     Call call(int operation, std::uint64_t bytes, const Place &send, const Place &recv);
     Call call(int operation, std::uint64_t bytes) { return call(operation, bytes, {}, {}); }
@@ -99,9 +99,10 @@ private:
     std::unique_ptr<Runner> runner_;
 };
 
-/// Every method that a program called has said yes, on every engine, and every operation has finished.
+/// Expects that every method that a program called has said yes, on every engine, and that every operation has
+/// finished.
 void expect_success(const Rank &rank, const Results &results);
-/// Nobody has said anything but `said` there. Engines that only enqueue always say yes.
+/// Expects nothing but `said` from anybody there. Engines that only enqueue always say yes.
 void expect_said(const Rank &rank, const Results &results, Said Observed::*method, Said said);
 
 }  // namespace baton::core::contract

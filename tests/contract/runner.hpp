@@ -20,7 +20,7 @@ public:
     /// What this rank's engine offers: ranks may have different ones.
     virtual Offers offers() const = 0;
 
-    /// Engines that a call takes on this rank, and so result blocks: one per channel, or one for all channels.
+    /// How many engines, and so result blocks, a call takes on this rank: one per channel, or one for all channels.
     virtual int engines(const Call &call) const = 0;
 
     /// Runs the program once per call that this rank takes part in, as consecutive operations with nothing in between,
@@ -36,7 +36,7 @@ public:
 struct Transport {
     const char *name;
     bool on_gpu;
-    int channels;   // the most of an operation
+    int channels;   // at most, of an operation
     Offers offers;  // on every rank
     std::unique_ptr<Runner> (*make)(const CommView &view, const HostReach &reach);
     bool through_host = false;  // GPUs whose ranks meet in host memory

@@ -34,13 +34,13 @@ constinit thread_local baton::emulation::Index gridDim;
 namespace baton::emulation {
 namespace {
 
-// The scheduler's own words are shared by fibers that nothing orders, as far as ThreadSanitizer knows; only barriers
-// are to. What touches them is BATON_UNSEEN.
+// The scheduler's own words are shared by fibers that nothing orders as far as ThreadSanitizer knows: only barriers are
+// to order them. What touches the words is BATON_UNSEEN.
 
 constexpr std::size_t stack_bytes = 256 << 10;
 constexpr unsigned warp_threads = 32;
 
-/// What the sanitizers are told of a switch from one stack to another.
+/// Tells the sanitizers of switches from one stack to another.
 class Stack {
 public:
     BATON_UNSEEN void describe([[maybe_unused]] void *bottom, [[maybe_unused]] std::size_t bytes) {
@@ -62,7 +62,7 @@ public:
     void destroy() {}
 #if defined(BATON_ASAN)
     void leave_for(const Stack &next) { __sanitizer_start_switch_fiber(&fake_, next.bottom_, next.bytes_); }
-    /// For good: frees what was beside the stack.
+    /// Leaves for good: frees what AddressSanitizer keeps beside the stack.
     void end_for(const Stack &next) {
         fake_ = nullptr;
         __sanitizer_start_switch_fiber(nullptr, next.bottom_, next.bytes_);
@@ -93,7 +93,7 @@ BATON_UNSEEN void acquired([[maybe_unused]] void *here) {
 #endif
 }
 
-/// Of a stack whose functions have not returned and never will.
+/// Unpoisons a stack whose functions have not returned and never will.
 void forget_frames([[maybe_unused]] void *stack, [[maybe_unused]] std::size_t bytes) {
 #if defined(BATON_ASAN)
     ASAN_UNPOISON_MEMORY_REGION(stack, bytes);
@@ -115,14 +115,15 @@ struct Fiber {
     bool may_touch = false;
 };
 
-/// What ThreadSanitizer is told of the barriers of a block or a warp: who leaves one is behind what all did before it,
-/// and not behind what others, who have left it already, have done before the next. So the next one has another word.
+/// Tells ThreadSanitizer of the barriers of a block or a warp. A thread that leaves a barrier comes after what all did
+/// before it, but not after what others that have left it already do before the next. So the next barrier has another
+/// word.
 struct Order {
     char words[2];
 };
 
-/// Fibers and their stacks, for one block after the other: ThreadSanitizer takes longer to make them than most kernels
-/// take to run.
+/// Fibers and their stacks, used by one block after the other: ThreadSanitizer takes longer to make them than most
+/// kernels take to run.
 class Fibers {
 public:
     explicit Fibers(unsigned count)
@@ -142,7 +143,7 @@ public:
 
     unsigned count() const { return count_; }
     BATON_UNSEEN Fiber &operator[](unsigned fiber) { return fibers_[fiber]; }
-    /// To be switched to, which calls `entry`. The last entry has not returned.
+    /// Makes a fiber call `entry` at the next switch to it. Its last entry has not returned.
     void start(unsigned fiber, void (*entry)()) {
         forget_frames(memory_of(fiber), stack_bytes);
         fibers_[fiber].context.start(memory_of(fiber), stack_bytes, entry);
@@ -166,7 +167,7 @@ struct Grid {
     unsigned blocks;
     int rank;
     std::atomic<unsigned> next = 0;    // block to run
-    std::atomic<unsigned> let_by = 0;  // so many blocks: the next kernel launch
+    std::atomic<unsigned> let_by = 0;  // blocks that have let the next kernel launch
 };
 
 class Block {
@@ -203,23 +204,23 @@ private:
     Fibers &fibers_;
     std::unique_ptr<Order[]> warps_;
     Order all_{};
-    char began_ = 0, over_ = 0;  // the same for the first and the last step of each fiber
+    char began_ = 0, over_ = 0;  // ThreadSanitizer's words for the first and the last step of each fiber
     Context scheduler_;
     Stack scheduler_stack_;
     unsigned current_ = 0;
     unsigned ended_ = 0;
     unsigned gave_way_ = 0;
     bool let_next_launch_ = false;
-    std::uint64_t stored_to_ = 0;  // other ranks, since the last release; bits
+    std::uint64_t stored_to_ = 0;  // bits by rank: other ranks stored to since the last release
 };
 
 thread_local Block *running = nullptr;
 thread_local int rank_of_thread = nobody;
-/// Of a caller of run_grid(). Those that other ranks have used would be ordered behind what those did, for
-/// ThreadSanitizer. Not in the function: what stands there is shared memory (shared_memory.cpp).
+/// Fibers of a thread that calls run_grid(). Not shared among ranks: ThreadSanitizer would order each behind what
+/// others did on them. Not in the function, where all thread_local variables are shared memory (shared_memory.cpp).
 thread_local std::vector<std::unique_ptr<Fibers>> fibers_of_thread;
 
-/// What the fiber reads before it has acquired began_, its block's thread has written, unordered.
+/// What the fiber reads before it acquires began_ was written by its block's thread, unordered.
 BATON_UNSEEN void Block::begin() {
     Block &block = *running;
     Fiber &self = block.fibers_[block.current_];
@@ -242,7 +243,7 @@ BATON_UNSEEN void Block::let_run(unsigned thread) {
 BATON_UNSEEN void Block::come_back() {
     Fiber &fiber = fibers_[current_];
     if (fiber.state == Fiber::State::ended) {
-        released(&over_);  // what it has touched is another block's next, at the same place of a stack
+        released(&over_);  // another block's fiber touches the same places of the stack next
         fiber.stack.end_for(scheduler_stack_);
     } else {
         fiber.stack.leave_for(scheduler_stack_);
@@ -263,7 +264,7 @@ BATON_UNSEEN Votes Block::meet(Gather who, bool vote) {
     return self.votes;
 }
 
-/// When every thread has had a turn to wait for something else, so have the other blocks and ranks.
+/// When every thread has had a turn to wait for something else, lets other blocks and ranks have theirs.
 BATON_UNSEEN void Block::give_way() {
     if (let_next_launch_ && grid_.rank != nobody) report("waits, and has let the next kernel launch");
     come_back();
@@ -303,7 +304,7 @@ BATON_UNSEEN void Block::tells_without_release(const void *word) {
     if (owner != nobody && (stored_to_ >> owner & 1) != 0) report("has stored to a rank what no release has followed");
 }
 
-/// The barrier of `count` threads from the `first` on.
+/// Ends the barrier of the `count` threads from `first` on if all have come to it.
 BATON_UNSEEN bool Block::release_if_all_here(unsigned first, unsigned count, Fiber::State waiting) {
     Votes votes{false, true};
     for (unsigned thread = first; thread < first + count; ++thread) {
@@ -318,7 +319,7 @@ BATON_UNSEEN bool Block::release_if_all_here(unsigned first, unsigned count, Fib
     return true;
 }
 
-/// A ready thread, at random; threads_ if there is none.
+/// Draws a ready thread; threads_ if there is none.
 BATON_UNSEEN unsigned Block::next_ready() {
     draw_ = draw_ * 6364136223846793005ULL + 1442695040888963407ULL;
     const auto first = static_cast<unsigned>(draw_ >> 33) % threads_;
@@ -384,15 +385,15 @@ void run_grid(unsigned blocks, unsigned threads, std::uint64_t seed, const std::
         if (fibers[place] == nullptr || fibers[place]->count() < threads)
             fibers[place] = std::make_unique<Fibers>(threads);
         places.emplace_back([&grid, &its = *fibers[place], threads, seed] {
-            // Blocks are in no order, whoever takes one.
+            // Relaxed: blocks are in no order, whoever takes one.
             const auto take = [&grid] { return grid.next.fetch_add(1, std::memory_order_relaxed); };
             for (unsigned block = take(); block < grid.blocks; block = take()) {
                 blockIdx.x = block;
                 blockDim.x = threads;
                 gridDim.x = grid.blocks;
                 spoil_shared_memory();
-                // On the heap: what ThreadSanitizer knows of its words is forgotten with it. A stack's next owner may
-                // be another rank's.
+                // On the heap, so that what ThreadSanitizer knows of its words is forgotten when it goes. A stack's
+                // next owner may be another rank's.
                 std::make_unique<Block>(its, threads, seed + block, grid)->run();
             }
         });
@@ -427,7 +428,7 @@ BATON_UNSEEN void tells_without_release(const void *word) {
 
 }  // namespace baton::emulation
 
-/// Waits of the library's give way with it (sync/platform.hpp).
+/// The library's waits give way by it (sync/platform.hpp).
 extern "C" int sched_yield() noexcept {
     if (baton::emulation::running != nullptr) {
         baton::emulation::yield();

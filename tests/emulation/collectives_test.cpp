@@ -1,5 +1,5 @@
 // Every way of every collective by kernels: their own source, on threads of the host (block.hpp). Random programs of
-// them, one after the other on the same arenas, against what MPI would give.
+// them run one after the other on the same arenas; results are compared with what MPI would give.
 #include "emulation/cuda.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ using core::CommView;
 using test::Buffers;
 
 constexpr unsigned threads = 64;             // one warp takes what comes while the other verifies arrivals
-constexpr unsigned threads_that_pass = 160;  // of pipelines, whose warps have rings of lines of their own
+constexpr unsigned threads_that_pass = 160;  // for pipelines, whose warps have rings of lines of their own
 constexpr std::size_t most_buffered = 6000;  // in packets or lines
 constexpr std::size_t most_bytes = 40000;    // more than an engine copies at once beside others, for two channels
 constexpr std::size_t relayed_bytes = 3 << 19;
@@ -38,7 +38,7 @@ void collective_kernel(const CommView &view, const core::RoutedArgs &args) {
     core::collective_kernel<operation, algorithm, T, Engine>(view, args);
 }
 
-/// That of reduce_scatter_unaligned_kernel().
+/// The kernel of reduce_scatter_unaligned_kernel().
 template <class T>
 constexpr auto unaligned_kernel = &collective_kernel<BATON_REDUCE_SCATTER, Algorithm::pull, T, core::UnalignedEngine>;
 
@@ -89,10 +89,10 @@ struct Call {
     int root = 0;
     int channels = 1;
     bool in_place = false;
-    unsigned moves = 0;                    // bits by rank: its memory is another one from this call on
+    unsigned moves = 0;                    // bits by rank: its memory is elsewhere from this call on
     bool asks_for_slots = false;           // CollectiveArgs::beside_copy_engines
-    bool links_are_alike = false;          // of a pipeline
-    bool begins_in_lines = false;          // likewise, where there are lines
+    bool links_are_alike = false;          // for a pipeline
+    bool begins_in_lines = false;          // likewise, if there are lines
     std::size_t send_at = 0, recv_at = 0;  // in the ranks' memory
     Buffers inputs, expected;
 
@@ -154,10 +154,10 @@ void make_data(Call &call, int size, std::uint64_t seed) {
     }
 }
 
-/// Slow code (sanitizers).
+/// Whether code is slow (sanitizers).
 bool quick() { return std::getenv("BATON_TEST_QUICK") != nullptr; }
 
-/// Links that an algorithm needs, in rank order, of a pipeline not.
+/// The links that an algorithm needs: in rank order, but not for a pipeline.
 core::Links links_for(const Call &call, int size) {
     const Algorithm algorithm = call.kernel.way.algorithm;
     core::Links links;
@@ -183,7 +183,7 @@ protected:
         settings.through_host = through_host();
         settings.memory_bytes = memory_bytes;
         settings.moves = true;
-        // Lines and early staging where a communicator has them (comm/arena_limits.cpp).
+        // Lines and early staging if a communicator has them (comm/arena_limits.cpp).
         settings.limits = {.packets = 2 * most_buffered,
                            .lines = through_host() ? 0 : 2 * most_buffered,
                            .segment = 2048,
@@ -220,7 +220,7 @@ protected:
         const std::size_t element = baton_type_size(kernel.type);
         call.send_at = random() % 40 * element;
         call.recv_at = recv_area + random() % 40 * element;
-        if (random() % 4 == 0) {  // alike, but not aligned to elements
+        if (random() % 4 == 0) {  // aligned alike, but not to elements
             call.send_at = call.send_at / 16 * 16 + random() % 16;
             call.recv_at = call.recv_at / 16 * 16 + call.send_at % 16;
         }
@@ -234,7 +234,7 @@ core::RoutedArgs args_of(Node &node, const CommView &view, const Call &call, std
     core::RoutedArgs args;
     args.arrival = {core::Signature::make(call.kernel.operation, call.kernel.type, call.op, call.count, call.root),
                     node.name(view.rank, send), node.name(view.rank, recv)};
-    // A peer may have ended already, and have freed what nobody reads or writes.
+    // A peer may have ended already, and have freed what nobody reads or writes: such names are out of date.
     const bool is_root = call.kernel.operation == BATON_BROADCAST && view.rank == call.root;
     if (is_root || call.kernel.way.touches == core::Touches::nothing) {
         args.arrival.send.generation += 1;
@@ -251,7 +251,7 @@ core::RoutedArgs args_of(Node &node, const CommView &view, const Call &call, std
     return args;
 }
 
-/// Loads and stores beside an input.
+/// Forbids loads and stores beside an input.
 void forbid_around(const std::byte *memory, const std::byte *send, std::size_t bytes) {
     constexpr std::size_t beside = 64;
     const auto before = static_cast<std::size_t>(send - memory);
@@ -260,7 +260,7 @@ void forbid_around(const std::byte *memory, const std::byte *send, std::size_t b
     forbid(send + bytes, beside);
 }
 
-/// One rank's part of a call. The kernel ends where its blocks do; what it has sent may be taken later.
+/// One rank's part of a call. The kernel ends when its blocks do; what it has sent may be taken later.
 void launch(Node &node, const CommView &view, const Call &call, std::uint64_t seed) {
     const auto rank = static_cast<std::size_t>(view.rank);
     if ((call.moves >> rank & 1) != 0) node.move(view.rank);
@@ -278,7 +278,7 @@ void launch(Node &node, const CommView &view, const Call &call, std::uint64_t se
     if (!call.in_place) forbid_around(node.memory(view.rank), send, input.size());
     std::vector<std::uint64_t> epochs;
     for (int channel = 0; channel < call.channels; ++channel) epochs.push_back(*view.own().epoch(channel));
-    // The kernel after may be one that does not wait for this one. What follows that waits for it alone.
+    // The next kernel may be one that does not wait for this one's end. What follows that one waits for it alone.
     bool launched = false;
     const auto after = [&] {
         launched = true;
@@ -318,7 +318,7 @@ TEST_P(EmulatedKernels, GiveWhatMpiGives) {
     EXPECT_TRUE(node.errors().empty());
 }
 
-/// A peer gives up while a kernel starts: some of its threads know, others do not. They end together all the same.
+/// A peer gives up while a kernel starts, and only some of its threads know. They end together all the same.
 class EmulatedKernelsThatBreak : public EmulatedKernels {};
 
 TEST_P(EmulatedKernelsThatBreak, EndWhereThreadsAreToldDifferently) {
@@ -381,7 +381,7 @@ TEST_P(EmulatedKernelsThatBreak, KeepTheEpochWhereOneOfTwoBlocksFails) {
 
 class EmulatedKernelsThatDisagree : public EmulatedKernels {};
 
-/// One rank calls the same with another count, type or operator. No rank completes, by whatever way.
+/// One rank makes the same call with another count, type or operator. No rank completes, by whatever way.
 TEST_P(EmulatedKernelsThatDisagree, AreToldSo) {
     const std::uint64_t seed = test::draw_seed();
     std::mt19937_64 random(seed);
@@ -419,7 +419,7 @@ std::string name_of(const testing::TestParamInfo<std::tuple<int, bool>> &of) {
 }
 INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernels, testing::Combine(testing::Values(1, 2, 3, 5, 9), testing::Bool()),
                          name_of);
-// Through host memory one thread looks for all, and may have looked before another told: then all may complete.
+// Through host memory one thread looks for all, and may have looked before another one told. Then all may complete.
 INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernelsThatBreak,
                          testing::Combine(testing::Values(2, 3), testing::Values(false)), name_of);
 INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedKernelsThatDisagree, testing::Combine(testing::Values(2, 3), testing::Bool()),

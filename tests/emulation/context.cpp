@@ -32,7 +32,7 @@ baton_change_stack:
 namespace baton::emulation {
 
 void Context::start(std::byte *stack, std::size_t bytes, void (*entry)()) {
-    // Six registers, where to go on, and no caller: as if it had been called, for debuggers and for the alignment.
+    // Six registers, where to go on, and no caller: looks like a call, to debuggers and for the alignment.
     const auto top = reinterpret_cast<std::uintptr_t>(stack + bytes) / 16 * 16;
     auto *const words = reinterpret_cast<std::uint64_t *>(top) - 8;
     for (int at = 0; at < 8; ++at) words[at] = 0;

@@ -8,14 +8,14 @@
 #include <ucontext.h>
 #endif
 
-/// What a fiber goes on with. The system's swapcontext asks the kernel for the mask of signals at each change, which
-/// was two thirds of all time here; and sanitizers that intercept it forget what is poisoned on the stack.
+/// What a fiber goes on with. The system's swapcontext asks the kernel for the signal mask at each change, which took
+/// two thirds of all time here. And sanitizers that intercept it forget what is poisoned on the stack.
 namespace baton::emulation {
 
 #if defined(__x86_64__)
 
-/// Leaves on this stack what a call must keep, its address in `from`, and goes on where the stack `to` was left.
-/// Control words of floating-point arithmetic stay as they are: all fibers of a thread have the same.
+/// Saves what a call must keep on this stack, stores its address in `from`, and goes on where the stack `to` was left.
+/// Control words of floating-point arithmetic stay: all fibers of a thread have the same.
 extern "C" void baton_change_stack(void **from, void *to);
 
 class Context {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What nvcc knows by itself, for the kernels' sources on the host (block.hpp). Stands before all other headers of a
-// file that includes such a source; they find ptx.cuh and what is CUDA's own in the folder cuda beside this file.
+// What nvcc knows by itself, for the kernels' sources on the host (block.hpp). Included before all other headers in a
+// file that includes such a source: these find ptx.cuh and CUDA's own headers in the folder cuda beside this file.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -20,7 +20,7 @@
 #define __noinline__
 #define __grid_constant__
 #define __launch_bounds__(...)
-// A block is a thread of the host; spoil_shared_memory() finds these.
+// A block is a thread of the host. spoil_shared_memory() finds these variables.
 #define __shared__ static thread_local
 
 struct alignas(16) uint4 {
@@ -41,8 +41,8 @@ inline int __any_sync(unsigned /*mask*/, int vote) {
 inline int __all_sync(unsigned /*mask*/, int vote) {
     return baton::emulation::barrier(baton::emulation::Gather::warp, vote != 0).all ? 1 : 0;
 }
-/// What needs a whole warp is done behind a barrier of it (cuda/transport/kernel/ptx.cuh): threads that have parted
-/// show there.
+/// What needs a whole warp is done behind a barrier of the warp (cuda/transport/kernel/ptx.cuh): threads that have
+/// parted show there.
 inline unsigned __activemask() { return 0xFFFFFFFF; }
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
     return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) >> shift % 32);
@@ -50,9 +50,9 @@ inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
 [[noreturn]] inline void __trap() { std::abort(); }
 inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-// On a GPU all three are relaxed. Blocks count each other by the last two behind what they have read
-// (store_after_reads() in ptx.cuh): these acquire and release here, since ThreadSanitizer knows no weaker order that
-// does.
+// On a GPU all three are relaxed. By the last two, blocks count each other behind what they have read
+// (store_after_reads() in ptx.cuh). Here they acquire and release, since no weaker order that ThreadSanitizer knows
+// does that.
 inline unsigned long long atomicMax(unsigned long long *word, unsigned long long value) {
     baton::emulation::touches();
     const std::atomic_ref<unsigned long long> at(*word);
@@ -74,12 +74,12 @@ inline unsigned atomicInc(unsigned *word, unsigned last) {
     return old;
 }
 
-/// Words of src/sync as kernels have them. Waits and arrivals (sync/wait.hpp) keep what the host has: ThreadSanitizer
-/// would not know the orders that arrivals rely on (docs/memory_model.md). So do lookups of regions: a program that has
-/// the host's, too, must have the same ones.
+/// Words of src/sync as kernels have them. Waits and arrivals (sync/wait.hpp) are the host's: ThreadSanitizer would not
+/// know the orders that arrivals rely on (docs/memory_model.md). So are lookups of regions, since a program that also
+/// has the host's must have the same ones.
 namespace baton::core {
 
-/// Relaxed. That the payload is the epoch's is by fences, which are no order for ThreadSanitizer.
+/// Relaxed. Fences tie the payload to the epoch; for ThreadSanitizer they order nothing.
 inline void store_packet_of_kernel(Packet *packet, std::uint64_t payload, std::uint64_t epoch) {
     emulation::touches();
     store_relaxed(&packet->payload, payload);

@@ -1,4 +1,4 @@
-// Sends by copy engines, but for the copies (memcpy here): the kernels before and after them, on threads of the host,
+// Sends by copy engines, with memcpy for the copies. The kernels before and after them run on threads of the host,
 // beside the head and other messages as GpuMessages launches them. A ring; receivers do not know how they are sent to.
 #include "emulation/cuda.hpp"
 
@@ -23,7 +23,7 @@ constexpr int channels = 4;
 constexpr std::size_t send_at = 0, recv_at = 1 << 18, small_send_at = 2 << 18, small_recv_at = 3 << 18;
 constexpr std::size_t small_bytes = 400;
 
-/// One round; the same for all ranks but who sends directly.
+/// One round, the same for all ranks except who sends directly.
 struct Round {
     std::size_t bytes;
     int parts;
@@ -121,7 +121,7 @@ TEST_P(EmulatedDirectSends, ArriveAsPushesDo) {
     EXPECT_TRUE(node_.errors().empty());
 }
 
-/// The receiver's hosts named one buffer and its recv another: nothing may be said to have arrived.
+/// The receiver's host named one buffer and its recv another: nothing may be said to have arrived.
 TEST_P(EmulatedDirectSends, ToAnotherBufferThanTheRecvsAreRefused) {
     constexpr std::size_t bytes = 4096;
     node_.with_ranks([&](const CommView &view) {

@@ -10,7 +10,7 @@
 
 namespace baton::emulation {
 
-/// Loads and stores of these bytes, from a multiple of 8 on, end a process that AddressSanitizer looks after.
+/// Loads and stores of these bytes, from a multiple of 8 on, end the process under AddressSanitizer.
 inline void forbid([[maybe_unused]] const std::byte *at, [[maybe_unused]] std::size_t bytes) {
 #if defined(BATON_ASAN)
     ASAN_POISON_MEMORY_REGION(at, bytes);

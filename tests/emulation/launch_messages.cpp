@@ -15,7 +15,7 @@ auto typed(const core::KernelChoice &choice) {
     return reinterpret_cast<void (*)(Arguments...)>(const_cast<void *>(choice.kernel));
 }
 
-/// Plans the kernel's launch, which tells `direct` who counts with it; what it returns runs the kernel.
+/// Plans the kernel's launch, which tells `direct` who counts with it. Returns what runs the kernel.
 template <int capacity>
 std::function<void()> plan(const core::CommView &view, int channels, const std::vector<core::MessageCall> &calls,
                            std::uint64_t seed, unsigned resident, core::DirectSend *direct) {

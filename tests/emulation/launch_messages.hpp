@@ -12,18 +12,18 @@
 
 namespace baton::emulation {
 
-/// Threads of a block at most. The last of the three warps compares headers while the others take; of the GPU's eight
-/// the others would do no more.
+/// The most threads of a block. The last of the three warps compares headers while the others take. A GPU's eight warps
+/// would do nothing more.
 inline constexpr unsigned message_block_threads = 96;
 
-/// Blocks of a launch at most where all of `ranks` launch at once. A launch has no more than it has channels or calls.
+/// The most blocks of a launch if all of `ranks` launch at once. A launch has no more than it has channels or calls.
 constexpr std::size_t most_message_blocks(int ranks) {
     return most_threads / message_block_threads / static_cast<unsigned>(ranks);
 }
 
-/// Runs sends and recvs as GpuMessages launches them, and returns when they have ended. `channels`: of the
-/// communicator; `seed`, `resident`: of run_grid(). `direct`: a send whose head is among `calls`, if it has one; its
-/// copy runs beside the kernel, as on a stream of its own.
+/// Runs sends and recvs as GpuMessages launches them, and returns when they have ended. `channels` is the
+/// communicator's; `seed` and `resident` are those of run_grid(). `direct` is a send whose head is among `calls`, if it
+/// has one; its copy runs beside the kernel, as on a stream of its own.
 void launch_messages(const core::CommView &view, int channels, const std::vector<core::MessageCall> &calls,
                      std::uint64_t seed, unsigned resident = UINT_MAX,
                      std::optional<core::DirectSend> direct = std::nullopt);

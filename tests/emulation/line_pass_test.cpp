@@ -1,4 +1,4 @@
-// Lines that go from rank to rank, to one rank whose kernel runs here, from a neighbour who is slow.
+// Lines that go from rank to rank. One rank's kernel runs here; its neighbour is slow.
 #include "emulation/cuda.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t run_bytes = core::lines_of_run * core::DataLine::payload;
 
-/// As eight threads store them, word by word: whoever polls reads them meanwhile.
+/// Stores a run word by word, like eight threads: whoever polls reads meanwhile.
 void put_run(core::DataLine *lines, const std::byte *data, std::uint64_t epoch) {
     for (unsigned line = 0; line < core::lines_of_run; ++line) {
         for (std::size_t at = 0; at < core::DataLine::payload; at += sizeof(std::uint64_t)) {
@@ -29,7 +29,7 @@ void put_run(core::DataLine *lines, const std::byte *data, std::uint64_t epoch) 
     }
 }
 
-/// All of a pass takes longer than the timeout, no wait of it does.
+/// The whole pass takes longer than the timeout, but none of its waits does.
 TEST(EmulatedLinePass, EveryWaitHasATimeoutOfItsOwn) {
     const std::uint64_t seed = test::draw_seed();
     Node::Settings settings;

@@ -1,5 +1,5 @@
 // Sends and recvs by kernels: their own source, on threads of the host (block.hpp). Random groups of them between all
-// pairs of ranks, by all ways, as GpuMessages launches them.
+// pairs of ranks, in all ways, as GpuMessages launches them.
 #include "emulation/cuda.hpp"
 
 #include <gtest/gtest.h>
@@ -53,10 +53,10 @@ struct Sent {
 /// What is launched together, on every rank: each rank's messages in its own order.
 struct Group {
     std::vector<Sent> messages;
-    std::vector<std::vector<std::pair<std::size_t, bool>>> order;  // by rank: index, is it the send
+    std::vector<std::vector<std::pair<std::size_t, bool>>> order;  // by rank: index, and whether it is the send
     int blocks = channels;                                         // of a launch
     unsigned resident = UINT_MAX;                                  // blocks that run side by side
-    unsigned moves = 0;  // bits by rank: its memory is another one from this group on
+    unsigned moves = 0;  // bits by rank: its memory is elsewhere from this group on
 };
 
 class EmulatedMessages : public testing::TestWithParam<std::tuple<int, bool>> {
@@ -90,7 +90,7 @@ protected:
         Group group;
         used_ = 0;
         group.order.resize(static_cast<std::size_t>(size()));
-        const bool few = random_() % 2 == 0;  // a launch of four at most where it can be
+        const bool few = random_() % 2 == 0;  // few: a launch of at most four, if possible
         const std::size_t most_blocks = most_message_blocks(size());
         if (!few && random_() % 4 == 0)
             group.blocks = static_cast<int>(std::min<std::size_t>(core::max_channels, most_blocks));
@@ -113,12 +113,12 @@ protected:
         }
         for (auto &of_rank : group.order) shuffle_between_pairs(of_rank, group);
         group.moves = static_cast<unsigned>(random_() & random_());
-        // As few as a launch gets by with: recvs of one number from every rank, and one more.
+        // The fewest that a launch gets by with: recvs of one number from every rank, and one more.
         if (!through_host() && random_() % 2 == 0) group.resident = static_cast<unsigned>(size()) + 1;
         return group;
     }
 
-    /// The k-th send of a pair meets the k-th recv: of each pair the order stays, for sends and for recvs.
+    /// Keeps the order of each pair, for sends and for recvs, because the k-th send meets the k-th recv.
     void shuffle_between_pairs(std::vector<std::pair<std::size_t, bool>> &calls, const Group &group) {
         const auto kind_of = [&](const std::pair<std::size_t, bool> &call) {
             const Sent &sent = group.messages[call.first];
@@ -141,7 +141,7 @@ protected:
     std::size_t used_ = 0;
 };
 
-/// Loads and stores between the buffers of messages.
+/// Forbids loads and stores between the buffers of messages.
 void forbid_around(Node &node, int rank, const Group &group) {
     std::byte *const memory = node.memory(rank);
     forbid(memory, memory_bytes);
@@ -198,7 +198,7 @@ TEST_P(EmulatedMessages, ArriveInOrder) {
     EXPECT_TRUE(node.errors().empty());
 }
 
-/// One message of two ranks that does not come to its end, by every way.
+/// One message between two ranks that does not complete, in every way.
 class EmulatedMessagesThatFail : public testing::TestWithParam<Algorithm> {
 protected:
     static constexpr std::size_t bytes = 3000;
@@ -222,7 +222,7 @@ protected:
         EXPECT_FALSE(node.errors().empty());
         for (const core::ErrorRecord &record : node.errors()) EXPECT_EQ(record.code, static_cast<std::uint64_t>(code));
     }
-    /// What rank 1 has not received, it does not hand back.
+    /// Rank 1 does not hand back what it has not received.
     static void expect_nothing_taken(const Node &node) {
         const core::MessageOutbox *const out = node.view(0).own().outbox(1, 0);
         EXPECT_EQ(out->consumed.value, 0U);
@@ -252,7 +252,7 @@ TEST_P(EmulatedMessagesThatFail, ByATimeout) {
     expect_nothing_taken(node);
 }
 
-/// The sender comes no further than to say what it sends.
+/// The sender gets no further than saying what it sends.
 TEST_P(EmulatedMessagesThatFail, ByDataThatDoNotCome) {
     Node node(2, settings(0.2));
     core::Arrival header;
@@ -279,7 +279,7 @@ TEST_P(EmulatedMessagesThatFail, WhenTheHostSaysSo) {
     expect_nothing_taken(node);
 }
 
-/// A sender that is always as far ahead of its receiver as it may be: what it may write over has been received.
+/// A sender that is always as far ahead of its receiver as it may be: it may write only over what has been received.
 class EmulatedSendsAhead : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(EmulatedSendsAhead, WaitForTheirSlots) {
@@ -288,7 +288,7 @@ TEST_P(EmulatedSendsAhead, WaitForTheirSlots) {
     const std::uint64_t ahead = GetParam() == Algorithm::packet ? core::message_slots : core::message_buffers;
     const std::uint64_t seed = test::draw_seed();
     Node node(2, settings_of(GetParam() == Algorithm::staged, 30));
-    const auto begun = [&] {  // by the sender
+    const auto begun = [&] {  // messages that the sender has begun
         return core::load_relaxed(&node.view(0).own_words().sent(1)->word) >> core::MessageCount::reader_bits;
     };
     node.with_ranks([&](const CommView &view) {

@@ -38,7 +38,7 @@ Node::Node(int size, const Settings &settings)
         view.rank = static_cast<std::int32_t>(rank);
         view.size = size;
         view.arenas_on_host = settings.through_host;
-        view.polls_between_yields = 1;  // a poll that failed is a turn
+        view.polls_between_yields = 1;  // every poll that fails yields
         view.timeout_ns = static_cast<std::uint64_t>(settings.timeout_seconds * 1e9);
         view.control = &controls_[rank];
         view.regions = regions_.data();

@@ -13,14 +13,14 @@
 
 namespace baton::emulation {
 
-/// Ranks of one GPU each that run kernels on threads of the host (block.hpp): arenas, a region of buffers for each
-/// rank, and nothing of the layers above.
+/// Ranks of one GPU each that run kernels on threads of the host (block.hpp). They have arenas and a region of buffers
+/// each, and nothing of the layers above.
 class Node {
 public:
     struct Settings {
         int channels = 2;
         std::size_t memory_bytes = 1 << 20;
-        bool moves = false;         // move() is called
+        bool moves = false;         // whether move() is called
         bool through_host = false;  // the ranks meet in host memory
         core::ArenaLayout::Limits limits;
         double timeout_seconds = 60;
@@ -31,21 +31,21 @@ public:
 
     int size() const { return static_cast<int>(size_); }
     const core::CommView &view(int rank) const { return views_[static_cast<std::size_t>(rank)]; }
-    /// What the ranks' buffers are in.
+    /// The memory that a rank's buffers are in.
     std::byte *memory(int rank) { return reinterpret_cast<std::byte *>(core::load_relaxed(&region(rank).address)); }
-    /// As arrivals name a place in it.
+    /// The name of a place in it, as arrivals have it.
     core::BufferRef name(int rank, const std::byte *place) {
         return core::BufferRef::in_region({0, core::load_relaxed(&region(rank).generation)},
                                           static_cast<std::uint64_t>(place - memory(rank)));
     }
-    /// For a rank that runs nothing: its buffers are elsewhere from now on, and nobody may touch where they were.
+    /// Moves a rank's buffers elsewhere; from now on nobody may touch where they were. REQUIRES: the rank runs nothing.
     void move(int rank);
     /// Empty if no rank has found anything wrong.
     std::vector<core::ErrorRecord> errors() const;
 
-    /// One thread for each rank; what a run leaves behind stays for the next.
+    /// Runs `body` with one thread for each rank. What a run leaves behind stays for the next.
     void with_ranks(const std::function<void(const core::CommView &view)> &body);
-    /// All waits of all ranks end: for a test that has failed, whose other ranks would wait for their timeout.
+    /// Ends all waits of all ranks: for a test that has failed, whose other ranks would wait for their timeout.
     void abort();
 
 private:

@@ -14,7 +14,7 @@ struct Part {
     int rank;
 };
 std::vector<Part> parts;
-// Of these, for owner_of(), which every store of a kernel calls, and which ThreadSanitizer is not to see.
+// All of the parts, for owner_of(): every store of a kernel calls it, and ThreadSanitizer is not to see it.
 const Part *first_part = nullptr, *end_of_parts = nullptr;
 
 void use_parts() {

@@ -4,7 +4,7 @@
 
 namespace baton::emulation {
 
-/// Memory of a rank, as long as this exists. None comes or goes while kernels run.
+/// Memory of a rank, as long as this object exists. None comes or goes while kernels run.
 class Owned {
 public:
     Owned(int rank, const std::byte *memory, std::size_t bytes);
@@ -16,7 +16,7 @@ private:
     const std::byte *const memory_;
 };
 
-/// The rank, or `nobody` (block.hpp).
+/// The rank that owns the memory at `at`, or `nobody` (block.hpp).
 int owner_of(const void *at);
 
 }  // namespace baton::emulation

@@ -1,4 +1,4 @@
-// Each guard of block.hpp: a kernel that breaks the promise ends the process, one that keeps it does not.
+// Each guard of block.hpp: a kernel that breaks the promise ends the process, and one that keeps it does not.
 #include "emulation/cuda.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned threads = 64;
 
-/// By rank 0 of 2. Stores go to rank 1, whose word is told of them.
+/// Kernels of rank 0 of 2, which store to rank 1 and tell it by a word there.
 class KernelsPromises : public testing::Test {
 protected:
     void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }

@@ -1,5 +1,5 @@
 // Reductions whose inputs copy engines push: what GpuPushes enqueues, with memcpy for the copies, beside the kernels'
-// own source on threads of the host. Some ranks push, others have a kernel do all, and some calls are in place.
+// own source on threads of the host. Some ranks push, others have a kernel do everything, and some calls are in place.
 #include "emulation/cuda.hpp"
 
 #include <fmt/format.h>
@@ -26,12 +26,12 @@ using core::PeerBuffers;
 
 constexpr unsigned threads = 64;
 
-/// The same for all ranks, but for what each does with it.
+/// The same for all ranks, except what each does with it.
 struct Round {
     bool is_allreduce = true;  // or reduce_scatter
     std::size_t count = 0;     // as the caller's: of the vector, or of a rank's block
     int channels = 1;
-    unsigned by_kernel = 0;  // bits by rank: nobody has told it where the buffers are
+    unsigned by_kernel = 0;  // bits by rank: nobody has told the rank where the buffers are
     unsigned in_place = 0;
     std::uint64_t seed = 0;
 
@@ -51,7 +51,7 @@ void combine_kernel(bool is_allreduce, const CommView &view, const CollectiveArg
     }
 }
 
-/// launch_sync() has the same for a GPU.
+/// What launch_sync() does on a GPU.
 void begin_kernel(const CommView &view, const core::Arrival &mine) {
     core::wait_for_kernel_before();
     __shared__ core::KernelShared shared;
@@ -67,7 +67,8 @@ void end_kernel(const CommView &view, const core::Arrival &mine) {
     if (engine.wait_all(1)) engine.finish();
 }
 
-/// The queue of push_inputs.hpp. Kernels run as they are enqueued, what is pushed beside the one that combines.
+/// The queue of push_inputs.hpp. Kernels run when they are enqueued. What is pushed runs beside the kernel that
+/// combines.
 class Queue {
 public:
     Queue(const CommView &view, const Round &round, std::uint32_t &pushes)
@@ -150,7 +151,7 @@ protected:
         round.channels = 1 + static_cast<int>(random_() % 4);
         const auto some = [&] { return static_cast<unsigned>(random_() % 3 == 0 ? random_() : 0); };
         round.by_kernel = some();
-        // A reduce_scatter makes its result elsewhere then.
+        // An in-place reduce_scatter makes its result elsewhere.
         round.in_place = round.is_allreduce ? some() : 0;
         round.seed = random_();
         return round;
@@ -207,7 +208,7 @@ TEST_P(EmulatedPushes, GiveWhatMpiGives) {
     std::vector<Round> rounds(std::getenv("BATON_TEST_QUICK") != nullptr ? 12 : 100);
     std::ranges::generate(rounds, [&] { return draw_round(); });
     node_.with_ranks([&](const CommView &view) {
-        std::uint32_t pushes = core::most_pushes - 3;  // numbers come round
+        std::uint32_t pushes = core::most_pushes - 3;  // near the end, so that numbers come round
         for (const Round &round : rounds) {
             if (HasFailure()) return node_.abort();
             run(view, round, pushes);
@@ -216,7 +217,7 @@ TEST_P(EmulatedPushes, GiveWhatMpiGives) {
     EXPECT_TRUE(node_.errors().empty());
 }
 
-/// 2 ranks have several pieces, blocks of 4 ranks one that is long (LongPartEngine).
+/// With 2 ranks there are several pieces; with 4 ranks blocks get a long one (LongPartEngine).
 class EmulatedLongPushes : public EmulatedPushes {};
 TEST_P(EmulatedLongPushes, ComeInPieces) {
     std::vector<Round> rounds;
@@ -246,7 +247,7 @@ TEST_P(EmulatedLongPushes, ComeInPieces) {
 }
 
 /// One rank's kernel stores the results itself, from channel to channel, while what it combines is still being pushed:
-/// its blocks have to store what they have combined themselves. The others wait for it at their ends.
+/// so its blocks have to store what they have combined themselves. The others wait for it at their ends.
 class EmulatedPushesToAKernel : public EmulatedPushes {};
 TEST_P(EmulatedPushesToAKernel, AreStoredByWhoHasCombinedThem) {
     std::vector<Round> rounds;
@@ -271,8 +272,8 @@ TEST_P(EmulatedPushesToAKernel, AreStoredByWhoHasCombinedThem) {
     EXPECT_TRUE(node_.errors().empty());
 }
 
-/// A peer says that it pushes, and does not: the wait ends by the deadline, and says for whom. All have met before,
-/// however slow the machine is.
+/// A peer says that it pushes, and does not: the wait ends by the deadline, and names it. All have met before, however
+/// slow the machine is.
 TEST_P(EmulatedPushes, ThatDoNotComeAreMissed) {
     const auto args_of = [&](const CommView &view) {
         CollectiveArgs args;
@@ -340,7 +341,7 @@ TEST(MayPush, OnlyWhereAllPeersHaveRoomApartFromTheirInput) {
     EXPECT_FALSE(core::may_push(blocks, peers(0, 8191), 0));
     EXPECT_FALSE(core::may_push(vectors, {PeerBuffers{}, PeerBuffers{}}, 0)) << "nobody knows where they are";
     EXPECT_FALSE(core::may_push(core::PushedInputs(false, 16, 3), std::vector<PeerBuffers>(3), 0)) << "more ranks";
-    // Parts of 16 bytes, the last of 1 to 16: nothing has a head.
+    // Parts of 16 bytes, the last of 1 to 16: none has a head.
     const core::PushedInputs ragged(true, 17, 2);
     EXPECT_FALSE(core::may_push(ragged, peers(0, 4096), 0)) << "the last part is shorter";
 }

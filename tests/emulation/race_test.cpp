@@ -21,10 +21,10 @@ enum class Between {
 };
 
 unsigned word;
-/// By a plain access that no compiler takes away.
+/// Stores by a plain access that no compiler takes away.
 void store(unsigned value) { *const_cast<volatile unsigned *>(&word) = value; }
 
-/// Two threads of a block use a word, one before and one behind what is between, in the middle of a kernel.
+/// Two threads of a block use a word, one before and one after what is in between, in the middle of a kernel.
 void use_a_word(unsigned writer, unsigned reader, Between between) {
     run_grid(1, 64, 1, [&] {
         __syncthreads();
@@ -39,7 +39,7 @@ void use_a_word(unsigned writer, unsigned reader, Between between) {
     std::exit(0);
 }
 
-/// The same without a barrier before or behind.
+/// The same without a barrier before or after.
 void use_a_word_at_once() {
     run_grid(1, 64, 1, [] {
         if (threadIdx.x == 3 || threadIdx.x == 40) store(threadIdx.x);
@@ -47,7 +47,7 @@ void use_a_word_at_once() {
     std::exit(0);
 }
 
-/// Two ranks do, one after the other, as nothing but time has it.
+/// Two ranks use it, one after the other, which nothing but time orders.
 void use_a_word_on_two_ranks() {
     std::atomic<int> ended = 0;
     const auto rank = [&ended](int turn) {
@@ -66,7 +66,8 @@ void use_a_word_on_two_ranks() {
     std::exit(0);
 }
 
-/// Of four blocks on two places the first and the last do, on one each: the last begins when the first has ended.
+/// Of four blocks on two places, the first and the last use it, each on a place of its own. The last begins when the
+/// first has ended.
 void use_a_word_in_two_blocks() {
     std::atomic<unsigned> begun = 0;
     run_grid(
@@ -91,7 +92,7 @@ enum class By {
     release
 };
 
-/// A rank that has stored a word tells another one, which stores it then.
+/// A rank that has stored a word tells another one, which then stores it.
 void tell_of_a_word(By by) {
     core::Packet packet{};
     alignas(128) std::byte line[128] = {};
@@ -150,7 +151,8 @@ TEST_F(EmulatedRaces, AreToldOfBlocksAndRanksThatNoWordOrders) {
     EXPECT_EXIT(use_a_word_on_two_ranks(), testing::ExitedWithCode(reported), "data race");
 }
 
-/// By C++ the fences around packets and lines would order it. That ThreadSanitizer does not model fences is used here.
+/// In C++ the fences around packets and lines would order the word. The test uses that ThreadSanitizer does not model
+/// fences.
 TEST_F(EmulatedRaces, AreToldOfWhatAPacketOrALineIsToOrder) {
     EXPECT_EXIT(tell_of_a_word(By::packet), testing::ExitedWithCode(reported), "data race");
     EXPECT_EXIT(tell_of_a_word(By::line), testing::ExitedWithCode(reported), "data race");

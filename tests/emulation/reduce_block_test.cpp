@@ -18,14 +18,14 @@ namespace {
 
 constexpr unsigned threads = 64;
 
-/// Where the result lies, and the sources, behind addresses of 16 bytes.
+/// Offsets of the result and of the sources from addresses of 16 bytes.
 struct Offsets {
     std::size_t result = 0;
     std::size_t sources = 0;
     std::size_t last_source = 0;
 };
 
-/// Into memory of its own, then over the last source.
+/// Reduces into memory of its own, then over the last source.
 template <class T, bool may_be_long = false>
 void expect_reduced(baton_type type, baton_op op, int ranks, std::size_t count, std::uint64_t seed,
                     const Offsets &offsets = {}, bool unaligned = false) {
@@ -33,7 +33,7 @@ void expect_reduced(baton_type type, baton_op op, int ranks, std::size_t count, 
     const std::size_t bytes = count * sizeof(T);
     const test::Buffers inputs = test::all_patterns(seed + count, ranks, bytes);
     const std::vector<std::byte> expected = test::expected_reduction(inputs, count, type, op);
-    // What lies before and behind a source may be another rank's at the moment: AddressSanitizer sees loads.
+    // What lies before and after a source may be another rank's at the moment: AddressSanitizer sees loads.
     test::Buffers memory;
     std::vector<const T *> sources;
     for (std::size_t s = 0; s < inputs.size(); ++s) {
@@ -62,8 +62,8 @@ void expect_reduced(baton_type type, baton_op op, int ranks, std::size_t count, 
     reduce_to(last.data() + guard + offsets.last_source, last, ", in place");
 }
 
-/// Blocks of a buffer that do not begin where the result does, buffers of ranks that lie differently, and elements at
-/// odd addresses.
+/// For blocks of a buffer that do not begin where the result does, buffers of ranks that lie differently, and elements
+/// at odd addresses.
 template <class T>
 void expect_reduced_anywhere(baton_type type, std::uint64_t seed) {
     constexpr std::size_t round = 16 * threads;  // elements
@@ -85,7 +85,7 @@ void expect_reduced_anywhere(baton_type type, std::uint64_t seed) {
 template <class T>
 void expect_reduced_in_rounds(baton_type type, std::uint64_t seed) {
     for (const int ranks : {1, 2, 3, 4, 8, 9}) {
-        // A round is of eight words a thread, all sources together, where their number is known.
+        // If the number of sources is known, a round has eight words a thread, all sources together.
         const std::size_t round = threads * std::max<std::size_t>(1, 8 / static_cast<std::size_t>(ranks)) * 16;
         for (const std::size_t bytes : {std::size_t{0}, std::size_t{16}, round - 16, round, round + 16, 2 * round - 32,
                                         2 * round + 16 * threads, 3 * round + 8, 5 * round}) {
@@ -128,7 +128,7 @@ TEST(CopyBlock, MovesEveryByteAndNoOtherAtAnyAddress) {
     }
 }
 
-/// From long_words on there are other rounds, of 16 words a thread.
+/// From long_words on, rounds have 16 words a thread.
 TEST(ReduceBlock, GivesTheSameOfLongParts) {
     const std::uint64_t seed = drawn_seed();
     for (const std::size_t words : {core::long_words - 1, core::long_words, core::long_words + 3 * threads + 5})

@@ -1,7 +1,7 @@
 #pragma once
 
-/// What emulated blocks tell the sanitizers. BATON_ASAN and BATON_TSAN: this is compiled for them, of which GCC defines
-/// macros and clang has features.
+/// What emulated blocks tell the sanitizers. BATON_ASAN and BATON_TSAN say that this is compiled for them: GCC defines
+/// macros for it, clang has features.
 #if defined(__SANITIZE_ADDRESS__)
 #define BATON_ASAN 1
 #endif
@@ -17,9 +17,9 @@
 #endif
 #endif
 
-/// A function that ThreadSanitizer does not see. By the first attribute alone clang still notes that it is called, on
-/// the fiber's list of calls, from which one that never returns is never taken; by the second alone it lies within
-/// functions that are seen.
+/// A function that ThreadSanitizer does not see. With the first attribute alone, clang still notes the call on the
+/// fiber's list of calls, and a call that never returns is never taken off. With the second alone, the function lies
+/// within functions that are seen.
 #if defined(__clang__)
 #define BATON_UNSEEN __attribute__((no_sanitize("thread"), disable_sanitizer_instrumentation))
 #else

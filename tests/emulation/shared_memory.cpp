@@ -17,13 +17,13 @@ namespace baton::emulation {
 namespace {
 
 struct Variable {
-    std::size_t offset;  // in what the program has of each thread's memory
+    std::size_t offset;  // in the memory that the program has for each thread
     std::size_t bytes;
 };
 
-/// Threads' variables that stand in a function of Baton's, by their names: kernels' __shared__ ones (cuda.hpp), and
-/// some of the host's code, none of which runs on a block's thread. No macro in front of a declaration learns what it
-/// declares, but the linker has.
+/// Thread-local variables in functions of Baton, found by their names: kernels' __shared__ ones (cuda.hpp), and some of
+/// the host's code, none of which runs on a block's thread. No macro in front of a declaration learns what it declares,
+/// but the linker has it.
 std::vector<Variable> shared_variables() {
     std::ifstream file("/proc/self/exe", std::ios::binary);
     const std::string program(std::istreambuf_iterator<char>(file), {});
@@ -51,7 +51,7 @@ std::vector<Variable> shared_variables() {
     return found;
 }
 
-/// The first one that the system names is the program.
+/// The first one that the system lists is the program.
 int find_program(dl_phdr_info *info, std::size_t /*bytes*/, void *found) {
     *static_cast<void **>(found) = info->dlpi_tls_data;
     return 1;
@@ -63,7 +63,7 @@ void spoil_shared_memory() {
     static const std::vector<Variable> variables = shared_variables();
     void *memory = nullptr;
     dl_iterate_phdr(find_program, &memory);
-    if (memory == nullptr) std::abort();  // a C library that does not say where a thread's variables are
+    if (memory == nullptr) std::abort();  // the C library does not say where a thread's variables are
     for (const Variable &variable : variables)
         std::memset(static_cast<std::byte *>(memory) + variable.offset, 0xA5, variable.bytes);
 }

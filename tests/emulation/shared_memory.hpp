@@ -2,7 +2,8 @@
 
 namespace baton::emulation {
 
-/// On a block's thread, before it runs: what is `__shared__` (cuda.hpp) has no value that a kernel could rely on.
+/// Overwrites what is `__shared__` (cuda.hpp), so that a kernel cannot rely on its values. Called on a block's thread
+/// before the block runs.
 void spoil_shared_memory();
 
 }  // namespace baton::emulation

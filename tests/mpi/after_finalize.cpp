@@ -1,5 +1,5 @@
-// Calls after MPI_Finalize are refused, but for waiting for a host stream, and a communicator that nobody destroyed
-// does no harm at exit. Static objects may still call. No GoogleTest main: MPI ends here in the middle.
+// Calls after MPI_Finalize are refused, except waiting for a host stream. A communicator that nobody destroyed does no
+// harm at exit, and static objects may still call. No GoogleTest main: here MPI ends in the middle.
 #include <fcntl.h>
 #include <mpi.h>
 #include <sys/mman.h>
@@ -28,7 +28,7 @@ void expect(bool as_it_should, const char *what) {
     ++failures;
 }
 
-/// A barrier that works after MPI_Finalize: a rank that ends is a dead peer to those that still wait. Made before.
+/// A barrier that works after MPI_Finalize, made before it: a rank that ends is a dead peer to those that still wait.
 class Meeting {
 public:
     explicit Meeting(int ranks) : ranks_(ranks) {
@@ -61,7 +61,7 @@ public:
         baton_config config;
         baton_config_init(&config);
         config.transport = BATON_TRANSPORT_HOST;
-        baton_comm_t comm = nullptr;  // nobody destroys it
+        baton_comm_t comm = nullptr;  // never destroyed
         expect(baton_comm_create(MPI_COMM_WORLD, &config, &comm) == BATON_SUCCESS, "a host communicator");
         expect(baton_host_stream_create(&stream_) == BATON_SUCCESS, "a host stream");
         for (int call = 0; call < calls; ++call) {
@@ -90,8 +90,8 @@ void expect_refused(baton_result result, const char *call) {
     ++failures;
 }
 
-/// A static object of the application's calls when its thread's variables have gone, the message of the last failure
-/// among them: memory that is the application's by now.
+/// A static object of the application's calls at exit. Its thread's variables have gone by then, among them the message
+/// of the last failure, whose memory is now the application's.
 struct CallsAtExit {
     ~CallsAtExit() {
         std::vector<std::string> blocks;

@@ -1,5 +1,5 @@
-// The caller's mistakes in collectives and point-to-point calls: BATON_ERR_ARGUMENT, a message with the argument's name
-// and value, nothing started, and a communicator that still works.
+// The caller's mistakes in collectives and point-to-point calls: each gives BATON_ERR_ARGUMENT and a message with the
+// argument's name and value, starts nothing, and leaves a communicator that works.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ protected:
         recv_ = std::make_unique<Buffer>(comm(), count * 8 * static_cast<std::size_t>(size()) * 2);
         stream_ = std::make_unique<Stream>(comm(), Stream::Kind::own);
     }
-    /// Every test ends with the proof that nothing has happened to the communicator.
+    /// Every test ends by showing that nothing has happened to the communicator.
     void TearDown() override {
         stream_->synchronize();
         expect_works(comm());
@@ -108,7 +108,7 @@ TEST_F(BadArguments, CountsThatOverflow) {
     EXPECT_REFUSED(baton_recv(recv(), huge, BATON_FLOAT64, 0, comm(), stream()), "count", shown);
     EXPECT_REFUSED(baton_sendrecv(send(), huge, 0, recv(), 1, 0, BATON_FLOAT64, comm(), stream()), "sendcount", shown);
     EXPECT_REFUSED(baton_sendrecv(send(), 1, 0, recv(), huge, 0, BATON_FLOAT64, comm(), stream()), "recvcount", shown);
-    // One block fits into the address space, all ranks' blocks together do not.
+    // One block fits into the address space, but not all ranks' blocks together.
     if (size() < 2) return;
     const std::size_t block = std::numeric_limits<std::size_t>::max() / static_cast<std::size_t>(size()) + 1;
     EXPECT_REFUSED(baton_allgather(send(), recv(), block, BATON_INT8, comm(), stream()), "count",
@@ -182,7 +182,7 @@ TEST_F(BadArguments, LongMessagesToOneself) {
     EXPECT_REFUSED(baton_recv(buffer.data(), bytes, BATON_UINT8, rank(), comm(), stream()), "peer", shown, "group");
 }
 
-/// Its recv would meet its send. Between two ranks each message has its own count.
+/// The call's recv would meet its own send. Between two ranks each message has its own count.
 TEST_F(BadArguments, TwoCountsToOneself) {
     Buffer out(comm(), 32000), in(comm(), 32000);
     const auto exchange = [&](std::size_t sent, int dest, std::size_t received, int source) {
@@ -259,8 +259,8 @@ TEST_F(BadArguments, RangesThatRunIntoAnAllocation) {
     munmap(before, page);
 }
 
-/// Found when data has begun to move, if anything finds it: all ranks learn the code, and that the communicator is
-/// broken.
+/// Found only when data have begun to move, if anything finds it. All ranks learn the code, and that the communicator
+/// is broken.
 TEST_F(BadArguments, AHoleInTheMiddleOfABuffer) {
     if (on_gpu() || size() < 2) GTEST_SKIP() << "nobody copies it";
     const Communicator fresh;
@@ -352,15 +352,15 @@ TEST_F(BadArguments, InsideAGroup) {
     EXPECT_REFUSED(baton_group_end(), "group");
 }
 
-/// At the group's end it would be refused behind a call that is under way.
+/// At the group's end such a call would be refused behind one that is under way.
 TEST_F(BadArguments, TooManySegmentsInsideAGroup) {
     if (on_gpu() || size() < 2) GTEST_SKIP() << "no memory for them, or no segments";
     baton_config config = default_config();
     config.p2p = BATON_P2P_OFF;
     config.segment_bytes = 4096;
     const Communicator staged(MPI_COMM_WORLD, &config);
-    constexpr std::size_t bytes = std::size_t{1} << 36;  // of a broadcast
-    // The thread sanitizer leaves no room for twice that.
+    constexpr std::size_t bytes = std::size_t{1} << 36;  // for the broadcast
+    // The thread sanitizer leaves no room for twice as much.
     constexpr std::size_t message = std::size_t{1} << 39;
     void *const memory =
         mmap(nullptr, message, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -379,7 +379,7 @@ TEST_F(BadArguments, TooManySegmentsInsideAGroup) {
     EXPECT_EQ(munmap(memory, message), 0);
 }
 
-/// The k-th send meets the k-th recv: those of two streams would be issued in another order than they were called.
+/// The k-th send meets the k-th recv. Those of two streams would be issued in another order than they were called.
 TEST_F(BadArguments, MessagesOfAPeerOnTwoStreamsOfAGroup) {
     Stream other(comm(), Stream::Kind::own);
     const int next = (rank() + 1) % size(), previous = (rank() + size() - 1) % size();

@@ -61,7 +61,7 @@ TEST_F(BadObjects, Windows) {
     EXPECT_REFUSED(baton_put(buffer.data(), 10, 0, 0, window, stream), "window");
 }
 
-/// A window's memory is the window's: whoever frees it would take it from under the peers.
+/// A window's memory belongs to the window: freeing it would take it from under the peers.
 TEST_F(BadObjects, MemoryOfAWindow) {
     baton_window_t window = nullptr;
     void *base = nullptr;
@@ -121,12 +121,12 @@ TEST_F(BadObjects, Memory) {
     for (std::size_t bytes : {SIZE_MAX, SIZE_MAX / 2})
         EXPECT_REFUSED(baton_register(comm(), plain.data(), bytes), "pointer", std::to_string(bytes));
     EXPECT_REFUSED(baton_register(nullptr, plain.data(), 100), "comm");
-    // More than any machine has: refused, and nothing is broken by it.
+    // More than any machine has: the call is refused, and nothing breaks.
     const baton_result huge = baton_malloc(comm(), std::size_t{1} << 60, &memory);
     EXPECT_TRUE(huge == BATON_ERR_MEMORY || huge == BATON_ERR_ARGUMENT) << describe(huge);
 }
 
-/// This process's mapping of `pointer`, as the kernel shows it: "" where there is none.
+/// This process's mapping of `pointer`, as the kernel shows it: "" if there is none.
 std::string mapping_of(const void *pointer) {
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     for (const Mapping &mapping : process_maps())
@@ -134,14 +134,15 @@ std::string mapping_of(const void *pointer) {
     return "";
 }
 
-/// Whether the user could have got `pointer` from somebody else than Baton: another thread's heap may be mapped where
+/// Whether the user could have got `pointer` from somebody other than Baton. Another thread's heap may be mapped where
 /// memory was freed, and nothing tells that from memory that was never freed.
 bool is_anothers(const void *pointer) {
     const std::string mapping = mapping_of(pointer);
     return !mapping.empty() && mapping.find("memfd:baton") == std::string::npos;
 }
 
-/// The place may change hands between a look at it and the call, by an allocator's thread say: so looks on both sides.
+/// The place may change hands between a look at it and the call, for instance by an allocator's thread. So this looks
+/// before and after.
 void BadObjects::expect_refused_unless_anothers(const void *freed) {
     if (!is_anothers(freed)) {
         const baton_result result = baton_send(freed, 10, BATON_INT8, rank(), comm(), nullptr);
@@ -155,7 +156,7 @@ void BadObjects::expect_refused_unless_anothers(const void *freed) {
     std::cout << "rank " << rank() << ": not tried, the place went to " << mapping_of(freed) << '\n';
 }
 
-/// The place of what a rank has freed is where the system likes to map what its peers allocate next.
+/// Where a rank has freed memory, the system likes to map what its peers allocate next.
 TEST_F(BadObjects, FreedMemoryWhosePlaceAPeersMemoryHas) {
     if (on_gpu()) GTEST_SKIP() << "the driver does not tell mappings of peers' memory from others";
     constexpr std::size_t bytes = 1 << 20;
@@ -194,7 +195,7 @@ protected:
         BadObjects::SetUp();
         const baton_info info = info_of(comm());
         if (on_gpu() && info.peer_access == 0) GTEST_SKIP() << "nothing is registered";
-        rlimit files{};  // on the host each allocation has one
+        rlimit files{};  // on the host each allocation has a file
         getrlimit(RLIMIT_NOFILE, &files);
         if (files.rlim_max < 2000) GTEST_SKIP() << "too few open files are allowed";
         files.rlim_cur = files.rlim_max;
@@ -219,9 +220,9 @@ protected:
         const char *const how = on_gpu() ? "staged through Baton's memory" : "reached by its address (single copy)";
         return explained(memory).find(fmt::format("buf: {}: all 1024 regions", how)) != std::string::npos;
     }
-    /// As where ranks share processors, or single copies are refused.
+    /// Whether all buffers are staged, as when ranks share processors, or single copies are refused.
     bool stages_all(void *memory) { return explained(memory).starts_with("staged by host"); }
-    /// As many as there can be, on rank 0.
+    /// Allocates as many as there can be, on rank 0.
     std::vector<void *> take_all() {
         std::vector<void *> all;
         baton_result result = BATON_SUCCESS;
@@ -256,14 +257,14 @@ TEST_F(TooManyRegions, AreRefusedAndOtherMemoryServesAllTheSame) {
     EXPECT_OK(baton_free(other, elsewhere));
 }
 
-/// Nor could the peer map memory of Baton's that a copy would lie in.
+/// The peer could not map memory of Baton's for a copy either.
 TEST_F(TooManyRegions, OrOpenFilesOfAPeerThatShouldMapMemory) {
     if (on_gpu()) GTEST_SKIP() << "descriptors are for host memory";
     rlimit files{};
     getrlimit(RLIMIT_NOFILE, &files);
     void *memory = nullptr;
     ASSERT_OK(baton_malloc(comm(), count * 4, &memory));
-    ASSERT_OK(baton_free(comm(), memory));  // whatever is made at first use has been
+    ASSERT_OK(baton_free(comm(), memory));  // now everything exists that is made at first use
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank() == 1) {
         rlimit no_more = files;

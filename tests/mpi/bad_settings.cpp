@@ -26,7 +26,7 @@ TEST_F(BadSettings, Queries) {
     EXPECT_REFUSED(baton_comm_info(comm(), &info), "struct_size", "0");
     info.struct_size = sizeof(info) - 1;
     EXPECT_REFUSED(baton_comm_info(comm(), &info), "struct_size");
-    std::memset(&info, 0xCC, sizeof(info));  // of the stack, where the caller forgot
+    std::memset(&info, 0xCC, sizeof(info));  // what the stack may hold if the caller forgets
     EXPECT_REFUSED(baton_comm_info(comm(), &info), "struct_size");
     char text[100];
     EXPECT_REFUSED(baton_explain(comm(), BATON_ALLREDUCE, 1, BATON_INT8, BATON_SUM, nullptr, nullptr, nullptr, 100),
@@ -85,7 +85,7 @@ TEST_F(BadSettings, EnvironmentVariables) {
     refuse("BATON_TIMEOUT", "soon", "seconds");
     refuse("BATON_TIMEOUT", "1e300", "seconds");
     refuse("BATON_TIMEOUT", "0x10", "seconds");
-    refuse("BATON_TIMEOUT", "0,5", "seconds");  // in no locale
+    refuse("BATON_TIMEOUT", "0,5", "seconds");  // whatever the locale
     refuse("BATON_TIMEOUT", " 5", "seconds");
     refuse("BATON_MAX_CHANNELS", "1000", "1..64");
     refuse("BATON_PACKET_LIMIT", "12x", "64K");
@@ -130,7 +130,7 @@ TEST_F(BadSettings, MpiCommunicators) {
     baton_comm_t created = nullptr;
     EXPECT_REFUSED(baton_comm_create(MPI_COMM_NULL, nullptr, &created), "mpi_comm");
     EXPECT_REFUSED(baton_comm_create(MPI_COMM_WORLD, nullptr, nullptr), "comm");
-    // The others do not wait for it until they time out.
+    // The others do not wait for that rank until they time out.
     EXPECT_REFUSED(baton_comm_create(MPI_COMM_WORLD, nullptr, rank() == size() - 1 ? nullptr : &created), "comm");
     if (size() < 2) return;
     const MpiComm half = MpiComm::split(MPI_COMM_WORLD, rank() % 2, rank());
@@ -179,7 +179,7 @@ TEST_F(BadSettings, MpiTypesAndOperations) {
     for (const auto &[mpi, expected] : types) {
         int bytes = 0;
         MPI_Type_size(mpi, &bytes);
-        if (bytes == 0) continue;  // an MPI without Fortran
+        if (bytes == 0) continue;  // the MPI has no Fortran
         baton_type type = BATON_TYPE_COUNT;
         EXPECT_OK(baton_type_from_mpi(mpi, &type));
         EXPECT_STREQ(baton_type_name(expected), baton_type_name(type));

@@ -21,14 +21,14 @@ struct CollectiveCase {
     std::size_t count = 0;
     Placement placement = Placement::separate;
     Memory memory = Memory::plain;
-    std::optional<Memory> recv_memory = {};  ///< where it is another kind than the send buffer's
+    std::optional<Memory> recv_memory = {};  ///< if it is not the send buffer's kind
     std::size_t send_offset = 0;             ///< bytes past an aligned address
     std::size_t recv_offset = 0;
     std::uint64_t seed = 1;
     int root = 0;  ///< broadcast; modulo the number of ranks
 };
 
-/// All operations that a CollectiveCase can be.
+/// All operations that a CollectiveCase may have.
 inline constexpr baton_operation collective_operations[] = {BATON_ALLGATHER, BATON_REDUCE_SCATTER, BATON_ALLREDUCE,
                                                             BATON_ALLTOALL, BATON_BROADCAST};
 inline bool reduces(baton_operation operation) {
@@ -64,8 +64,7 @@ inline baton_result issue(const CollectiveCase &c, const void *send, void *recv,
     }
 }
 
-/// What `rank` contributes: n blocks for reduce_scatter and alltoall, one otherwise; for broadcast nothing but the
-/// root's.
+/// What `rank` contributes: n blocks for reduce_scatter and alltoall, else one; for broadcast only the root's.
 inline Bytes collective_input(const CollectiveCase &c, int rank, int size) {
     if (c.operation == BATON_BROADCAST && rank != root_of(c, size)) return {};
     const bool many = c.operation == BATON_REDUCE_SCATTER || c.operation == BATON_ALLTOALL;
@@ -87,8 +86,8 @@ inline Bytes collective_output(const CollectiveCase &c, int rank, int size) {
     return all;
 }
 
-/// The buffers of one case, filled, and where its pointers are. Kept apart from the call so that tests can issue many
-/// calls before they look at any result.
+/// The buffers of one case, filled, and its pointers. Separate from the call, so that tests can issue many calls before
+/// they look at any result.
 class CollectiveRun {
 public:
     CollectiveRun(const CollectiveCase &c, baton_comm_t comm) : case_(c), comm_(comm) {
@@ -119,7 +118,7 @@ public:
         ASSERT_OK(issue(case_, send_pointer_, recv_->at(result_at_), comm_, stream)) << case_;
     }
 
-    /// After the stream has passed the call.
+    /// Called after the stream has passed the call.
     void verify() const {
         const Bytes expected = collective_output(case_, rank_, size_);
         EXPECT_TRUE(same_bytes(expected, recv_->download(result_at_, expected.size()), case_.type)) << case_;

@@ -1,4 +1,4 @@
-// Creating and destroying windows and destroying communicators are collective: a rank that never comes, gives up or
+// Creating and destroying windows and destroying communicators are collective. A rank that never comes, gives up or
 // makes another call ends the others' waits, with the reason, and everything goes on.
 #include <thread>
 
@@ -9,7 +9,7 @@ namespace baton::test {
 namespace {
 
 constexpr double patience = 1.0;
-constexpr double never = 60;  ///< more than a test takes: no wait may end by this timeout
+constexpr double never = 60;  ///< longer than a test takes: no wait may end by this timeout
 
 class CollectiveWaits : public ::testing::Test {
 protected:
@@ -88,7 +88,7 @@ TEST_F(CollectiveWaits, DestroyingAWindowTimesOut) {
     }
 }
 
-/// The abort finds the others in the call or before it: destruction works either way.
+/// The abort finds the others in the call or before it. Destruction works either way.
 TEST_F(CollectiveWaits, DestroyWhileOneAborts) {
     const Clock clock;
     for (int round = 0; round < 10; ++round) {
@@ -122,7 +122,7 @@ TEST_F(CollectiveWaits, CreatingAWindowWhileOneAborts) {
     EXPECT_LT(clock.seconds(), never / 2);
 }
 
-/// The abort, by another thread, finds each rank before the call, between its meetings, or behind it.
+/// The abort comes from another thread. It finds each rank before the call, between its meetings, or after it.
 TEST_F(CollectiveWaits, DestroyingAWindowWhileOneAborts) {
     const std::size_t before = mapped_host_memory();
     const Clock clock;
@@ -151,7 +151,7 @@ TEST_F(CollectiveWaits, DestroyingAWindowWhileOneAborts) {
     EXPECT_EQ(mapped_host_memory(), before);
 }
 
-/// All ranks learn it, and nothing is broken by it.
+/// All ranks learn of them, and nothing breaks.
 TEST_F(CollectiveWaits, OneRanksWrongArgumentsAreAllRanksError) {
     const Clock clock;
     Communicator comm;
@@ -173,7 +173,7 @@ TEST_F(CollectiveWaits, OneRanksWrongArgumentsAreAllRanksError) {
     EXPECT_LT(clock.seconds(), 30);
 }
 
-/// The others time out in an operation and destroy, while one sits in destroy.
+/// While one rank sits in destroy, the others time out in an operation and destroy, too.
 TEST_F(CollectiveWaits, DestroyWhileOthersTimeOut) {
     baton_comm_t comm = create(patience);
     const Clock clock;
@@ -215,7 +215,7 @@ TEST_F(CollectiveWaits, DestroyingDifferentWindowsIsAMismatch) {
     expect_stays_broken(comm, BATON_ERR_MISMATCH);
 }
 
-/// Whoever has not destroyed it may still load and store, whatever else its process does.
+/// A rank that has not destroyed it may still load and store, whatever else its process does.
 TEST_F(CollectiveWaits, AWindowStaysMappedWhereItIsUsed) {
     const Bytes expected = make_input(BATON_UINT8, BATON_SUM, environment().seed, odd_one(), 5000);
     baton_comm_t broken = create(never);
@@ -230,7 +230,7 @@ TEST_F(CollectiveWaits, AWindowStaysMappedWhereItIsUsed) {
         EXPECT_OK(baton_comm_abort(broken));
         EXPECT_OK(baton_window_destroy(window));
     }
-    // Another communicator's memory is given back, and its calls unmap whatever nobody needs any more.
+    // Gives memory of another communicator back. Its calls unmap whatever nobody needs any more.
     ASSERT_OK(baton_malloc(other, 1000, &memory));
     ASSERT_OK(baton_free(other, memory));
     for (std::uint64_t i = 0; i < 3; ++i) expect_works(other, i);
@@ -244,7 +244,7 @@ TEST_F(CollectiveWaits, AWindowStaysMappedWhereItIsUsed) {
     EXPECT_OK(baton_comm_destroy(broken));
 }
 
-/// It stays until the communicator goes, but who has destroyed it may not name it any more.
+/// The memory stays until the communicator goes, but a rank that has destroyed the window may not name it any more.
 TEST_F(CollectiveWaits, ABrokenCommunicatorsWindowIsNoBufferOnceItIsDestroyed) {
     baton_config config = default_config();
     config.transport = BATON_TRANSPORT_HOST;

@@ -31,7 +31,8 @@ protected:
         CommTest::TearDown();
     }
 
-    /// Eight ranks on few cores, or slow code (BATON_TEST_QUICK): fewer of the large cases, the same kinds.
+    /// Whether to run fewer of the large cases, of the same kinds: for eight ranks on few cores, or slow code
+    /// (BATON_TEST_QUICK).
     bool few_large_cases() const { return size() > 4 || std::getenv("BATON_TEST_QUICK") != nullptr; }
 
     static bool has(baton_type type, baton_op op) {
@@ -58,7 +59,7 @@ TEST_P(Collectives, EveryTypeAndOperationLarge) {
     for (baton_type type : all_types)
         for (baton_op op : all_ops) {
             if (!has(type, op)) continue;
-            // Above any packet limit per rank; with many ranks one operation for each type, in turns.
+            // Above any packet limit per rank. With many ranks one operation for each type, in turns.
             if (few_large_cases() && turn++ % 4 != 0) continue;
             run({.type = type, .op = op, .count = 70001 / width_of(type) + 1000});
             if (HasFailure()) return;
@@ -90,7 +91,7 @@ TEST_P(Collectives, MegabytesAndOdd) {
     }
 }
 
-/// What copy engines push to be combined comes in pieces, of 4 MiB at least behind a head (collectives/pushed.hpp).
+/// What copy engines push to be combined comes in pieces of at least 4 MiB, after a head (collectives/pushed.hpp).
 TEST_P(Collectives, InSeveralPieces) {
     const char *transport = std::getenv("BATON_TRANSPORT");
     const bool by_copy_engines = transport != nullptr && std::string_view(transport) == "copy_engine";
@@ -154,7 +155,7 @@ TEST_P(Collectives, ZeroCountTakesNullPointers) {
     expect_works(comm());
 }
 
-/// Many calls in flight at once, results looked at only at the end.
+/// Many calls are in flight at once; results are looked at only at the end.
 TEST_P(Collectives, ManyInFlight) {
     std::vector<std::unique_ptr<CollectiveRun>> runs;
     Random random(environment().seed);
@@ -172,7 +173,7 @@ TEST_P(Collectives, ManyInFlight) {
     for (auto &run : runs) run->verify();
 }
 
-/// The same bits again, whatever limits steer selection to another algorithm.
+/// The bits are the same, whatever algorithm the limits make selection choose.
 TEST_F(CollectivePlans, GiveTheSameBits) {
     for (std::size_t packet_limit : {std::size_t{0}, std::size_t{1024}, std::size_t{65536}})
         for (std::size_t segment : {std::size_t{16384}, std::size_t{1048576}}) {
@@ -190,7 +191,7 @@ TEST_F(CollectivePlans, GiveTheSameBits) {
         }
 }
 
-/// Only the root's sendbuf is looked at, also where it is the marker.
+/// Only the root's sendbuf is looked at, even if it is the marker.
 TEST_F(BroadcastArguments, OthersNeedNoSendbuf) {
     for (std::size_t count : {100, 100003}) {
         const CollectiveCase c{.operation = BATON_BROADCAST, .count = count, .root = size() - 1};

@@ -1,4 +1,4 @@
-// Communicators: several at once, of parts of the ranks, in other orders, in threads; created and destroyed many times
+// Communicators: several at once, of some of the ranks, in other orders, in threads; created and destroyed many times
 // with nothing left behind.
 #include <dirent.h>
 #include <signal.h>
@@ -46,7 +46,7 @@ int refuse_copy(MPI_Comm, int, void *, void *, void *, int *) { return MPI_ERR_O
 int errors_handled = 0;
 void count_error(MPI_Comm *, int *, ...) { ++errors_handled; }
 
-/// MPI ends the job of a program that has not set another error handler, which is none of Baton's business.
+/// By default MPI ends the job of a program that has not set another error handler; that is not Baton's business.
 TEST(Communicators, WhatMpiRefusesEndsTheCreationOnly) {
     const MpiComm users = MpiComm::duplicate(MPI_COMM_WORLD);
     int key = MPI_KEYVAL_INVALID;
@@ -103,7 +103,7 @@ TEST(Communicators, OfSomeRanksOnly) {
     expect_collectives(comm, 5);
 }
 
-/// Calls of different communicators interleave on the same ranks, none synchronised before the end.
+/// Calls of different communicators interleave on the same ranks, and are synchronised only at the end.
 TEST(Communicators, SeveralInFlight) {
     std::vector<std::unique_ptr<Communicator>> comms;
     std::vector<std::unique_ptr<Stream>> streams;
@@ -156,7 +156,7 @@ std::size_t entries_of(const char *folder) {
     return count;
 }
 
-/// Lines of this process's memory map that show a segment of Baton under a name that still exists.
+/// Lines of this process's memory map that show a segment of Baton whose name still exists.
 std::string named_segments() {
     std::string found;
     for (const Mapping &mapping : process_maps("/dev/shm/"))
@@ -191,8 +191,8 @@ TEST(Communicators, CreatedAndDestroyedManyTimes) {
     EXPECT_EQ(named_segments(), "");
 }
 
-/// Files of this process may not grow beyond `bytes`: stands for a machine without that much shared memory. Growing one
-/// all the same would end the process by a signal, if Baton did not hold it back.
+/// Files of this process may not grow beyond `bytes`, as on a machine without that much shared memory. Growing one all
+/// the same would end the process by a signal if Baton did not hold it back.
 class FileSizeLimit {
 public:
     explicit FileSizeLimit(rlim_t bytes) {
@@ -208,7 +208,7 @@ private:
     rlimit before_{};
 };
 
-/// The service thread runs by the time that memory for data is short: it must end, with all else.
+/// The service thread already runs when memory for data is short: it must end, like everything else.
 TEST(Communicators, CreationThatFailsLateLeavesNothing) {
     if (world_size() < 2) GTEST_SKIP() << "one rank needs too little for this";
     baton_config config = default_config();
@@ -229,7 +229,7 @@ TEST(Communicators, CreationThatFailsLateLeavesNothing) {
     expect_works(comm);
 }
 
-/// What a rank has freed is unmapped by its peers, not only while a communicator is alone in its process.
+/// Peers unmap what a rank has freed, not only when a communicator is alone in its process.
 TEST(Communicators, FreedMemoryIsUnmappedBesideOtherCommunicators) {
     Communicator first, second;
     if (on_gpu(first)) GTEST_SKIP() << "a map of the process does not show it; gpu_memory looks at the GPU's memory";
@@ -246,11 +246,11 @@ TEST(Communicators, FreedMemoryIsUnmappedBesideOtherCommunicators) {
             expect_works(comm, i);
         }
     }
-    // Two regions per peer and round, and what the last calls have given up may still be mapped.
+    // Two regions per peer and round; and those that the last calls have given up may still be mapped.
     EXPECT_LT(mapped_host_memory(), before + rounds * static_cast<std::size_t>(world_size()) / 2);
 }
 
-/// The memory of one communicator may be used on another, which has a region there then.
+/// Memory of one communicator may be used on another, which then has a region there.
 TEST(Communicators, ForgetMemoryThatAnotherHasFreed) {
     Communicator owner, user;
     const auto regions = [&] { return info_of(user).regions; };
@@ -269,7 +269,7 @@ TEST(Communicators, ForgetMemoryThatAnotherHasFreed) {
     EXPECT_EQ(regions(), before) << used << " with it";
 }
 
-/// A communicator with all that one thread needs to run many collectives one after the other.
+/// A communicator with all that a thread needs to run many collectives one after the other.
 class ThreadsWork {
 public:
     explicit ThreadsWork(std::uint64_t seed) {
@@ -296,9 +296,9 @@ private:
     std::vector<std::unique_ptr<CollectiveRun>> runs_;
 };
 
-/// Two threads of each rank, each with a communicator of its own. cudaFree waits for the kernels of all of a process's
-/// threads: with the first thread of one rank and the second of another in it, each waits for a kernel that needs the
-/// other. So memory is allocated before both start and freed when both have ended.
+/// Two threads of each rank, each with a communicator of its own. cudaFree waits for the kernels of all threads of a
+/// process. With the first thread of one rank and the second of another in cudaFree, each would wait for a kernel that
+/// needs the other. So memory is allocated before both start, and freed when both have ended.
 TEST(Communicators, OneForEachThread) {
     int provided = 0;
     MPI_Query_thread(&provided);
@@ -321,7 +321,7 @@ TEST(Communicators, HandedFromThreadToThread) {
     }
 }
 
-/// Calls that have found the communicator before another thread destroys it find that it is gone.
+/// Calls that have found the communicator before another thread destroys it learn that it is gone.
 TEST(Communicators, CallsOfOtherThreadsMeetItsDestruction) {
     for (int round = 0; round < (world_size() > 4 ? 1 : 4); ++round) {
         baton_comm_t comm = nullptr;
@@ -354,7 +354,7 @@ TEST(Communicators, LastErrorIsOfTheThread) {
     EXPECT_EQ(mine, baton_last_error());
 }
 
-/// The others do not come before it has ended, which takes less than the timeout.
+/// The others do not come before the destruction has ended, which takes less than the timeout.
 TEST(Communicators, AbortEndsADestruction) {
     if (world_size() < 2) GTEST_SKIP() << "nobody to wait for";
     baton_config config = default_config();
@@ -369,7 +369,7 @@ TEST(Communicators, AbortEndsADestruction) {
             result = baton_comm_destroy(comm);
             ended.store(true);
         });
-        // Early ones break the communicator before it is being destroyed, which then waits for nobody.
+        // An early abort breaks the communicator before its destruction, which then waits for nobody.
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
         while (!ended.load()) {
             const baton_result aborted = baton_comm_abort(comm);
@@ -381,7 +381,7 @@ TEST(Communicators, AbortEndsADestruction) {
         EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
     }
     barrier();
-    if (world_rank() != 0) baton_comm_destroy(comm);  // what broke it is news here, or not any more
+    if (world_rank() != 0) baton_comm_destroy(comm);  // what broke it may be news here, or known already
     const Communicator next;
     expect_works(next);
 }

@@ -1,4 +1,4 @@
-// baton.hpp while an exception is on its way: what a destructor may wait for, and what others hear of it.
+// baton.hpp while an exception unwinds: what a destructor may wait for, and what others hear of it.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -24,7 +24,7 @@ TEST(CppApi, AnExceptionThatDestroysACommunicatorAbortsIt) {
     outer.barrier();
 }
 
-/// A window goes before its communicator, and would wait for the other ranks.
+/// A window is destroyed before its communicator, and would wait for the other ranks.
 TEST(CppApi, AnExceptionThatDestroysAWindowAbortsItsCommunicator) {
     const ::baton::Communicator outer(MPI_COMM_WORLD);
     Values<int> word(outer, {1});
@@ -45,7 +45,7 @@ TEST(CppApi, AnExceptionThatDestroysAWindowAbortsItsCommunicator) {
     outer.barrier();
 }
 
-/// A stream made before its communicator goes after it, and then nothing waits for the other ranks any more.
+/// A stream made before its communicator is destroyed after it; by then nothing waits for the other ranks any more.
 TEST(CppApi, AnExceptionThatDestroysACommunicatorEndsWhatItsStreamHasQueued) {
     const ::baton::Communicator outer(MPI_COMM_WORLD);
     if (outer.info().on_gpu != 0 || outer.size() < 2) GTEST_SKIP() << "needs a host stream, and somebody to wait for";
@@ -99,8 +99,8 @@ TEST(CppApi, AnExceptionLeavesMemoryThatIsInUse) {
     EXPECT_EQ(got, std::vector<int>(count, comm.rank() + 1));
 }
 
-/// What was collected has the address of memory that may be gone: nothing is written there, and who waits for it hears
-/// of it. Here the memory is still there, to be looked at.
+/// What was collected has the address of memory that may be gone: nothing is written there, and ranks that wait for it
+/// hear of it. Here the memory is still there, so that the test can look at it.
 TEST(CppApi, AnExceptionThatDestroysAGroupDropsItsCalls) {
     const ::baton::Communicator outer(MPI_COMM_WORLD);
     constexpr std::size_t count = 20000;
@@ -130,7 +130,7 @@ TEST(CppApi, AnExceptionThatDestroysAGroupDropsItsCalls) {
     EXPECT_EQ(got.values(), std::vector<int>(count, 7));
 }
 
-/// Not by an exception, though one is on its way that the group has nothing to do with.
+/// The group is not left by an exception, though one unwinds that has nothing to do with it.
 TEST(CppApi, AGroupThatIsLeftIsIssued) {
     const ::baton::Communicator comm(MPI_COMM_WORLD);
     Values<int> sent(comm, {comm.rank() + 1}), got(comm, {0, 0});

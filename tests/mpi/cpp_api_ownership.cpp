@@ -1,4 +1,4 @@
-// baton.hpp: who owns what, where it goes by a move, and when it ends.
+// baton.hpp: who owns what, where it goes in a move, and when it ends.
 #include "cpp_values.hpp"
 
 namespace baton::test {
@@ -38,7 +38,7 @@ TEST(CppApi, WhatWasMovedFromIsEmpty) {
     EXPECT_EQ(moved.base(), nullptr);
 }
 
-/// Its calls would be on the NULL stream, and their order another one.
+/// Calls on it would be on the NULL stream, and so in another order.
 TEST(CppApi, AHostStreamThatWasMovedFromIsNoStream) {
     const ::baton::Communicator comm = on_the_host();
     HostStream first;

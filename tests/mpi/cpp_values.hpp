@@ -9,7 +9,7 @@
 
 namespace baton::test {
 
-/// Host memory or device memory, whatever the communicator is on; values go in and out by MPI-independent copies.
+/// Host or device memory, whichever the communicator is on. Values go in and out by copies that do not involve MPI.
 template <class T>
 class Values {
 public:

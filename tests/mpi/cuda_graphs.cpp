@@ -43,7 +43,7 @@ TEST_P(CudaGraphs, ReplayedManyTimesWithNewData) {
     }
 }
 
-/// Back to back without looking: the epochs that the kernels keep must advance by themselves.
+/// Back to back without a look in between: the epochs that the kernels keep must advance by themselves.
 TEST_P(CudaGraphs, ReplayedBackToBack) {
     Buffer a(comm(), bytes()), b(comm(), bytes()), c(comm(), bytes() * n());
     fill(a, 1);
@@ -54,16 +54,16 @@ TEST_P(CudaGraphs, ReplayedBackToBack) {
     EXPECT_OK(baton_comm_check(comm()));
 }
 
-/// A capture in global mode forbids its thread, and others, what might synchronise: eager calls of either do without,
-/// first uses of buffers and copies of what peers cannot reach (managed memory, of long vectors) among them. Before and
-/// after the communicator's first captured call.
+/// A capture in global mode forbids its own and other threads whatever might synchronise. Eager calls of either do
+/// without it, also at first uses of buffers and for copies of what peers cannot reach (managed memory, for long
+/// vectors). Before and after the communicator's first captured call.
 TEST_P(CudaGraphs, EagerCallsBesideACapture) {
     const Communicator fresh(MPI_COMM_WORLD);
     const baton_comm_t on = fresh.get();
     int concurrent = 0;
     EXPECT_CUDA(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, environment().device));
     void *managed = nullptr;
-    // Peers map the copy's memory while kernels wait for it: what an arena is there to keep from memcheck.
+    // Peers map the copy's memory while kernels wait for it, which an arena is there to keep from memcheck.
     if (concurrent != 0 && Arena::get() == nullptr) {
         ASSERT_CUDA(cudaMallocManaged(&managed, 2 * bytes()));
     }
@@ -149,7 +149,7 @@ TEST_P(CudaGraphs, MixedWithEagerCalls) {
     }
 }
 
-/// Two graphs of one communicator on two streams; events order the launches, which Baton cannot see.
+/// Two graphs of one communicator on two streams. Events order the launches, which Baton cannot see.
 TEST_P(CudaGraphs, OnTwoStreams) {
     Buffer a(comm(), bytes()), b(comm(), bytes()), c(comm(), bytes() * n());
     Buffer d(comm(), bytes()), e(comm(), bytes()), f(comm(), bytes() * n());
@@ -173,7 +173,7 @@ TEST_P(CudaGraphs, OnTwoStreams) {
     EXPECT_CUDA(cudaEventDestroy(passed));
 }
 
-/// The streams know nothing of each other: the order of issue is the communicator's to keep.
+/// The streams know nothing of each other: the communicator has to keep the order of issue.
 TEST_P(CudaGraphs, LaunchedBetweenEagerCallsOnAnotherStream) {
     Buffer a(comm(), bytes()), b(comm(), bytes()), c(comm(), bytes() * n());
     Buffer d(comm(), bytes()), e(comm(), bytes()), f(comm(), bytes() * n());
@@ -195,7 +195,8 @@ TEST_P(CudaGraphs, LaunchedBetweenEagerCallsOnAnotherStream) {
     }
 }
 
-/// The operations of a capture follow each other, on whichever of its streams, also if an eager call came between.
+/// The operations of a capture follow each other on whichever of its streams they are, also if an eager call came
+/// between.
 TEST_P(CudaGraphs, OneGraphOnTwoStreams) {
     Buffer a(comm(), bytes()), b(comm(), bytes()), c(comm(), bytes() * n());
     Buffer d(comm(), bytes()), e(comm(), bytes()), f(comm(), bytes() * n());
@@ -286,7 +287,8 @@ TEST_P(CudaGraphs, OfPointToPointCalls) {
 
 class MessagesInGraphs : public GpuTest {};
 
-/// Several messages of a pair in one launch, by all ways, counted on at every replay and by eager calls between them.
+/// Several messages of a pair in one launch, in all ways, with numbers that go on at every replay and with eager calls
+/// in between.
 TEST_F(MessagesInGraphs, GroupsInAGraphBesideEagerOnes) {
     const int next = (rank() + 1) % size(), previous = (rank() + size() - 1) % size();
     const std::size_t bytes[] = {1000, 200003, 70000, 16, 2000000};
@@ -324,8 +326,8 @@ TEST_F(MessagesInGraphs, GroupsInAGraphBesideEagerOnes) {
     }
 }
 
-/// What the stream refuses leaves nothing behind, at no rank: with or without a captured call before, and where the
-/// call would take several steps, of which the first could have been enqueued.
+/// What the stream refuses leaves nothing behind at any rank. With or without a captured call before, and for calls of
+/// several steps, of which the first could have been enqueued.
 class RefusedCapture : public GpuTest, public ::testing::WithParamInterface<std::tuple<bool, baton_transport>> {};
 
 TEST_P(RefusedCapture, LeavesTheCommunicatorGood) {
@@ -361,7 +363,7 @@ TEST_P(RefusedCapture, LeavesTheCommunicatorGood) {
     }
 }
 
-/// A capture may end in the middle of a call, for what another thread does. The output is copied behind the operation.
+/// Another thread may make a capture end in the middle of a call. The output is copied after the operation.
 TEST_P(CudaGraphs, ACaptureThatEndsAtAnyTimeLeavesTheCommunicatorGood) {
     Buffer input(comm(), bytes());
     void *output = nullptr;

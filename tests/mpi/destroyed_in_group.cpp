@@ -4,8 +4,8 @@
 namespace baton::test {
 namespace {
 
-/// The end of the group says which object is gone, starts nothing, not even the calls on the communicator that stays,
-/// and closes the group. That communicator works afterwards (TearDown).
+/// The end of the group names the object that is gone, starts nothing, not even the calls on the communicator that
+/// stays, and closes the group. That communicator works afterwards (TearDown).
 class DestroyedInGroup : public CommTest {
 protected:
     void SetUp() override {
@@ -39,7 +39,7 @@ protected:
         ASSERT_OK(allreduce(comm(), nullptr));
     }
 
-    /// `call` was made on `object`, which is gone.
+    /// Expects that nothing starts, because `call` was made on `object`, which is gone.
     void expect_nothing_starts(const std::string &call, const std::string &object,
                                const std::string &how = "destroyed") {
         EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_group_end(), call, object + " is", how);
@@ -87,7 +87,7 @@ TEST_F(DestroyedInGroup, Window) {
     ASSERT_OK(put(window, nullptr));
     ASSERT_OK(baton_signal(rank(), window, nullptr));
     ASSERT_OK(baton_window_destroy(window));
-    // Takes the place of the one destroyed, and must not be taken for it.
+    // May take the place of the one destroyed, and must not be taken for it.
     ASSERT_OK(baton_window_create(comm(), count * 4, &next, &base));
     expect_nothing_starts("baton_put", "window");
     Bytes seen(count * 4);
@@ -96,7 +96,7 @@ TEST_F(DestroyedInGroup, Window) {
     ASSERT_OK(baton_window_destroy(next));
 }
 
-/// Calls of every kind; CUDA itself looks after its streams.
+/// Calls of every kind. CUDA looks after its own streams.
 TEST_F(DestroyedInGroup, HostStream) {
     if (on_gpu()) GTEST_SKIP() << "the communicator takes CUDA streams";
     baton_window_t window = nullptr;
@@ -120,7 +120,7 @@ TEST_F(DestroyedInGroup, HostStream) {
     ASSERT_OK(baton_window_destroy(window));
 }
 
-/// Its place may have been taken by other memory of this process, so the argument is not always named.
+/// Other memory of this process may have taken its place, so the argument is not always named.
 TEST_F(DestroyedInGroup, Buffer) {
     baton_window_t window = nullptr;
     void *base = nullptr;
@@ -151,7 +151,7 @@ TEST_F(DestroyedInGroup, Buffer) {
     ASSERT_OK(baton_window_destroy(window));
 }
 
-/// All of its levels end and nothing starts. Only communicators with calls in it are broken, on all ranks.
+/// All levels of the group end, and nothing starts. Only communicators with calls in it are broken, on all ranks.
 TEST_F(DestroyedInGroup, TheGroupItself) {
     EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_group_drop(), "baton_group_drop", "no group is open");
     const FragileComm messages(60), collectives(60), windows(60);
@@ -161,7 +161,7 @@ TEST_F(DestroyedInGroup, TheGroupItself) {
     const int drops = size() - 1;
     if (rank() == drops) {
         ASSERT_OK(baton_group_begin());
-        EXPECT_ERROR(BATON_ERR_ARGUMENT, sendrecv(comm(), size(), nullptr), "dest");  // is no part of it
+        EXPECT_ERROR(BATON_ERR_ARGUMENT, sendrecv(comm(), size(), nullptr), "dest");  // refused, so no part of it
         ASSERT_OK(baton_group_begin());
         EXPECT_OK(sendrecv(messages, rank(), nullptr));
         EXPECT_OK(allreduce(collectives, nullptr));
@@ -180,7 +180,7 @@ TEST_F(DestroyedInGroup, TheGroupItself) {
     EXPECT_TRUE(same_bytes(before_, recv_->download())) << "a part of the group has run";
 }
 
-/// It had nothing that another rank could wait for.
+/// An empty group has nothing that another rank could wait for.
 TEST_F(DestroyedInGroup, AnEmptyGroupIsDropped) {
     ASSERT_OK(baton_group_begin());
     EXPECT_OK(baton_group_drop());
@@ -188,7 +188,7 @@ TEST_F(DestroyedInGroup, AnEmptyGroupIsDropped) {
     EXPECT_OK(allreduce(comm(), nullptr)) << "it is made at once";
 }
 
-/// It may be dropped when a communicator of its calls is gone.
+/// A group may be dropped when a communicator of its calls is gone.
 TEST_F(DestroyedInGroup, ThenTheGroupToo) {
     Communicator other;
     ASSERT_OK(baton_group_begin());
@@ -199,7 +199,7 @@ TEST_F(DestroyedInGroup, ThenTheGroupToo) {
     EXPECT_TRUE(same_bytes(before_, recv_->download()));
 }
 
-/// A call that was refused is no part of the group; an object that is destroyed without being used is none either.
+/// A call that was refused is no part of the group. Nor is an object that is destroyed without being used.
 TEST_F(DestroyedInGroup, UnusedObjectsDoNotMatter) {
     Communicator other;
     ASSERT_OK(baton_group_begin());

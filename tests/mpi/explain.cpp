@@ -24,7 +24,7 @@ TEST_F(Explain, NamesAPlanForEveryOperation) {
         }
 }
 
-/// In the variant whose copies between processes are refused (refused_single_copies.cpp).
+/// Runs in the variant whose copies between processes are refused (refused_single_copies.cpp).
 TEST_F(Explain, SaysThatTheSystemRefusesSingleCopies) {
     const char *const single_copies = std::getenv("BATON_TEST_SINGLE_COPIES");
     if (single_copies == nullptr || size() == 1) GTEST_SKIP() << "they are not";
@@ -60,7 +60,7 @@ TEST_F(Explain, SaysWhatPeersReachOnly) {
     EXPECT_EQ(all.find("buf: "), all.find("buf: not allocated memory")) << all;
 }
 
-/// Where buffers are not reached, that is said once, and not that some of them are copied straight.
+/// If buffers are not reached, the text says so once, and does not say that some of them are copied straight.
 TEST_F(Explain, SaysOnceWhyBuffersAreNotReached) {
     if (size() < 2) GTEST_SKIP() << "there is nobody to reach";
     baton_config config = default_config();
@@ -98,7 +98,7 @@ TEST_F(Explain, TellsOfTheCopyBehindAnAlltoallInPlace) {
     EXPECT_EQ(explained(other.data(), 100000).find("in place"), std::string::npos);
 }
 
-/// And where it says nothing of a copy, none is made: the communicator's memory stays what it was.
+/// Where the text does not mention a copy, none is made: the communicator's memory stays as it was.
 TEST_F(Explain, TellsOfTheCopyBehindAReduceScatterInPlace) {
     const Communicator fresh(MPI_COMM_WORLD);
     Buffer buffer(fresh.get(), 400000 * static_cast<std::size_t>(size()));
@@ -144,7 +144,7 @@ TEST_F(Explain, FitsAnyBuffer) {
 TEST_F(Explain, StartsNothing) {
     char text[1024];
     Buffer buffer(comm(), 4000);
-    // Only rank 0 asks: were anything started, the others would be missed.
+    // Only rank 0 asks: if that started anything, the others would be missed.
     if (rank() == 0) {
         EXPECT_OK(baton_explain(comm(), BATON_ALLREDUCE, 1000, BATON_FLOAT32, BATON_SUM, buffer.data(), buffer.data(),
                                 text, sizeof(text)));
@@ -152,7 +152,7 @@ TEST_F(Explain, StartsNothing) {
     expect_works(comm());
 }
 
-/// What a call would have done is worth knowing then above all.
+/// After a break it is most useful to know what a call would have done.
 TEST_F(Explain, WorksOnABrokenCommunicator) {
     baton_comm_t broken = nullptr;
     ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, nullptr, &broken));
@@ -175,7 +175,7 @@ TEST_F(Explain, WorksOnABrokenCommunicator) {
         "comm");
 }
 
-/// One block fits into the address space, all ranks' blocks together do not.
+/// One block fits into the address space, but not all ranks' blocks together.
 TEST_F(Explain, RefusesACountThatTheCallRefuses) {
     if (size() < 2) GTEST_SKIP() << "one block is all of them";
     const std::size_t count = (std::size_t{1} << 63) / static_cast<std::size_t>(size()) + 1;
@@ -188,7 +188,7 @@ TEST_F(Explain, RefusesACountThatTheCallRefuses) {
     }
 }
 
-/// Spawned ranks have an MPI_COMM_WORLD of their own, so ranks count differently who runs on the machine.
+/// Spawned ranks have an MPI_COMM_WORLD of their own, so ranks differ in how many they count on the machine.
 TEST_F(Explain, IsAlikeOnAllRanksWhereTheirWorldsDiffer) {
     if (environment().device >= 0 || size() == 1) GTEST_SKIP() << "nothing depends on it";
     const SetVariable ranks_here("OMPI_COMM_WORLD_LOCAL_SIZE", rank() == 0 ? "1" : "4096");
@@ -204,7 +204,7 @@ TEST_F(Explain, IsAlikeOnAllRanksWhereTheirWorldsDiffer) {
     }
 }
 
-/// Steps are numbered with 24 bits (sync/arena.hpp); more would be taken for those of later operations.
+/// Steps are numbered with 24 bits (sync/arena.hpp). More would be taken for those of later operations.
 TEST_F(Explain, RefusesWhatWouldTakeTooManySegments) {
     if (size() < 2) GTEST_SKIP() << "no segments";
     baton_config config = default_config();
@@ -247,7 +247,8 @@ TEST_F(Explain, InfoAddsUp) {
     }
 }
 
-/// What the process has mapped since, divided among the ranks: segments that all ranks map whole, in whole pages.
+/// Compares with what the process has mapped since, divided among the ranks: segments that all ranks map whole, in
+/// whole pages.
 TEST_F(Explain, InfoCountsWhatRanksShare) {
     const auto mapped = [] {
         std::size_t bytes = 0;
@@ -263,7 +264,7 @@ TEST_F(Explain, InfoCountsWhatRanksShare) {
     EXPECT_GE(info_of(fresh.get()).host_bytes, share + table);
 }
 
-/// A rank that may not be reached directly is enough for all to go through host memory, and all know which it is.
+/// If one rank may not be reached directly, all go through host memory, and all know which rank it is.
 TEST_F(Explain, P2pOffOnOneRankIsOffOnAll) {
     baton_config config = default_config();
     const int refuses = size() - 1;
@@ -322,7 +323,7 @@ TEST_F(Explain, RegisterIsCounted) {
     EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_deregister(comm(), buffer.data()));
 }
 
-/// It has a registration that nobody asked for, which only baton_free ends.
+/// Memory of baton_malloc has a registration that nobody asked for, which only baton_free ends.
 TEST_F(Explain, TheRegistrationFromBirthIsNotCounted) {
     void *memory = nullptr;
     ASSERT_OK(baton_malloc(comm(), 10000, &memory));

@@ -1,5 +1,5 @@
-// A child that was forked after MPI_Init is refused, also where its parent has not called Baton before: it has the
-// parent's MPI, and would take its place among the ranks. No GoogleTest main, which calls.
+// A child that was forked after MPI_Init is refused, even if its parent has not called Baton before: it has the
+// parent's MPI, and would take the parent's place among the ranks. No GoogleTest main, since that one calls Baton.
 #include <mpi.h>
 #include <sys/wait.h>
 #include <unistd.h>

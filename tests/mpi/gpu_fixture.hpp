@@ -11,7 +11,8 @@
 
 namespace baton::test {
 
-/// What `work` enqueues on the stream, to be launched as often as wanted. May end with a launch under way.
+/// A graph of what `work` enqueues on the stream, to be launched any number of times. May be destroyed with a launch
+/// under way.
 class Graph {
 public:
     template <class Work>
@@ -32,7 +33,7 @@ private:
     cudaGraphExec_t executable_ = nullptr;
 };
 
-/// Skipped, with the reason, where the communicator is on the host.
+/// Skips, with the reason, if the communicator is on the host.
 class GpuTest : public CommTest {
 protected:
     void SetUp() override {

@@ -1,4 +1,5 @@
-// Device memory freed and allocated again, managed, of more than 4 GiB; and host memory where it does not belong.
+// Device memory that is freed and allocated again, managed, or of more than 4 GiB; and host memory where it does not
+// belong.
 #include <thread>
 
 #include "gpu_memory.hpp"
@@ -23,7 +24,7 @@ TEST_F(GpuMemory, FreedAndAllocatedAgain) {
     RecordProperty("same_address", static_cast<int>(same));
 }
 
-/// Where a peer's allocation slows copy engines a kernel takes over, on some ranks alone (memory/mapped_regions.cpp).
+/// If a peer's allocation slows copy engines, a kernel takes over, on some ranks alone (memory/mapped_regions.cpp).
 TEST_F(GpuMemory, OfASizeThatSlowsCopyEnginesOnOneRank) {
     const std::size_t count = n() * 250004;
     const std::size_t even = (room(count) + 65535) / 65536 * 65536;
@@ -50,8 +51,8 @@ TEST_F(GpuMemory, RegionsOfFreedMemoryAreGivenUp) {
     expect_works(comm());
 }
 
-/// Freed memory is kept alive by the peers that have it mapped: they must let go of it, beside another communicator
-/// too, and once graphs are gone that might have been replayed.
+/// Peers that have freed memory mapped keep it alive. They must let go of it, also beside another communicator, and
+/// once graphs are gone that might have been replayed.
 TEST_F(GpuMemory, FreedMemoryComesBackBesideAnotherCommunicator) {
     Communicator other;
     expect_works(other);
@@ -69,7 +70,7 @@ TEST_F(GpuMemory, FreedMemoryComesBackBesideAnotherCommunicator) {
     ASSERT_CUDA(cudaMemGetInfo(&available, &all));
     barrier();
     const std::size_t bytes = available / static_cast<std::size_t>(info.ranks_on_device) / 8;
-    // Half as much again as there is; the driver clears what it frees, which takes most of the time.
+    // One and a half times what there is. The driver clears what it frees, which takes most of the time.
     for (std::uint64_t i = 0; i < 12; ++i) {
         void *memory = nullptr;
         ASSERT_CUDA(cudaMalloc(&memory, bytes)) << "round " << i << " of " << bytes << " bytes";
@@ -81,7 +82,7 @@ TEST_F(GpuMemory, FreedMemoryComesBackBesideAnotherCommunicator) {
     }
 }
 
-/// By all, before they are freed: the memory is back when the call returns.
+/// All ranks unmap it before it is freed: the memory is back when the call returns.
 TEST_F(GpuMemory, OfAWindowIsUnmappedOnceItIsDestroyed) {
     if (info_of(comm()).peer_access == 0) GTEST_SKIP() << "windows are host memory";
     baton_window_t window = nullptr;
@@ -104,7 +105,7 @@ TEST_F(GpuMemory, OfAWindowIsUnmappedOnceItIsDestroyed) {
     expect_works(comm());
 }
 
-/// What graphs may still use stays mapped where it is, and the window goes all the same.
+/// What graphs may still use stays mapped where it is, but the window goes.
 TEST_F(GpuMemory, OfAWindowThatGraphsHaveUsedComesBackWithThem) {
     baton_window_t window = nullptr;
     void *base = nullptr;
@@ -129,7 +130,8 @@ bool has_context(int device) {
     return active != 0;
 }
 
-/// By a thread that has chosen no device, for which CUDA would take device 0: a context there costs hundreds of MiB.
+/// Given back by a thread that has chosen no device. CUDA would take device 0 for it, and a context there costs
+/// hundreds of MiB.
 TEST_F(GpuMemory, IsGivenBackWithoutAContextOnAnotherDevice) {
     int devices = 0, provided = 0;
     ASSERT_CUDA(cudaGetDeviceCount(&devices));
@@ -161,7 +163,7 @@ TEST_F(GpuMemory, Managed) {
     }
 }
 
-/// 32 bits of bytes are not enough anywhere on the way.
+/// 32 bits do not suffice for the bytes anywhere on the way.
 TEST_F(GpuMemory, MoreThanFourGiB) {
     baton_info info{};
     info.struct_size = sizeof(info);
@@ -176,7 +178,7 @@ TEST_F(GpuMemory, MoreThanFourGiB) {
     ASSERT_CUDA(cudaMalloc(&memory, total));
     std::byte *bytes = static_cast<std::byte *>(memory);
     constexpr std::size_t piece = std::size_t{32} << 20;
-    // A rank's block repeats one pattern, stamped with the number of the piece, so that a shifted piece shows.
+    // A rank's block repeats one pattern, stamped with the piece's number, so that a shifted piece shows.
     const auto each_piece = [&](int owner, auto use) {
         Bytes pattern = make_input(BATON_UINT64, BATON_SUM, 4, owner, piece / 8);
         for (std::size_t at = 0, number = 0; at < block; at += piece, ++number) {
@@ -198,7 +200,7 @@ TEST_F(GpuMemory, MoreThanFourGiB) {
     ASSERT_CUDA(cudaFree(memory));
 }
 
-/// The reverse of bad_arguments' host pointers: device memory on a communicator on the host.
+/// The reverse of bad_arguments' host pointers: device memory for a communicator on the host.
 TEST_F(GpuMemory, DevicePointerOnTheHost) {
     baton_config config = default_config();
     config.transport = BATON_TRANSPORT_HOST;

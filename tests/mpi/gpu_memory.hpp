@@ -7,7 +7,8 @@ namespace baton::test {
 /// For memory of every kind and age.
 class GpuMemory : public GpuTest {
 protected:
-    /// An allreduce in place and an allgather on the caller's memory, checked. The memory holds count * (n + 1) floats.
+    /// Runs and checks an allreduce in place and an allgather on the caller's memory, which holds count * (n + 1)
+    /// floats.
     void expect_usable(void *memory, std::size_t count, std::uint64_t seed, const std::string &what) {
         const std::size_t bytes = count * 4;
         std::byte *input = static_cast<std::byte *>(memory), *output = input + bytes;
@@ -21,7 +22,7 @@ protected:
             copy_memory(block.data(), output + r * bytes, bytes, true);
             EXPECT_TRUE(same_bytes(reduced, block, BATON_FLOAT32)) << what << ", block " << r;
         }
-        // Another rank's than the first makes its result elsewhere, whatever its peers know of this memory.
+        // Ranks other than the first make their result elsewhere, whatever their peers know of this memory.
         const std::size_t total = n() * count, own = static_cast<std::size_t>(rank()) * bytes;
         copy_memory(input, make_input(BATON_FLOAT32, BATON_SUM, seed + 1, rank(), total).data(), n() * bytes, true);
         ASSERT_OK(baton_reduce_scatter(BATON_IN_PLACE, input, count, BATON_FLOAT32, BATON_SUM, comm(), stream_))
@@ -34,8 +35,8 @@ protected:
         EXPECT_TRUE(same_bytes(Bytes(first, first + static_cast<std::ptrdiff_t>(bytes)), block, BATON_FLOAT32))
             << what << ", in place";
     }
-    /// A broadcast from the rank behind rank `seed`, a message to the next rank, an alltoall and reductions that copy
-    /// engines may push, checked; the memory as above, `count` a multiple of 4 n.
+    /// Runs and checks a broadcast from the rank after rank `seed`, a message to the next rank, an alltoall, and
+    /// reductions that copy engines may push. The memory is as above, `count` a multiple of 4 n.
     void expect_moved(void *memory, std::size_t count, std::uint64_t seed, const std::string &what) {
         const std::size_t bytes = count * 4, block = count / n();
         std::byte *input = static_cast<std::byte *>(memory), *output = input + bytes;

@@ -1,4 +1,4 @@
-// Stream-ordered memory: of the device's pool, which peers cannot map, and of pools that are exported.
+// Stream-ordered memory: from the device's pool, which peers cannot map, and from pools that are exported.
 #include <cstdlib>
 #include <optional>
 #include <span>
@@ -27,7 +27,8 @@ protected:
     Bytes input(std::uint64_t seed, std::size_t count) const {
         return make_input(BATON_FLOAT32, BATON_SUM, seed, rank(), count);
     }
-    /// An allgather, or a reduce_scatter, with input and output side by side in `memory`; the output is copied out.
+    /// Enqueues an allgather, or a reduce_scatter, with input and output side by side in `memory`, and copies the
+    /// output out.
     void enqueue(bool gathers, void *memory, std::size_t count, const Buffer &result) {
         const std::size_t input_bytes = (gathers ? 1 : n()) * count * 4;
         auto *output = static_cast<std::byte *>(memory) + input_bytes;
@@ -48,7 +49,7 @@ protected:
                 << "seed " << seed << ", block " << r;
         }
     }
-    /// This rank's block of a reduce_scatter.
+    /// Checks this rank's block of a reduce_scatter.
     void expect_reduced(const Buffer &result, std::size_t count, std::uint64_t seed) {
         const Bytes all = reduce_inputs(BATON_FLOAT32, BATON_SUM, seed, size(), n() * count);
         const std::span wanted = std::span(all).subspan(static_cast<std::size_t>(rank()) * count * 4, count * 4);
@@ -71,7 +72,7 @@ TEST_F(GpuPools, OfTheDevice) {
 }
 
 /// Memory that peers map: freed and allocated again in the same place, longer and shorter, beside another communicator
-/// that lets go of what it has mapped; then of another pool.
+/// that lets go of what it has mapped; then from another pool.
 TEST_F(GpuPools, Exportable) {
     if (!has_exportable_pools()) GTEST_SKIP() << "no pools that can be exported";
     auto other = std::make_unique<Communicator>();
@@ -79,7 +80,7 @@ TEST_F(GpuPools, Exportable) {
     for (std::uint64_t i = 0; i < 16; ++i) {
         if (i % 8 == 0) pool = exportable_pool();
         if (i == 12) other.reset();
-        const std::size_t count = i % 3 == 0 ? 1000 : 300000 * (i % 5 + 1);  // the kernels', and the copy engines'
+        const std::size_t count = i % 3 == 0 ? 1000 : 300000 * (i % 5 + 1);  // for kernels, and for copy engines
         void *memory = nullptr, *before = nullptr;                           // moves it, over the places of others
         ASSERT_CUDA(cudaMallocFromPoolAsync(&before, 1 + i % 4 * 1000000, pool, stream_));
         ASSERT_CUDA(cudaMallocFromPoolAsync(&memory, room(count), pool, stream_));
@@ -99,8 +100,9 @@ TEST_F(GpuPools, Exportable) {
     }
 }
 
-/// Memory freed in a stream's order, right behind its last call, while a peer has not come to that call: it finds the
-/// memory all the same, whether the next call's memory takes its place or only lets its end be noticed.
+/// Memory is freed in a stream's order, right after its last call, while a peer has not come to that call. The peer
+/// finds the memory all the same, whether the next call's memory takes its place or only lets the end of the first be
+/// noticed.
 TEST_F(GpuPools, FreedBeforeALatePeerComes) {
     if (!has_exportable_pools()) GTEST_SKIP() << "no pools that can be exported";
     const char *const transport = std::getenv("BATON_TRANSPORT");
@@ -154,7 +156,7 @@ TEST_F(GpuPools, FreedBeforeALatePeerComes) {
     }
 }
 
-/// Whether peers will reach it is known before they do: in zero-SM mode they do not, as only kernels could.
+/// Whether peers will reach the memory is known before they do. In zero-SM mode they do not, as only kernels could.
 TEST_F(GpuPools, ExplainedBeforeTheFirstUse) {
     if (!has_exportable_pools()) GTEST_SKIP() << "no pools that can be exported";
     constexpr std::size_t count = 1 << 20;

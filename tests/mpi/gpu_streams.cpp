@@ -1,4 +1,4 @@
-// Streams as CUDA has them, beyond those that a program makes for itself: streams.cpp has what holds on hosts too.
+// Streams as CUDA has them, beyond those that a program makes for itself. What also holds on hosts is in streams.cpp.
 #include <thread>
 
 #include "gpu_fixture.hpp"
@@ -8,8 +8,8 @@ namespace {
 
 class GpuStreams : public GpuTest {};
 
-/// One handle stands for a stream of each thread: calls of one thread wait for those of the other all the same. Each
-/// call overwrites the input of the one before.
+/// One handle stands for a stream of each thread, but calls of one thread wait for those of the other all the same.
+/// Each call overwrites the input of the one before.
 TEST_F(GpuStreams, PerThreadStreamsOfSeveralThreads) {
     constexpr std::size_t count = 300000;
     Buffer a(comm(), count * 4), b(comm(), count * 4);
@@ -49,14 +49,14 @@ TEST_F(GpuStreams, OfAnotherDeviceAreRefused) {
     expect_refused(1000);
     expect_refused(10000000);
     EXPECT_OK(baton_group_begin());
-    expect_refused(1000);  // not at the end, behind the steps of others
+    expect_refused(1000);  // at once, not behind the steps of others
     EXPECT_OK(baton_barrier(comm(), stream_));
     EXPECT_OK(baton_group_end());
     EXPECT_CUDA(cudaStreamDestroy(foreign));
     expect_works(comm());
 }
 
-/// Each context has default streams of its own, and Baton's calls are on the primary one's.
+/// Each context has default streams of its own, and Baton's calls are on those of the primary one.
 TEST_F(GpuStreams, DefaultsOfAContextThatTheProgramHasMadeAreRefused) {
     const auto create = driver_function<CUresult(CUcontext *, unsigned int, CUdevice)>("cuCtxCreate");
     const auto destroy = driver_function<CUresult(CUcontext)>("cuCtxDestroy");

@@ -1,4 +1,4 @@
-// Memory mapped in reserved address space (VMM): shareable by file descriptor or not, in chunks, mapped anew.
+// Memory mapped in reserved address space (VMM): shareable by file descriptor or not, in chunks, and mapped anew.
 #include "gpu_memory.hpp"
 
 namespace baton::test {
@@ -7,7 +7,7 @@ namespace {
 class GpuVmm : public GpuMemory {};
 
 /// A range mapped from physical allocations side by side, shareable by file descriptor or not at all. A chunk's worth
-/// of address space behind it is reserved and not mapped.
+/// of address space after it is reserved but not mapped.
 class VmmRange {
 public:
     VmmRange(std::size_t bytes, CUmemAllocationHandleType type, std::size_t chunks = 1) : handles_(chunks) {
@@ -31,7 +31,7 @@ public:
     VmmRange(const VmmRange &) = delete;
     VmmRange &operator=(const VmmRange &) = delete;
 
-    /// Other physical memory in the same place. Nothing may use the range.
+    /// Maps other physical memory in the same place. Nothing may use the range.
     void map_anew() {
         unmap();
         map();
@@ -66,7 +66,7 @@ private:
     std::size_t chunk_ = 0;
 };
 
-/// As PyTorch's expandable segments are: chunks of address space, mapped side by side, used as one buffer.
+/// Like PyTorch's expandable segments: chunks of address space, mapped side by side, used as one buffer.
 TEST_F(GpuVmm, InSeveralChunks) {
     for (CUmemAllocationHandleType type : {CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, CU_MEM_HANDLE_TYPE_NONE}) {
         for (std::size_t chunks : {2, 3, 7}) {
@@ -90,7 +90,7 @@ TEST_F(GpuVmm, Shareable) {
     }
 }
 
-/// The peers must not go on with what they have mapped of it before.
+/// The peers must not go on with what they have mapped before.
 TEST_F(GpuVmm, MappedAnewInTheSamePlace) {
     constexpr std::size_t count = 700000;
     VmmRange range(room(count), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);

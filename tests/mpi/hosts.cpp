@@ -1,11 +1,11 @@
-// Ranks on several hosts: MPI's profiling interface lets this program say where its ranks lie.
+// Ranks on several hosts: through MPI's profiling interface this program says where its ranks are.
 #include <cstring>
 
 #include "support/fixture.hpp"
 
 namespace {
 
-/// What MPI says of this rank's host; empty: the truth.
+/// What MPI says is this rank's host; empty: the truth.
 std::string pretended;
 
 }  // namespace
@@ -22,7 +22,7 @@ namespace {
 
 class Hosts : public ::testing::Test {
 protected:
-    /// Where they are named truly, all ranks are connected: nothing is left of what was refused.
+    /// With the true names all ranks are connected: nothing is left of what was refused.
     void TearDown() override {
         pretended.clear();
         Communicator comm;

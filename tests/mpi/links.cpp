@@ -1,4 +1,4 @@
-// The user's word on how ranks are linked: what a communicator makes of it, and when it refuses it.
+// What the user says about how ranks are linked: what a communicator makes of it, and when it refuses it.
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -18,14 +18,14 @@ baton_config config_saying(const std::string &topology) {
     return config;
 }
 
-/// On host memory also where there are GPUs.
+/// On host memory, even if there are GPUs.
 baton_config host_config(const std::string &topology) {
     baton_config config = config_saying(topology);
     config.transport = BATON_TRANSPORT_HOST;
     return config;
 }
 
-/// NVLinks between the ranks that `linked` names, SYS between others.
+/// An override with NVLinks between the ranks that `linked` names, and SYS between others.
 std::string linked_by(int ranks, const std::function<bool(int, int)> &linked) {
     std::string kinds, speeds;
     for (int a = 0; a < ranks; ++a) {
@@ -57,7 +57,7 @@ void expect_collectives(baton_comm_t comm) {
             run_case({.operation = operation, .type = BATON_FLOAT32, .count = count, .seed = count}, comm, stream);
 }
 
-/// The ranks may share a GPU: the override speaks of ranks.
+/// The override is about ranks, so the ranks may share a GPU.
 TEST_F(Links, TwoIslands) {
     const int n = size();
     const std::string said = linked_by(n, [n](int a, int b) { return a * 2 / n == b * 2 / n; });
@@ -84,7 +84,7 @@ TEST_F(Links, ARing) {
     expect_collectives(comm);
 }
 
-/// The file speaks of one number of ranks; a communicator of another one does without it.
+/// The file is about one number of ranks; communicators of other sizes do without it.
 TEST_F(Links, CommunicatorsOfOtherSizesPassItOver) {
     const std::string said = linked_by(size() + 1, [](int a, int b) { return a + b == 1; });
     const baton_config config = host_config(said);
@@ -93,7 +93,7 @@ TEST_F(Links, CommunicatorsOfOtherSizesPassItOver) {
     expect_works(comm);
 }
 
-/// One refused pair, and all go through shared memory, as with p2p off.
+/// If one pair is refused, all ranks go through shared memory, as with p2p off.
 TEST_F(Links, ARefusedPairStagesAll) {
     if (size() < 2) GTEST_SKIP() << "needs two ranks";
     const std::string last = std::to_string(size() - 1);
@@ -129,7 +129,7 @@ TEST_F(Links, RefusedGpusGoThroughHostMemory) {
     expect_works(comm);
 }
 
-/// Rank 0 reads it; what is wrong with it is every rank's error.
+/// Rank 0 reads it, and an error in it is every rank's error.
 TEST_F(Links, WrongWordsAreRefusedOnEveryRank) {
     const auto refuse = [&](const std::string &topology, auto... fragments) {
         const std::string mine = rank() == 0 ? topology : "none";

@@ -1,4 +1,4 @@
-// Where the host stages, memory that all ranks have mapped is copied straight: each rank may use another kind.
+// Where the host stages, memory that all ranks have mapped is copied straight. Each rank may use another kind.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 namespace baton::test {
 namespace {
 
-/// Everything by staging, long messages in packets.
+/// A tuning that stages everything, and sends long messages in packets.
 std::string staged_tables() {
     std::string operations;
     for (const char *name : {"allgather", "alltoall", "reduce_scatter", "allreduce", "broadcast"})
@@ -39,8 +39,8 @@ protected:
         comm_.reset();
     }
 
-    /// By all, by none, by all but one, by all for one buffer in two; by all for send buffers, and for recv buffers by
-    /// all but one; the other way round.
+    /// Whose buffers are mapped: 0 all ranks'; 1 nobody's; 2 those of all ranks but one; 3 every second rank's, in
+    /// turns; 4 all send buffers, and the recv buffers of all ranks but one; 5 the other way round.
     static constexpr int kinds = 6;
     Memory memory(int kind, int turn) const {
         const bool all_but_one = turn % comm_->size() != comm_->rank();
@@ -52,7 +52,7 @@ protected:
         if (kind < 4) return std::nullopt;
         return memory(kind == 4 ? 5 : 4, turn);
     }
-    /// Where mapped memory is staged too.
+    /// Whether mapped memory is staged too.
     bool goes_through_staging_only() const {
         return std::string(info_of(*comm_).reach).find("p2p is off") != std::string::npos;
     }
@@ -87,7 +87,7 @@ TEST_F(MappedMemory, Collectives) {
     }
 }
 
-/// Round a ring. The sender alone decides.
+/// Round a ring. The sender alone decides how.
 TEST_F(MappedMemory, Messages) {
     const int n = comm_->size();
     const int next = (comm_->rank() + 1) % n;
@@ -111,8 +111,8 @@ TEST_F(MappedMemory, Messages) {
     }
 }
 
-/// Told by pages that their owner may not read for the time of the call: peers read them through mappings of their own,
-/// and staging would begin with the owner's copy.
+/// Shown by pages that their owner may not read during the call: peers read them through mappings of their own, while
+/// staging would begin with the owner's copy.
 TEST_F(MappedMemory, AllgatherInPlaceIsCopiedStraight) {
     if (world_size() < 2 || goes_through_staging_only()) GTEST_SKIP() << "nothing is copied straight";
     constexpr std::size_t page = 4096, block = 20 * page;

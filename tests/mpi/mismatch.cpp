@@ -19,7 +19,7 @@ struct MismatchCase {
     const char *name;
     std::function<baton_result(const Odd &)> usual;      ///< what all ranks but the last call
     std::function<baton_result(const Odd &)> different;  ///< what the last rank calls
-    std::vector<std::string> words;                      ///< of which every message must name each
+    std::vector<std::string> words;                      ///< every message must contain each
 };
 
 std::function<baton_result(const Odd &)> allreduce(std::size_t count, baton_type type = BATON_INT32,
@@ -79,7 +79,8 @@ void check_case(const MismatchCase &c, Stream::Kind kind) {
         Stream stream(comm, kind);
         const Odd odd{comm, stream, send.data(), recv.data()};
         const bool last = world_rank() == world_size() - 1;
-        // One call before, so that the wrong one meets a communicator in use; over on all ranks before they disagree.
+        // One call before, so that the wrong one meets a communicator in use. It is over on all ranks before they
+        // disagree.
         EXPECT_OK(allreduce(10)(odd));
         stream.synchronize();
         barrier();
@@ -113,7 +114,7 @@ protected:
     }
 };
 
-/// Rank 0 sends, rank 1 receives something else; the other ranks learn of it all the same.
+/// Rank 0 sends, rank 1 receives something else; the other ranks learn of it too.
 void check_pair(std::size_t sent, baton_type sent_type, std::size_t received, baton_type received_type,
                 const std::vector<std::string> &words) {
     {
@@ -146,7 +147,7 @@ TEST_F(PairMismatch, LongAgainstEager) { check_pair(50001, BATON_INT32, 10, BATO
 TEST_F(PairMismatch, EagerType) { check_pair(64, BATON_INT32, 64, BATON_FLOAT32, {"int32", "float32"}); }
 TEST_F(PairMismatch, LongType) { check_pair(64000, BATON_UINT16, 64000, BATON_FLOAT16, {"uint16", "float16"}); }
 
-/// A rank that waits for a peer to map its memory learns in that call what another rank has found.
+/// A rank that waits in a call for a peer to map its memory learns there what another rank has found.
 TEST_F(PairMismatch, WhileARankPublishes) {
     if (world_size() < 3) GTEST_SKIP() << "needs a rank to publish, one to err and one to wait for";
     FragileComm comm(20);
@@ -173,7 +174,7 @@ TEST_F(PairMismatch, WhileARankPublishes) {
     barrier();
 }
 
-/// The settings must be equal too; create itself tells, on every rank, where the value may come from.
+/// The settings must be equal too. Creation says on every rank where the value may come from.
 TEST(ConfigMismatch, NamesFieldAndVariable) {
     if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
     const std::string last = std::to_string(world_size() - 1);

@@ -1,5 +1,5 @@
-// Host memory runs out in the middle of a call: it has started nothing then, and can be made again, or all ranks learn
-// that the communicator is broken. Nobody waits for the timeout.
+// Host memory runs out in the middle of a call. Either the call has started nothing and can be made again, or all ranks
+// learn that the communicator is broken. Nobody waits for the timeout.
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -13,9 +13,9 @@
 
 namespace {
 
-// What allocations_left becomes when creation has come so far on this thread.
-thread_local long from_meeting_on = -1;  // it waits for the others
-thread_local long from_segment_on = -1;  // and the ranks share memory
+// What allocations_left becomes when creation has come so far on this thread:
+thread_local long from_meeting_on = -1;  // that it waits for the others
+thread_local long from_segment_on = -1;  // that the ranks share memory
 
 }  // namespace
 
@@ -47,7 +47,7 @@ protected:
         EXPECT_OK(baton_host_stream_destroy(stream));
         GTEST_SKIP() << "the library has an operator new of its own: libstdc++ is linked into it (-static-libstdc++)";
     }
-    /// Lets one allocation after the other fail in rank 0's `call`.
+    /// Makes the call again and again, each time with a later allocation of rank 0's that fails, until none does.
     static void run(const std::function<baton_result(baton_comm_t)> &call, const char *tuning = nullptr) {
         for (long allocation = 0, more = 1; more != 0; ++allocation) {
             baton_config config = default_config();
@@ -100,8 +100,8 @@ TEST_F(OutOfMemory, InAReduction) {
     EXPECT_EQ(to, std::vector<int>(1 << 18, 10));
 }
 
-/// A pull in place has two parts on the stream, with the copy of its result: where there is no memory for that, the
-/// peers have been told of the first.
+/// A pull in place has two parts on the stream, the second with the copy of its result. If there is no memory for that,
+/// the peers have been told of the first already.
 TEST_F(OutOfMemory, BetweenThePartsOfACall) {
     const auto size = static_cast<std::size_t>(world_size());
     const std::string pulls = R"({"version": 1, "tables": [{"gpu": "host", "link": "shared memory", "ranks": )" +
@@ -122,7 +122,7 @@ TEST_F(OutOfMemory, BetweenThePartsOfACall) {
 /// A call that was not collected for want of memory is not in the group.
 TEST_F(OutOfMemory, InAGroup) {
     std::vector<int> from(1000, 5), to(1000), word(1, world_rank()), heard(1);
-    // Ranks behind rank 0 may find the communicator broken by it, before they have collected their own calls.
+    // Ranks after rank 0 may find the communicator broken by it before they have collected their own calls.
     const auto collect = [](baton_comm_t comm, const auto &call) {
         baton_result result = call();
         if (result == BATON_ERR_MEMORY && world_rank() == 0) result = call();
@@ -143,8 +143,8 @@ TEST_F(OutOfMemory, InAGroup) {
     });
 }
 
-/// Nothing is left of it that the group's end would look at. Told by memory that is freed before then, which the end
-/// refuses by the name of the call that was collected.
+/// Nothing is left that the group's end would look at. This shows by memory that is freed before the end, which then
+/// refuses the call that was collected, by its name.
 TEST_F(OutOfMemory, WhatWasNotCollectedLeavesNothingInTheGroup) {
     baton_config config = default_config();
     config.transport = BATON_TRANSPORT_HOST;
@@ -199,7 +199,7 @@ TEST_F(OutOfMemory, WhereAThreadIsStartedLeavesTheCallersSignals) {
     EXPECT_EQ(result, BATON_SUCCESS) << baton_last_error();
 }
 
-/// On one rank, between two meetings of all: the others learn of it, and nobody takes one meeting for another.
+/// On one rank, between two meetings of all ranks. The others learn of it, and nobody takes one meeting for another.
 TEST_F(OutOfMemory, WhileAWindowComesAndGoes) {
     for (const bool goes : {false, true}) {
         for (long allocation = 0, more = 1; more != 0; ++allocation) {
@@ -236,7 +236,7 @@ TEST_F(OutOfMemory, WhileAWindowComesAndGoes) {
     }
 }
 
-/// What has failed on the way to the peers takes none of the rank's regions.
+/// An attempt that failed on the way to the peers takes none of the rank's regions.
 TEST_F(OutOfMemory, WhileMemoryIsMadeKnown) {
     baton_config config = default_config();
     config.transport = BATON_TRANSPORT_HOST;
@@ -262,7 +262,7 @@ TEST_F(OutOfMemory, WhileMemoryIsMadeKnown) {
     EXPECT_OK(baton_comm_destroy(comm));
 }
 
-/// A peer that was not told may be the only one: then no other call could make memory known.
+/// The peer that was not told may be the only one, so no other call could make memory known.
 TEST_F(OutOfMemory, OfTheSystemsWhilePeersAreTold) {
     baton_config config = default_config();
     config.transport = BATON_TRANSPORT_HOST;
@@ -280,7 +280,7 @@ TEST_F(OutOfMemory, OfTheSystemsWhilePeersAreTold) {
     EXPECT_OK(baton_comm_destroy(comm));
 }
 
-/// Not one byte is left, for the words of the failure either.
+/// Not one byte is left, not even for the message of the failure.
 TEST_F(OutOfMemory, ThatLasts) {
     baton_config config = default_config();
     config.transport = BATON_TRANSPORT_HOST;
@@ -310,15 +310,15 @@ TEST_F(OutOfMemory, ThatLasts) {
     EXPECT_OK(baton_comm_destroy(comm));
 }
 
-/// Creation on one rank: all ranks have a communicator, or none, and nobody waits for the timeout. Not while the ranks
-/// tell each other of the machine: nlohmann's JSON ends the process without memory.
+/// Creation fails on one rank: all ranks have a communicator, or none, and nobody waits for the timeout. Memory does
+/// not run out while the ranks tell each other of the machine: without memory nlohmann's JSON ends the process.
 TEST_F(OutOfMemory, OnOneRankInCreation) {
     baton_config config = default_config();
     config.transport = BATON_TRANSPORT_HOST;
     std::vector<baton_comm_t> made;
-    // Whether rank 0 has had fewer allocations than `allocations`, from where it counts.
+    // Whether rank 0 has made fewer allocations than `allocations` since it began to count.
     const auto create = [&](long &counts_from, long allocations) {
-        MPI_Comm ranks = MPI_COMM_NULL;  // after an attempt that has failed, the next needs another one
+        MPI_Comm ranks = MPI_COMM_NULL;  // after a failed attempt the next needs a new one
         MPI_Comm_dup(MPI_COMM_WORLD, &ranks);
         if (world_rank() == 0) counts_from = allocations;
         baton_comm_t comm = nullptr;
@@ -345,7 +345,7 @@ TEST_F(OutOfMemory, OnOneRankInCreation) {
     for (const baton_comm_t comm : made) EXPECT_OK(baton_comm_destroy(comm));
 }
 
-/// The last steps of creation on rank 0: what fails there leaves nothing that other communicators would stumble over.
+/// The last steps of creation on rank 0. What fails there leaves nothing that other communicators would stumble over.
 TEST_F(OutOfMemory, AtTheEndOfCreation) {
     baton_config config = default_config();
     config.transport = BATON_TRANSPORT_HOST;
@@ -369,7 +369,7 @@ TEST_F(OutOfMemory, AtTheEndOfCreation) {
         if (result == BATON_SUCCESS) {
             EXPECT_OK(baton_comm_destroy(comm));
         }
-        // A window that is gone is something to unmap, when all communicators of the process are asked.
+        // A window that is gone is to be unmapped, when all communicators of the process are asked.
         baton_window_t window = nullptr;
         void *base = nullptr;
         ASSERT_OK(baton_window_create(other, 4096, &window, &base));

@@ -80,7 +80,7 @@ TEST_F(PointToPoint, AllPairsOneByOne) {
             }
 }
 
-/// The documented queue depth: that many eager sends complete although nobody has posted a receive.
+/// The documented queue depth: so many eager sends complete although nobody has posted a receive.
 TEST_F(PointToPoint, QueueDepthOfUnmatchedSends) {
     if (size() < 2) GTEST_SKIP() << "needs two ranks";
     for (std::size_t bytes : {std::size_t{1}, std::size_t{1000}, eager}) {
@@ -101,8 +101,8 @@ TEST_F(PointToPoint, QueueDepthOfUnmatchedSends) {
     }
 }
 
-/// Messages of all kinds in turns, more than a pair's slots and line buffers, one by one and in one group: a buffer's
-/// next message may be any number of others later, and messages leave in any order.
+/// Messages of all kinds in turns, more than a pair's slots and line buffers, one by one and in one group. Any number
+/// of other messages may come before the next one in a buffer, and messages leave in any order.
 TEST_F(PointToPoint, KindsMixed) {
     const std::size_t kinds[] = {eager, 30001, 100, 600000, 0, 90000, 1000, 1048576, 1500000, 70000, eager + 8};
     for (const bool grouped : {false, true}) {
@@ -158,7 +158,7 @@ TEST_F(PointToPoint, EagerSendToOneself) {
     }
 }
 
-/// The counts of a sendrecv must be alike only where it is one message.
+/// The counts of a sendrecv must be equal only if it is one message.
 TEST_F(PointToPoint, SendrecvToOneselfFromAnother) {
     if (size() < 2) GTEST_SKIP() << "there is no other";
     Transfer own(comm(), message(rank(), rank(), 5, 300), false), own_in(comm(), own.expected, true);
@@ -243,7 +243,7 @@ std::ptrdiff_t threads_of_this_process() {
     return std::distance(begin(tasks), end(tasks));
 }
 
-/// On the host one thread progresses them all: with a thread for each, a window of 64 small messages took milliseconds.
+/// On the host one thread progresses all messages: with a thread for each, a window of 64 small ones took milliseconds.
 TEST_F(PointToPoint, FullGroup) {
     Communicator other;  // has a limit of its own
     Transfer others_out(other, message(rank(), next_, 0, 64), false),
@@ -268,8 +268,8 @@ TEST_F(PointToPoint, FullGroup) {
     for (auto &transfer : transfers) transfer->verify("one of a full group");
 }
 
-/// The outermost end issues all, messages first: so the ranks that call one by one, in that order, get their peers, and
-/// nobody's send waits for a recv that comes behind it.
+/// The outermost end issues everything, messages first. So ranks that call one by one in that order find their peers,
+/// and nobody's send waits for a recv that comes after it.
 TEST_F(PointToPoint, NestedGroupWithACollective) {
     const std::size_t bytes = eager + 200000;
     Transfer out(comm(), message(rank(), next_, 9, bytes), false),

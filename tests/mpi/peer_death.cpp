@@ -1,6 +1,6 @@
-// A rank is killed while the others wait for it, or for nobody: they learn it within about a second, the communicator
-// can be destroyed, and the survivors can make another. The rank that dies cannot take part in an orderly end, so this
-// binary has a main of its own: survivors leave a report per rank in $BATON_TEST_REPORTS and skip MPI_Finalize;
+// A rank is killed while the others wait for it, or for nobody. They learn of it within about a second, can destroy the
+// communicator, and the survivors can make another. The rank that dies cannot take part in an orderly end, so this
+// binary has a main of its own: survivors leave a report per rank in $BATON_TEST_REPORTS and skip MPI_Finalize.
 // peer_death.sh starts one test at a time and reads the reports.
 #include <signal.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ std::string report_path(const std::string &name) { return std::string(std::geten
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// The steady clock is the machine's, so survivors can tell how long ago the victim died.
+/// The steady clock is common to the machine, so survivors can tell how long ago the victim died.
 [[noreturn]] void die() {
     { std::ofstream(report_path("death.tmp")) << std::fixed << now(); }
     std::rename(report_path("death.tmp").c_str(), report_path("death").c_str());
@@ -46,7 +46,7 @@ protected:
         barrier();
     }
 
-    /// What every survivor must see of a call that will never complete.
+    /// Expects what every survivor must see of a call that will never complete.
     void expect_peer_dead(baton_result result, Stream *stream) {
         const Breakage breakage = await_breakage(*comm_, result, stream);
         const double late = seconds_since_death();
@@ -57,7 +57,7 @@ protected:
         expect_stays_broken(*comm_, BATON_ERR_PEER_DEAD);
     }
 
-    /// Destruction waits for nobody, and the machine, its GPU included, still works for the rest.
+    /// Destruction waits for nobody, and the machine, GPU included, still works for the rest.
     void go_on() {
         comm_.reset();
         Communicator rest(*survivors_);
@@ -113,7 +113,7 @@ TEST_F(PeerDeath, WhileOthersWaitForASignal) {
     baton_window_t window = nullptr;
     void *base = nullptr;
     ASSERT_OK(baton_window_create(*comm_, 1000, &window, &base));
-    barrier();  // or some are still in the call above
+    barrier();  // else some ranks would still be in the call above
     if (world_rank() == victim()) die();
     {
         Stream stream(*comm_, Stream::Kind::own);
@@ -130,14 +130,14 @@ TEST_F(PeerDeath, WhileOthersCreateAWindow) {
     go_on();
 }
 
-/// Nobody waits for anything: baton_comm_check tells.
+/// Nobody waits for anything; baton_comm_check tells.
 TEST_F(PeerDeath, WhileOthersAreIdle) {
     if (world_rank() == victim()) die();
     expect_peer_dead(BATON_SUCCESS, nullptr);
     go_on();
 }
 
-/// Between two ticks of the others' service threads, as a program does that ends for an error.
+/// Between two ticks of the others' service threads, like a program that ends because of an error.
 TEST_F(PeerDeath, AfterItHasSaidWhy) {
     if (world_rank() == victim()) {
         EXPECT_OK(baton_comm_abort(*comm_));
@@ -168,7 +168,7 @@ TEST_F(PeerDeath, InTheMiddleOfManyCalls) {
     go_on();
 }
 
-/// Where no service thread watches: in the meetings of creation and destruction.
+/// In the meetings of creation and destruction, where no service thread watches.
 TEST_F(PeerDeath, WhileOthersMeet) {
     const MpiComm users = MpiComm::duplicate(MPI_COMM_WORLD);
     {

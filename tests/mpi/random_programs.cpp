@@ -1,4 +1,4 @@
-// Random programs: every rank draws the same sequence of calls on several communicators; Baton executes it on its
+// Random programs: every rank draws the same sequence of calls on several communicators. Baton executes it on its
 // buffers, MPI on copies in host memory (and the reference, where floating point has an order). BATON_TEST_SEED repeats
 // a run.
 #include "random_world.hpp"

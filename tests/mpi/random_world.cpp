@@ -274,7 +274,7 @@ std::string RandomWorld::refill(Random &random) {
     return fmt::format("refill {}", buffer);
 }
 
-/// Freed and allocated again, often at the same address: what peers knew of the old memory must not serve the new.
+/// Memory is freed and allocated again, often at the same address: what peers knew of the old must not serve the new.
 std::string RandomWorld::reallocate(Random &random) {
     const std::size_t buffer = random.below(buffers), offset = random.below(2) * 16;
     synchronize();

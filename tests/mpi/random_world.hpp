@@ -8,8 +8,8 @@
 namespace baton::test {
 
 /// One communicator of a random program: three buffers and a window, each with a model in host memory that MPI keeps up
-/// to date. All decisions come from a sequence that all ranks share; only the choice of streams is each rank's own,
-/// since issue order holds across streams.
+/// to date. All ranks share the sequence behind all decisions; only the choice of streams is each rank's own, since
+/// issue order holds across streams.
 class RandomWorld {
 public:
     explicit RandomWorld(MpiComm mpi_comm);
@@ -17,7 +17,7 @@ public:
     RandomWorld(const RandomWorld &) = delete;
     RandomWorld &operator=(const RandomWorld &) = delete;
 
-    /// Draws one call, or one small protocol of calls, issues it and models it. Returns what it was.
+    /// Draws one call, or one small protocol of calls, issues it and models it. Returns its description.
     std::string step(Random &random);
     /// Waits for all streams and compares every buffer with its model.
     void verify();
@@ -44,9 +44,10 @@ private:
         std::size_t width, count, from, to, from_byte, to_byte;
         std::string text;
     };
-    /// Types, counts and places for a call that reads `in_blocks` and writes `out_blocks` blocks of count elements.
+    /// Draws types, counts and places for a call that reads `in_blocks` and writes `out_blocks` blocks of count
+    /// elements.
     Pick pick(Random &random, std::size_t in_blocks, std::size_t out_blocks);
-    /// Floating-point input must be numbers: fresh ones, since what earlier calls left there are arbitrary bits.
+    /// Writes new floating-point input, which must be numbers: earlier calls left arbitrary bits there.
     void prepare_input(const Pick &p, std::size_t elements, std::uint64_t seed);
     void upload(std::size_t buffer, std::size_t at_byte, const Bytes &content);
     void synchronize();

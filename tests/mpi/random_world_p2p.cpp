@@ -19,7 +19,7 @@ struct Message {
 std::string RandomWorld::messages(Random &random) {
     const std::size_t from = random.below(buffers), to = (from + 1) % buffers;
     std::vector<Message> all;
-    std::vector<std::size_t> used(n(), 0);  // received messages lie behind one another
+    std::vector<std::size_t> used(n(), 0);  // received messages lie one after the other
     for (std::size_t i = 0; i < 4 * n(); ++i) {
         const int source = static_cast<int>(random.below(n())), target = static_cast<int>(random.below(n()));
         const std::size_t bytes = random.chance(30) ? random.below(30000) : random.below(2000);
@@ -63,7 +63,7 @@ std::string RandomWorld::shift(Random &random) {
 }
 
 /// Every rank puts into its stripe of a few windows and signals; targets wait for the signals. The barrier before keeps
-/// puts away from ranks that still look at their window, the one after from ranks that get from it.
+/// puts away from ranks that still look at their window; the one after keeps them from ranks that get from it.
 std::string RandomWorld::puts(Random &random) {
     const std::size_t from = random.below(buffers);
     EXPECT_OK(baton_barrier(comm_, any_stream()));

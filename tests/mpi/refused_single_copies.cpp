@@ -1,5 +1,5 @@
-// A library that lies before libc (LD_PRELOAD): the system refuses copies between processes, as Yama's ptrace_scope 1
-// does between siblings.
+// A library that is loaded before libc (LD_PRELOAD). The system then refuses copies between processes, as with Yama's
+// ptrace_scope 1 between siblings.
 #include <sys/uio.h>
 
 #include <cerrno>

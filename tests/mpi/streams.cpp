@@ -1,5 +1,5 @@
 // Streams: calls of one stream run in order, calls of several streams on one communicator run in issue order, and NULL
-// waits for what was issued before. What their threads calculate does not depend on who made them, or calls.
+// waits for what was issued before. What streams' threads calculate does not depend on who made them, or who calls.
 #include <cfenv>
 #include <cstring>
 #include <limits>
@@ -55,7 +55,7 @@ TEST_F(Streams, IssueOrderHoldsAcrossStreams) {
     EXPECT_TRUE(same_bytes(model, a.download(), BATON_UINT32));
 }
 
-/// NULL on the host is done on return, what was queued before it included, since a communicator runs in issue order.
+/// NULL on the host is done on return, and so is what was queued before it, since a communicator runs in issue order.
 TEST_F(Streams, NullIsDoneOnReturn) {
     if (on_gpu()) GTEST_SKIP() << "NULL is the default stream of a GPU, which the caller synchronises";
     Stream queue(comm(), Stream::Kind::own);
@@ -88,7 +88,6 @@ TEST_F(Streams, ManyStreams) {
     for (auto &run : runs) run->verify();
 }
 
-/// Streams come and go while their communicator stays; destroying one waits for its work.
 /// The last rank makes its call when the others, whose calls wait for it, have got memory that all ranks have mapped.
 TEST_F(Streams, MemoryIsAllocatedWhileACallWaits) {
     CollectiveRun run({.operation = BATON_ALLREDUCE, .count = 30000, .seed = 21}, comm());
@@ -104,6 +103,7 @@ TEST_F(Streams, MemoryIsAllocatedWhileACallWaits) {
     EXPECT_OK(baton_free(comm(), memory));
 }
 
+/// Streams come and go while their communicator stays; destroying one waits for its work.
 TEST_F(Streams, CreatedAndDestroyedOften) {
     for (int i = 0; i < 50; ++i) {
         CollectiveRun run({.operation = BATON_ALLREDUCE, .count = 501, .seed = static_cast<std::uint64_t>(i)}, comm());
@@ -181,7 +181,7 @@ private:
     std::fenv_t before_;
 };
 
-/// Elements whose reductions round, and such that have subnormal ones.
+/// Elements whose reductions round, and elements that have subnormal ones.
 template <class T>
 Bytes round_and_subnormal(int rank, std::size_t count) {
     std::vector<T> values(count);
@@ -202,7 +202,7 @@ Bytes round_and_subnormal(baton_type type, int rank, std::size_t count) {
     return bytes;
 }
 
-/// All ranks get the same bits, the reference's, though one or all of them call in another mode, with a stream or
+/// All ranks get the same bits as the reference, even if one or all of them call in another mode, with a stream or
 /// without.
 TEST_F(Streams, CalculateAlikeInAnyFloatMode) {
     if (on_gpu()) GTEST_SKIP() << "a GPU has no mode";

@@ -1,4 +1,4 @@
-// A rank that never comes, and baton_comm_abort: the others come back with the reason, and everything goes on.
+// A rank that never comes, and baton_comm_abort: the others return with the reason, and everything goes on.
 #include <atomic>
 
 #include "support/stopped.hpp"
@@ -21,7 +21,7 @@ protected:
             << "the rank waited for is not named: " << breakage.message;
         EXPECT_LT(breakage.seconds, patience * 8);
     }
-    /// The absent rank meanwhile waits for the others in MPI, then sees what they did to the communicator.
+    /// The absent rank waits for the others in MPI meanwhile, then sees what they did to the communicator.
     static void rejoin(baton_comm_t comm) {
         barrier();
         if (world_rank() != absent()) return;
@@ -68,7 +68,7 @@ TEST_P(NobodyComes, DoneOnReturn) {
     expect_works(fresh);
 }
 
-/// As cudaStreamSynchronize does: the error of what was queued, once.
+/// Returns the error of what was queued, once, as cudaStreamSynchronize does.
 TEST_P(NobodyComes, SynchronizingAHostStreamReturnsTheError) {
     FragileComm comm(patience);
     if (on_gpu(comm)) GTEST_SKIP() << "a GPU's streams are CUDA's";
@@ -136,8 +136,8 @@ TEST_P(Waits, WaitSignal) {
 
 INSTANTIATE_TEST_SUITE_P(Bytes, Waits, ::testing::Values(100, 400000));
 
-/// Local calls that wait for the peers to map memory: one that does not answer breaks the communicator, as in any
-/// other.
+/// Local calls that wait for the peers to map memory. A peer that does not answer breaks the communicator, as in any
+/// other call.
 class NobodyMaps : public ::testing::TestWithParam<bool> {};
 
 TEST_P(NobodyMaps, WhatIsMadeKnown) {
@@ -147,7 +147,7 @@ TEST_P(NobodyMaps, WhatIsMadeKnown) {
     info.struct_size = sizeof(info);
     ASSERT_OK(baton_comm_info(other, &info));
     if (info.on_gpu != 0 && info.peer_access == 0) GTEST_SKIP() << "no peer maps a GPU's memory";
-    void *unknown = nullptr;  // to the communicator that breaks
+    void *unknown = nullptr;  // unknown to the communicator that breaks
     ASSERT_OK(baton_malloc(other, 1000, &unknown));
     {
         FragileComm comm(patience);
@@ -175,7 +175,7 @@ TEST_P(NobodyMaps, WhatIsMadeKnown) {
 
 INSTANTIATE_TEST_SUITE_P(MallocOrRegister, NobodyMaps, ::testing::Bool());
 
-/// More than the queue holds, or the buffers of longer messages, and nobody receives.
+/// More messages than the queue holds, or than longer messages have buffers, and nobody receives.
 class QueueOverflow : public ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(QueueOverflow, TimesOut) {
@@ -227,7 +227,7 @@ TEST(Abort, ReachesWaitingRanks) {
     }
 }
 
-/// Who aborts and destroys is gone at once, for ranks that wait for its answer too.
+/// A rank that aborts and destroys leaves at once, also for ranks that wait for its answer.
 TEST(Abort, OfARankThatLeavesReachesWhoMakesMemoryKnown) {
     for (int i = 0; i < 10; ++i) {
         baton_config config = default_config();
@@ -246,7 +246,7 @@ TEST(Abort, OfARankThatLeavesReachesWhoMakesMemoryKnown) {
     }
 }
 
-/// From another thread of the very rank whose call waits.
+/// By another thread of the very rank whose call waits.
 TEST(Abort, FromAnotherThread) {
     if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
     FragileComm comm(20);
@@ -263,7 +263,7 @@ TEST(Abort, FromAnotherThread) {
     EXPECT_ERROR(BATON_ERR_ABORTED, baton_comm_check(comm));
 }
 
-/// What is enqueued behind a call that the abort has ended.
+/// The put is enqueued after a call that the abort ends.
 TEST(Abort, APutThatHasNotBegunIsNotMade) {
     if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
     constexpr std::size_t bytes = 64;
@@ -273,7 +273,7 @@ TEST(Abort, APutThatHasNotBegunIsNotMade) {
     void *base = nullptr;
     ASSERT_OK(baton_window_create(comm, bytes, &window, &base));
     Buffer source(comm, bytes), never_sent(comm, bytes);
-    barrier();  // an abort that comes first is one of the window's creation
+    barrier();  // an earlier abort could end the window's creation
     if (world_rank() == 0) {
         Stream stream(comm, Stream::Kind::own);
         EXPECT_OK(baton_recv(never_sent.data(), bytes, BATON_UINT8, 1, comm, stream));
@@ -301,10 +301,10 @@ TEST(Abort, ShowsInAHostStreamThatIsDestroyed) {
     EXPECT_ERROR(BATON_ERR_ARGUMENT, baton_host_stream_destroy(stream));  // it is gone all the same
 }
 
-/// Ranks drift apart while they set up: a creation does not wait for as short a time as the communicator's calls.
+/// Ranks drift apart while they set up, so a creation may wait longer than the communicator's calls.
 TEST(Creation, HasPatienceOfItsOwn) {
     baton_config config = default_config();
-    config.timeout_seconds = 1e-12;  // what is less than a nanosecond, too
+    config.timeout_seconds = 1e-12;  // shorter than a nanosecond
     for (int i = 0; i < 5; ++i) {
         baton_comm_t comm = nullptr;
         ASSERT_OK(baton_comm_create(MPI_COMM_WORLD, &config, &comm));

@@ -131,7 +131,7 @@ TEST_F(Windows, RandomPutsStayInTheirPlace) {
             source.upload(data);
             ASSERT_OK(baton_put(source.data(), length, target, bytes * static_cast<std::size_t>(origin) + offset,
                                 window, *stream_));
-            stream_->synchronize();  // the origin's buffer is free after this
+            stream_->synchronize();  // from now on the origin's buffer is free
         }
     }
     ASSERT_OK(baton_barrier(comm(), *stream_));
@@ -140,7 +140,7 @@ TEST_F(Windows, RandomPutsStayInTheirPlace) {
         EXPECT_TRUE(same_bytes(model[origin], window.download(bytes * origin, bytes))) << "stripe of rank " << origin;
 }
 
-/// As in an allgather by puts, where each rank's part lies in its own window already.
+/// As in an allgather by puts, where each rank's part is in its own window already.
 TEST_F(Windows, PutFromTheOwnWindow) {
     constexpr std::size_t bytes = 3001;
     Window window(comm(), bytes * static_cast<std::size_t>(size()));
@@ -258,7 +258,7 @@ TEST_F(Windows, ZeroBytes) {
     EXPECT_TRUE(same_bytes(Bytes(16), window.download()));
 }
 
-/// Rank 0's get waits in its stream for a message of another communicator, which rank 1 sends while both destroy the
+/// Rank 0's get waits in its stream for a message of another communicator. Rank 1 sends it while both destroy the
 /// window.
 TEST(WindowsOnTheHost, AreDestroyedBehindWhatUsesThem) {
     if (world_size() < 2) GTEST_SKIP() << "needs a peer";
@@ -294,7 +294,7 @@ TEST(WindowsOnTheHost, AreDestroyedBehindWhatUsesThem) {
     if (sender.joinable()) sender.join();
 }
 
-/// Device and inode of the memory there, as in the kernel's lists of what processes have mapped.
+/// Device and inode of the memory at `address`, as in the kernel's lists of what processes have mapped.
 std::string file_of(const void *address) {
     const auto there = reinterpret_cast<std::uintptr_t>(address);
     for (const Mapping &mapping : process_maps("/memfd:baton")) {
@@ -307,7 +307,7 @@ std::string file_of(const void *address) {
     return "nowhere";
 }
 
-/// A rank that still had it mapped would keep the memory, which the next window may need.
+/// A rank that still had a window mapped would keep the memory, which the next window may need.
 TEST(WindowsOnTheHost, AreUnmappedByAllRanksWhenTheyAreGone) {
     baton_config config = default_config();
     config.transport = BATON_TRANSPORT_HOST;
@@ -328,7 +328,7 @@ TEST(WindowsOnTheHost, AreUnmappedByAllRanksWhenTheyAreGone) {
     }
 }
 
-/// Nobody may name what is no memory any more, or not the window's.
+/// Nobody may name what is no longer memory, or no longer the window's.
 TEST(WindowsOnTheHost, PointersIntoThemAreNoneOnceTheyAreGone) {
     baton_config config = default_config();
     config.transport = BATON_TRANSPORT_HOST;

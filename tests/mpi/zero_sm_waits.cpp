@@ -1,4 +1,4 @@
-// Waits of the zero-SM mode are the GPU front end's, not a kernel's: they too end by the timeout and by an abort, and
+// In the zero-SM mode the GPU's front end waits, not a kernel. These waits too end by the timeout and by an abort, and
 // they end for everything that is queued.
 #include <atomic>
 #include <thread>
@@ -48,7 +48,7 @@ protected:
         EXPECT_CUDA(cudaStreamSynchronize(stream_));
     }
     void gather() { EXPECT_OK(baton_allgather(send_->data(), recv_->data(), count, BATON_FLOAT32, *comm_, stream_)); }
-    /// The stream comes to its end; another communicator works on.
+    /// The stream comes to its end, and another communicator works.
     void go_on() {
         EXPECT_CUDA(cudaStreamSynchronize(stream_));
         barrier();
@@ -86,7 +86,7 @@ TEST_F(ZeroSmWaits, AStreamThatDoesNotComeIsATimeoutThatNamesItsRank) {
     go_on();
 }
 
-/// A replay that a rank leaves out: no host is there to notice.
+/// One rank leaves out a replay, and no host is there to notice.
 TEST_F(ZeroSmWaits, AReplayThatARankLeavesOutIsATimeoutThatNamesIt) {
     start(patience);
     const Graph replay(stream_, cudaStreamCaptureModeThreadLocal, [&] { gather(); });
@@ -99,8 +99,8 @@ TEST_F(ZeroSmWaits, AReplayThatARankLeavesOutIsATimeoutThatNamesIt) {
     go_on();
 }
 
-/// A graph's copies have the addresses of the calls that it was captured with: replays that meet others would write to
-/// the wrong buffers.
+/// A graph's copies have the addresses of the calls that it was captured with. Replays that meet other calls would
+/// write to the wrong buffers.
 TEST_F(ZeroSmWaits, ACallThatOneRankCapturesIsAMismatch) {
     start(300);
     if (is_absent()) {
@@ -133,7 +133,7 @@ TEST_F(ZeroSmWaits, AnAbortLetsTheStreamsGo) {
     go_on();
 }
 
-/// The hosts wait for one that has not issued the call.
+/// The hosts wait for a rank that has not issued the call.
 TEST_F(ZeroSmWaits, AnAbortLetsTheHostsGo) {
     start(300);
     const auto began = std::chrono::steady_clock::now();
@@ -147,7 +147,7 @@ TEST_F(ZeroSmWaits, AnAbortLetsTheHostsGo) {
     go_on();
 }
 
-/// Many waits that together last longer than the timeout, none of which does.
+/// Many waits together last longer than the timeout, but none of them does.
 TEST_F(ZeroSmWaits, ASlowRankIsNotAnAbsentOne) {
     start(patience);
     const auto delay = [](void *) {

@@ -8,11 +8,11 @@
 
 namespace baton::test {
 
-/// Memory that all ranks have mapped since before the first test, from which every Buffer on a GPU is cut while there
-/// is an arena: mpi_main.cpp makes one where BATON_TEST_ARENA is set. For compute-sanitizer memcheck, which knows the
+/// Memory that all ranks have mapped since before the first test. While there is an arena, every Buffer on a GPU is cut
+/// from it; mpi_main.cpp makes one if BATON_TEST_ARENA is set. It is for compute-sanitizer memcheck, which knows the
 /// allocations and mappings that there were when a kernel was launched, and reports as out of bounds what Baton maps
-/// while kernels wait for it (docs/gpu_testing.md). Unlike cudaFree, giving memory back does not wait for anybody:
-/// after a call that has failed a peer may still write there.
+/// while kernels wait for it (docs/gpu_testing.md). Giving memory back waits for nobody, unlike cudaFree: after a call
+/// that has failed a peer may still write there.
 class Arena {
 public:
     Arena();  ///< collective; on host memory nothing is taken from it
@@ -34,7 +34,7 @@ private:
     baton_window_t window_ = nullptr;
     std::byte *start_ = nullptr;
     std::mutex mutex_;
-    std::map<std::size_t, std::size_t> taken_;  ///< where a piece begins: where it ends
+    std::map<std::size_t, std::size_t> taken_;  ///< begin of a piece, and its end
 };
 
 }  // namespace baton::test

@@ -15,8 +15,8 @@ struct Breakage {
     double seconds = 0;  ///< how long it took
 };
 
-/// The result of a call that is to fail: at once, or when its stream reaches it, or by another rank's doing. Waits
-/// until baton_comm_check() knows, at most `limit`.
+/// Returns the result of a call that is to fail: at once, or when its stream reaches it, or by another rank's doing.
+/// Waits until baton_comm_check() knows it, at most for `limit`.
 inline Breakage await_breakage(baton_comm_t comm, baton_result call, Stream *stream,
                                std::chrono::duration<double> limit = std::chrono::seconds(15)) {
     const auto start = std::chrono::steady_clock::now();

@@ -58,7 +58,7 @@ std::byte *allocate(baton_comm_t comm, std::size_t bytes, Memory memory, bool de
 bool on_gpu(baton_comm_t comm) {
     baton_info info{};
     info.struct_size = sizeof(info);
-    // A broken communicator answers nothing any more: then it is what main prepared this rank for.
+    // A broken communicator answers nothing any more; then main's choice for this rank counts.
     if (baton_comm_info(comm, &info) != BATON_SUCCESS) return environment().device >= 0;
     return info.on_gpu != 0;
 }

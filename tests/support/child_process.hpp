@@ -16,7 +16,8 @@ namespace baton::test {
 
 inline std::filesystem::path folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
-/// Of a process's or thread's folder: the letter behind the command's name in parentheses; '?' where it has ended.
+/// The state in the folder of a process or thread: the letter behind the command's name in parentheses; '?' if it has
+/// ended.
 inline char state_in(const std::filesystem::path &folder) {
     std::ifstream file(folder / "stat");
     std::string line;
@@ -25,7 +26,7 @@ inline char state_in(const std::filesystem::path &folder) {
     return name_end == std::string::npos || name_end + 2 >= line.size() ? '?' : line[name_end + 2];
 }
 
-/// 'Z' of a process whose main thread has left.
+/// Returns 'Z' for a process whose main thread has left.
 inline char process_state(pid_t pid) { return state_in(folder_of(pid)); }
 
 inline bool all_threads_stopped(pid_t pid) {
@@ -34,7 +35,7 @@ inline bool all_threads_stopped(pid_t pid) {
     return true;
 }
 
-/// Stops a process and returns when none of its threads runs any more: the signal reaches them one by one.
+/// Stops a process. Returns when none of its threads runs any more: the signal reaches them one by one.
 inline void stop_process(pid_t pid) {
     ASSERT_EQ(::kill(pid, SIGSTOP), 0);
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -44,7 +45,7 @@ inline void stop_process(pid_t pid) {
     }
 }
 
-/// A fork of this process that lives by another thread than its first one, until a signal ends it. MPI allows such
+/// Forks a process whose first thread ends and in which another lives on, until a signal ends it. MPI allows such
 /// ranks: its main thread need not be the process's.
 inline pid_t start_child_without_main_thread() {
     const pid_t child = ::fork();
@@ -52,7 +53,7 @@ inline pid_t start_child_without_main_thread() {
         std::thread([] {
             for (;;) ::pause();
         }).detach();
-        ::syscall(SYS_exit, 0);  // this thread alone
+        ::syscall(SYS_exit, 0);  // ends this thread alone
     }
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (process_state(child) != 'Z' && std::chrono::steady_clock::now() < give_up) ::sched_yield();

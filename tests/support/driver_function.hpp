@@ -5,7 +5,8 @@
 
 namespace baton::test {
 
-/// A function of the driver as CUDA 11.0 had it (later ones of cuCtxCreate take more), so that no test links libcuda.
+/// Finds a function of the driver as it was in CUDA 11.0 (later ones of cuCtxCreate take more), so that no test links
+/// libcuda.
 template <class Function>
 Function *driver_function(const char *name) {
     void *function = nullptr;

@@ -45,7 +45,8 @@ int rank_on_node() {
     return rank;
 }
 
-/// As CUDA_VISIBLE_DEVICES names them. Without it by the driver's files: asking CUDA would make it read the variable.
+/// The GPUs as CUDA_VISIBLE_DEVICES names them. If it is unset, from the driver's files: asking CUDA would make it read
+/// the variable.
 std::vector<std::string> names_of_gpus() {
     std::vector<std::string> names;
     if (const char *visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
@@ -62,7 +63,7 @@ std::vector<std::string> names_of_gpus() {
     return names;
 }
 
-/// Before the first CUDA call. Why there is none to show, or nothing.
+/// Shows this process one GPU, before the first CUDA call. Returns why there is none to show; empty if there is.
 std::string show_one_gpu(int local_rank) {
     const std::vector<std::string> gpus = names_of_gpus();
     if (gpus.empty()) return "none to show to the rank alone";
@@ -78,7 +79,7 @@ std::string show_one_gpu(int local_rank) {
 }
 #endif
 
-/// Why this rank has no device now, or nothing.
+/// Returns why this rank has no device now; empty if it has one.
 std::string try_to_select() {
 #if BATON_WITH_CUDA
     const int local_rank = rank_on_node();

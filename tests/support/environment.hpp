@@ -50,15 +50,15 @@ std::string describe(baton_result result);
 /// The predicate behind ASSERT_OK and EXPECT_OK.
 ::testing::AssertionResult succeeded(const char *expression, baton_result result);
 
-/// Selects this rank's GPU, local rank modulo GPUs, unless there is none or BATON_TRANSPORT=host. Where there must be
-/// one (BATON_TEST_NEEDS_GPU), ends the job with a word about it. Collective.
+/// Selects this rank's GPU, local rank modulo GPUs, unless there is none or BATON_TRANSPORT=host. If there must be one
+/// (BATON_TEST_NEEDS_GPU) and there is none, ends the job with a message. Collective.
 void select_device();
 
-/// Makes the rank's device current in this thread, which every new thread must do. Nothing without a GPU.
+/// Makes the rank's device current in this thread; every new thread must call it. Does nothing without a GPU.
 void use_device();
 
-/// MPI_Barrier over all ranks, with an end: ranks that have left the test through a failed ASSERT never come, and then
-/// the whole job ends with a word about it instead of hanging.
+/// MPI_Barrier over all ranks, with a deadline. Ranks that have left the test through a failed ASSERT never come; then
+/// the whole job ends with a message instead of hanging.
 void barrier();
 
 /// True when any rank says so. Collective over MPI_COMM_WORLD.

@@ -1,5 +1,5 @@
-// The program's operator new and sendmsg, which the library uses too. Not where it could be inlined: compilers would
-// take it for a mistake that memory of new is given to free().
+// The program's operator new and sendmsg, which the library uses too. Kept where they cannot be inlined: compilers
+// would take it for a mistake that memory of new is given to free().
 #include "support/failing_new.hpp"
 
 #include <dlfcn.h>

@@ -9,7 +9,7 @@
 
 namespace baton::test {
 
-/// A configuration of defaults, to change fields of.
+/// A default configuration, to change fields of.
 inline baton_config default_config() {
     baton_config config{};
     EXPECT_OK(baton_config_init(&config));
@@ -58,7 +58,7 @@ private:
     int size_ = 0;
 };
 
-/// An MPI communicator that is freed by itself.
+/// An MPI communicator that frees itself.
 class MpiComm {
 public:
     static MpiComm duplicate(MPI_Comm parent) {

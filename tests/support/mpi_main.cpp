@@ -47,7 +47,8 @@ public:
     bool failed = false;
 };
 
-/// A variant that forces a GPU transport, or says what is seen of GPUs, has nothing to run on a machine without one.
+/// Whether this is a variant that forces a GPU transport, or says what is seen of GPUs, on a machine without one: it
+/// has nothing to run.
 bool needs_missing_gpu() {
     if (environment().device >= 0) return false;
     if (std::getenv("BATON_TEST_ONE_GPU_VISIBLE") != nullptr) return true;
@@ -56,7 +57,7 @@ bool needs_missing_gpu() {
     return std::strcmp(transport, "auto") != 0 && std::strcmp(transport, "host") != 0 && transport[0] != '\0';
 }
 
-/// GoogleTest then runs no test, whatever the filter.
+/// Whether GoogleTest runs no test, whatever the filter.
 bool asks_for_help(int argc, char **argv) {
     return std::any_of(argv, argv + argc, [](const char *argument) {
         return std::strcmp(argument, "--gtest_help") == 0 || std::strcmp(argument, "--help") == 0;
@@ -74,7 +75,7 @@ void agree_on_seed() {
 int main(int argc, char **argv) {
     // A rank that fails leaves its peers waiting: they must notice long before ctest loses patience.
     setenv("BATON_TIMEOUT", "25", 0);
-    setenv("BATON_TUNING", "none", 0);  // and not what the machine has been tuned to
+    setenv("BATON_TUNING", "none", 0);  // not what the machine has been tuned to
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &environment().rank);

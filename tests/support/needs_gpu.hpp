@@ -6,13 +6,13 @@
 
 namespace baton::test {
 
-/// BATON_TEST_NEEDS_GPU is set where there are GPUs: what finds none must not pass for that by skipping, or on the
-/// host.
+/// BATON_TEST_NEEDS_GPU is set where there are GPUs: a test that finds none must not pass by skipping, or by running on
+/// the host.
 inline bool needs_gpu() { return std::getenv("BATON_TEST_NEEDS_GPU") != nullptr; }
 
 }  // namespace baton::test
 
-/// GTEST_SKIP() << reason, for a test that has found no GPU: a failure where there must be one.
+/// GTEST_SKIP() << reason, for a test that has found no GPU. A failure if there must be one.
 #define SKIP_WITHOUT_GPU(reason)                                                             \
     do {                                                                                     \
         if (::baton::test::needs_gpu()) FAIL() << "BATON_TEST_NEEDS_GPU is set: " << reason; \

@@ -15,7 +15,7 @@ struct Mapping {
     std::string line;
 };
 
-/// Those whose line holds `text`, of this process or the one with that number.
+/// The mappings whose line holds `text`, of this process or the one with that number.
 inline std::vector<Mapping> process_maps(const std::string &text = "", const std::string &process = "self") {
     std::ifstream maps("/proc/" + process + "/maps");
     std::vector<Mapping> found;
@@ -28,7 +28,7 @@ inline std::vector<Mapping> process_maps(const std::string &text = "", const std
     return found;
 }
 
-/// Of memory that a communicator's ranks on the host have allocated or mapped.
+/// How many mappings there are of memory that a communicator's ranks on the host have allocated or mapped.
 inline std::size_t mapped_host_memory() { return process_maps("/memfd:baton").size(); }
 
 }  // namespace baton::test

@@ -8,7 +8,7 @@
 namespace baton::test {
 namespace {
 
-/// A binary floating-point format. What follows the first three is for those of at most 16 bits.
+/// A binary floating-point format. The fields after the first three are for formats of at most 16 bits.
 struct Format {
     int exponent_bits, mantissa_bits, bias;
     bool has_infinity;  // e4m3 spends the top exponent on numbers and has one NaN
@@ -33,10 +33,11 @@ constexpr Format format_of(baton_type type) {
     }
 }
 
-/// A product with it is what ldexp gives, and takes a fraction of its time; all that is scaled here fits a double.
+/// 2^exponent. A product with it is what ldexp gives, and takes a fraction of its time; all that is scaled here fits a
+/// double.
 double power_of_two(int exponent) { return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52); }
 
-/// Of what is no zero, infinity or NaN, nor below the smallest normal double: no float is.
+/// REQUIRES: a normal double, not zero, infinity or NaN. No float is smaller than the smallest normal double.
 int exponent_of(double magnitude) { return static_cast<int>(std::bit_cast<std::uint64_t>(magnitude) >> 52) - 1023; }
 
 /// Integers wrap: the arithmetic is done unsigned and at least 32 bits wide (a product of two uint16 would otherwise
@@ -106,18 +107,17 @@ std::uint64_t float_bits(const Format &format, std::uint64_t hash, baton_op op) 
            (static_cast<std::uint64_t>(exponent) << format.mantissa_bits) | mantissa;
 }
 
-/// For an operation that takes the smaller or the larger.
+/// Bits for an operation that takes the smaller or the larger.
 std::uint64_t ordered_float_bits(baton_type type, const Format &format, std::uint64_t hash, baton_op op) {
     const int kind = static_cast<int>((hash >> 60) & 15);
-    // +0 or -0: equal, so the earlier rank's stays.
+    // +0 or -0: they are equal, so the earlier rank's stays.
     if (kind < 3) return (hash & 1) << (format.exponent_bits + format.mantissa_bits);
     if (kind == 3 && type == BATON_FLOAT32) return 0x7fc00000u;
     if (kind == 3 && type == BATON_FLOAT64) return 0x7ff8000000000000u;
     return float_bits(format, hash, op);
 }
 
-/// Copies are of a length that the compiler knows: one of another length is a call for each element, and sanitized a
-/// slow one.
+/// Copies have a length that the compiler knows. Others would be a call for each element, and slow when sanitized.
 template <class Word, class BitsOf>
 Bytes words_of(std::uint64_t stream, std::size_t count, const BitsOf &bits_of) {
     Bytes result(count * sizeof(Word));
@@ -128,7 +128,7 @@ Bytes words_of(std::uint64_t stream, std::size_t count, const BitsOf &bits_of) {
     return result;
 }
 
-/// A loop for each kind of element, so that none asks for every element what kind it is.
+/// A loop for each kind of element, so that the kind is not looked up for every element.
 template <class Word>
 Bytes make_words(baton_type type, baton_op op, std::uint64_t stream, std::size_t count) {
     if (is_integer(type)) return words_of<Word>(stream, count, [](std::uint64_t hash) { return hash; });

@@ -9,7 +9,7 @@
 
 namespace baton::test {
 
-/// The message that it is refused with; a failure of the test where it is not.
+/// The message that a call is refused with. If it is not refused, the test fails.
 inline std::string refusal(const std::function<void()> &call) {
     const core::Failure failure = thrown_by(call);
     EXPECT_EQ(failure.code(), BATON_ERR_ARGUMENT) << failure.what();

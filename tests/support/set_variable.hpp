@@ -6,7 +6,8 @@
 
 namespace baton::test {
 
-/// An environment variable has another value, or none, while this lives. Not while other threads read the environment.
+/// Gives an environment variable another value, or none, while it lives. Not for use while other threads read the
+/// environment.
 class SetVariable {
 public:
     SetVariable(const char *name, std::optional<std::string> value) : name_(name) {

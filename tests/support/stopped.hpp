@@ -15,7 +15,7 @@ inline pid_t process_of(int rank) {
     return pid;
 }
 
-/// A process that is stopped, all of its threads, for as long as this lives: it answers nobody, and is not dead.
+/// Stops a process, all of its threads, while this object lives: the process answers nobody, and is not dead.
 class Stopped {
 public:
     explicit Stopped(pid_t process) : process_(process) { stop_process(process_); }

@@ -29,7 +29,7 @@ Stream::~Stream() {
         EXPECT_EQ(cudaSuccess, cudaStreamDestroy(static_cast<cudaStream_t>(handle_)));
 #endif
     } else {
-        // What a broken communicator left in the queue is synchronize()'s to report.
+        // What a broken communicator left in the queue is for synchronize() to report.
         EXPECT_NE(BATON_ERR_ARGUMENT, baton_host_stream_destroy(static_cast<baton_host_stream_t>(handle_)));
     }
 }

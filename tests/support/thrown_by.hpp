@@ -6,7 +6,7 @@
 
 namespace baton::test {
 
-/// What a call throws; BATON_SUCCESS and no words if it returns.
+/// What a call throws; BATON_SUCCESS without a message if it returns.
 inline core::Failure thrown_by(const std::function<void()> &call) {
     try {
         call();

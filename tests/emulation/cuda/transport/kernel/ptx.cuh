@@ -5,8 +5,8 @@
 #include "emulation/block.hpp"
 #include "sync/arena.hpp"
 
-/// What src/transport/kernel/ptx.cuh says, for threads of the host. Data are loaded and stored by plain accesses, so
-/// that ThreadSanitizer sees what no word has ordered, and each access is told to the block (block.hpp).
+/// The functions of src/transport/kernel/ptx.cuh, for threads of the host. Data are loaded and stored by plain
+/// accesses, so that ThreadSanitizer sees what no word has ordered. The block is told of each access (block.hpp).
 namespace baton::core {
 inline namespace on_device {
 
@@ -44,10 +44,10 @@ struct alignas(16) LineWords {
     std::uint64_t high;
 };
 
-/// The eight threads of a line, of which the last has the epoch, store it after the data and load it before them. A
-/// warp's barrier stands for the one instruction. It also orders the warp's other lines, which the instruction does
-/// not: what relied on that would not show here. Of other memory a line says nothing, as on a GPU: fences are no order
-/// for ThreadSanitizer.
+/// The last of a line's eight threads has the epoch. It is stored after the data and loaded before them. A warp's
+/// barrier stands for the one instruction. The barrier also orders the warp's other lines, which the instruction does
+/// not: code that relied on that would not show here. A line orders no other memory, as on a GPU: for ThreadSanitizer
+/// fences are no order.
 inline bool has_epoch() { return threadIdx.x % 8 == 7; }
 inline void store_line_part(std::byte *at, const LineWords &words, bool when) {
     emulation::touches();
@@ -75,8 +75,8 @@ inline ChannelStart load_start(const ChannelStart *at) {
     return {.abort = load_relaxed(&at->abort), .epoch = load_relaxed(&at->epoch), .halves = 0};
 }
 
-/// A release and an acquire, so that ThreadSanitizer sees whether the reads are over. That they cover no stores the
-/// block sees.
+/// A release and an acquire, so that ThreadSanitizer sees whether the reads are over. The block checks that they cover
+/// no stores.
 inline void store_after_reads(std::uint64_t *word, std::uint64_t value) {
     emulation::tells_without_release(word);
     std::atomic_ref<std::uint64_t>(*word).store(value, std::memory_order_release);
