@@ -46,7 +46,7 @@
 #include "collectives/ways.hpp"
 #include "transport/element/dispatch.hpp"
 
-/// Which function each algorithm of a collective is, for all engines; and the way from a plan to one of them.
+/// Which function each algorithm of a collective is, for all engines; and how a plan leads to one of them.
 namespace baton::core {
 
 template <class>
@@ -157,8 +157,8 @@ BATON_HD void run_allreduce(Engine &engine, const Args &args) {
     }
 }
 
-/// Runs an algorithm on an engine. T: the element type, where the operation reduces. Args: RoutedArgs where the
-/// algorithm is_routed(), else CollectiveArgs will do.
+/// Runs an algorithm on an engine. T: the element type, if the operation reduces. Args: RoutedArgs if the algorithm
+/// is_routed(), otherwise CollectiveArgs suffices.
 template <baton_operation operation, Algorithm algorithm, class T, class Engine, class Args>
 BATON_HD void run_algorithm(Engine &engine, const Args &args) {
     if constexpr (operation == BATON_ALLGATHER) {
@@ -177,8 +177,8 @@ BATON_HD void run_algorithm(Engine &engine, const Args &args) {
     }
 }
 
-/// Calls body.template operator()<A, T>() for the algorithm of a plan, if the operation has it by `mover` and
-/// wanted(algorithm), with the type's T, or void where the operation does not reduce. False if there is none.
+/// Calls body.template operator()<A, T>() for `algorithm`, if the operation has it by `mover` and it is `wanted`. T is
+/// the type's, or void if the operation does not reduce. Returns false if there is no such way.
 template <baton_operation operation, Mover mover, bool (*wanted)(Algorithm), class Body>
 bool dispatch_way(Algorithm algorithm, baton_type type, const Body &body) {
     const auto try_way = [&]<std::size_t index>() {
@@ -205,7 +205,7 @@ constexpr bool runs_on_one_engine(Algorithm algorithm) {
     return !combines_pushed(operation, algorithm);
 }
 
-/// Runs one of a mover's ways on its engine; selection plans no others.
+/// Runs a collective by one of the mover's ways on its engine. Selection plans no others.
 template <Mover mover, class Engine>
 void run_collective(Engine &engine, baton_operation operation, Algorithm algorithm, baton_type type,
                     const RoutedArgs &args) {

@@ -14,12 +14,12 @@ struct CollectiveArgs {
     std::byte *recv = nullptr;
     std::uint64_t bytes = 0;  // as Request::bytes: of a block, or of the whole buffer of allreduce and broadcast
     std::int32_t op = 0;      // baton_op
-    std::int32_t root = 0;    // broadcast; only it has `send`
+    std::int32_t root = 0;    // broadcast; only the root has `send`
     // Copy engines may be among the ranks. Their signals do not wait for what their reductions read, so slots are
     // written again only after a credit. The same on all ranks.
     bool beside_copy_engines = false;
-    // Of a kernel that is one of several of an operation (push_inputs.hpp): one before it has begun that, and copy
-    // engines and one behind it do what is left to do when all have given their credits.
+    // For a kernel that is one of several of an operation (push_inputs.hpp). A kernel before it has begun the
+    // operation; copy engines and a kernel behind it do what is left once all have given their credits.
     bool begun_before = false;
     bool ended_behind = false;
 };

@@ -17,14 +17,14 @@ struct Capabilities {
     baton_transport transport = BATON_TRANSPORT_AUTO;
     bool reaches_buffers = false;            // peers can read and write a rank's user buffers
     std::string reach_reason;                // how, or why not: for people
-    bool single_copies_share_cpus = false;   // on the host, of more ranks than processors
+    bool single_copies_share_cpus = false;   // on the host, with more ranks than processors
     int channels = 1;                        // most channels an operation may use
     std::uint64_t packet_bytes = 0;          // most bytes per pair that packets hold (all channels)
     std::uint64_t packet_channel_bytes = 0;  // the same for one channel
-    std::uint64_t line_bytes = 0;            // as packet_bytes, of lines; 0: lines do not arrive whole here
+    std::uint64_t line_bytes = 0;            // as packet_bytes, for lines; 0: lines do not arrive whole here
     std::uint64_t line_channel_bytes = 0;
     std::uint64_t message_bytes = 0;         // most bytes of a message that its slot holds in packets
-    std::uint64_t message_line_bytes = 0;    // likewise of a line buffer; 0 as line_bytes
+    std::uint64_t message_line_bytes = 0;    // likewise that a line buffer holds; 0 as for line_bytes
     std::uint64_t message_staged_bytes = 0;  // of a staging buffer of messages; 0: they are not staged
     std::uint64_t segment_bytes = 0;
     Links links;

@@ -19,7 +19,8 @@ struct MessageCall {
     Plan plan;
 };
 
-/// The peers may have been told of an operation that will not happen, or parts of it are under way.
+/// A failure behind which the peers may have been told of an operation that will not happen, or parts of it are under
+/// way.
 class PartlyEnqueued : public Failure {
 public:
     explicit PartlyEnqueued(const Failure &cause) : Failure(cause) {}
@@ -33,8 +34,9 @@ class Executor {
 public:
     virtual ~Executor() = default;
 
-    /// Throws BATON_ERR_ARGUMENT if operations of this communicator cannot go on `stream`. They look themselves when
-    /// they enqueue their first part; this is for calls that are put off, behind others that will not be undone.
+    /// Throws BATON_ERR_ARGUMENT if operations of this communicator cannot go on `stream`. Operations check that
+    /// themselves when they enqueue their first part; this is for calls that are put off behind others, which will not
+    /// be undone.
     virtual void require_stream(void *stream) = 0;
 
     virtual void collective(const Request &request, const Plan &plan, const CollectiveArgs &args, void *stream) = 0;
@@ -58,12 +60,11 @@ public:
     virtual void drain() = 0;
     /// True if everything issued has finished. Never waits.
     virtual bool idle() = 0;
-    /// What has been issued by now is what mark_is_done() speaks of, in place of what was marked before.
+    /// Marks what has been issued by now, for mark_is_done(), in place of what was marked before.
     virtual void mark() noexcept = 0;
-    /// True if all of what was marked has finished; launches of graphs count where they came before mark(). Never
-    /// waits.
+    /// True if all that was marked has finished, including launches of graphs that came before mark(). Never waits.
     virtual bool mark_is_done() = 0;
-    /// Ends the waits of running operations: the communicator is broken. Called again at every tick of the service
+    /// Ends the waits of running operations once the communicator is broken. Called again at every tick of the service
     /// thread, for what is queued behind. Any thread; never waits for the GPU.
     virtual void interrupt() noexcept = 0;
 

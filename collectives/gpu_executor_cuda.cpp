@@ -28,14 +28,14 @@ namespace {
 
 cudaStream_t as_stream(void *stream) { return static_cast<cudaStream_t>(stream); }
 
-/// Who has asked for copy engines gets them.
+/// Users who ask for copy engines get them wherever possible.
 Copies copies_for(const Capabilities &capabilities) {
     const bool unasked = capabilities.transport == BATON_TRANSPORT_AUTO && !capabilities.copy_engine_limit;
     return unasked ? Copies::where_fast : Copies::where_possible;
 }
 
-/// Whether this rank's own input of its block begins where the result does not, modulo 16; the peers' are supposed to
-/// lie likewise. The kernels for these and for others do the same for the peers.
+/// Whether this rank's own input of its block begins elsewhere than the result, modulo 16; the peers' inputs are
+/// assumed to lie like it. To the peers it makes no difference which of the two kernels runs.
 bool is_unaligned(const CollectiveArgs &args, int rank) {
     const auto input = reinterpret_cast<std::uintptr_t>(args.send) + static_cast<std::uintptr_t>(rank) * args.bytes;
     return !is_whole_words(input ^ reinterpret_cast<std::uintptr_t>(args.recv));
@@ -74,15 +74,17 @@ public:
     std::optional<OverdueWait> overdue() override;
 
 private:
-    /// Whether a failure leaves something behind: `at_once` enqueues one thing or nothing, and tells the peers nothing
-    /// else. In a capture nothing runs, and peers learn nothing of what goes `in_steps`, but `beside_hosts_words`.
+    /// What a failure may leave behind. `at_once` enqueues one thing or nothing, and tells the peers nothing else.
+    /// `in_steps` may leave parts, but not in a capture: there nothing runs, and the peers have been told nothing.
+    /// `beside_hosts_words`: the hosts have told each other, in a capture too.
     enum class Enqueues {
         at_once,
         in_steps,
         beside_hosts_words
     };
 
-    /// A default stream is each context's own: calls on the device's would not be in order with the caller's.
+    /// Each context has default streams of its own: calls on those of the device's primary context would not be in
+    /// order with the caller's work.
     static void require_callers_default(cudaStream_t stream, const DeviceGuard &device) {
         const bool is_default = stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
         if (!is_default || !device.caller_has_context_of_its_own()) return;
@@ -95,7 +97,7 @@ private:
     template <class F>
     void ordered(void *stream, Enqueues how, const F &enqueue) {
         const DeviceGuard device(device_);
-        // What one launch or copy takes is allowed beside any capture.
+        // A single launch or copy makes only calls that are allowed beside any capture.
         std::optional<RelaxedCaptureGuard> relaxed;
         if (how != Enqueues::at_once) relaxed.emplace();
         require_callers_default(as_stream(stream), device);
@@ -111,7 +113,7 @@ private:
             throw PartlyEnqueued(as_failure(failure));
         }
     }
-    /// drain() then waits for what has been enqueued, where CUDA still lets it; for copies, too, that nothing of the
+    /// Makes drain() wait for what has been enqueued, where CUDA still allows it; also for copies that nothing of the
     /// operation follows yet.
     void record_end(cudaStream_t stream, GpuOrder::Into into) {
         const auto attempt = [&](const auto &part) {
@@ -139,7 +141,7 @@ private:
     const bool has_line_rings_;
     PeerAddresses addresses_;
     IdleWords *const idle_words_;
-    /// What CUDA gives and takes back, on the communicator's device.
+    /// What is made and released by CUDA, on the communicator's device.
     struct Owned {
         std::optional<StreamWords> stream_words;
         GpuOrder order;
@@ -163,7 +165,8 @@ GpuExecutor::GpuExecutor(const CommView &view, int device, const Capabilities &c
     if (idle_words_ != nullptr) cuda_->stream_words.emplace(*idle_words_);
 }
 
-// Threads of any device ask for these, and such as capture, where a query would end the capture.
+// The questions of drain(), idle() and mark_is_done() come from threads with any current device, also from threads that
+// capture, where a query would end the capture.
 void GpuExecutor::drain() {
     try {
         const OnDevice here(device_);
@@ -173,7 +176,7 @@ void GpuExecutor::drain() {
     }
 }
 
-/// Whether something has finished; not where CUDA cannot tell.
+/// Whether something has finished; false where CUDA cannot tell.
 template <class Question>
 bool GpuExecutor::has_finished(Question question) {
     try {
@@ -221,8 +224,9 @@ void GpuExecutor::collective(const Request &request, const Plan &plan, const Col
     });
 }
 
-/// False where a kernel has to do it. In a capture it always does, but for zero-SM mode, which enqueues on the caller's
-/// stream alone: the push stream would be captured too, and be of no use to eager calls until the capture has ended.
+/// Returns false where a kernel has to run the plan. In a capture a kernel always does, except in zero-SM mode, which
+/// enqueues on the caller's stream alone: the push stream would be captured too, and eager calls could not use it until
+/// the capture has ended.
 bool GpuExecutor::run_copy_engine(const Request &request, const Plan &plan, const CollectiveArgs &args,
                                   cudaStream_t stream) {
     const bool capturing = is_capturing(stream);

@@ -13,8 +13,8 @@ namespace baton::core {
 
 namespace {
 
-/// Launches return when their kernels have ended: one that waits for a peer's copy would keep the peer's wait for its
-/// own from ever ending, since that is enqueued behind it.
+/// Whether launches return only when their kernels have ended. Then a kernel that waits for a peer's copy would keep
+/// this rank's own copy, which is enqueued behind it, from ever starting, and the peer may be waiting for that.
 bool launches_block() {
     static const char *const set = variable("CUDA_LAUNCH_BLOCKING");
     return set != nullptr && std::string_view(set) != "0";
@@ -22,7 +22,7 @@ bool launches_block() {
 
 }  // namespace
 
-/// `direct`: the send of which the calls have the head, if there is one.
+/// `direct`: the send whose head is among the calls, if there is one.
 template <int capacity>
 void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, DirectSend *direct, cudaStream_t stream) {
     MessageLaunch<capacity> planned = plan_launch<capacity>(calls, channels_, direct);
@@ -32,9 +32,9 @@ void GpuMessages::launch_kernel(const std::vector<MessageCall> &calls, DirectSen
            "launching sends and recvs");
 }
 
-/// Takes out of the calls the send that a copy engine carries, and leaves its head: one, whose destination is known and
-/// which no other message of the calls shares its pair's count with. A receiver need not know whether its sender does
-/// it this way.
+/// Takes the send that a copy engine carries out of the calls, and leaves its head. One at most: its destination is
+/// known, and no other send of the calls goes to its peer and shares the pair's count. A receiver need not know whether
+/// its sender does it this way.
 std::optional<DirectSend> GpuMessages::take_direct_send(std::vector<MessageCall> &calls, cudaStream_t stream) {
     const auto may_be = [&](const MessageCall &call) {
         return call.plan.mover == Mover::copy_engine && call.message.peer != view_.rank;
@@ -61,7 +61,8 @@ std::optional<DirectSend> GpuMessages::take_direct_send(std::vector<MessageCall>
     return found;
 }
 
-/// On the push stream, beside the other messages of the calls: both ends of a ring send and receive at once.
+/// Enqueues the send on the push stream, beside the other messages of the calls: both ends of a ring send and receive
+/// at once.
 void GpuMessages::send_directly(const DirectSend &send, cudaStream_t stream) {
     void *arguments[] = {const_cast<CommView *>(&view_), const_cast<DirectSend *>(&send)};
     check_cuda(cudaStreamWaitEvent(lane_.pushes.get(), lane_.fork.get(), 0), "cudaStreamWaitEvent");
@@ -78,8 +79,8 @@ void GpuMessages::send_directly(const DirectSend &send, cudaStream_t stream) {
 void GpuMessages::run(std::vector<MessageCall> calls, cudaStream_t stream) {
     std::optional<DirectSend> direct = take_direct_send(calls, stream);
     if (direct) check_cuda(cudaEventRecord(lane_.fork.get(), stream), "cudaEventRecord");
-    // Before the direct send, which waits for its receiver: streams may share a way to the GPU, and what is behind a
-    // wait there waits too.
+    // Before the direct send, which waits for its receiver: streams may share a connection to the GPU, on which
+    // whatever is behind a wait waits too.
     if (!calls.empty()) {
         DirectSend *const head = direct ? &*direct : nullptr;
         calls.size() <= few_messages ? launch_kernel<few_messages>(calls, head, stream)

@@ -34,19 +34,20 @@ public:
     /// Throws as require_stream().
     [[nodiscard]] Into before(cudaStream_t stream);
     void after(cudaStream_t stream, Into into);
-    /// Everything recorded has finished. Never true while there are graphs with operations of this communicator, as
-    /// replays come without notice. Both of these REQUIRE the communicator's device, and that this thread's capture
-    /// allows them.
+    /// Whether everything recorded has finished. Never true while there are graphs with operations of this
+    /// communicator, as replays come without notice. idle() and drain() REQUIRE the communicator's device, and that
+    /// this thread's capture allows them.
     bool idle() const;
     void drain() const; /* waits until it has; throws where CUDA cannot tell */
-    /// mark() is about what is recorded by now, in place of what it was about before, and mark_is_done() says whether
-    /// that has finished; launches of graphs count where they came before mark(). mark() calls nothing of CUDA, so that
-    /// it cannot fail: the first mark_is_done() that finds something under way waits for that, be it more by then.
+    /// mark() marks what is recorded by now, in place of what it marked before; mark_is_done() says whether that has
+    /// finished, including launches of graphs that came before mark(). mark() makes no CUDA call, so that it cannot
+    /// fail: the first mark_is_done() that finds something under way records an event behind it, and behind whatever
+    /// else has been recorded by then.
     void mark() noexcept { mark_state_ = Mark::wanted; }
     bool mark_is_done(); /* REQUIRES what idle() does */
 
 private:
-    /// What a stream that captures will make its next node depend on.
+    /// The nodes that a capturing stream will make its next one depend on.
     struct Tail {
         unsigned long long capture = 0;  // 0: the stream does not capture
         cudaGraph_t graph = nullptr;
@@ -60,11 +61,11 @@ private:
         done
     };
 
-    /// A capture with operations of this communicator, which may have ended.
+    /// A capture with operations of this communicator; it may have ended.
     struct Capture {
         Tail last;                         // the last operation's; before there is one, that of the wait
-        cudaGraphNode_t record = nullptr;  // of last_, behind the last operation
-        std::weak_ptr<const int> alive;    // as long as the graph, and so the capture, or what was made of it
+        cudaGraphNode_t record = nullptr;  // the node that records last_, behind the last operation
+        std::weak_ptr<const int> alive;    // as long as the graph lives, and so the capture, or what was made of it
     };
 
     std::weak_ptr<const int> count_while_it_lives(cudaGraph_t graph);
@@ -76,12 +77,12 @@ private:
 
     Event last_ = make_event();
     Event mark_ = make_event();
-    // It has no other work. Its wait holds up no other stream (docs/gpu_testing.md).
+    // For mark_ alone. Its wait holds up no other stream (docs/gpu_testing.md).
     Stream marker_ = make_stream();
     Mark mark_state_ = Mark::done;
     unsigned long long stream_ = 0;  // of the last eager operation: cudaStreamGetId, unlike the handle never reused
     std::vector<Capture> captures_;  // ids are never used again
-    // Launches may have recorded last_, behind operations of no stream that before() knows.
+    // Launches of graphs may have recorded last_, behind operations on no stream that before() knows.
     bool captured_ = false;
     // Graphs under capture, captured, or made of those, which may outlive this. CUDA counts down, from any thread, when
     // a graph and all that was instantiated from it are gone and have run.

@@ -21,7 +21,7 @@ bool has_happened(cudaEvent_t event) {
     return state == cudaSuccess;
 }
 
-/// The stream does not capture.
+/// REQUIRES: the stream does not capture.
 void require_current_device(cudaStream_t stream) {
     int current = -1, of_stream = -1;
     check_cuda(cudaGetDevice(&current), "cudaGetDevice");
@@ -51,7 +51,7 @@ GpuOrder::Tail GpuOrder::tail_of(cudaStream_t stream) {
     std::size_t count = 0;
     check_cuda(cudaStreamGetCaptureInfo(stream, &status, &tail.capture, &tail.graph, &nodes, &edges, &count),
                "cudaStreamGetCaptureInfo");
-    // Ahead of an operation this finds it out before anything has been enqueued, or told to anybody.
+    // Found out here, before an operation has enqueued anything or told anybody.
     if (status == cudaStreamCaptureStatusInvalidated) check_cuda(cudaErrorStreamCaptureInvalidated, "the stream");
     if (status != cudaStreamCaptureStatusActive) return {};
     tail.nodes.assign(nodes, nodes + count);
@@ -68,12 +68,12 @@ GpuOrder::Into GpuOrder::before(cudaStream_t stream) {
     check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
     if (id != stream_) require_current_device(stream);
     const bool launches_may_come = captured_ && has_graphs();
-    // The handle of per-thread streams is one for all threads.
+    // cudaStreamPerThread is one handle for the streams of all threads.
     if (captured_ || id != stream_ || stream == cudaStreamPerThread) {
         check_cuda(cudaStreamWaitEvent(stream, last_.get(), cudaEventWaitDefault),
                    "ordering a stream after the last operation");
     }
-    // Once all graphs are gone this operation waits for their last launch, and those behind it need not any more.
+    // Once all graphs are gone, this operation waits for their last launch, and later ones need not wait any more.
     captured_ = launches_may_come;
     stream_ = id;
     return Into::stream;
@@ -168,8 +168,8 @@ bool GpuOrder::mark_is_done() {
     return false;
 }
 
-/// In a stream of its own, since where all operations are in graphs none comes by. Where CUDA refuses, the next
-/// mark_is_done() tries again.
+/// Records mark_ on a stream of its own, since there may be no other: all operations may be in graphs. Where CUDA
+/// refuses, the next mark_is_done() tries again.
 void GpuOrder::record_mark() noexcept {
     const bool recorded = cudaStreamWaitEvent(marker_.get(), last_.get(), cudaEventWaitDefault) == cudaSuccess &&
                           cudaEventRecord(mark_.get(), marker_.get()) == cudaSuccess;

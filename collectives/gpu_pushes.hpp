@@ -21,7 +21,7 @@ public:
     /// The lane is shared with the other operations of the communicator, which come one after the other.
     GpuPushes(const CommView &view, const CopyEngineLane &lane) : view_(view), lane_(lane) {}
 
-    /// REQUIRES: combines_pushed() of the plan, and where the peers' buffers are. `combine` enqueues the plan's kernel
+    /// REQUIRES: combines_pushed() of the plan. `peers`: where their buffers are. `combine` enqueues the plan's kernel
     /// on the stream.
     void reduce(const Request &request, const Plan &plan, const CollectiveArgs &args,
                 const std::vector<PeerBuffers> &peers, cudaStream_t stream,

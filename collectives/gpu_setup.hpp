@@ -28,12 +28,12 @@ struct DeviceIdentity {
     std::string uuid;    // "GPU-..." as nvidia-smi prints it
     int generation = 0;  // major number of its compute capability
     static constexpr int hopper = 9;
-    int multiprocessors = 0;  // that this process may use: MIG, and MPS by CUDA_MPS_ACTIVE_THREAD_PERCENTAGE, give part
+    int multiprocessors = 0;  // that this process may use: fewer by MIG, or MPS (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE)
 };
 DeviceIdentity device_identity(int device);
 
-/// The first of the GPUs with these UUIDs that `device` cannot access directly, as CUDA says; -1 if it knows of none.
-/// Of GPUs that this process does not see it knows nothing: the probe tells.
+/// Index in `uuids` of a GPU that `device` cannot access directly, as CUDA says; -1 if CUDA knows of none. It knows
+/// nothing of GPUs that this process does not see: for them the probe tells.
 int first_out_of_reach(int device, const std::vector<std::string> &uuids);
 
 /// Zeroes device memory and waits for it.

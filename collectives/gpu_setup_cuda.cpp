@@ -18,8 +18,8 @@
 namespace baton::core {
 namespace {
 
-/// With its device: who releases it may be a thread that never chose one, for which CUDA would make a context on
-/// device 0.
+/// A Control and its device: the thread that releases it may never have chosen a device, and CUDA would make a context
+/// on device 0 for it.
 struct PinnedControl {
     Control control;
     int device;
@@ -54,7 +54,7 @@ std::uint64_t probe_peers(const CommView &view, int device, const std::function<
     barrier();
     unless_failed([&] { probe(true); });
     barrier();
-    // The credit words start at 0: this rank's own, after everybody has looked at them.
+    // The credit words start at 0: each rank clears its own, after everybody has looked at them.
     unless_failed([&] {
         clear_device(device, view.own().credit(0, 0), sizeof(SemaphoreWords) * static_cast<std::size_t>(view.size));
     });

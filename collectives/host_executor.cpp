@@ -16,8 +16,8 @@
 namespace baton::core {
 namespace {
 
-/// Whether every rank has named its buffers for algorithm_without_staging(), in memory that all have mapped: all ranks
-/// find the same, from the same arrivals. (comm/issuer.cpp says when they do.)
+/// Whether every rank has named its buffers for algorithm_without_staging(), in memory that all have mapped
+/// (comm/issuer.cpp says when they do). All ranks find the same, from the same arrivals.
 bool all_are_mapped(const HostEngine &engine, baton_operation operation, const CollectiveArgs &args) {
     const auto is_mapped = [&](int rank) {
         const Arrival said = rank == engine.rank() ? args.arrival : engine.arrival_of(rank);
@@ -30,7 +30,7 @@ bool all_are_mapped(const HostEngine &engine, baton_operation operation, const C
     return true;
 }
 
-/// What stages copies straight where it can.
+/// Runs a staged operation without staging where it can.
 void run_staged(HostEngine &engine, baton_operation operation, baton_type type, const RoutedArgs &args) {
     if (!engine.meet(args.arrival)) return;
     const Algorithm algorithm =
@@ -61,7 +61,7 @@ private:
         return ((algorithm_ == ways && run_message<ways>(engine_, message_, progress_)) || ...);
     }
 
-    /// A sender whose buffer is mapped here names it instead of staging its data.
+    /// Whether the header is there. A sender whose buffer is mapped here names it there instead of staging its data.
     bool take_header() {
         if (progress_.begun) return true;
         MessageInbox *const in = engine_.own().inbox(message_.peer, message_.slot());
@@ -99,7 +99,7 @@ void HostExecutor::submit(void *stream, Work work) {
         order_.run(ticket, [&] {
             try {
                 operation();
-            } catch (const std::bad_alloc &) {  // the only exception of an operation, which the peers may be in
+            } catch (const std::bad_alloc &) {  // an operation throws no other; the peers may be in it
                 OperationPoint point;
                 point.peer = view_.rank;
                 give_up(view_, BATON_ERR_MEMORY, point);
@@ -128,8 +128,8 @@ void HostExecutor::messages(std::vector<MessageCall> calls, void *stream) {
     submit(stream, [this, calls = std::move(calls)]() mutable { run_messages(calls); });
 }
 
-/// All of them on this thread, in turns: each may have to wait for any of the others, here or on its peer, and none
-/// blocks.
+/// Runs all of them on this thread, in turns. None may block: each may have to wait for any of the others, here or on
+/// its peer.
 void HostExecutor::run_messages(std::vector<MessageCall> &calls) {
     for (MessageCall &call : calls) {
         auto &numbers = call.message.is_send ? sent_ : received_;

@@ -12,8 +12,8 @@
 namespace baton::core {
 
 /// Operations on host memory, run by the calling thread or by a host stream's. `throw_if_broken` throws what broke the
-/// communicator, if anything did: how a stream learns of the failure of what it has run, and the caller where there is
-/// no stream. `route`: for plans that need one.
+/// communicator, if anything did: that is how a stream, or the caller if there is none, learns that what it has run
+/// failed. `route`: for plans that need one.
 class HostExecutor final : public Executor {
 public:
     HostExecutor(const CommView &view, HostReach reach, const Route &route, std::function<void()> throw_if_broken);
@@ -48,8 +48,8 @@ private:
     const std::function<void()> throw_if_broken_;
     TicketOrder order_;
     std::uint64_t mark_ = 0;
-    // Messages of each ordered pair so far, of operations that have had their turn. The arena has words for these
-    // counts too: kernels need them in device memory.
+    // Messages of each ordered pair so far, counted when an operation has its turn. The arena has words for these
+    // counts too, since kernels need them in device memory.
     std::vector<std::uint64_t> sent_;
     std::vector<std::uint64_t> received_;
     std::vector<std::uint64_t> moves_;  // of HostMessageEngine, by peer

@@ -20,9 +20,9 @@ using EngineFor =
     std::conditional_t<blocks_per_channel(algorithm) == 2, HalfEngine,
                        std::conditional_t<reduces_long_parts(operation, algorithm), LongPartEngine, KernelEngine>>;
 
-/// One block per channel runs the algorithm on an engine, or two do, each for half of the channel. Two blocks fit a
-/// multiprocessor (gpu_share.cpp): with three, and 80 registers a thread, reductions of packets would keep some of
-/// their values in local memory. Of halves four fit, which are as fast with 64 registers as with 80
+/// One block per channel runs the algorithm on an engine, or two do, each for half of the channel. Two blocks of whole
+/// channels fit a multiprocessor (gpu_share.cpp): with three, and 80 registers a thread, reductions of packets would
+/// keep some of their values in local memory. Four blocks of halves fit; they are as fast with 64 registers as with 80
 /// (docs/experiments.md).
 template <baton_operation operation, Algorithm algorithm, class T, class Engine = EngineFor<operation, algorithm>>
 __global__ void __launch_bounds__(block_threads, resident_blocks(algorithm))
@@ -34,8 +34,8 @@ __global__ void __launch_bounds__(block_threads, resident_blocks(algorithm))
     run_algorithm<operation, algorithm, T>(engine, args);
 }
 
-/// The kernel of one of the operations' ways by `mover` that are `wanted`, if it is one of them. Each file of kernels
-/// compiles some.
+/// Returns the kernel of this algorithm, if it is one of the operations' ways by `mover` that are `wanted`; else none.
+/// Each file of kernels compiles some ways.
 template <Mover mover, bool (*wanted)(Algorithm), baton_operation... operations>
 KernelChoice kernel_among(baton_operation operation, Algorithm algorithm, baton_type type) {
     KernelChoice choice;

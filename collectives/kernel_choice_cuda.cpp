@@ -38,7 +38,7 @@ std::vector<const void *> all_kernels() {
     }
     for (int type = 0; type < BATON_TYPE_COUNT; ++type)
         kernels.push_back(reduce_scatter_unaligned_kernel(static_cast<baton_type>(type)).kernel);
-    // One that no file of kernels compiles.
+    // Null: a way that no file of kernels compiles.
     if (std::count(kernels.begin(), kernels.end(), nullptr) != 0)
         fail(BATON_ERR_INTERNAL, "a way of ways.hpp has no kernel");
     return kernels;

@@ -9,15 +9,15 @@
 
 namespace baton::core {
 
-/// The domain of a kernel that runs this algorithm. What tables have for so few bytes, up to 4 MiB, that a longer
-/// launch would be seen in a call's time stays in the stream's.
+/// The domain of a kernel that runs this algorithm. Algorithms that tables have for few bytes, up to 4 MiB, stay in the
+/// stream's domain, since a longer launch would show in the time of such a call.
 constexpr SyncDomain domain_of(Algorithm algorithm) {
     const bool of_few_bytes = goes_in_packets(algorithm) || lies_in_lines(algorithm) || algorithm == Algorithm::arrive;
     return of_few_bytes ? SyncDomain::of_stream : SyncDomain::remote;
 }
 
-/// That of a launch of several messages. So many that they take the larger batch may be hundreds of lines of a MiB
-/// each, and their launch is a long one already.
+/// The domain of a launch of several messages. A launch that takes the larger batch may have hundreds of messages of a
+/// MiB each in lines, and takes long already.
 inline SyncDomain domain_of(const std::vector<MessageCall> &calls) {
     const bool of_few_bytes =
         calls.size() <= few_messages && std::all_of(calls.begin(), calls.end(), [](const MessageCall &call) {

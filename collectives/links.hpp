@@ -18,7 +18,7 @@ struct Links {
     std::vector<int> island_of_rank;  // islands: their numbers, two at least
     std::string why;                  // the topology fact, for people: "2 NVLink islands of 4 ranks"
     bool all_alike = false;           // every pair is known and like all others: no order of ranks beats another
-    bool all_nvlink = false;          // every pair has NVLinks in any form, or shares a GPU: no override says so alone
+    bool all_nvlink = false;          // every pair has NVLinks in any form, or shares a GPU; not by overrides alone
 };
 
 }  // namespace baton::core

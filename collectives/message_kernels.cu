@@ -7,7 +7,7 @@
 namespace baton::core {
 namespace {
 
-/// The message that a block works on: first_block ascends.
+/// The index of the message that a block works on; first_block ascends.
 template <int capacity>
 __device__ int message_of(const MessageBatch<capacity> &batch, int block) {
     int low = 0;
@@ -23,7 +23,7 @@ __device__ int message_of(const MessageBatch<capacity> &batch, int block) {
     return low;
 }
 
-/// The ways that a kernel's messages may go. One that has a single way is a third of the code, and a small message's
+/// The ways that a kernel's messages may go. A kernel with a single way has a third of the code, and a small message's
 /// time is instructions, many of them not in the caches.
 template <Algorithm... algorithms>
 struct MessageWays {
@@ -32,7 +32,7 @@ struct MessageWays {
         return has(one) && (sizeof...(algorithms) == 1 || one == taken);
     }
 
-    /// The first data of a send that does not ask for its receiver's memory.
+    /// Loads the first data of a send that does not ask for its receiver's memory.
     __device__ static void load_ahead(KernelMessageEngine &engine, const Message &message, Algorithm taken) {
         if (is(Algorithm::packet, taken)) {
             const Range part = engine.share(message.bytes, copy_granule);
@@ -49,7 +49,7 @@ struct MessageWays {
 };
 using AnyWay = MessageWays<Algorithm::packet, Algorithm::line, Algorithm::push, Algorithm::staged>;
 
-/// Where many messages run side by side their blocks are small, and so many fit a multiprocessor: BATON_GROUP_LIMIT
+/// Where many messages run side by side their blocks are small, so that many fit a multiprocessor: BATON_GROUP_LIMIT
 /// blocks of each of eight ranks fit a GPU together.
 inline constexpr int small_blocks_resident = 16;
 template <int capacity>
@@ -71,9 +71,9 @@ __global__ void __launch_bounds__(message_threads<capacity>,
                                launched.parts, launched.count);
     if (message.is_send) Ways::load_ahead(engine, message, launched.algorithm);
     message.number = engine.open(message.number);
-    // Where messages share the blocks there may be more parts of one that is staged or pushed. (The one block that
-    // receives a push waits for all of them.) Both sides go through theirs in ascending order, so the first that is not
-    // done is always under way.
+    // Where messages share the blocks, one that is staged or pushed may have more parts than blocks. (The one block
+    // that receives a push waits for all of them.) Both sides go through theirs in ascending order, so the first that
+    // is not done is always under way.
     const bool in_turns = Ways::is(Algorithm::staged, launched.algorithm) ||
                           (Ways::is(Algorithm::push, launched.algorithm) && message.is_send);
     do {
@@ -85,9 +85,9 @@ __global__ void __launch_bounds__(message_threads<capacity>,
     let_kernel_after_launch();
 }
 
-/// What comes before and after the copy of a send by a copy engine; one block, all channels but the head's. They share
-/// the pair's count with the head's blocks, which may be before them or after. The copy has been enqueued for
-/// `destination`: the receiver must name the same.
+/// These come before and after the copy of a send by a copy engine. One block each, for all channels but the head's.
+/// They share the pair's count with the head's blocks, which may come before or after them. The copy has been enqueued
+/// for `destination`, so the receiver must name the same.
 __global__ void __launch_bounds__(group_block_threads)
     meet_kernel(const __grid_constant__ CommView view, const __grid_constant__ DirectSend send) {
     __shared__ MessageShared shared;

@@ -12,15 +12,15 @@
 namespace baton::core {
 namespace {
 
-/// The place of a message's count: sends or recvs, and the peer.
+/// The index of a message's count: send or recv, and the peer.
 std::pair<std::size_t, std::size_t> count_of(const Message &message) {
     return {message.is_send ? 0 : 1, static_cast<std::size_t>(message.peer)};
 }
 
-/// What the blocks of a message work through. The parts of a push are what its receiver waits for, and those of what is
-/// staged have a place each, so both sides must have the same; packets and lines are found wherever the parts begin.
-/// But for a push each has bytes, and so something to wait for: one that had not would count itself as done before the
-/// slot is this message's.
+/// How many parts the blocks of a message work through. Packets and lines are found wherever the parts begin. Both
+/// sides must have the same parts of a push, which its receiver waits for, and of a staged message, whose parts have a
+/// place each. Except in a push every part has bytes, and so something to wait for: an empty one would count itself as
+/// done before the slot is this message's.
 int parts_of(const MessageCall &call, int blocks) {
     const std::uint64_t bytes = call.message.bytes;
     switch (call.plan.algorithm) {
@@ -35,7 +35,7 @@ int parts_of(const MessageCall &call, int blocks) {
     }
 }
 
-/// When the blocks of a call start: in the order of these.
+/// When the blocks of a call start, compared in this order.
 struct Start {
     std::uint32_t number;  // of the message among its pair's, from 1
     std::uint32_t turn;    // among messages of this number
@@ -44,12 +44,13 @@ struct Start {
     auto operator<=>(const Start &) const = default;
 };
 
-/// The order in which the blocks of `calls` start. Normally all are resident together. Where other
-/// kernels have taken their room, blocks start as others end, so none may come before one that it waits for, here or
-/// at a peer. The k-th messages of all pairs come before the next: those may wait for slots that these free. Of them
-/// first recvs that are pushed to, since their senders wait for the memory's name, then sends, then what waits for
-/// sends. So a launch proceeds with one block more than its rank has recvs of one number. (Of staged messages send and
-/// recv must be resident both.)
+/// The order in which the blocks of `calls` start. Normally all are resident together. Where other kernels have taken
+/// their room, blocks start as others end, so none may come before one that it waits for, here or at a peer:
+/// - The k-th messages of all pairs come before the next ones, which may wait for slots that these free.
+/// - Of the k-th, first recvs by push, since their senders wait for the memory's name; then sends; then other recvs,
+///   which wait for sends.
+/// So a launch proceeds with one block more than its rank has recvs of one number. (Of a staged message both send and
+/// recv must be resident.)
 std::array<Start, BATON_GROUP_LIMIT> in_starting_order(const std::vector<MessageCall> &calls) {
     std::array<std::array<std::uint32_t, max_ranks>, 2> numbers{};  // of sends and recvs, by peer
     std::array<Start, BATON_GROUP_LIMIT> order;
@@ -65,14 +66,14 @@ std::array<Start, BATON_GROUP_LIMIT> in_starting_order(const std::vector<Message
     return order;
 }
 
-/// Who is pushed to only waits.
+/// A recv by push only waits.
 int blocks_wanted(const MessageCall &call) {
     return call.message.is_send || call.plan.algorithm != Algorithm::push ? call.plan.channels : 1;
 }
 
 /// The most blocks that one of the calls may have. Blocks are to be resident together, since they wait for each other
-/// across ranks. So many messages share them (a block works through several parts of its message), and blocks of many
-/// messages are small.
+/// across ranks. So if there are many messages they share the blocks (a block works through several parts of its
+/// message), and their blocks are small.
 int most_blocks(const std::vector<MessageCall> &calls, int channels) {
     const auto wide = static_cast<int>(
         std::count_if(calls.begin(), calls.end(), [](const MessageCall &call) { return blocks_wanted(call) > 1; }));
@@ -94,7 +95,7 @@ void add_message(MessageLaunch<capacity> &launch, const MessageCall &call, std::
     launch.blocks += launched.blocks;
 }
 
-/// Tells all that count with a pair how many they are: the blocks of its messages, and `direct`'s.
+/// Tells all readers of a pair's count how many they are: the blocks of the pair's messages, and those of `direct`.
 template <int capacity>
 void count_readers(MessageBatch<capacity> &batch, DirectSend *direct) {
     std::array<std::array<CountUse, max_ranks>, 2> uses{};
@@ -114,7 +115,7 @@ void count_readers(MessageBatch<capacity> &batch, DirectSend *direct) {
     }
 }
 
-/// The algorithm of all calls, if it is one.
+/// The algorithm of all calls, if they have the same one.
 std::optional<Algorithm> only_algorithm(const std::vector<MessageCall> &calls) {
     const Algorithm first = calls.front().plan.algorithm;
     const bool all =

@@ -10,8 +10,8 @@
 namespace baton::core {
 namespace {
 
-/// Beside what a zero-SM call does: that it is captured. Of messages, which are no such calls, the bit says something
-/// else (arrival.hpp).
+/// In the signature of a zero-SM call: it is captured. In that of a message, which is no such call, the bit says
+/// something else (arrival.hpp).
 constexpr std::uint64_t captured = Signature::receiving;
 
 // Where a kernel can take over, late ranks cost a call no more than this.
@@ -47,7 +47,7 @@ bool PeerAddresses::learn(const Plan &plan, const CollectiveArgs &args, bool cap
              static_cast<double>(view_.timeout_ns) * 1e-9, number);
     }
     peers.assign(entries.size(), PeerBuffers{});
-    // To several ranks a broadcast is relayed, out of memory that others write to.
+    // A broadcast to several ranks is relayed, out of memory that others write to.
     const bool alone = mine.signature.operation() == BATON_BROADCAST && args.send == args.recv && view_.size == 2;
     const Traffic traffic = alone ? Traffic::alone : Traffic::beside_others;
     for (int peer = 0; peer < view_.size; ++peer) {
@@ -59,7 +59,7 @@ bool PeerAddresses::learn(const Plan &plan, const CollectiveArgs &args, bool cap
         }
         if (peer == view_.rank || args.bytes == 0) continue;
         PeerBuffers &buffers = peers[static_cast<std::size_t>(peer)];
-        // Nothing is copied into what it sends.
+        // Nothing is copied into its send buffer.
         if (!find(peer, theirs.send, Copies::where_possible, &buffers.send) ||
             !find(peer, theirs.recv, copies_in(traffic), &buffers.recv))
             return false;
@@ -67,8 +67,9 @@ bool PeerAddresses::learn(const Plan &plan, const CollectiveArgs &args, bool cap
     return true;
 }
 
-/// The hosts' rendezvous pairs what is issued, the streams' words what is executed. Where one rank captures a call that
-/// another only executes, these part with the first replay, and copies would go to another call's buffers.
+/// Throws MISMATCH if the calls differ, or if only one of them is captured. The hosts' rendezvous pairs calls as they
+/// are issued, the streams' words as they are executed: where one rank captures a call that another only executes, the
+/// two part with the first replay, and copies would go to another call's buffers.
 void PeerAddresses::expect_alike(const Arrival &mine, int peer, const Arrival &theirs, std::uint64_t number) const {
     const auto is_captured = [](const Arrival &arrival) { return (arrival.signature.what & captured) != 0; };
     if (theirs.signature == mine.signature && is_captured(theirs) == is_captured(mine)) return;
@@ -101,8 +102,8 @@ std::byte *PeerAddresses::destination_of(const Message &send, Traffic traffic, b
     return found ? address : nullptr;
 }
 
-/// False if the peer's buffer is not mapped here, or not for such copies. A buffer that peers need not reach is not
-/// named: null, and true.
+/// False if the peer's buffer is not mapped here, or not for such copies. A buffer that peers need not reach has no
+/// name: true, and the address stays as it was.
 bool PeerAddresses::find(int peer, const BufferRef &buffer, Copies which, std::byte **address) const {
     if (!buffer.is_in_region()) return true;
     auto *base = static_cast<std::byte *>(

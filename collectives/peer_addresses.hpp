@@ -25,12 +25,13 @@ enum class Traffic {
     beside_others
 };
 
-/// What copy engines need when their work is enqueued, and kernels get with the arrivals: where the peers' buffers are,
-/// from the hosts' rendezvous. Where an address is not known, in time or at all, a kernel takes over. Not thread-safe.
+/// Where the peers' buffers are, from the hosts' rendezvous: kernels learn it from the arrivals, but copy engines need
+/// it when their work is enqueued. Where an address is not known, in time or at all, a kernel takes over. Not
+/// thread-safe.
 class PeerAddresses {
 public:
-    /// `rendezvous` may be null (one rank); its waits end when the communicator breaks, and `throw_if_broken` throws by
-    /// what. `copies`: where copy engines are to be used.
+    /// `rendezvous` may be null (one rank). Its waits end when the communicator breaks; `throw_if_broken` then throws
+    /// what broke it. `copies`: where copy engines are to be used.
     PeerAddresses(const CommView &view, const PeerMemory &peers, Rendezvous *rendezvous, Copies copies,
                   std::function<void()> throw_if_broken)
         : view_(view),
@@ -39,17 +40,18 @@ public:
           copies_(copies),
           throw_if_broken_(std::move(throw_if_broken)) {}
 
-    /// Of a collective call, which all ranks issue with the same plan. False: not known; throws in zero-SM mode, where
-    /// nothing can take over: what has broken the communicator, or TIMEOUT, or MISMATCH.
+    /// The buffers of a collective call, which all ranks issue with the same plan. False if they are not known. In
+    /// zero-SM mode, where nothing can take over, a rank that does not come or does something else makes it throw: what
+    /// has broken the communicator, TIMEOUT, or MISMATCH.
     bool learn(const Plan &plan, const CollectiveArgs &args, bool capturing, std::vector<PeerBuffers> &peers);
 
-    /// Before the others of a launch's messages, which all together are waited for as long as one; `capturing`: the
-    /// stream records a graph. False: no address will be known.
+    /// To be called before the other two for a launch's messages, all of which together are waited for as long as for
+    /// one. `capturing`: the stream records a graph. False: no address will be known.
     bool open_for_messages(bool capturing);
-    /// Of a recv that a copy engine may carry.
+    /// Tells the sender where the buffer of a recv is that a copy engine may carry.
     void tell_sender(const Message &recv);
-    /// Of a send that a copy engine may carry: once for each. Null: not known. `worth_waiting`: for a receiver that is
-    /// late.
+    /// The receiver's buffer for a send that a copy engine may carry; null if not known. To be called once for each
+    /// such send. `worth_waiting`: if false, the send only counts, and null is returned.
     std::byte *destination_of(const Message &send, Traffic traffic, bool worth_waiting);
 
 private:
@@ -64,7 +66,7 @@ private:
     Rendezvous *const rendezvous_;
     const Copies copies_;
     const std::function<void()> throw_if_broken_;
-    std::chrono::steady_clock::time_point patient_until_;  // of the sends since open_for_messages()
+    std::chrono::steady_clock::time_point patient_until_;  // for the sends since open_for_messages()
 };
 
 }  // namespace baton::core

@@ -8,8 +8,8 @@ enum class Algorithm {
     arrive,         // barrier
     packet,         // data with flags, one flight
     line,           // the same with fewer flags, for more data
-    push,           // straight into the peers' buffers; of reductions the inputs, by copy engines
-    pull,           // read from the peers' buffers; who only sends may write
+    push,           // straight into the peers' buffers; in reductions the inputs, by copy engines
+    pull,           // read from the peers' buffers; a rank that only sends may write
     two_shot,       // allreduce: pull, combine, push
     two_shot_line,  // the same by lines
     two_phase,      // allreduce: pull and combine all, then push all
@@ -28,7 +28,7 @@ enum class Mover {
     copy_engine
 };
 
-/// Why a plan is what it is; describe() has the words. A call that nobody asks pays for no text.
+/// Why a plan is what it is. describe() puts it into words, so calls that nobody asks about pay for no text.
 enum class Reason {
     no_data,              // a barrier
     buffered,             // a message of at most Capabilities::message_bytes
@@ -38,7 +38,7 @@ enum class Reason {
     reach,                // likewise, because of Capabilities::reach_reason
     relays_unmeasured,    // what that row says was measured without the relays that it would take here
     whole_words_only,     // what that row says is for blocks of whole words
-    staging,              // instead of what it says, because of Capabilities::single_copies_share_cpus
+    staging,              // instead of what that row says, because of Capabilities::single_copies_share_cpus
     packet_limit,         // by the setting
     copy_engine_limit,    // by the setting
     transport_asked_for,  // by the setting
@@ -56,7 +56,7 @@ struct Plan {
     const char *no_route = nullptr;  // words: why not along the links' route, where they have one for the operation
 };
 
-/// Whether an algorithm's data go from rank to rank through all of them.
+/// Whether an algorithm's data go from rank to rank, through all ranks.
 constexpr bool is_pipeline(Algorithm algorithm) {
     return algorithm == Algorithm::pipeline || algorithm == Algorithm::pipeline_line;
 }
@@ -74,7 +74,7 @@ constexpr bool goes_in_lines(Algorithm algorithm) {
     return algorithm == Algorithm::line || algorithm == Algorithm::two_shot_line ||
            algorithm == Algorithm::pipeline_line;
 }
-/// Whether all of its data lie in lines at once, and so must fit there; those of a pipeline go round.
+/// Whether all of its data lie in lines at once, and so must fit there. Those of a pipeline go round instead.
 constexpr bool lies_in_lines(Algorithm algorithm) { return goes_in_lines(algorithm) && !is_pipeline(algorithm); }
 constexpr bool goes_through_staging(Algorithm algorithm) { return algorithm == Algorithm::staged; }
 /// Neither staged, nor in lines, nor along a route: packets, pushes, pulls, shots. The kernels of an operation are
@@ -83,7 +83,7 @@ constexpr bool is_plain(Algorithm algorithm) {
     return !goes_through_staging(algorithm) && !goes_in_lines(algorithm) && !is_routed(algorithm);
 }
 
-/// Reductions whose inputs copy engines push, and kernels combine (pushed.hpp).
+/// Whether it is a reduction whose inputs copy engines push, and kernels combine (pushed.hpp).
 constexpr bool combines_pushed(baton_operation operation, Algorithm algorithm) {
     return (operation == BATON_ALLREDUCE || operation == BATON_REDUCE_SCATTER) && algorithm == Algorithm::push;
 }
@@ -112,7 +112,7 @@ constexpr bool needs_reach(Algorithm algorithm) {
     return false;
 }
 
-/// What takes the place of staging on the host where all ranks have mapped what the operation reads (allreduce: and
+/// What takes the place of staging on the host, if all ranks have mapped what the operation reads (allreduce: and
 /// writes).
 inline Algorithm algorithm_without_staging(baton_operation operation) {
     return operation == BATON_ALLREDUCE ? Algorithm::two_shot : Algorithm::pull;

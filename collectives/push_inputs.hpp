@@ -6,22 +6,22 @@
 #include "collectives/pushed.hpp"
 #include "util/overlap.hpp"
 
-/// What a rank enqueues for a reduction of what copy engines push (pushed.hpp), allreduce or reduce_scatter of two
-/// ranks. The queue is a GPU's streams (gpu_pushes.hpp).
+/// What a rank enqueues for a reduction of what copy engines push (pushed.hpp): an allreduce, or a reduce_scatter of
+/// two ranks. The queue is a GPU's streams (gpu_pushes.hpp).
 ///   1. A kernel begins the operation: it tells all that this rank pushes, and waits for all.
 ///   2. Behind it, beside the next kernel: piece by piece, the copies to all peers and their words.
-///   3. The operation's kernel: combines the pieces as they come. Of reduce_scatter that is all but the beginning.
+///   3. The operation's kernel combines the pieces as they come. In a reduce_scatter it does all but the beginning.
 ///   4. allreduce: copies of the result to all peers, which have said by credits that their pieces are combined.
-///   5. And a kernel that signals all, waits for all, and ends.
+///   5. allreduce: a kernel that signals all, waits for all, and ends the operation.
 /// A rank whose peers have no room for what it would push begins with the third. One that does not know where their
-/// buffers are has a kernel only, which does all that (CollectiveArgs::ended_behind is false).
+/// buffers are has a single kernel, which does all that (CollectiveArgs::ended_behind is false).
 ///
 /// Each kernel waits only for what every rank enqueues before its own kernel of that step; for the signals of the end
 /// it waits only once all credits have come. So none hangs where another thread's cudaFree, which waits for kernels and
 /// keeps others from being enqueued, comes in between.
 namespace baton::core {
 
-/// Whether all peers have room, apart from what they send: what is pushed comes before others have read that.
+/// Whether all peers have room that is apart from what they send: pushes come before others have read that.
 inline bool may_push(const PushedInputs &inputs, const std::vector<PeerBuffers> &peers, int rank) {
     if (!inputs.have_room()) return false;
     for (int peer = 0; peer < inputs.ranks(); ++peer) {
@@ -59,9 +59,9 @@ void push_inputs(Queue &queue, const PushedInputs &inputs, const CollectiveArgs 
     }
 }
 
-/// Queue, besides: next_number(), of Arrival::push_number; begin(arrival), combine(args) and end(arrival), the kernels,
-/// in this order; after_pushes(), which lets what comes behind wait for what has been pushed, and copy_results(), which
-/// enqueues copies between the kernel before and the next.
+/// What Queue has besides: next_number(), the next Arrival::push_number; begin(arrival), combine(args) and
+/// end(arrival), which enqueue the kernels, in this order; after_pushes(), which makes what comes behind wait for what
+/// has been pushed; and copy_results(), which enqueues copies between the kernel before and the next.
 template <class Queue>
 void enqueue_pushed(Queue &queue, const PushedInputs &inputs, CollectiveArgs args,
                     const std::vector<PeerBuffers> &peers, int rank) {

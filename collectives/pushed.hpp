@@ -4,17 +4,17 @@
 #include "transport/copy_engine/head.hpp"
 #include "transport/transport.hpp"
 
-/// Reductions of what copy engines push: they carry it faster than kernels read it, and a piece costs them less than
-/// one that they fetch (docs/experiments.md).
-///   1. Every rank's copy engines push to each peer what that combines, but a head, piece by piece into the peer's recv
-///      buffer, and say behind each that it is there (push_inputs.hpp).
-///   2. Every rank's kernel reads the head from all and combines it, meanwhile; then piece after piece as they come.
+/// Reductions of what copy engines push. They carry data faster than kernels read it, and a piece that they push costs
+/// them less than one that they fetch (docs/experiments.md).
+///   1. Every rank's copy engines push to each peer what that peer combines, except for a head: piece by piece into the
+///      peer's recv buffer, with a word behind each piece that says it is there (push_inputs.hpp).
+///   2. Meanwhile every rank's kernel reads the head from all and combines it; then piece after piece as they come.
 /// A rank that cannot push says so with its arrival; then the peers read from its send buffer instead.
 namespace baton::core {
 
-/// Where the inputs of a reduction lie in the send buffers, and what is pushed in the recv buffers. Of allreduce every
-/// rank combines its n-th of the vector; what another rank pushes lies where that rank's result will come later. Of a
-/// reduce_scatter of two ranks what the other one pushes lies where the result will be.
+/// Where the inputs of a reduction lie in the send buffers, and what is pushed in the recv buffers. In an allreduce
+/// every rank combines its n-th of the vector; what another rank pushes lies where that rank's result will come later.
+/// In a reduce_scatter of two ranks what the other one pushes lies where the result will be.
 class PushedInputs {
 public:
     BATON_HD PushedInputs(bool is_allreduce, std::uint64_t bytes, int ranks)
@@ -22,14 +22,14 @@ public:
 
     BATON_HD bool is_allreduce() const { return is_allreduce_; }
     BATON_HD int ranks() const { return ranks_; }
-    /// What a rank combines, in the send buffers.
+    /// The part of the send buffers that a rank combines.
     BATON_HD Range part_of(int rank) const {
         return is_allreduce_ ? split(bytes_, copy_granule, ranks_, rank)
                              : Range{static_cast<std::uint64_t>(rank) * bytes_, bytes_};
     }
-    /// Where its result comes to in its recv buffer.
+    /// Where a rank's result comes to in its recv buffer.
     BATON_HD std::uint64_t result_of(int rank) const { return is_allreduce_ ? part_of(rank).begin : 0; }
-    /// Where what `from` pushes behind a head of so many bytes lies in another rank's recv buffer.
+    /// Where in another rank's recv buffer lies what `from` pushes, behind a head of so many bytes.
     BATON_HD std::uint64_t scratch_of(int from, std::uint64_t head) const {
         return is_allreduce_ ? part_of(from).begin : head;
     }
@@ -49,8 +49,8 @@ private:
 };
 
 /// A rank's part in the order in which it is combined: the head, number 0, and the pieces that are pushed, from 1 on.
-/// Every piece costs the copy engines a pause, and what is combined after the last one adds to the time. So each is a
-/// part of what is left, as large as measured best, and a short rest is not divided: to several peers a rest of 16 MiB,
+/// Every piece costs the copy engines a pause, and what is combined after the last one adds to the time. So each piece
+/// is a part of what is left, as large as measured best. A short rest is not divided: to several peers up to 16 MiB,
 /// since shorter copies to them run one after the other (docs/experiments.md).
 class HeadAndPieces {
 public:
@@ -88,28 +88,29 @@ BATON_HD bool some_push(const Engine &engine) {
 }
 
 /// How many of the engines, from the first on, have shares of a head or piece. Three in four combine what several peers
-/// push, which took as long as by all or up to 1.6 % less (docs/experiments.md).
+/// push: that took as long as all of them, or up to 1.6 % less (docs/experiments.md).
 template <class Engine>
 BATON_HD int sharing_channels(const Engine &engine, const HeadAndPieces &pieces) {
     const bool fewer = pieces.number() > 0 && engine.size() > 2 && some_push(engine);
     return fewer ? engine.channels() - engine.channels() / 4 : engine.channels();
 }
 
-/// What one of the engines combines of a head or piece, from the beginning of the rank's part on, and stores to the
-/// peers where copies do not follow: nothing orders it after what another one has combined.
+/// The share of a head or piece that this engine combines, from the beginning of the rank's part on. The same engine
+/// stores it to the peers where copies do not follow, since nothing orders one engine after what another has combined.
 template <class Engine>
 BATON_HD Range own_share(const Engine &engine, const HeadAndPieces &pieces) {
     const Range share = split(pieces.range().bytes, copy_granule, sharing_channels(engine, pieces), engine.channel());
     return {pieces.range().begin + share.begin, share.bytes};
 }
 
-/// begin(), or joins what a kernel before this one has begun, behind which copy engines push; and await_all().
+/// Begins the operation, or joins one that a kernel before this one has begun, behind which copy engines push. Then
+/// awaits all.
 template <class Engine>
 BATON_HD bool begin_or_join(Engine &engine, const CollectiveArgs &args) {
     return (args.begun_before ? engine.attach(args.arrival) : engine.begin(args.arrival)) && engine.await_all();
 }
 
-/// Combines this rank's part; each of the engines has its share of the head, and most have one of each piece.
+/// Combines this rank's part: each of the engines its share of the head, and most of them a share of each piece.
 template <class T, class Engine>
 BATON_HD bool combine_pushed(Engine &engine, const CollectiveArgs &args, const PushedInputs &inputs) {
     const Range part = inputs.part_of(engine.rank());

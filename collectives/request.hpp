@@ -12,13 +12,13 @@ constexpr bool is_message(baton_operation operation) { return operation == BATON
 constexpr bool reduces(baton_operation operation) {
     return operation == BATON_REDUCE_SCATTER || operation == BATON_ALLREDUCE;
 }
-/// Moves data among all ranks: a barrier moves none.
+/// Whether it moves data among all ranks; a barrier moves none.
 constexpr bool is_collective(baton_operation operation) {
     return reduces(operation) || operation == BATON_ALLGATHER || operation == BATON_ALLTOALL ||
            operation == BATON_BROADCAST;
 }
 
-/// Blocks of so many bytes all begin where the first one does, modulo 16.
+/// Whether blocks of so many bytes all begin where the first one does, modulo 16.
 constexpr bool is_whole_words(std::uint64_t bytes) { return bytes % 16 == 0; }
 
 /// A checked call of a collective, a message or a one-sided transfer: what selection and the executors work on. Buffers

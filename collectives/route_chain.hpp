@@ -5,14 +5,14 @@
 #include "collectives/segments.hpp"
 #include "transport/element/reduce.hpp"
 
-/// The half that the reductions along a route have in common: sums go up through its groups, which are runs of ranks
-/// in rank order, so that every element meets the ranks in their order.
+/// The half that the reductions along a route have in common: sums go up through its groups, which are runs of ranks in
+/// rank order, so that every element meets the ranks in their order.
 ///
-/// As many lanes as the smallest group has ranks share the bytes of a block; a lane is the ranks at one place of every
-/// group. (What a larger group has beside is read from, but carries nothing.) In a lane, segment by segment:
+/// The bytes of a block are shared by as many lanes as the smallest group has ranks; a lane is the ranks at one place
+/// of every group. (The other ranks of a larger group are read from, but carry nothing.) In a lane, segment by segment:
 ///   - a rank of the first group combines its group's input, read from its memory;
 ///   - the next ones let their group's input join what has come;
-///   - the last group's finishes the elements.
+///   - the last group's rank finishes the elements.
 /// Between groups accumulators travel, not elements: they are rounded once, at the end, so the bits are those of every
 /// other algorithm. They go through the two slots of staging that a pair has, with a signal and a credit per step.
 namespace baton::core {
@@ -29,8 +29,8 @@ public:
           lane_(share_of(route_.own_place)),
           segments_(engine, segment_for(accumulator_bytes(share_of(0)))) {}
 
-    /// Begins the operation and awaits all ranks. A rank without steps uses no buffers, and not everybody waits for it;
-    /// for the others everybody does, if through others.
+    /// Begins the operation and awaits all ranks. A rank without steps uses no buffers, and not everybody waits for it.
+    /// For every other rank everybody does, directly or through others.
     BATON_HD bool begin() {
         const auto uses = [&](int /*peer*/) { return steps() != 0; };
         return engine_.begin(args_.arrival) && engine_.await_all(uses);
@@ -43,14 +43,14 @@ public:
     BATON_HD int below() const { return route_.rank_of(route_.own_group - 1, route_.own_place); }
     BATON_HD int above() const { return route_.rank_of(route_.own_group + 1, route_.own_place); }
 
-    /// Steps of the lane: numbers from 1 on, a segment each.
+    /// Steps of the lane: they have numbers from 1 on, and a segment each.
     BATON_HD std::uint64_t steps_of_block() const { return steps_of_share(lane_); }
     BATON_HD std::uint64_t steps() const { return steps_of_block() * blocks_; }
 
     /// Calls up(step) and down(step) for all steps in turn, until one returns false. Results come down from the last
-    /// group `lag` steps after this rank has handed on what they are made of: two for each group above. In one round a
-    /// rank waits for the group below only, and for the one above for what it did two rounds before, so no two wait for
-    /// each other.
+    /// group `lag` steps after this rank has handed on what they are made of: two for each group above. In a round a
+    /// rank waits only for the group below, and for what the one above did two rounds before, so no two wait for each
+    /// other.
     template <class Up, class Down>
     BATON_HD bool for_each_round(const Up &up, const Down &down) {
         const std::uint64_t lag = 2 * static_cast<std::uint64_t>(route_.groups - 1 - route_.own_group);
@@ -61,11 +61,11 @@ public:
         return true;
     }
 
-    /// What a step is about, of this channel.
+    /// What a step works on, in this channel.
     struct Piece {
         int block;
         std::uint64_t begin;   // in the block, bytes
-        std::uint64_t staged;  // in a slot, in elements; before each lie as many of the slot's in all steps
+        std::uint64_t staged;  // where it begins in a slot, in elements; the same in all steps
         std::uint64_t count;   // elements
     };
     BATON_HD Piece piece(std::uint64_t step) const {
@@ -77,7 +77,7 @@ public:
                 part.bytes / sizeof(Accumulator<T>)};
     }
 
-    /// Of every group but the last one.
+    /// A step up in every group but the last: joins the group's input to what has come from below, and hands that on.
     BATON_HD bool hand_on(std::uint64_t step) {
         const Piece piece = this->piece(step);
         if (!is_first() && !engine_.wait(below(), step)) return false;
@@ -90,7 +90,7 @@ public:
         if (!is_first()) engine_.credit(below(), step);
         return true;
     }
-    /// Of the last group.
+    /// A step up in the last group: joins its input too, and stores the finished elements.
     BATON_HD bool complete(std::uint64_t step, const typename Engine::Remote *destinations, int destination_count) {
         const Piece piece = this->piece(step);
         if (!engine_.wait(below(), step)) return false;
@@ -102,14 +102,14 @@ public:
     }
     BATON_HD static int slot_of(std::uint64_t step) { return static_cast<int>(step & 1); }
 
-    /// After the last step: what this rank reads and writes at its group's ranks is done.
+    /// Tells the group, after the last step, that this rank's reads and writes at its ranks are done.
     BATON_HD void tell_group() {
         for (int place = 0; place < route_.size_of(route_.own_group); ++place) {
             const int mate = route_.rank_of(route_.own_group, place);
             if (mate != engine_.rank()) engine_.signal(mate, final_step());
         }
     }
-    /// Likewise, where all ranks' memory has been written.
+    /// Likewise tells all ranks, where memory of all has been written.
     BATON_HD void tell_all() { engine_.signal_all(final_step()); }
     /// Waits for the others that have a lane in `group` to be done.
     BATON_HD bool wait_for_group(int group) {
@@ -121,15 +121,15 @@ public:
     }
 
 private:
-    /// Fewer bytes in a step cost more for its signals than its transfer takes.
+    /// With fewer bytes a step's signals cost more than its transfer.
     static constexpr std::uint64_t least_segment = 256 * 1024;
 
-    /// So many that the groups are busy together for most of the time, where that leaves enough for each.
+    /// So many bytes that the groups are busy together for most of the time, but enough in each step.
     BATON_HD std::uint64_t segment_for(std::uint64_t bytes) const {
         const std::uint64_t wanted = bytes * blocks_ / (4U * route_.groups);
         return wanted < least_segment ? least_segment : round_up(wanted, copy_granule);
     }
-    /// A step after those of all lanes, of which the first has the most.
+    /// The step after those of all lanes, of which the first has the most.
     BATON_HD std::uint64_t final_step() const { return steps_of_share(share_of(0)) * blocks_ + 1; }
     BATON_HD Range share_of(int lane) const { return split(args_.bytes, word_granule, route_.lanes, lane); }
     BATON_HD static std::uint64_t accumulator_bytes(const Range &share) {

@@ -14,26 +14,26 @@
 namespace baton::core {
 namespace {
 
-/// Bytes of a message for each channel, where no row of the table says so: that of the H200's row.
+/// Bytes of a message for each channel, where no row of the table says so: what the H200's row has.
 constexpr std::uint64_t message_grain = 1024;
 
-/// What follows the links of this shape, which is not uniform.
+/// The algorithm that follows links of this shape. REQUIRES: it is not uniform.
 Algorithm routed_algorithm(baton_operation operation, Links::Shape shape) {
     if (operation == BATON_BROADCAST) return Algorithm::pipeline;
     if (shape == Links::Shape::islands) return Algorithm::two_level;
     return reduces(operation) ? Algorithm::chain : Algorithm::ring;
 }
 
-/// Whether the algorithm can follow the links: a pipeline can any, sums must meet the ranks in their order.
+/// Whether the algorithm can follow the links: a pipeline can follow any, but sums must meet the ranks in their order.
 bool route_suits(Algorithm algorithm, baton_operation operation, const Links &links, int ranks) {
     if (is_pipeline(algorithm)) return true;
     if (links.shape == Links::Shape::uniform || algorithm != routed_algorithm(operation, links.shape)) return false;
     return !reduces(operation) || make_route(links, 0, ranks).in_rank_order();
 }
 
-/// Whether reductions from island to island send less between islands than direct ones, by the busiest rank's bytes.
-/// Of n ranks, l of them in the smallest island: n / l blocks as accumulators against n - l blocks of elements that a
-/// rank of it reads (reduce_scatter), or reads and writes (allreduce).
+/// Whether a reduction from island to island sends less between islands than a direct one, by the busiest rank's bytes.
+/// With n ranks, l of them in the smallest island, it sends n / l blocks of accumulators. A direct one has n - l blocks
+/// of elements, which a rank of that island reads (reduce_scatter), or reads and writes (allreduce).
 bool two_level_sends_less(const Request &request, const Links &links, int n) {
     if (!reduces(request.operation)) return true;
     const Route route = make_route(links, 0, n);
@@ -43,8 +43,8 @@ bool two_level_sends_less(const Request &request, const Links &links, int n) {
     return static_cast<int>(widening) * n < direct * route.lanes;
 }
 
-/// From the user's settings down: what they ask for, then what the links ask for, then the row for the size, then what
-/// comes next to it.
+/// Takes the first that applies: what the user's settings ask for, what the links ask for, the row for the size, what
+/// comes next to that row.
 class Selector {
 public:
     Selector(const Request &request, const Capabilities &capabilities)
@@ -68,8 +68,8 @@ public:
 private:
     Mover own_mover() const { return capabilities_.on_gpu ? Mover::kernel : Mover::host; }
 
-    /// Up to BATON_EAGER_BYTES, whatever the table says; more where its row says packets, or lines that are not
-    /// possible here.
+    /// Takes packets for a message of up to BATON_EAGER_BYTES, whatever the table says; for a longer one if its row
+    /// says packets, or lines that are not possible here.
     bool take_buffered() {
         const TuningRow *row = row_of_size();
         if (row != nullptr && goes_in_packets(row->algorithm)) {
@@ -112,7 +112,7 @@ private:
         return take_first([](const TuningRow &row) { return row.mover == Mover::copy_engine; }, reason);
     }
 
-    // ---- what the links ask for: not where packets do, nor against a table that knows this machine
+    // ---- what the links ask for: not where packets or lines do, nor against a table that knows this machine
 
     bool take_by_links() {
         const Links &links = capabilities_.links;
@@ -167,15 +167,15 @@ private:
             fail(BATON_ERR_INTERNAL, "nothing can run {} here", baton_operation_name(request_.operation));
     }
 
-    /// Of collectives of ranks that share processors (docs/experiments.md). The tables that are compiled in were
+    /// Whether a collective is staged because ranks share processors (docs/experiments.md): the compiled-in tables were
     /// measured with a processor each. REQUIRES: a table has the operation.
     bool stages_for_sharing() const {
         return capabilities_.single_copies_share_cpus && is_collective(request_.operation) &&
                table_for(capabilities_.tuning, request_.operation)->built_in;
     }
 
-    /// The first possible and wanted row: that of the size, those of larger sizes, those of smaller ones from there
-    /// down; then the ways that the table does not mention.
+    /// Takes the first possible and wanted row: that of the size, those of larger sizes, those of smaller ones
+    /// downwards; then the ways that the table does not mention.
     template <class Wanted>
     bool take_first(const Wanted &wanted, Reason reason) {
         const auto take_if = [&](const TuningRow &row) {
@@ -227,22 +227,23 @@ private:
     bool copy_engine_allowed() const {
         if (capabilities_.size == 1 || capabilities_.transport == BATON_TRANSPORT_KERNEL) return false;
         if (!capabilities_.reaches_buffers) return false;
-        // The hosts count the zero-SM calls to meet in them. Another collective by copy engines, which may fall back to
-        // a kernel on some ranks, would be counted on the others only.
+        // The hosts count zero-SM calls to meet in them. Another collective by copy engines may fall back to a kernel
+        // on some ranks, and would be counted on the others only.
         if (capabilities_.transport == BATON_TRANSPORT_ZERO_SM && is_collective(request_.operation)) return false;
         const bool limited = capabilities_.transport == BATON_TRANSPORT_AUTO && capabilities_.copy_engine_limit &&
                              !reduces(request_.operation);
         return !limited || request_.bytes >= *capabilities_.copy_engine_limit;
     }
 
-    /// Why copy engines, which may, do not run this call, whatever a row says.
+    /// Why copy engines, although they are allowed, do not run this call, whatever a row says.
     std::optional<Reason> against_copy_engines() const {
         if (relays_unasked()) return Reason::relays_unmeasured;
         if (combines_unaligned()) return Reason::whole_words_only;
         return std::nullopt;
     }
 
-    /// A broadcast that copy engines would relay: the tables that are compiled in do not know what that costs.
+    /// Whether this is a broadcast that copy engines would relay, unasked: the compiled-in tables do not know what
+    /// relays cost.
     bool relays_unasked() const {
         const TuningTable *table = table_for(capabilities_.tuning, request_.operation);
         return request_.operation == BATON_BROADCAST && worth_relaying(request_.bytes, capabilities_.size) &&
@@ -250,8 +251,9 @@ private:
                (table == nullptr || table->built_in);
     }
 
-    /// A reduce_scatter of blocks that the kernel beside copy engines would add element by element, slowly: `pull` has
-    /// a kernel for these. Whatever a table says: sizes between its own are not measured (baton_tune doubles them).
+    /// Whether this is a reduce_scatter of blocks that the kernel beside copy engines would add element by element,
+    /// slowly; `pull` has a kernel for these. A table cannot say otherwise, since it has not measured the sizes between
+    /// its own (baton_tune doubles them).
     bool combines_unaligned() const {
         return request_.operation == BATON_REDUCE_SCATTER && !is_whole_words(request_.bytes) &&
                capabilities_.transport == BATON_TRANSPORT_AUTO;
@@ -282,8 +284,8 @@ private:
         const bool lines = lies_in_lines(row.algorithm);
         if (!(lines || goes_in_packets(row.algorithm)) || is_message(request_.operation) || request_.bytes == 0)
             return channels;
-        // Shares are rounded up to word_granule: a channel's packets hold a multiple of that, its lines have room kept
-        // for it.
+        // Shares are rounded up to word_granule: a channel's packets hold a multiple of it, and its lines keep room for
+        // it.
         const std::uint64_t fit = lines ? capabilities_.line_channel_bytes : capabilities_.packet_channel_bytes;
         return std::max(channels, static_cast<int>(ceil_divide(to_a_peer(row.algorithm), fit)));
     }

@@ -8,11 +8,12 @@
 
 namespace baton::core {
 
-/// Chooses how a call runs: as the user's settings say, else as the tuning table does, else the next possible way.
-/// Pure: equal arguments give equal plans, on every rank. Of the request it looks at operation, type and bytes only.
+/// Chooses how a call runs: as the user's settings say, else as the links ask, else as the tuning table says, else the
+/// next possible way. Pure: equal arguments give equal plans, on every rank. It looks only at the operation, type and
+/// bytes of the request.
 Plan select(const Request &request, const Capabilities &capabilities);
 
-/// Whether the line buffers of a channel hold a run for each of its blocks, and so are rings for lines that go from
+/// Whether a channel's line buffers hold a run for each of its blocks, so that they can be rings for lines that go from
 /// rank to rank (transport.hpp, pass_lines).
 bool has_line_rings(const Capabilities &capabilities);
 

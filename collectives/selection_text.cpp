@@ -24,9 +24,8 @@ std::string sizes_of(std::span<const TuningRow> rows, std::size_t index) {
     return before % kib == kib - 1 ? "from " + size_text(before + 1) + " on" : "above " + size_text(before);
 }
 
-/// The row for the request: "tuning table for NVIDIA H200, NVSwitch, 8 ranks, up to 64 KiB (built in)"; with
-/// a remark on what it chooses, that comes before: "push by kernel, which is not possible here, says the tuning table
-/// ...".
+/// The row for the request: "tuning table for NVIDIA H200, NVSwitch, 8 ranks, up to 64 KiB (built in)". A remark on
+/// what the row chooses comes before: "push by kernel, which is not possible here, says the tuning table ...".
 std::string row_text(const Request &request, const Capabilities &capabilities, const char *remark = nullptr) {
     const TuningTable *table = table_for(capabilities.tuning, request.operation);
     if (table == nullptr) return "no tuning table has this operation";

@@ -5,18 +5,18 @@
 
 namespace baton::core {
 
-/// How an operation goes through staging, a step at a time: first what finds room in early staging, which a rank may
-/// fill before anybody has arrived, then segments, in turn through two slots. A step's signal is behind what its rank
-/// has read in the steps before, so who has waited for all signals of a step may fill the slot of the step before that
-/// one again: only where no signal comes back are slots asked for.
+/// How an operation goes through staging, a step at a time: first what fits in early staging, which a rank may fill
+/// before anybody has arrived, then segments, in turn through two slots. A rank signals a step after it has read those
+/// before. So once all signals of a step have come, the slot of the step before that may be filled again; credits are
+/// needed only where no signal comes back.
 template <class Engine>
 class StagedSteps {
 public:
     using Remote = typename Engine::Remote;
     static constexpr bool has_early = requires(const Engine &engine) { engine.early_of(0); };
 
-    /// `bytes`: the most that any rank has for any other. `places`: into how many a rank's early staging is divided:
-    /// one for each of its peers, one for what it has for all, or both; 0 if it is not used.
+    /// `bytes`: the most that any rank has for any other. `places`: how many places a rank's early staging is divided
+    /// into: one for each peer, one for what it has for all, or both; 0 if it is not used.
     BATON_HD StagedSteps(const Engine &engine, std::uint64_t bytes, int places)
         : engine_(engine),
           bytes_(bytes),
@@ -32,7 +32,7 @@ public:
         piece_ = segments_;
     }
     BATON_HD std::uint64_t step() const { return step_; }
-    /// The arrivals, before the first step or, where that is early, behind what is staged in it.
+    /// Awaits the arrivals: before the first step or, if that is early, behind what is staged in it.
     BATON_HD bool await_arrivals(Engine &engine) const {
         if constexpr (has_early) {
             if (early_bytes_ == bytes_) {  // no slots are used
@@ -45,7 +45,7 @@ public:
     BATON_HD bool is_early() const { return offset_ < early_bytes_; }
     BATON_HD int slot() const { return static_cast<int>(step_ & 1); }
 
-    /// This channel's part of the step, in the bytes of a rank that has so many.
+    /// This channel's part of the step, in the bytes of a rank that has `bytes` of them.
     BATON_HD Range part_of(std::uint64_t bytes) const {
         const std::uint64_t begin = offset_ < bytes ? offset_ : bytes;
         const Range part = piece_.part(bytes - begin);
@@ -53,8 +53,8 @@ public:
     }
     BATON_HD Range part() const { return part_of(bytes_); }
 
-    /// Where this channel's part is staged: what rank `of` has for all, what this rank has for a peer, and a peer for
-    /// this rank.
+    /// Where this channel's part is staged: what rank `of` has for all, what this rank has for a peer, and what a peer
+    /// has for this rank.
     BATON_HD Remote place_of(int of, int slot) const {
         return is_early() ? early_place(of, places_ - 1) : engine_.staging_of(of, slot) + segments_.begin();
     }
@@ -67,7 +67,8 @@ public:
                           : engine_.local(engine_.staging_from(peer, slot) + segments_.begin());
     }
 
-    /// Whether the slot held a segment before, and will hold another one: the first and the last two need no credit.
+    /// Whether the slot has held a segment before, and whether it will hold another: the first two steps and the last
+    /// two need no credit.
     BATON_HD bool refills() const { return offset_ >= early_bytes_ + 2 * segments_.bytes(); }
     BATON_HD bool is_refilled() const { return !is_early() && offset_ + 2 * segments_.bytes() < bytes_; }
 
@@ -88,7 +89,7 @@ private:
             return {};
         }
     }
-    /// How many peers' places lie before the reader's: the first is of the rank after the owner.
+    /// How many peers' places lie before the reader's. The first place is for the rank after the owner.
     BATON_HD int before(int owner, int reader) const {
         return reader > owner ? reader - owner - 1 : reader - owner - 1 + engine_.size();
     }

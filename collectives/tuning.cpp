@@ -21,17 +21,17 @@ constexpr OperationWays all_operations[] = {{BATON_ALLGATHER, ways<BATON_ALLGATH
                                             {BATON_PUT, ways<BATON_PUT>},
                                             {BATON_GET, ways<BATON_GET>}};
 
-/// What the lines of all ranks together hold where they are rings: with 4 ranks 16 MiB each, with more ranks less,
+/// What the lines of all ranks together hold where they are rings: 16 MiB each with 4 ranks, less with more ranks,
 /// whose arenas are larger. With half of it warps wait for places (docs/experiments.md).
 constexpr std::uint64_t line_rings_bytes = 64 << 20;
-/// And what a rank's must hold: a run for 64 channels' blocks, two each.
+/// What a rank's lines must hold then: a run for the blocks of 64 channels, two each.
 constexpr std::uint64_t shortest_ring_bytes = 1 << 20;
 
 constexpr baton_operation tuned_as(baton_operation operation) {
     return operation == BATON_RECV ? BATON_SEND : operation;
 }
 
-/// Every call asks.
+/// A table, since every call asks for its ways.
 constexpr auto ways_by_operation = [] {
     std::array<std::span<const Way>, BATON_OPERATION_COUNT> all;
     for (const OperationWays &entry : all_operations) all[entry.operation] = entry.ways;

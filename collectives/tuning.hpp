@@ -10,8 +10,8 @@
 #include "baton/baton.h"
 #include "collectives/ways.hpp"
 
-/// Which algorithm runs an operation of which size: plain data, measured by baton_tune, followed by select(). The file
-/// format is tuning_file.hpp's.
+/// Which algorithm runs an operation of which size: plain data, measured by baton_tune, followed by select().
+/// tuning_file.hpp has the file format.
 namespace baton::core {
 
 struct OperationWays {
@@ -19,12 +19,12 @@ struct OperationWays {
     std::span<const Way> ways;
 };
 
-/// The operations that there is something to choose for. Send stands for recv too, since both sides must agree.
+/// The operations with something to choose. Send stands for recv too, since both sides must agree.
 std::span<const OperationWays> tuned_operations();
 /// Empty for other operations.
 std::span<const Way> ways_of(baton_operation operation);
-/// One of an operation by an algorithm, whoever moves the data: all are alike in what they touch and need in place.
-/// Null if there is none.
+/// A way of the operation by this algorithm, whoever moves the data: all of them are alike in what they touch and need
+/// in place. Null if there is none.
 const Way *way_by(baton_operation operation, Algorithm algorithm);
 
 /// Sizes are bytes as Request::bytes counts them: what one rank contributes (allgather) or gets (reduce_scatter), the
@@ -36,9 +36,9 @@ struct TuningRow {
     Algorithm algorithm = Algorithm::packet;
     Mover mover = Mover::host;
     int channels = 0;         // at most; 0: as many as there are
-    std::uint64_t grain = 0;  // so many bytes for each channel before another one is used; 0: any
+    std::uint64_t grain = 0;  // bytes for each channel before another one is used; 0: any
 
-    /// Of `most` channels that there are.
+    /// How many of `most` channels a call of `bytes` uses.
     int channels_for(std::uint64_t bytes, int most) const;
     bool operator==(const TuningRow &) const = default;
 };
@@ -48,11 +48,11 @@ struct TuningKey {
     static constexpr const char *apart = "host memory";
 
     std::string gpu;   // the name that CUDA gives it; several joined by " + "; or "host"
-    std::string link;  // topology::link_name() of the weakest; `apart`, where GPUs meet; on the host "shared memory"
+    std::string link;  // topology::link_name() of the weakest, or `apart`; on the host "shared memory"
     int ranks = 1;
 
     bool on_host() const { return gpu == "host"; }
-    /// GPUs that do not reach each other's memory.
+    /// Whether the GPUs do not reach each other's memory.
     bool is_apart() const { return link == apart; }
     bool operator==(const TuningKey &) const = default;
 };
@@ -62,7 +62,8 @@ std::string to_string(const TuningKey &key);
 struct TuningTable {
     TuningKey key;
     std::string origin;  // a file's path, "built in", ...: for people
-    // Sizes ascending, the last without limit. Of equal ones the second is for where the first is not possible.
+    // Sizes ascend, and the last has no limit. Of two rows with equal sizes the second is for where the first is not
+    // possible.
     std::map<baton_operation, std::vector<TuningRow>> operations;
     bool built_in = false;  // else it was made for the very machine of its key
 };
@@ -87,13 +88,14 @@ std::uint64_t bytes_to_a_peer(baton_operation operation, Algorithm algorithm, st
 std::uint64_t buffer_capacity(const Tuning &tuning, bool (*uses)(Algorithm), int size, int channels,
                               std::uint64_t most);
 
-/// The longest message, of at most `most` bytes, that a row gives to an algorithm that `uses` says yes to; 0 if none.
+/// The longest message, of at most `most` bytes, that a row gives to an algorithm for which `uses` is true; 0 if none.
 std::uint64_t longest_message(const Tuning &tuning, bool (*uses)(Algorithm), std::uint64_t most);
 
 /// The table of exactly this key; null where there is none.
 const TuningTable *find_table(const std::vector<TuningTable> &tables, const TuningKey &key);
-/// That, or the table of a machine that comes closest: GPU, then link, then the number of ranks, fewer rather than
-/// more. REQUIRES: a table for ranks that meet where the key's do: on the host, in the GPUs' memory, or apart.
+/// The table of this key, or of the machine that comes closest: by GPU, then link, then the number of ranks, fewer
+/// rather than more. REQUIRES: a table for ranks that meet where the key's do: on the host, in the GPUs' memory, or
+/// apart.
 const TuningTable &nearest_table(const std::vector<TuningTable> &tables, const TuningKey &key);
 
 }  // namespace baton::core

@@ -12,7 +12,7 @@
 namespace baton::core {
 namespace {
 
-/// Not from a pipe, say, whose other end may never come.
+/// The text of a file. Refuses a pipe, say, whose other end may never come.
 std::string read_file(const std::string &path) {
     constexpr std::size_t most = 1 << 20;
     std::error_code error;
@@ -62,7 +62,7 @@ std::vector<TuningTable> read_tuning(const char *setting) {
     std::error_code error;
     if (std::filesystem::status(*path, error).type() == std::filesystem::file_type::not_found) return {};
     if (error == std::errc::permission_denied) {
-        // Of a container, say, that runs as another user than its home folder's, who need not have such a file.
+        // In a container, say, whose user is not the owner of its home folder, and need not have such a file.
         log(LogLevel::warn, 0, "no tuning file is used: {} cannot be looked at: {}", *path, error.message());
         return {};
     }

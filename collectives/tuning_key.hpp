@@ -7,10 +7,10 @@
 
 namespace baton::core {
 
-/// Of ranks on these GPUs, one name per rank, that reach each other's memory. `weakest_link`: what
-/// topology::link_name() calls the one of topology::weakest_link().
+/// The key of ranks on these GPUs, one name per rank, that reach each other's memory. `weakest_link`: the
+/// topology::link_name() of topology::weakest_link().
 TuningKey gpu_tuning_key(const std::vector<std::string> &names, const std::string &weakest_link);
-/// Of GPUs that meet in host memory, whatever links them.
+/// The key of GPUs that meet in host memory, whatever links them.
 TuningKey staging_tuning_key(const std::vector<std::string> &names);
 TuningKey host_tuning_key(int ranks);
 

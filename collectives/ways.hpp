@@ -8,8 +8,8 @@
 
 namespace baton::core {
 
-/// Which of the callers' buffers peers read or write themselves, so that they have to be found for them. Of a broadcast
-/// it is the root that sends and the others that receive; a send receives nothing.
+/// Which of the callers' buffers peers read or write themselves, so that these have to be found for them. In a
+/// broadcast the root sends and the others receive; a send receives nothing.
 enum class Touches {
     nothing,
     sends,
@@ -34,20 +34,20 @@ struct Way {
     InPlace in_place = InPlace::safe;
     int most_channels = 0;  // that the algorithm can use; 0: any number (a host has one)
     int most_ranks = 0;     // 0: any number
-    // Or else the operation does without a recv that peers cannot reach, instead of staging it.
+    // If false, the operation does without a recv buffer that peers cannot reach, instead of staging it.
     bool needs_recv = true;
 };
 
 constexpr bool serves(const Way &way, int ranks) { return way.most_ranks == 0 || ranks <= way.most_ranks; }
 
-/// Whether it is a kernel's work, which copy engines may have part in.
+/// Whether a kernel runs it, maybe with copy engines that do a part.
 constexpr bool has_kernel(baton_operation operation, const Way &way) {
     return way.mover == Mover::kernel || (way.mover == Mover::copy_engine && combines_pushed(operation, way.algorithm));
 }
 
-/// All ways that there are to run an operation; selection tries them in this order where no row of a table is possible.
-/// Send stands for recv too, since both sides must agree. A new algorithm is its name and needs_reach() in plan.hpp, an
-/// entry here, a branch in algorithms.hpp (of messages p2p/algorithms.hpp), and rows of default_tuning.json.
+/// All ways to run an operation; selection tries them in this order where no row of a table is possible. Send stands
+/// for recv too, since both sides must agree. A new algorithm needs a name and a line of needs_reach() in plan.hpp, an
+/// entry here, a branch in algorithms.hpp (for messages p2p/algorithms.hpp), and rows in default_tuning.json.
 template <baton_operation operation>
 inline constexpr std::array<Way, 0> ways{};
 
@@ -66,7 +66,7 @@ inline constexpr Way push_or_pull[] = {{Algorithm::push, Mover::kernel, Touches:
                                        {Algorithm::push, Mover::copy_engine, Touches::recvs}};
 inline constexpr Way through_staging[] = {{Algorithm::staged, Mover::kernel}, {Algorithm::staged, Mover::host}};
 
-/// The lists behind each other.
+/// The lists, one behind the other.
 template <std::size_t... counts>
 constexpr auto joined(const Way (&...lists)[counts]) {
     std::array<Way, (counts + ...)> all{};
@@ -145,7 +145,7 @@ inline constexpr auto ways<BATON_PUT> = std::to_array(ways_of_put);
 template <>
 inline constexpr auto ways<BATON_GET> = ways<BATON_PUT>;
 
-/// What an algorithm does with the callers' buffers is its own, whoever moves the data.
+/// Whether ways by the same algorithm do the same with the callers' buffers, whoever moves the data.
 template <baton_operation operation>
 constexpr bool agrees_with_algorithms() {
     for (const Way &way : ways<operation>) {

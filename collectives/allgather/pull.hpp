@@ -8,7 +8,7 @@
 ///   2. Peer by peer: copy its block to its place in my receive buffer.
 ///   3. Signal all: your block has been read. Wait for all.
 /// Steps: 1. Wire: (n-1) block bytes per rank, read. Synchronisation: arrival and signal per pair. Scratch: none.
-/// For hosts: beside pushing it needs no address of the receive buffers (docs/experiments.md has both).
+/// For hosts: unlike pushing it needs no addresses of receive buffers (docs/experiments.md has both).
 namespace baton::core {
 
 template <class Engine>

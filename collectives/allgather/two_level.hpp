@@ -5,11 +5,11 @@
 
 /// Allgather for islands: GPUs with fast links within an island and slow ones between. A block goes into each other
 /// island once.
-/// Of an island of m ranks, the one at place p receives from the ranks at places p, p + m, p + 2m, ... of the others:
-/// every partition of the ranks will do.
+/// In an island of m ranks, the one at place p receives from the ranks at places p, p + m, p + 2m, ... of the other
+/// islands, so every partition of the ranks will do.
 ///   1. Tell every peer where my receive buffer is; copy my own block beside what follows. Wait for all.
 ///   2. Copy my block to my counterpart in every other island; signal it. Then to my island's ranks.
-///   3. As the blocks come that others have sent here: copy them to my island's ranks.
+///   3. Copy the blocks that other islands send here to my island's ranks, as they come.
 ///   4. Signal my island's ranks; wait for them.
 /// Steps: 2. Wire, k islands of m: (k-1) block bytes per rank between islands, k (m-1) within. Synchronisation:
 /// arrival, then signals to counterparts and to the island. Scratch: none.
@@ -35,7 +35,7 @@ public:
 private:
     BATON_HD std::uint64_t place(int of) const { return static_cast<std::uint64_t>(of) * args_.bytes + part_.begin; }
     BATON_HD int island_size() const { return route_.size_of(route_.own_group); }
-    /// For steps from 1 on, another one of the island.
+    /// Another rank of the island, for each step from 1 on.
     BATON_HD int mate(int step) const {
         return route_.rank_of(route_.own_group, (route_.own_place + step) % island_size());
     }
@@ -53,7 +53,7 @@ private:
             engine_.copy(engine_.recv_of(mate(step)) + place(of), block, part_.bytes);
         }
     }
-    /// In the order in which the others send.
+    /// In the order in which the other islands send.
     BATON_HD bool pass_on_what_comes() {
         for (int step = 1; step < route_.groups; ++step) {
             const int island = (route_.own_group + route_.groups - step) % route_.groups;

@@ -9,10 +9,10 @@
 ///   3. The last group's rank of a lane stores the finished segment into its own receive buffer, those of its group and
 ///   that of the lane's rank in the group below. Every other passes on likewise what has come from above.
 ///   4. Signal my group; wait for its lanes.
-/// Up and down flow at once, in the two directions of the links. In place is safe: an element is stored where all have
-/// read it.
-/// Not a ring of n-ths: their sums would start at different ranks, and rounding tells (order 0 ... n-1, the same bits
-/// as every other algorithm). Against that this sends a vector up and one down, instead of 2 (n-1)/n one way.
+/// Up and down flow at once, in the two directions of the links. In place is safe: an element is stored over only when
+/// all have read it.
+/// Not a ring of n-ths: their sums would start at different ranks, and rounding would show that (all algorithms add in
+/// the order 0 ... n-1, for the same bits). The price is a vector up and one down, not 2 (n-1)/n vectors one way.
 /// Steps: vector / segment + 2 (groups - 1). Wire over links between groups, per rank with a lane: vector / lanes as
 /// accumulators (twice the bytes of 16-bit elements) up, vector / lanes down. Two-shot: 2 vector (n-m)/n each way, m
 /// ranks in a group. Synchronisation: arrival, then signals per step between neighbours of a lane, and credits
@@ -59,7 +59,7 @@ private:
         if (!chain_.is_first()) engine_.signal(chain_.below(), step);
         return true;
     }
-    /// Whom this rank stores results at: the next one down first, others wait for it, then its group.
+    /// How many ranks this one stores results at: first the next one down, for which others wait, then its group.
     BATON_HD int receivers() const { return route_.size_of(route_.own_group) - (chain_.is_first() ? 1 : 0); }
     BATON_HD int receiver(int at) const {
         if (chain_.is_first()) ++at;

@@ -9,7 +9,7 @@
 ///   2. Read my n-th of the vector from every rank in rank order, combine into my receive buffer; signal all.
 ///   3. Peer by peer: wait for it; copy its n-th out of its receive buffer.
 ///   4. Signal all: your n-th has been read. Wait for all.
-/// In place is safe: this rank writes over the n-th of a peer only after that has combined, and so read, it.
+/// In place is safe: this rank writes over a peer's n-th only after the peer has combined it, and so read it.
 /// Steps: 2. Wire: 2 (n-1)/n vector bytes per rank, read. Synchronisation: arrival and two signals per pair. Scratch:
 /// none.
 namespace baton::core {

@@ -6,13 +6,14 @@
 /// reduce-scatter step and an allgather step in turn.
 ///   The vector is cut into n-ths. First their early part, then segment by segment of the rest, each channel with its
 ///   part of each:
-///   1. Copy that of n-th p into peer p's staging, but the early part, before anybody has arrived, into p's place of my
-///      own; signal; wait for all; combine mine in rank order into recv and, once for all peers, into my own staging.
+///   1. For every p: copy that of n-th p into peer p's staging; the early part, before anybody has arrived, into p's
+///      place of my own. Signal; wait for all; combine mine in rank order into recv and, once for all peers, into my
+///      own staging.
 ///   2. Signal; wait for all; copy the peers' combined ones from their staging to recv.
 /// Steps: 2 (1 + rest / segment), of an n-th. Wire: 2 (n-1)/n vector bytes per rank, half of them copied twice.
-/// Synchronisation: a signal per pair and step; 2's says that a peer has read the inputs that the next 1 stores over,
-/// 1's that it has read the results that the next 2 does; arrivals, which are waited for behind the early part.
-/// Scratch: early staging, one segment per peer (slot 1), and one (slot 0).
+/// Synchronisation: a signal per pair and step; arrivals, which are waited for behind the early part. The signal of 2
+/// says that a peer has read the inputs, which the next ones may be stored over; that of 1 says so of the results
+/// before. Scratch: early staging, one segment per peer (slot 1), and one (slot 0).
 namespace baton::core {
 
 template <class T, class Engine>

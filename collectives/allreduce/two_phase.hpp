@@ -4,9 +4,9 @@
 #include "collectives/inputs.hpp"
 #include "transport/transport.hpp"
 
-/// Allreduce in two phases, for large vectors: what two_shot.hpp does for each word at once, one after the other. The
-/// links carry the second half as stores to one peer at a time, faster than stores to all peers among reads from all
-/// (docs/experiments.md).
+/// Allreduce in two phases, for large vectors: does one after the other what two_shot.hpp does for each word at once.
+/// The second phase stores to one peer at a time, which the links carry faster than stores to all peers among reads
+/// from all (docs/experiments.md).
 ///   1. Tell every peer where my buffers are; wait for all.
 ///   2. Read my n-th of the vector from every rank in rank order, combine into my receive buffer.
 ///   3. Peer by peer: copy the result to its receive buffer.

@@ -9,8 +9,8 @@
 ///   2. Peer by peer: copy block p of my input to my place in peer p's receive buffer.
 ///   3. Signal all; wait for all signals.
 /// REQUIRES: send and recv do not overlap. Peers write over recv while this rank still sends, so in place the input is
-/// a copy. Steps: 1. Wire: (n-1) block bytes per rank. Synchronisation: arrival and signal per pair. Scratch: none; in
-/// place a copy of the input.
+/// copied first. Steps: 1. Wire: (n-1) block bytes per rank. Synchronisation: arrival and signal per pair. Scratch:
+/// none; in place a copy of the input.
 namespace baton::core {
 
 template <class Engine>

@@ -5,10 +5,10 @@
 /// Alltoall through staging, for memory that peers cannot reach, or only by a copy that costs more than two.
 ///   First the blocks' early part, then segment by segment of the rest, two in flight, each channel with its part of
 ///   each:
-///   1. Copy that of block p, for every p, into my place of peer p's staging, but the early part, before anybody has
-///      arrived, into p's place of my own; signal.
+///   1. For every p: copy that of block p into my place of peer p's staging; the early part, before anybody has
+///      arrived, into p's place of my own. Signal.
 ///   2. Wait for all; copy what the peers have staged for me to my receive buffer.
-/// In place is safe: a channel writes its part of a step of the blocks only after it has given that of all blocks.
+/// In place is safe: a channel writes its part of a step only after it has sent that part of all blocks.
 /// Steps: 1 + rest / segment. Wire: (n-1) block bytes per rank, each copied twice. Synchronisation: a signal per pair
 /// and step; arrivals, which are waited for behind the early part. Scratch: early staging, two segments per peer.
 namespace baton::core {

@@ -7,7 +7,7 @@
 /// Broadcast for middle-sized buffers, scattered and relayed in lines, 120 bytes with an epoch.
 ///   Root:   Store share p of the buffer in lines into the line buffer of rank p, for every other rank p, without
 ///           waiting for anybody.
-///   Others: Take my share out of the root's lines, and store each line into the line buffers of the others but the
+///   Others: Take my share out of the root's lines, and store each line into the line buffers of all others except the
 ///           root as it comes. Take the other shares out of their lines.
 /// Each channel splits its own part of the buffer into shares, so that a channel's shares are at most as large as the
 /// first one.

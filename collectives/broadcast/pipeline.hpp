@@ -6,11 +6,11 @@
 
 /// Broadcast from rank to rank, for large buffers: every rank sends each byte to one peer at most, which is what links
 /// do best (docs/experiments.md). The order of the ranks is the route's, from the root on, all of its group first: the
-/// buffer comes into every other group once. Where all links are alike, the channels take n - 1 orders in turn: in one
-/// order one rank would be the last of all channels, and the links of those before it idle while it ends.
-///   1. Where all links are alike and lines possible, with 3 ranks or more, the head of each engine's part in lines.
-///      Nobody has to have arrived for that: in orders of their own the root's link is the busiest, and the root is
-///      done before the others, who are still ending one broadcast while the head of the next one comes.
+/// buffer comes into every other group once. Where all links are alike, the channels take n - 1 orders in turn: in a
+/// single order one rank would be the last of all channels, and the links of those before it would idle while it ends.
+///   1. Where all links are alike and lines possible, with 3 ranks or more: the head of each engine's part in lines.
+///      Nobody has to have arrived for that. Where channels have orders of their own the root's link is the busiest,
+///      and the root is done before the others, who still end one broadcast while the head of the next one comes.
 ///   2. Tell every peer where my receive buffer is; wait for all.
 ///   3. Each engine segment by segment of the rest of its part, from the root on in that order:
 ///      Root:   copy it into the next rank's receive buffer, and beside that into my own; signal.
@@ -38,14 +38,14 @@ BATON_HD inline PipelineNeighbours pipeline_neighbours(const Route &route, int r
     const int ranks = route.begin[route.groups];
     const int first = route.begin[group];
     const int of_group = route.size_of(group);
-    // Behind the root's group, which goes round from the root, the others follow as they are.
+    // The root's group comes first and goes round from the root; the others follow as they are.
     const auto rank_from_root = [&](int at) {
         return route.order[at < of_group ? first + (place + at) % of_group : (first + at) % ranks];
     };
     const int own = route.own_group == group ? (route.own_place - place + of_group) % of_group
                                              : (route.begin[route.own_group] + route.own_place - first + ranks) % ranks;
-    // Where all links are alike, a channel begins behind the root with another of the others, and goes round among
-    // them.
+    // Where all links are alike, each channel goes on behind the root with a different one of the others, and round
+    // among them.
     const int others = ranks - 1;
     const int begins = route.all_alike && others > 0 ? channel % others : 0;
     const auto rank_at = [&](int step) { return rank_from_root(step == 0 ? 0 : 1 + (begins + step - 1) % others); };
@@ -53,8 +53,8 @@ BATON_HD inline PipelineNeighbours pipeline_neighbours(const Route &route, int r
     return {rank_at((own_step + others) % ranks), rank_at((own_step + 1) % ranks)};
 }
 
-/// Of an engine's part. The last rank ends n - 2 segments behind the root, so short parts have short ones, four for
-/// each rank; more steps cost more than they hide (H200: docs/experiments.md).
+/// The length of an engine's segments. The last rank ends n - 2 segments behind the root, so short parts have short
+/// segments, four for each rank; more steps cost more than they hide (H200: docs/experiments.md).
 inline constexpr std::uint64_t longest_pipeline_segment = 64 * 1024;
 inline constexpr std::uint64_t shortest_pipeline_segment = 16 * 1024;
 BATON_HD inline std::uint64_t pipeline_segment(std::uint64_t bytes, int ranks) {
@@ -62,20 +62,20 @@ BATON_HD inline std::uint64_t pipeline_segment(std::uint64_t bytes, int ranks) {
     if (wanted < shortest_pipeline_segment) return shortest_pipeline_segment;
     return wanted < longest_pipeline_segment ? wanted : longest_pipeline_segment;
 }
-/// Of an engine's part, what goes in lines: as much as takes the others' end of the broadcast before (H200:
-/// docs/experiments.md). A ring of 4 ranks holds nine tenths of it; of the rest, or with more ranks of more, the root
-/// waits for places.
+/// How much of an engine's part goes in lines: what takes as long as the others need to end the broadcast before (H200:
+/// docs/experiments.md). A ring of 4 ranks holds nine tenths of it. For the rest, and with more ranks for more of it,
+/// the root waits for places.
 inline constexpr std::uint64_t longest_pipeline_head = 128 * 1024;
 BATON_HD inline std::uint64_t pipeline_head(std::uint64_t bytes) {
     const std::uint64_t wanted = bytes / 4 / copy_granule * copy_granule;
     return wanted < longest_pipeline_head ? wanted : longest_pipeline_head;
 }
-/// At most, whatever the engines' parts are.
+/// The most steps, whatever the engines' parts are.
 inline std::uint64_t pipeline_steps(std::uint64_t bytes, int ranks) {
     return bytes / longest_pipeline_segment + 4 * static_cast<std::uint64_t>(ranks) + 1;
 }
 
-/// A range of the buffer in lines, in the channel's order.
+/// Passes a range of the buffer in lines, in the channel's order.
 template <class Engine>
 BATON_HD void pass_from_rank_to_rank(Engine &engine, const RoutedArgs &args, const PipelineNeighbours &ranks,
                                      const Range &range) {
@@ -88,15 +88,16 @@ template <class Engine>
 BATON_HD void broadcast_pipeline(Engine &engine, const RoutedArgs &args) {
     const Range part = engine.share(args.bytes, copy_granule);
     const PipelineNeighbours ranks = pipeline_neighbours(args.route, args.root, engine.channel());
-    // With nothing to pass on nobody waits for this engine.
+    // If it has nothing to pass on, nobody waits for this engine.
     const auto writes_to = [&](int peer) { return part.bytes != 0 && peer == ranks.after && peer != args.root; };
     if (!engine.begin(args.arrival)) return;
-    // The words of signals and of what has been taken are each pair's: the ranks before and after have to be two. Lines
-    // of buffers that are not aligned to words take longer than segments; all ranks know the bytes alone.
+    // Signals and what has been taken have their words per pair, so the ranks before and after must be different ones.
+    // Lines of buffers that are not aligned to words take longer than segments; the bytes are all that every rank knows
+    // of that.
     const bool has_head = args.begins_in_lines && args.route.all_alike && engine.size() > 2 && args.bytes % 8 == 0;
     const Range head = {part.begin, has_head ? pipeline_head(part.bytes) : 0};
     if (head.bytes != 0) {
-        engine.verify_arrivals();  // of a mismatch nobody would learn who waits for lines that nobody sends
+        engine.verify_arrivals();  // who waits for lines that nobody sends would not learn of a mismatch
         pass_from_rank_to_rank(engine, args, ranks, head);
     }
     if (!engine.await_all(writes_to)) return;

@@ -12,7 +12,7 @@
 /// one ring.
 namespace baton::core {
 
-/// At most, of one of a channel's warps.
+/// The most steps of one of a channel's warps.
 inline std::uint64_t pipeline_line_steps(std::uint64_t bytes, int channels) {
     return bytes / static_cast<std::uint64_t>(channels) / (lines_of_run * DataLine::payload) + 2;
 }

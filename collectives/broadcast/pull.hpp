@@ -4,17 +4,17 @@
 
 /// Broadcast by pulling, on the host: every rank copies the root's buffer, all of them at once. Where each needs a
 /// system call for that, the root makes a part of their copies.
-///   1. Tell every peer where my buffer is (the root's is in both places where it is in place); wait for all.
+///   1. Tell every peer where my buffer is (a root in place names it twice); wait for all.
 ///   2. Root:   copy the first part to every other rank that has named its buffer, and signal it; copy to its own
 ///      receive buffer; wait for a signal of every other rank.
 ///      Others: copy the rest, or all; signal the root; wait for its signal.
-/// Steps: 1. Wire: buffer bytes per rank, read, and written as far as the root copies. Synchronisation: arrival per
+/// Steps: 1. Wire: buffer bytes per rank, read, or written as far as the root copies. Synchronisation: arrival per
 /// pair, a signal each way between the root and every rank. Scratch: none.
 namespace baton::core {
 
 /// Bytes that the root copies to each of the others, so that all end together. Its own copy takes a quarter of the time
 /// of one by the system (64 KiB 1.3 and 6 us, AMD EPYC), beyond the caches half of it or more (docs/experiments.md has
-/// what other parts take), and in place none: so of each it has time for 3/(4n), 1/(2n) or 1/n. A system call for less
+/// what other parts take), and in place none: so it has time for 3/(4n), 1/(2n) or 1/n of each. A system call for less
 /// than 16 KiB is not worth a wait.
 BATON_HD inline std::uint64_t copied_by_root(std::uint64_t bytes, int ranks, bool in_place) {
     constexpr std::uint64_t page = 4096, least = 16384, cached = 1 << 20;
@@ -37,7 +37,7 @@ BATON_HD void broadcast_pull_from_root(Engine &engine, const CollectiveArgs &arg
         engine.copy(engine.recv_of(peer), args.send, by_root);
         engine.signal(peer, 1);
     }
-    // copy_own() is for those who signal behind it.
+    // Not copy_own(), which is for ranks that signal behind it.
     engine.copy(engine.local(args.recv), args.send, args.bytes);
     if (engine.wait_all(1)) engine.finish();
 }

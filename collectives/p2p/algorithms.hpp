@@ -9,7 +9,8 @@
 
 namespace baton::core {
 
-/// One side of a message by one of ways<BATON_SEND>: what each way is called, in one place for kernels and the host.
+/// Runs one side of a message by one of ways<BATON_SEND>: names the function of each way, in one place for kernels and
+/// the host.
 template <Algorithm algorithm, class Engine>
 BATON_HD bool run_message(Engine &engine, const Message &message, [[maybe_unused]] MessageProgress &progress) {
     if constexpr (algorithm == Algorithm::packet) {

@@ -9,8 +9,8 @@
 ///             3. Store this channel's share as lines.
 ///   Receiver: 1. Channel 0 compares the signature, meanwhile: 2. Take this channel's share.
 ///             3. The last channel to have done so hands slot and buffer back.
-/// As packet.hpp, for messages that a buffer holds whole: they are too long to wait for no receiver (so there are fewer
-/// buffers than slots) and too short to ask where the receiver's memory is. Where a line lies follows from the byte it
+/// Like packet.hpp, for messages that a buffer holds whole: too long never to wait for the receiver (so there are fewer
+/// buffers than slots), and too short to ask where the receiver's memory is. Where a line lies follows from the byte it
 /// carries, so sender and receiver may have different channels. Steps: 1 flight. Wire: 16/15 message bytes.
 /// Synchronisation: the epochs in the lines, and the word that hands the slot back; the header is only compared.
 /// Scratch: the line buffer.

@@ -22,7 +22,7 @@ struct Message {
     /// The number of the message so many before this one; 0 if there was none.
     BATON_HD std::uint64_t before(std::uint64_t messages) const { return number > messages ? number - messages : 0; }
     BATON_HD std::uint64_t slot_user_before() const { return before(message_slots); }
-    /// Of lines or staging, where it needs one.
+    /// The buffer of lines or staging, if it needs one.
     BATON_HD int buffer_index() const { return static_cast<int>((number - 1) % message_buffers); }
 };
 
@@ -32,11 +32,11 @@ struct Message {
 struct MessageProgress {
     bool begun = false;
     std::uint64_t pieces = 0;  // done by this rank
-    bool none_left = false;    // of the pieces that two ranks copy; one is asked for in vain once at most
+    bool none_left = false;    // of the pieces that two ranks copy: a rank asks in vain once at most
 };
 
-/// Of the message's slot: the inboxes are a receiver's own, or a sender's peer's; the outboxes a sender's own, or a
-/// receiver's peer's.
+/// The boxes of the message's slot. A receiver has its own inbox and its peer's outbox, a sender its peer's inbox and
+/// its own outbox.
 template <class Engine>
 BATON_HD MessageInbox *own_inbox(Engine &engine, const Message &message) {
     return engine.own().inbox(message.peer, message.slot());
@@ -54,8 +54,8 @@ BATON_HD MessageOutbox *peers_outbox(Engine &engine, const Message &message) {
     return engine.arena(message.peer).outbox(engine.rank(), message.slot());
 }
 
-/// True once the slot of a message that is to be sent is free, and its buffer of lines or staging: all that may have
-/// used the buffer since the slot's message before have left, in whatever order.
+/// Returns true once a message's slot is free to send it, and its buffer of lines or staging too: all messages that may
+/// have used the buffer since the slot's last one, and that one, have left, in whatever order.
 template <class Engine>
 BATON_HD bool wait_for_buffer(Engine &engine, const Message &message) {
     for (int before = message_buffers; before <= message_slots; before += message_buffers) {

@@ -8,28 +8,28 @@
 /// channel.
 ///   Sender:   1. Wait until the slot's message before has left.  2. Set the count of claimed pieces to 0; post the
 ///             signature and where the buffer is.
-///             3. Wait until this message has left, with the clock anew whenever the count has grown. Where the
+///             3. Wait until this message has left; the clock starts anew whenever the count has grown. If the
 ///             receiver names its buffer meanwhile: claim pieces and copy them there as long as there are any; say that
 ///             its pieces have come.
 ///   Receiver: 1. Wait for the sender's line, compare the signature.  2. If the sender may help: reply where the buffer
 ///             is.  3. Claim pieces and copy them as long as there are any; else copy many at a time, and count them.
 ///             4. Wait for the sender's pieces, if it has claimed any; hand the slot back.
-/// A sender that claims nothing says nothing: the slot may be its next message's then. While the slot has not been
-/// handed back the count is this message's, and only the sender sets it for the next one. After so many pieces the
-/// other messages of the call have their turn.
+/// A sender that has claimed nothing says nothing, since the slot may be its next message's by then. Until the slot is
+/// handed back the count is this message's, and only the sender sets it for the next one. After pieces_a_turn pieces
+/// the other messages of the call have their turn.
 /// The sender completes when the receiver has come and all is copied. Steps: 2 flights and the data, and a third where
 /// the sender has helped. Wire: message bytes, read and written. Synchronisation: header, reply, the atomic count, a
 /// word for the sender's pieces, and the word that hands the slot back. Scratch: none.
 namespace baton::core {
 
-/// The pieces of a message that two ranks copy: of at most 256 KiB (larger only where they would be more than 2^21), an
-/// even number of them so that both ranks end together, to which rounding to pages may add one. A system call for less
+/// The pieces of a message that two ranks copy, of at most 256 KiB (larger only where they would be more than 2^21).
+/// Their number is even, so that both ranks end together; rounding to pages may take one away. A system call for less
 /// than 32 KiB is not worth a wait.
 class SharedPieces {
 public:
     BATON_HD explicit SharedPieces(std::uint64_t bytes) : bytes_(bytes) {
         constexpr std::uint64_t page = 4096, least = 32768, most = 262144;
-        // What counts them has step_bits, and is counted up once more by each of the two.
+        // The count of claims has step_bits, and each of the two ranks may count it up once too often.
         constexpr std::uint64_t most_pairs = std::uint64_t{1} << (step_bits - 4);
         const std::uint64_t wanted = ceil_divide(bytes, 2 * most);
         const std::uint64_t pieces = 2 * (wanted < most_pairs ? wanted : most_pairs);
@@ -49,7 +49,7 @@ private:
 /// What a rank copies before its other messages have their turn: 4 MiB, about half a millisecond.
 inline constexpr std::uint64_t pieces_a_turn = 16;
 
-/// Claims pieces for copy(piece), as many as a turn has. True if none is left.
+/// Claims as many pieces as a turn has, and calls copy(piece) for each. True if none is left.
 template <class Engine, class Copy>
 BATON_HD bool copy_claimed(Engine &engine, const Message &message, MessageProgress &progress, std::uint64_t *claimed,
                            const Copy &copy) {
@@ -64,7 +64,7 @@ BATON_HD bool copy_claimed(Engine &engine, const Message &message, MessageProgre
     return load_relaxed(claimed) - first >= pieces.count();
 }
 
-/// The pieces of a turn at once, for a receiver that nobody helps. True if they were the last.
+/// Copies the pieces of a turn at once, for a receiver that nobody helps. True if they were the last.
 template <class Engine, class Copy>
 BATON_HD bool copy_alone(Engine &engine, const Message &message, MessageProgress &progress, std::uint64_t *copied,
                          const Copy &copy) {

@@ -17,7 +17,7 @@
 /// Scratch: none.
 namespace baton::core {
 
-/// True, with the receiver's buffer, once it may be written.
+/// Returns true, and the receiver's buffer, once that may be written.
 template <class Engine>
 BATON_HD bool send_meet(Engine &engine, const Message &message, MessageProgress &progress,
                         typename Engine::Remote &destination) {

@@ -5,11 +5,11 @@
 #include "transport/transport.hpp"
 
 /// Send and recv through one of the receiver's staging buffers for the sender, which the pair's messages take in turns.
-/// For memory that the other side cannot reach, or only by a copy that costs more than two. A message has bytes, or
-/// there would be no piece to wait for: short ones are buffered.
-///   Both have the same channels. Each has a part of the message, and of the buffer, in whose halves its pieces go.
-///   Sender:   1. Channel 0 waits until the buffer is free (wait_for_buffer()), posts the signature, and tells the
-///   others.
+/// For memory that the other side cannot reach, or only by a copy that costs more than two. REQUIRES: the message has
+/// bytes, so that there is a piece to wait for; short ones are buffered.
+///   Both have the same channels. Each channel has a part of the message and one of the buffer; its pieces go through
+///   the two halves of that.
+///   Sender:   1. Channel 0 waits until the buffer is free (wait_for_buffer()), posts the signature, tells the others.
 ///             2. Copy a piece into its half, once the one two before has been taken; signal. So with all pieces.
 ///   Receiver: 1. Channel 0 compares the signature, meanwhile: 2. Wait for a piece, copy it; say so if its half is
 ///             filled again.  3. The last channel to have taken its part hands slot and buffer back.
@@ -30,13 +30,13 @@ public:
         first_place_ = 2 * most_ * static_cast<std::uint64_t>(engine.channel());
     }
     BATON_HD bool done(std::uint64_t pieces) const { return pieces * most_ >= part_.bytes; }
-    /// Of the piece after so many.
+    /// Where the piece after so many begins in the message.
     BATON_HD std::uint64_t offset(std::uint64_t pieces) const { return part_.begin + pieces * most_; }
     BATON_HD std::uint64_t bytes(std::uint64_t pieces) const {
         const std::uint64_t rest = part_.bytes - pieces * most_;
         return rest < most_ ? rest : most_;
     }
-    /// Where it lies in the buffer.
+    /// Where that piece lies in the buffer.
     BATON_HD std::uint64_t place(std::uint64_t pieces) const { return first_place_ + (pieces & 1) * most_; }
 
 private:
@@ -87,7 +87,7 @@ BATON_HD bool recv_staged(Engine &engine, const Message &message, MessageProgres
     }
     std::byte *const staging = engine.own().message_staging(message.peer, message.buffer_index());
     const MessagePieces pieces(engine, message);
-    do {  // what check_line() finds is told by wait_word(), so at least once
+    do {  // at least once: wait_word() tells what check_line() has found
         const std::uint64_t step = step_value(message.number, progress.pieces + 1);
         if (!engine.wait_word(&own->done[engine.channel()].value, step, WaitFor::data)) return false;
         engine.copy_from(message.buffer + pieces.offset(progress.pieces),

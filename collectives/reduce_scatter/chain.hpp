@@ -7,9 +7,10 @@
 ///   2. Block by block, sums go up from rank 0 to rank n-1 (route_chain.hpp).
 ///   3. Finished segments come down from rank n-1, each to the block's owner: from staging to staging, and into the
 ///   receive buffer at last.
-/// Up and down flow at once, in the two directions of the links; nothing goes beyond a neighbour. Straight from rank
-/// n-1 to its owner a result would be simpler, but then that rank alone sends over slow links what in pull.hpp each
-/// rank reads over its own. In place is safe: a result is stored over elements of block 0, which have gone up before.
+/// Up and down flow at once, in the two directions of the links; nothing goes beyond a neighbour. To send a result
+/// straight from rank n-1 to its owner would be simpler, but that rank alone would send over slow links what in
+/// pull.hpp each rank reads over its own. In place is safe: a result is stored over elements of block 0, which have
+/// gone up before.
 /// Steps: n block / segment + 2 (n-1). Wire: n blocks as accumulators up (twice the bytes of 16-bit elements), at most
 /// n-1 down. Synchronisation: arrival, then a signal and a credit per step between neighbours, both ways. Scratch: two
 /// segments of either neighbour.

@@ -6,8 +6,8 @@
 /// Reduce-scatter for middle-sized blocks: contributions travel in lines, 120 bytes with an epoch.
 ///   1. Store block p of my input in lines into peer p's line buffer, for every p, without waiting.
 ///   2. Take the peers' lines, combine with my own block in rank order, store.
-/// In place is safe, as MPI's too: the input has been read before the first result is stored (begin_with_lines), and
-/// channels share all blocks alike.
+/// In place is safe, also as in MPI (send == recv): the input has been read before the first result is stored
+/// (begin_with_lines), and channels share all blocks alike.
 /// Steps: 1 flight. Wire: 16/15 (n-1) block bytes per rank. Synchronisation: epochs in the data. Scratch: line buffers.
 namespace baton::core {
 

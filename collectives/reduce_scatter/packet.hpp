@@ -6,8 +6,8 @@
 /// Reduce-scatter for small blocks: contributions travel as packets.
 ///   1. Store block p of my input as packets into peer p's packet buffer, for every p, without waiting.
 ///   2. Take the peers' packets, combine with my own block in rank order, store.
-/// In place is safe, as MPI's too: the input has been read before the first result is stored (begin_with_packets), and
-/// channels share all blocks alike.
+/// In place is safe, also as in MPI (send == recv): the input has been read before the first result is stored
+/// (begin_with_packets), and channels share all blocks alike.
 /// Steps: 1 flight. Wire: 2 (n-1) block bytes per rank. Synchronisation: epochs in the data. Scratch: packet buffers.
 namespace baton::core {
 

@@ -9,8 +9,8 @@
 ///   2. Read block `rank` of every rank's input in rank order, combine, store the result.
 ///   3. Signal all: your input is free. Wait for all.
 /// Steps: 1. Wire: (n-1) block bytes per rank, read. Synchronisation: arrival and signal per pair. Scratch: none;
-/// in place as MPI's (send == recv) a block for the result, on all ranks but 0, since peers still read what it goes
-/// over.
+/// in place as in MPI (send == recv) a block for the result on all ranks but 0, since peers still read what the result
+/// would be stored over.
 namespace baton::core {
 
 template <class T, class Engine>

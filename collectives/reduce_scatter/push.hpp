@@ -8,9 +8,9 @@
 ///   2. Copy engines push the peer's block to where its result will be (pushed.hpp). A kernel combines mine there,
 ///      piece by piece.
 ///   3. Signal: your input is free, and your block is in mine. Wait.
-/// This is the kernel of all but the pushes; begin() is another's, where there are any (push_inputs.hpp).
+/// This kernel does all but the pushes; where there are any, a kernel before it does begin() (push_inputs.hpp).
 /// Steps: 1. Wire: a block per rank. Synchronisation: arrival and signal, and a word for each piece. Scratch: none; in
-/// place as MPI's (send == recv) a block for the result on rank 1, as in pull.hpp.
+/// place as in MPI (send == recv) a block for the result on rank 1, as in pull.hpp.
 namespace baton::core {
 
 template <class T, class Engine>

@@ -5,13 +5,13 @@
 /// Reduce-scatter through staging: a step is added while the next one flies.
 ///   First the blocks' early part, then segment by segment of the rest, two in flight, each channel with its part of
 ///   each:
-///   1. Copy that of block p, for every p, into my place of peer p's staging, but the early part, before anybody has
-///      arrived, into p's place of my own; signal.
+///   1. For every p: copy that of block p into my place of peer p's staging; the early part, before anybody has
+///      arrived, into p's place of my own. Signal.
 ///   2. Wait for all; combine what the peers have staged for me with my own in rank order, store; credit, if asked to.
-/// Steps: 1 + rest / segment. Wire: (n-1) block bytes per rank. Synchronisation: per pair and step a signal; where copy
-/// engines are among the ranks a credit too if a step refills the slot; arrivals, which are waited for behind the early
-/// part. Scratch: early staging, which copy engines do not use, two segments per peer; in place as MPI's a block for
-/// the result, as in pull.hpp.
+/// Steps: 1 + rest / segment. Wire: (n-1) block bytes per rank. Synchronisation: a signal per pair and step; where copy
+/// engines are among the ranks, also a credit if a step refills the slot; arrivals, which are waited for behind the
+/// early part. Scratch: early staging, which copy engines do not use, two segments per peer; in place as in MPI a block
+/// for the result, as in pull.hpp.
 namespace baton::core {
 
 template <class T, class Engine>

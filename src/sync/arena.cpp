@@ -22,8 +22,8 @@ private:
     std::uint64_t next_ = 0;
 };
 
-/// What roundings may add to a share of two parts, whose pieces start at multiples of word_granule within a channel's,
-/// which does so too; and each has a last line of its own.
+/// Room that a share of two parts may need beyond its bytes. The channel's share and the pieces in it both start at
+/// multiples of word_granule, so each part may be rounded up twice; and each part has a last line of its own.
 constexpr std::uint64_t roundings = 4 * word_granule;
 constexpr std::uint64_t last_lines = 1;
 
@@ -40,14 +40,14 @@ ArenaLayout ArenaLayout::make(int size, int channels, const Limits &limits) {
     ArenaLayout layout;
     layout.size = size;
     layout.channels = channels;
-    // A channel's share of limits.packets bytes, rounded up to whole packets, plus one because shares start on element
-    // boundaries.
+    // A channel's share of limits.packets bytes, rounded up to whole packets, plus one because shares are rounded up to
+    // word_granule, which is two packets.
     layout.packets_per_channel = std::max<std::uint64_t>(1, ceil_divide(limits.packets / packet_payload, c) + 1);
     layout.lines_per_channel = limits.lines == 0 ? 0 : lines_for(ceil_divide(limits.lines, c) + roundings) + last_lines;
     layout.message_packets = limits.messages / packet_payload;
     layout.message_capacity = layout.message_packets * packet_payload;
     if (limits.host_packets) {
-        // Of nearly all of their memory, and slots begin where caches' lines do.
+        // HostPackets hold data in all of their memory but the epoch's. Rounded up so that slots begin at cache lines.
         layout.message_packets = round_up(ceil_divide(layout.message_capacity, sizeof(Packet)) + host_packet_epochs, 8);
     }
     layout.message_lines = lines_for(limits.message_lines);

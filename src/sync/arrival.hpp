@@ -30,7 +30,8 @@ struct BufferRef {
 
 /// What a rank says it is doing. Two ranks that meet must say the same; both halves of a message sign as a send.
 struct Signature {
-    // Of a message: for its errors, not compared. Of a zero-SM call, between the hosts: captured (peer_addresses.cpp).
+    // In a message: it is a recv; for error texts, not compared. In a zero-SM call, between the hosts: it is captured
+    // (peer_addresses.cpp).
     static constexpr std::uint64_t receiving = std::uint64_t{1} << 32;
     std::uint64_t what = 0;   // operation | type << 8 | op << 16 | root << 24, and `receiving`
     std::uint64_t count = 0;  // elements
@@ -100,7 +101,7 @@ BATON_HD inline void store_arrival_word(ArrivalLine *line, const Arrival &arriva
     store_packet(&line->words[index], arrival.word(index), epoch);
 }
 
-/// True, with the arrival, once all words of `epoch` are there.
+/// Returns true, and the arrival, once all words of `epoch` are there.
 BATON_HD inline bool load_arrival(const ArrivalLine *line, std::uint64_t epoch, Arrival *arrival) {
     std::uint64_t values[Arrival::words];
     bool complete = true;

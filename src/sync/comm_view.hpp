@@ -14,7 +14,7 @@ namespace baton::core {
 struct CommView {
     std::int32_t rank = 0;
     std::int32_t size = 0;
-    bool arenas_on_host = false;  // of GPUs' ranks: in host memory
+    bool arenas_on_host = false;  // those of GPUs' ranks
     std::uint32_t polls_between_yields = polls_between_yields_alone;
     std::uint64_t timeout_ns = 0;
     Control *control = nullptr;
@@ -23,7 +23,7 @@ struct CommView {
     std::byte *own_memory = nullptr;  // of OwnWords
     std::byte *arenas[max_ranks] = {};
 
-    /// More ranks than processors: who waits for one may have its processor.
+    /// Whether there are more ranks than processors: a rank that waits may hold the processor of the one it waits for.
     bool ranks_share_processors() const { return polls_between_yields != polls_between_yields_alone; }
     BATON_HD Arena arena(int owner) const { return {arenas[owner], &layout}; }
     BATON_HD Arena own() const { return arena(rank); }

@@ -19,7 +19,7 @@ struct AbortWord {
     static int culprit(std::uint64_t word) { return static_cast<int>(word >> 24 & 0xFFFF) - 1; }
 };
 
-/// What a wait was for, for the message that the user reads.
+/// What a wait was for, named in the error message that the user reads.
 enum class WaitFor : std::uint64_t {
     arrival,
     data,
@@ -32,7 +32,7 @@ enum class WaitFor : std::uint64_t {
     signal
 };
 
-/// Where an operation is: what it says of itself when it cannot go on.
+/// Where an operation is, for the error record when it cannot go on.
 struct OperationPoint {
     std::int32_t peer = 0;  // the rank waited for, or that disagrees
     std::int32_t channel = 0;
@@ -50,13 +50,13 @@ struct ErrorRecord {
 /// One per communicator and rank, in memory that both this process's host threads and its kernels reach (pinned).
 struct Control {
     std::uint64_t abort;     // an AbortWord: written by host threads (peer death, baton_comm_abort), read by waiters
-    std::uint64_t seen;      // an AbortWord from a peer, copied here by waiters: the arena is not the host's to read
+    std::uint64_t seen;      // an AbortWord from a peer, copied here by waiters, since the host does not read arenas
     std::uint64_t recorded;  // 1 once `record` is complete: written with release by the waiter that claimed it
     ErrorRecord record;
 };
 
-/// True once this process knows that the communicator is broken, or one of its waiters does: for a host thread that
-/// waits for something outside of the arenas.
+/// True once this process, or one of its waiters, knows that the communicator is broken. For a host thread that waits
+/// for something outside of the arenas.
 inline bool is_broken(const Control &control) {
     return load_relaxed(&control.abort) != 0 || load_relaxed(&control.seen) != 0 ||
            load_relaxed(&control.recorded) != 0;

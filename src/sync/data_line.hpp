@@ -13,12 +13,13 @@ namespace baton::core {
 /// Written by eight threads of the sender, read by eight threads of the receiver, in the receiver's memory.
 /// GPU: the eight threads store the line with one instruction of their warp, 16 bytes each, and load it with one. It
 /// crosses NVLink and the L2 as one piece then, so a reader that sees the epoch sees the data. PTX does not promise
-/// that, the machine does it: NCCL's LL128 protocol rests on the same. It does not hold over PCIe, nor in host memory,
-/// nor where the eight threads have parted; docs/memory_model.md says where lines are used.
+/// that, but the machine does it: NCCL's LL128 protocol rests on the same. It does not hold over PCIe, nor in host
+/// memory, nor where the eight threads have diverged; docs/memory_model.md says where lines are used.
 /// Host: data, then epoch with release; the reader takes the epoch with acquire, then the data.
-/// A line may be written again when its reader has taken it: a collective's as its packets, by two parities, within a
-/// ring when the reader has said so (transport.hpp, pass_lines), a message's when its slot has been handed back
-/// (arena.hpp).
+/// A line may be written again when its reader has taken it:
+/// - a collective's line by two parities, as its packets;
+/// - a line of a ring when the reader has said so (transport.hpp, pass_lines);
+/// - a message's line when its slot has been handed back (arena.hpp).
 struct alignas(128) DataLine {
     static constexpr std::size_t payload = 120;
     std::byte data[payload];

@@ -50,7 +50,7 @@ std::optional<IdleWords::Overdue> IdleWords::overdue(Clock::time_point now, std:
 }
 
 void IdleWords::release() {
-    // What is queued behind waits again within microseconds: stays a little, and never long, for the caller's sake.
+    // What is queued behind waits again within microseconds, so this stays a little; never long, for the caller's sake.
     constexpr auto longest = std::chrono::milliseconds(20), quiet = std::chrono::milliseconds(1);
     const auto start = Clock::now();
     for (auto last = start, now = start; now - start < longest && now - last < quiet; now = Clock::now()) {

@@ -19,7 +19,7 @@ namespace baton::core {
 /// ready again only after it has seen my complete, which I write after resetting ready; it writes complete again only
 /// after my next ready, which I write after resetting complete: so no 1 is lost and none is seen twice, at enqueueing
 /// and at replay alike. Order: one rank's operations run in order; writes carry a memory barrier, so copies enqueued
-/// before a phase are visible to who has waited in it.
+/// before a phase are visible to a rank that has waited in it.
 ///
 /// They lie in host memory that all ranks share, so that the service thread sees who has not come and can end a wait by
 /// plain loads and stores. GPU work of its own could queue behind that very wait.
@@ -46,27 +46,27 @@ public:
 
     struct Overdue {
         int phase;
-        int peer;  // has not come
+        int peer;  // that has not come
     };
-    /// A phase that this rank's stream has waited in for `timeout` or longer, as far as the calls of this function can
-    /// tell: the clock starts at the first that finds it there. By one thread at a time.
+    /// Returns a phase that this rank's stream has waited in for `timeout` or longer. The clock of a phase starts at
+    /// the first call that finds the stream in it. By one thread at a time.
     std::optional<Overdue> overdue(std::chrono::steady_clock::time_point now, std::chrono::nanoseconds timeout);
 
-    /// Ends the waits that this rank's stream is in or comes to within milliseconds: the communicator is broken. To be
-    /// called again and again, for what is queued behind. Any thread.
+    /// Ends the waits that this rank's stream is in, or comes to within milliseconds, once the communicator is broken.
+    /// To be called again and again, for what is queued behind. Any thread.
     void release();
 
     std::byte *memory() const { return segment_.slice(0); }
     std::size_t bytes() const { return segment_.total_bytes(); }
-    /// Of this rank.
+    /// This rank's part of them.
     std::size_t shared_bytes() const { return segment_.bytes_per_rank(); }
 
 private:
     static constexpr int phases = 2;
 
-    /// Written 1 by `from`'s stream and 0 by `at`'s; read by `at`. Where from == at: not 0 while the rank's stream is
-    /// in the phase. The stream writes 1 and the service thread turns that into `seen`: if it finds `seen` later, the
-    /// stream has not left the phase meanwhile.
+    /// `from`'s stream writes 1 (so does release()) and `at`'s stream 0; `at` reads. Where from == at the word is not 0
+    /// while the rank's stream is in the phase: the stream writes 1, and the service thread turns that into `seen`. If
+    /// it finds `seen` later, the stream has not left the phase meanwhile.
     std::uint64_t *word(int phase, int at, int from) const;
     static constexpr std::uint64_t seen = 2;
 

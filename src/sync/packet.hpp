@@ -14,7 +14,7 @@ namespace baton::core {
 /// GPU: one relaxed 128-bit access each way. PTX makes a .b128 access with .sys scope a single memory operation, so a
 /// reader that sees the epoch sees the payload stored with it. Nothing orders one packet after another, and nothing has
 /// to: each is checked by itself.
-/// In host memory that GPUs meet in the same access is atomic: the CUDA memory model says so of aligned 16-byte loads
+/// In host memory that GPUs share the same access is atomic: the CUDA memory model says so of aligned 16-byte loads
 /// and stores of mapped memory (docs/memory_model.md).
 /// Host (arrival lines; data goes as in host/move.hpp): payload relaxed, then epoch with release; the reader takes the
 /// epoch with acquire, then the payload.
@@ -27,8 +27,8 @@ struct alignas(16) Packet {
 inline constexpr std::size_t packet_payload = sizeof(Packet::payload);
 
 /// Shares of what goes in packets or lines begin at multiples of this, and so do other shares that are too small for
-/// copy_granule (transport.hpp). A share has whole packets and whole elements then, and the words in which kernels move
-/// it lie as in the whole. Buffers of packets and lines count on it: they have room for a multiple.
+/// copy_granule (transport.hpp). So a share has whole packets and whole elements, and the words in which kernels move
+/// it are aligned as in the whole. Buffers of packets and lines have room for a multiple of it.
 inline constexpr std::uint64_t word_granule = 16;
 static_assert(word_granule % packet_payload == 0);
 
@@ -36,7 +36,7 @@ constexpr BATON_HD std::size_t packets_for(std::size_t bytes) {
     return bytes / packet_payload + (bytes % packet_payload != 0 ? 1 : 0);
 }
 
-/// HostPackets (transport/host/move.hpp) lie in the memory of Packets; so many at its end hold epochs.
+/// HostPackets (transport/host/move.hpp) use the memory of Packets; the epoch takes the place of so many at its end.
 inline constexpr std::uint64_t host_packet_epochs = 1;
 
 BATON_HD inline void store_packet(Packet *packet, std::uint64_t payload, std::uint64_t epoch) {
@@ -55,7 +55,7 @@ BATON_HD inline void store_packet(Packet *packet, std::uint64_t payload, std::ui
 #endif
 }
 
-/// What lies there now: the payload is valid if the epoch is the one that the caller waits for.
+/// Returns what lies there now. The payload is valid if the epoch is the one that the caller waits for.
 BATON_HD inline Packet load_packet(const Packet *packet) {
     Packet value;
 #if defined(__CUDA_ARCH__)

@@ -49,7 +49,7 @@ BATON_HD inline void store_relaxed(std::uint64_t *word, std::uint64_t value) {
 }
 
 /// Release is cumulative: it covers what other threads of the block wrote before a __syncthreads() that precedes it,
-/// and what kernels and copies before this one in its stream have written (of another domain: docs/memory_model.md).
+/// and what kernels and copies before this one in its stream have written (in another domain: docs/memory_model.md).
 BATON_HD inline void store_release(std::uint64_t *word, std::uint64_t value) {
 #if defined(__CUDA_ARCH__)
     asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
@@ -80,8 +80,8 @@ BATON_HD inline std::uint64_t clock_ns() {
 #endif
 }
 
-/// How many polls a host thread makes before it yields its processor. Few where a communicator's ranks are more than
-/// the processors they may run on: the rank that is waited for may need this one. Elsewhere a rank that yields would
+/// How many polls a host thread makes before it yields its processor. Few where a communicator has more ranks than
+/// processors that they may run on: the rank that is waited for may need this one. Elsewhere a rank that yields would
 /// only make room for other programs, whose time slices are much longer than a message.
 inline constexpr std::uint32_t polls_between_yields_alone = 16384;
 inline constexpr std::uint32_t polls_between_yields_oversubscribed = 64;
@@ -95,8 +95,8 @@ BATON_HD inline void relax_between_polls(std::uint32_t polls, std::uint32_t poll
 #endif
 }
 
-/// A thread of a GPU that has polled a word so often, for some 50 us, pauses between polls. Polls without pauses by 48
-/// blocks or more, which wait beside copies for their end, make the copies some 5 % longer (docs/experiments.md).
+/// A GPU thread that has polled a word this often (some 50 us) pauses between polls. Where 48 blocks or more wait for
+/// the end of copies beside them and poll without pauses, the copies take some 5 % longer (docs/experiments.md).
 inline constexpr std::uint32_t polls_before_pauses = 64;
 
 BATON_HD inline void pause_between_polls() {

@@ -4,23 +4,25 @@
 
 namespace baton::core {
 
-/// Where a peer's buffer is: the table's entry of its region, or this rank's copy of it.
+/// Where a peer's buffer is: the table's entry of its region, or this rank's copy of the entry.
 ///
-/// The table lies in host memory, so that the service thread writes it with plain stores. It must not need the GPU:
-/// while a thread of the application sits in cudaMemcpy or cudaFree behind a kernel of ours that waits for a peer,
-/// copies and kernel launches of the whole process wait too (measured, CUDA 13.0; docs/gpu_testing.md); the peer may be
-/// waiting for just this entry. Reading it over PCIe takes long, so kernels keep a copy among their own words: address
-/// and generation in one 16-byte word, so that all who write an entry at once write the same whole. A host thread does
-/// as they do: a load of either costs it the same. An entry is replaced only when its owner has sent an arrival with a
-/// newer generation, and then nothing of the older one is in flight.
+/// The table lies in host memory, so that the service thread writes it with plain stores. That thread must not need the
+/// GPU: while a thread of the application sits in cudaMemcpy or cudaFree behind a kernel of ours that waits for a peer,
+/// copies and kernel launches of the whole process wait too (measured, CUDA 13.0; docs/gpu_testing.md), and the peer
+/// may be waiting for just this entry.
+///
+/// Reading the table over PCIe takes long, so kernels keep copies among their own words: address and generation in one
+/// 16-byte word, so that all who write a copy at once write the same whole. Host threads do so too, although either
+/// load costs them the same. A copy is replaced only when its owner has sent an arrival with a newer generation, and
+/// then nothing of the older one is in flight.
 
-/// What the copy says now. Separate from region_address(), so that several loads fly together.
+/// Loads the copy. Separate from region_address(), so that several loads are in flight together.
 BATON_HD inline Packet cached_region(const CommView &view, int owner, const BufferRef &buffer) {
     if (buffer.is_in_region()) return load_packet(view.own_words().cached_region(owner, buffer.slot()));
     return {};
 }
 
-/// From the table itself.
+/// The address, as below, from the table itself; keeps a copy of the entry.
 BATON_HD BATON_NOINLINE inline std::byte *region_address(const CommView &view, int owner, BufferRef buffer) {
     const RegionEntry *entry = view.region(owner, buffer.slot());
     const std::uint64_t generation = load_acquire(&entry->generation);

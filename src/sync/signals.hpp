@@ -4,7 +4,7 @@
 
 /// Signals between two ranks of a window, as one thread of a kernel or of the host gives and takes them.
 ///   Giver: 1. Add one to the signals that this rank has given the peer.  2. Store the sum into the peer's word.
-///   Taker: 1. Wait until the word has reached the signals taken before and those asked for.  2. Note them as taken.
+///   Taker: 1. Wait until the word reaches the sum of the signals taken before and those asked for.  2. Store the sum.
 /// The word only grows, and calls of a window are ordered by the communicator, so neither side ever resets it: signals
 /// given before the taker comes are there when it does. Steps: 1 flight. Wire: a word. Synchronisation: the word, with
 /// release behind what the giver's stream has put into the window, and acquire before what the taker's stream reads

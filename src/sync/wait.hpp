@@ -4,8 +4,8 @@
 
 #include "sync/comm_view.hpp"
 
-/// Waiting for words of peers, by threads of kernels and of the host, and how waits end that have lost their sense: by
-/// a timeout, a mismatch, or because a rank has given up.
+/// Waits for words of peers, by threads of kernels and of the host. A wait that has become pointless ends by a timeout,
+/// by a mismatch, or because a rank has given up.
 namespace baton::core {
 
 /// Makes the arena's owner abort: its waits end, and its channels begin nothing more.
@@ -14,7 +14,7 @@ BATON_HD BATON_NOINLINE inline void store_abort(const Arena &arena, std::uint64_
 }
 
 /// Ends this rank's waits, and its peers', with an error. Several threads may fail at once: the first writes the
-/// record, all store the abort word (any of them will do). `theirs`: what the peer does, where that is the error.
+/// record, all store the abort word (any of them will do). `theirs`: what the peer does, if that is the error.
 BATON_HD BATON_NOINLINE inline void give_up(const CommView &view, baton_result code, OperationPoint point,
                                             Signature theirs = Signature{}) {
     const std::uint64_t word = AbortWord::make(code, view.rank, point.peer);
@@ -32,18 +32,18 @@ BATON_HD inline bool told_to_give_up(const CommView &view, std::uint64_t word) {
     return true;
 }
 
-/// The abort word of a channel. All are written, so a caller without a channel passes 0.
+/// The abort word of a channel. store_abort() writes all of them, so a caller without a channel passes 0.
 BATON_HD inline std::uint64_t abort_word(const CommView &view, int channel) {
     return load_relaxed(view.own().abort(channel));
 }
 
-/// What a host thread asks before it begins something: neither has a peer told it to give up, nor has this process
-/// broken the communicator.
+/// Whether a host thread may begin something: no peer has told this rank to give up, and this process has not broken
+/// the communicator.
 inline bool may_begin(const CommView &view) {
     return !told_to_give_up(view, abort_word(view, 0)) && load_relaxed(&view.control->abort) == 0;
 }
 
-/// The peer of a wait for the data of all peers at once.
+/// Stands for the peer in a wait for the data of all peers at once.
 inline constexpr std::int32_t any_peer = -1;
 
 /// Passed to every polling loop. Called after a poll that failed; false means that the wait must end. Looks at the
@@ -58,21 +58,22 @@ public:
         if (is_long() && polls_ % interval == 0) rest();
         return true;
     }
-    /// The same for a wait that may be as long as a copy, on a GPU with pauses from some time on.
+    /// The same for a wait that may last as long as a copy: on a GPU it pauses from polls_before_pauses on.
     BATON_HD bool with_pauses() {
         if (polls_ >= polls_before_pauses) pause_between_polls();
         return (*this)();
     }
-    /// Whether it has lasted so long that the thread may sleep between polls. `waits`: that the thread polls in turns.
+    /// Whether the wait has lasted so long that the thread may sleep between polls. `waits`: how many the thread polls
+    /// in turns.
     BATON_HD bool is_long(std::size_t waits = 1) const { return polls_ * waits >= polls_before_rests; }
-    /// The same without giving up the processor: for a loop over several waits, which does that itself.
+    /// As operator(), but never gives up the processor: for a loop over several waits, which does that itself.
     BATON_HD bool keep_waiting() {
         if (++polls_ % interval != 0) return true;
         deadline_ = check_deadline(view_, point_, deadline_);
         return deadline_ != 0;
     }
-    /// The peer has been seen to get on: the deadline is set anew. How long the thread has polled stays as it is, so it
-    /// goes on looking at the abort words, and sleeping.
+    /// Sets the deadline anew, since the peer has made progress. The number of polls stays as it is, so the thread goes
+    /// on looking at the abort words, and sleeping.
     BATON_HD void begin_anew() { deadline_ = 0; }
 
 private:
@@ -81,25 +82,26 @@ private:
 #else
     static constexpr std::uint32_t interval = 256;
 #endif
-    /// Of a host thread that is alone on its processor 5 ms with polls_between_yields_alone, 24 with the other (AMD
-    /// EPYC, 2026-11-25).
+    /// A host thread alone on its processor takes 5 ms for them with polls_between_yields_alone, 24 ms with the other
+    /// (AMD EPYC, 2026-11-25).
     static constexpr std::uint32_t polls_before_rests = 1 << 21;
 
-    /// The deadline, from the first look on; 0 if the wait must end. By value: a loop keeps its Spin in registers.
+    /// Returns the deadline, which the first look sets; 0 if the wait must end. By value, so that a loop keeps its Spin
+    /// in registers.
     BATON_HD BATON_NOINLINE static std::uint64_t check_deadline(const CommView &view, OperationPoint point,
                                                                 std::uint64_t deadline) {
         if (told_to_give_up(view, abort_word(view, point.channel))) return 0;
         if (const std::uint64_t word = load_relaxed(&view.control->abort); word != 0) {
-            // For the operation's later kernels and the next ones, which look only at the arena before they begin.
+            // For later kernels of the operation and of the next ones, which look only at the arena before they begin.
             store_abort(view.own(), word);
             return 0;
         }
         const std::uint64_t now = clock_ns();
-        constexpr std::uint64_t begun_anew = 1;  // a deadline's lowest bit
+        constexpr std::uint64_t begun_anew = 1;  // the lowest bit of a deadline
         if (deadline == 0) return (now + view.timeout_ns) & ~begun_anew;
         if (now <= deadline) return deadline;
-        // Who looks so late has been stopped itself (a suspended job), and knows nothing of its peers meanwhile. Once:
-        // on a busy machine all looks may be late.
+        // A thread that looks so late has been stopped itself (a suspended job) and knows nothing of its peers
+        // meanwhile, so it waits once more. Only once: on a busy machine all looks may be late.
         constexpr std::uint64_t looks_lie_apart = 1'000'000'000;
         const bool stopped = now - deadline > looks_lie_apart + view.timeout_ns / 2;
         if (stopped && (deadline & begun_anew) == 0) return (now + view.timeout_ns) | begun_anew;
@@ -108,8 +110,8 @@ private:
         return 0;
     }
 
-    /// A rank stores its arrival before its data: who has not arrived is who is waited for. If all have, one is stuck
-    /// in between, and this rank does not know which.
+    /// Returns a peer that has not arrived: a rank stores its arrival before its data, so that peer is waited for. If
+    /// all have arrived, one is stuck in between, and this rank does not know which: it returns itself.
     BATON_HD static std::int32_t missing_peer(const CommView &view, const OperationPoint &point) {
         Arrival theirs;
         for (std::int32_t peer = 0; peer < view.size; ++peer) {
@@ -136,7 +138,7 @@ BATON_HD inline bool wait_until(const CommView &view, const OperationPoint &poin
 }
 
 /// Waits for a peer's line of the operation at `point`. False if the wait must end before, or if the peer does
-/// something else than point.mine; then all ranks give up.
+/// something other than point.mine; then all ranks give up.
 BATON_HD inline bool wait_for_line(const CommView &view, const OperationPoint &point, const ArrivalLine *line,
                                    Arrival *theirs) {
     Spin spin(view, point);
