@@ -141,8 +141,9 @@ private:
         return as_in_force ? measured.in_force_above : core::rows_for(before_, measured.tuned.operation);
     }
 
-    /// Writes both files; or neither, if one of them or the printed text cannot be written. Times for the standard
-    /// output come last, after all that is printed there: if only they cannot be written, the tuning file has been.
+    /// Writes both files. Drafts both before it publishes either, so that neither changes where one of them or the
+    /// printed text cannot be written. Times for the standard output come last, after all that is printed there: if only
+    /// they cannot be written, the tuning file has been.
     void write() {
         line("");
         if (!output_is_written()) {

@@ -68,7 +68,7 @@ public:
     /// with Copies::where_fast for what they should be given.
     void *address_for_copies(int owner, const PublishedRegion &region, Copies which) const;
 
-    /// [size][region_slots] entries in host memory that the domain's kernels can read. Kernels keep copies
+    /// [size][region_slots] entries in host memory that the domain's kernels can read. Operations keep copies
     /// (sync/region_lookup.hpp).
     const RegionEntry *table() const;
 
