@@ -142,8 +142,8 @@ private:
     }
 
     /// Writes both files. Drafts both before it publishes either, so that neither changes where one of them or the
-    /// printed text cannot be written. Times for the standard output come last, after all that is printed there: if only
-    /// they cannot be written, the tuning file has been.
+    /// printed text cannot be written. Times for the standard output come last, after all that is printed there: if
+    /// only they cannot be written, the tuning file has been.
     void write() {
         line("");
         if (!output_is_written()) {
