@@ -8,7 +8,7 @@
 namespace baton::bench {
 
 /// Baton, with buffers for operations up to a size, allocated once so that all sizes of a table use the same ones.
-/// Collective if bytes.window is not 0. Address space only where a shape does not use a buffer.
+/// Collective if bytes.window is not 0. A host buffer that a shape does not use takes address space only.
 class BatonLibrary final : public Library {
 public:
     BatonLibrary(const Communicator &communicator, const BufferBytes &bytes, Memory memory);

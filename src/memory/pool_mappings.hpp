@@ -12,7 +12,7 @@ namespace baton::core {
 /// Pools of cudaMallocAsync, and pieces of them, that this process has imported; shared by its communicators. Measured
 /// with CUDA 13.0:
 /// - Importing a pool that is here already gives the same handle and counts: it has to be destroyed as often. That is
-///   refused while one of its pointers is here. A destroyed pool's successor is another one.
+///   refused while one of its pointers is here. The handle of a destroyed pool may come back for another one.
 /// - Importing a pointer that is here already gives the same address and does not count. The first free ends it for
 ///   everybody as far as calls of the driver go, and copies are such calls. Kernels still reach the memory.
 /// - Memory that has taken a freed piece's place is seen at the old piece's address, but copies reach no further than
