@@ -40,7 +40,7 @@ TEST(Comparison, CallsFitTheRound) {
     EXPECT_EQ(calls_for(0.02, 1e-6, 500), 500);
     EXPECT_EQ(calls_for(0.02, 3.0, 500), 1);
     EXPECT_EQ(calls_for(0.02, 0, 500), 500);
-    // A peer has as many as Baton while it is not much slower.
+    // A peer makes as many calls as Baton while it is not much slower.
     EXPECT_EQ(calls_of_peer(0.02, 0.001, 20), 20);
     EXPECT_EQ(calls_of_peer(0.02, 0.004, 20), 20);
     EXPECT_EQ(calls_of_peer(0.02, 0.008, 20), 10);

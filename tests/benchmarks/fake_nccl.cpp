@@ -90,7 +90,7 @@ ncclResult_t finish(void *result, size_t bytes) {
     return ncclSuccess;
 }
 
-/// Without the other ranks: their MPI communicator stays.
+/// Deletes the communicator without the other ranks, so its MPI communicator is not freed here.
 void forget(ncclComm_t comm) {
     const bool clean = comm->registrations == 0;
     delete comm;
@@ -98,7 +98,7 @@ void forget(ncclComm_t comm) {
     if (!clean) std::abort();  // NCCL would only leak; a test should see it
 }
 
-/// Right ids, and every rank's result, come from the same communicator.
+/// Makes a communicator of all ranks. Refuses ids not made by ncclGetUniqueId(), and ranks other than MPI's.
 ncclResult_t connect(ncclComm_t *comm, int ranks, const ncclUniqueId &id, int rank, bool zero_cta) {
     int mine = -1;
     int all = 0;
@@ -162,7 +162,7 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
     return ncclSuccess;
 }
 
-/// Not NCCL's: what nobody has given back yet.
+/// Not NCCL's: how many communicators and allocations have not been given back yet.
 int fakeNcclHeld() { return held; }
 
 ncclResult_t ncclMemAlloc(void **ptr, size_t size) {

@@ -1,8 +1,8 @@
-// A library that lies before libbaton (LD_PRELOAD) and spoils what host communicators deliver, as BATON_TEST_FAULT
-// says:
+// A library that is loaded before libbaton (LD_PRELOAD) and spoils what host communicators deliver. BATON_TEST_FAULT
+// says how:
 //   last   the last byte of a result on the last rank
 //   stale  each call delivers the result of the call before it
-//   lazy   of 20 calls one does something
+//   lazy   only one of 20 calls does something
 // Messages are never lazy: their other half would wait.
 #include <dlfcn.h>
 
@@ -57,7 +57,7 @@ void spoil_now(const Result &result) {
     before = std::move(now);
 }
 
-/// What a call has delivered on return, or the group at its end.
+/// Spoils what a call has delivered: at once, or in a group at the group's end.
 baton_result spoil(baton_result outcome, void *data, std::size_t count, baton_type type, int blocks = 1) {
     const std::size_t bytes =
         count * real<decltype(baton_type_size)>("baton_type_size")(type) * static_cast<std::size_t>(blocks);
@@ -137,7 +137,7 @@ baton_result baton_sendrecv(const void *sendbuf, size_t sendcount, int dest, voi
                  recvbuf, recvcount, type);
 }
 
-/// Another rank's memory, where only the origin's data can be spoilt.
+/// The result lies in another rank's memory, so the origin's data is spoilt instead.
 baton_result baton_put(const void *source, size_t bytes, int target, size_t offset, baton_window_t window,
                        baton_stream_t stream) {
     const auto put = real<decltype(baton_put)>("baton_put");

@@ -10,7 +10,7 @@
 namespace baton::bench {
 namespace {
 
-/// The same to a caller: as long, and passed alike (pointers, floating point, integers or enumerations, structures).
+/// Alike to a caller: as long, and passed alike (pointers, floating point, integers or enumerations, structures).
 template <class Mine, class Theirs>
 constexpr bool alike = sizeof(Mine) == sizeof(Theirs) &&
                        std::is_pointer_v<Mine> == std::is_pointer_v<Theirs> &&std::is_class_v<Mine> ==

@@ -1,4 +1,4 @@
-// Baton's peers in benchmarks: what they are asked to do is what they are compared by. MPI is the real one; NCCL is the
+// Baton's peers in benchmarks: they do the operations that they are compared by. MPI is the real one; NCCL is the
 // stand-in beside this file, since the real one needs GPUs.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ protected:
         return make_mpi_peer(communicator_, bytes(), largest);
     }
 
-    /// Wrong elements of all ranks after some calls of the shape.
+    /// Number of wrong elements on all ranks after some calls of the shape.
     std::uint64_t wrong(Peer &peer, const Shape &shape) const {
         const auto operation = make_operation(shape, communicator_, peer.verifier(), peer);
         std::uint64_t wrong = 0;

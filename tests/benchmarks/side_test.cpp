@@ -12,7 +12,7 @@
 namespace baton::bench::perf {
 namespace {
 
-/// Calls that do nothing; one of them takes its time over it.
+/// A library whose calls do nothing, except that one of them sleeps.
 class Hiccup final : public Library {
 public:
     explicit Hiccup(int slow_call) : slow_call_(slow_call) {}
@@ -34,7 +34,7 @@ private:
 
 class Sides : public testing::Test {
 protected:
-    /// The calls of a round of 20 ms.
+    /// How many calls, at most 10, a round of 20 ms has after a warm-up of `warm_up` calls.
     int calls_after(int warm_up, Hiccup &library) const {
         const Shape shape{Kind::sendrecv, BATON_FLOAT32, BATON_SUM, 16, InPlaceForm::no};
         Side side(communicator_, shape, Mode::eager, verifier_, library);

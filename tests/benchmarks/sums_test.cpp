@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t count = 5000;
 constexpr int ranks = 8;
 
-/// The ranks' inputs added in an order, each step rounded to T, the rank `left_out` (or none) missing.
+/// The ranks' inputs added in `order`, each step rounded to T, without the rank `left_out` (-1: with all).
 template <class T>
 std::vector<T> sums(baton_type type, const std::vector<int> &order, int left_out) {
     std::vector<std::vector<T>> inputs;
@@ -42,7 +42,7 @@ Reduction any_order(baton_type type) {
     return reduction;
 }
 
-/// Sums in another order may differ, and how far is judged.
+/// Whether sums in another order may differ, so that it is judged how far they do.
 template <class T>
 constexpr bool is_judged() {
     return rounding<T> != 0;

@@ -1,4 +1,4 @@
-// What baton_tune makes of its command line and of times.
+// What baton_tune makes of its command line and of measured times.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -120,7 +120,8 @@ TEST(TuneSizes, ArePowersOfTwoUpToTheLargest) {
     EXPECT_EQ(sizes_for(BATON_ALLGATHER, SIZE_MAX).back(), std::size_t{1} << 63);
 }
 
-/// The rows of three candidates, known by their channels 1, 2 and 3, and the candidate of each sample.
+/// The rows derived from three candidates, which are told apart by their 1, 2 and 3 channels, and the candidate chosen
+/// for each sample.
 struct Derived {
     std::vector<TuningRow> rows;
     std::vector<std::size_t> chosen;
@@ -229,7 +230,7 @@ TEST(TuneReport, SaysWhatChangedAndHowMuch) {
     Measured measured;
     measured.tuned = {BATON_ALLGATHER, Kind::allgather};
     measured.candidates = candidates_for(BATON_ALLGATHER, Ranks::on_host, 2, 1, false);
-    // Of packet and pull, and of what comes last.
+    // The times of packet, of pull, and of the last candidate.
     measured.samples = {{256, {1e-6, {}, 3e-6, {}, {}, {}, 4e-6}, 0}, {512, {4e-6, {}, 2e-6, {}, {}, {}, 4e-6}, 0}};
     ASSERT_EQ(measured.candidates.size(), measured.samples[0].seconds.size());
     const core::Plan packet = plan(Algorithm::packet, Mover::host, 1);

@@ -1,5 +1,5 @@
-// Ranks that do not come to connect(), or late: the others' waits end and know whom they have waited for, and MPI can
-// be used afterwards.
+// Ranks that do not come to connect(), or come late: the others' waits end and name whom they have waited for, and MPI
+// can be used afterwards.
 #include "bootstrap/mpi_bootstrap.hpp"
 
 #include <numeric>
@@ -15,14 +15,14 @@ struct GaveUp {
     std::vector<int> missing;
 };
 
-/// Waits for a moment, and throws then.
+/// Makes waits throw once they have lasted half a second.
 void give_up_soon(core::Bootstrap &bootstrap) {
     bootstrap.set_watch([&bootstrap](std::chrono::nanoseconds waited) {
         if (waited > std::chrono::milliseconds(500)) throw GaveUp{bootstrap.missing()};
     });
 }
 
-/// Whom connect() has waited for in vain. Leaves what MPI still may use to the end of the process.
+/// Whom connect() has waited for in vain. What MPI may still use stays until the process ends.
 std::vector<int> missing_in(core::MpiBootstrap &bootstrap) {
     give_up_soon(bootstrap);
     try {
@@ -39,7 +39,7 @@ protected:
     void SetUp() override {
         if (world_size() < 2) GTEST_SKIP() << "nobody to wait for";
     }
-    /// MPI makes communicators as before.
+    /// MPI still makes communicators.
     void TearDown() override {
         barrier();
         const MpiComm copy = MpiComm::duplicate(MPI_COMM_WORLD);
@@ -65,7 +65,7 @@ TEST_F(MpiBootstrap, ARankThatNeverComesIsNamed) {
     barrier();
 }
 
-/// It is told that nobody is there any more.
+/// The late rank finds that nobody is there any more.
 TEST_F(MpiBootstrap, ARankThatComesWhenTheOthersHaveGivenUp) {
     const MpiComm users = MpiComm::duplicate(MPI_COMM_WORLD);
     core::MpiBootstrap bootstrap(users);
@@ -76,7 +76,7 @@ TEST_F(MpiBootstrap, ARankThatComesWhenTheOthersHaveGivenUp) {
     }
 }
 
-/// What was given up meets the late rank's calls, and those of the next attempt meet the ones after: nobody goes on.
+/// The late rank's first calls meet what was given up, its next ones the others' next attempt: nobody goes on.
 TEST_F(MpiBootstrap, AnotherAttemptOnTheSameCommunicatorIsRefused) {
     const MpiComm users = MpiComm::duplicate(MPI_COMM_WORLD);
     core::MpiBootstrap first(users);
@@ -88,7 +88,7 @@ TEST_F(MpiBootstrap, AnotherAttemptOnTheSameCommunicatorIsRefused) {
     barrier();
 }
 
-/// The others hear of it wherever they wait, before or after, and MPI goes on.
+/// The others hear of it wherever they wait, before or after it, and MPI can still be used.
 TEST_F(MpiBootstrap, ARankThatGivesUpEndsTheOthersWaits) {
     for (int attempt = 0; attempt < 3; ++attempt) {
         core::MpiBootstrap bootstrap(MPI_COMM_WORLD);
@@ -109,7 +109,7 @@ TEST_F(MpiBootstrap, ARankThatGivesUpEndsTheOthersWaits) {
     }
 }
 
-/// MPI allows no receive that is posted over MPI_Finalize, which a program may call before baton_comm_destroy.
+/// MPI allows no receive to stay posted across MPI_Finalize, which a program may call before baton_comm_destroy.
 TEST_F(MpiBootstrap, NothingIsInFlightOnceNobodyGivesUpAnyMore) {
     core::MpiBootstrap bootstrap(MPI_COMM_WORLD);
     bootstrap.connect();
@@ -123,7 +123,7 @@ TEST_F(MpiBootstrap, NothingIsInFlightOnceNobodyGivesUpAnyMore) {
     bootstrap.barrier();
 }
 
-/// One that comes to a meeting last, which the others have come to, hears of it, too.
+/// The rank that comes last to a meeting, after all the others, hears of it too.
 TEST_F(MpiBootstrap, WordsCountBeforeAWaitThatIsOverAtOnce) {
     core::MpiBootstrap bootstrap(MPI_COMM_WORLD);
     bootstrap.connect();

@@ -1,4 +1,4 @@
-// Broadcast by scattering and relaying, by several channels, which start with different peers; and what else goes in
+// Broadcast by scattering and relaying on several channels, which start with different peers; and other algorithms in
 // lines whose shares differ by channel.
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, BroadcastChannels,
 
 class BroadcastByLines : public ::testing::TestWithParam<int> {};
 
-/// Every channel's share for every rank fits what the channel's first share says, whatever the buffer's length.
+/// Whatever the buffer's length, none of a channel's shares is larger than its first one.
 TEST_P(BroadcastByLines, GivesEveryRankTheRootsBuffer) {
     const int ranks = GetParam();
     const auto n = static_cast<std::size_t>(ranks);

@@ -1,5 +1,5 @@
-// Broadcast by pull, of which the root makes a part of the others' copies, with the system's copies from this process
-// into itself.
+// Broadcast by pull where the root makes a part of the others' copies, with the system's copies from this process into
+// itself.
 #include "collectives/broadcast/pull.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ struct Case {
     std::size_t bytes;
     bool help;
     bool mapped = false;    // all that the root could spare the others is a memcpy each
-    bool in_place = false;  // of the root
+    bool in_place = false;  // at the root
 };
 class BroadcastPull : public testing::TestWithParam<Case> {};
 

@@ -11,8 +11,8 @@
 #include "transport/remote_lists.hpp"
 #include "transport/transport.hpp"
 
-/// Algorithms as kernels run them, by several channels: every channel of every rank is a thread, and nothing orders the
-/// channels of a rank among each other. The engine is a stand-in that knows sums of 32-bit integers.
+/// Algorithms as kernels run them on several channels: every channel of every rank is a thread, and nothing orders the
+/// channels of a rank. The engine is a stand-in that knows sums of 32-bit integers.
 namespace baton::core {
 
 using Vector = std::vector<std::uint32_t>;
@@ -34,7 +34,7 @@ struct Node {
         return words[static_cast<std::size_t>(((kind * size + at) * channels + channel) * size + from)];
     }
 
-    /// What `from` has put into the lines of a channel of `at`; `second`: behind another part.
+    /// Index of what `from` puts into the lines of a channel of `at`; `second`: behind another part.
     std::size_t line_buffer(int at, int channel, int from, bool second) const {
         return static_cast<std::size_t>(((second ? size : 0) + at) * channels * size + channel * size + from);
     }
@@ -44,7 +44,7 @@ struct Node {
     const std::uint64_t segment_bytes;
     const std::uint64_t early_bytes;  // of a channel
     std::vector<std::vector<std::byte>> lines;
-    std::vector<std::atomic<std::uint64_t>> line_words;  // 1: they have been put
+    std::vector<std::atomic<std::uint64_t>> line_words;  // 1: the lines have been put
     std::vector<std::atomic<std::uint64_t>> words;
     std::vector<std::vector<std::byte>> staging;
     std::vector<std::vector<std::byte>> early_staging;
@@ -119,7 +119,7 @@ public:
     bool wait_credit(int peer, std::uint64_t step) { return poll(1, peer, step); }
 
     void verify_arrivals() {}
-    /// All at once: no ring.
+    /// Passes everything at once: there is no ring.
     void pass_lines(const LinePass &pass) {
         if (pass.before == no_rank) {
             copy(pass.to, pass.from, pass.bytes);
@@ -237,7 +237,7 @@ inline Vector input(int rank, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) made[i] = element(rank, i);
     return made;
 }
-/// By rank, what each sends, and room for as many results.
+/// What each rank sends, by rank. outputs() makes room for the results.
 inline std::vector<Vector> inputs(int ranks, std::size_t count) {
     std::vector<Vector> all;
     for (int rank = 0; rank < ranks; ++rank) all.push_back(input(rank, count));

@@ -1,6 +1,6 @@
-// Algorithms as copy engines run them: what they enqueue happens later, in no other order than transport.hpp says
-// ("What an engine leaves out"). Reductions that kernels combine are in tests/emulation/pushes_test.cpp. Some ranks are
-// such engines, the others kernels with several channels.
+// Algorithms as copy engines run them: what they enqueue happens later, with no more order than transport.hpp promises
+// ("What an engine leaves out"). Some ranks are such engines, the others kernels with several channels. Reductions that
+// kernels combine are in tests/emulation/pushes_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,11 +19,11 @@
 namespace baton::core {
 namespace {
 
-/// Work in order, that may take its time.
+/// Work that runs in order, with random delays.
 class Line {
 public:
     void add(std::function<void()> work) { work_.push_back(std::move(work)); }
-    /// What is added from now on comes after what `other` has now.
+    /// Work that is added from now on runs after the work that `other` has now.
     void follow(Line &other) {
         const auto done = std::make_shared<std::atomic<bool>>(false);
         other.add([done] { done->store(true, std::memory_order_release); });
@@ -43,7 +43,7 @@ private:
     std::vector<std::function<void()>> work_;
 };
 
-/// One line of work is the caller's stream, the other what goes to and comes from peers.
+/// An engine with two lines of work: the caller's stream, and what goes to and comes from peers.
 class EnqueuingEngine : public ChannelEngine {
 public:
     EnqueuingEngine(Node &node, int rank, std::uint64_t seed)
@@ -95,7 +95,7 @@ public:
         return true;
     }
 
-    /// Does what has been enqueued.
+    /// Runs what has been enqueued.
     void run() {
         std::thread beside([this, seed = random_()] { pushes_.run(seed); });
         stream_.run(random_());
@@ -154,8 +154,8 @@ protected:
     const Shape &shape() const { return GetParam(); }
     std::size_t ranks() const { return static_cast<std::size_t>(shape().ranks); }
 
-    /// Runs `body(engine, args)` on every engine of every rank, and `after(rank)` where all that an engine has enqueued
-    /// is done. send and recv may be the same.
+    /// Runs `body(engine, args)` on every engine of every rank. On ranks that enqueue, runs what they have enqueued and
+    /// then `after(rank)`. send and recv may be the same.
     template <class Body>
     void run(
         std::vector<Vector> &send, std::vector<Vector> &recv, const Body &body,
@@ -164,7 +164,7 @@ protected:
         run_channels(node, send, recv, [&](ChannelEngine &channel, int rank) {
             const CollectiveArgs args = args_of(node, rank, shape().count, 0);
             if ((shape().enqueue >> rank & 1) == 0) return body(channel, args);
-            if (channel.share(1, 1).bytes == 0) return;  // one of the channels is all
+            if (channel.share(1, 1).bytes == 0) return;  // one engine stands for all channels
             EnqueuingEngine engine(node, rank, seed_ + static_cast<std::uint64_t>(rank));
             body(engine, args);
             engine.run();
@@ -211,7 +211,7 @@ TEST_P(Enqueued, ReduceScatter) {
             args.beside_copy_engines = true;
             reduce_scatter_staged<std::uint32_t>(engine, args);
         },
-        [&](std::size_t rank) { std::fill(send[rank].begin(), send[rank].end(), 0xDBDBDBDB); });  // it is free
+        [&](std::size_t rank) { std::fill(send[rank].begin(), send[rank].end(), 0xDBDBDBDB); });  // send is free
     for (std::size_t rank = 0; rank < ranks(); ++rank) {
         for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(recv[rank][i], sum(shape().ranks, rank * count + i));
     }

@@ -9,8 +9,8 @@
 
 #include "baton/baton.h"
 
-/// The data of collectives over thread ranks, and what they must give. In a file of its own, which is optimised: every
-/// byte of every test is made and compared here.
+/// The data of collectives over thread ranks, and the results that they must give. expected.cpp is optimised, because
+/// every byte of every test is made and compared there.
 namespace baton::test {
 
 using Buffers = std::vector<std::vector<std::byte>>;  // by rank

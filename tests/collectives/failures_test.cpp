@@ -12,7 +12,7 @@ namespace {
 using core::Communicator;
 using core::Failure;
 
-/// What a rank's calls end with: the first error that it sees within 15 s.
+/// The first error that the rank sees, in `call` or within 15 s.
 Failure error_of(Communicator &comm, const std::function<void()> &call) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(15);
     try {
@@ -128,7 +128,7 @@ TEST(ThreadFailures, AbortEndsACollectiveWait) {
     });
 }
 
-/// Rank 0 waits in a collective call, the others in one that it never makes.
+/// Rank 0 waits in the destruction, which is collective; the others wait in a call that rank 0 never makes.
 TEST(ThreadFailures, DestroyingWhileOthersWaitIsATimeoutOnEveryRank) {
     with_ranks({.size = 3, .timeout_seconds = 1}, [](Communicator &comm) {
         try {

@@ -1,5 +1,5 @@
-// A peer that waits for nothing of this rank's but its arrival may have ended the operation, and have freed its memory:
-// nothing of its may be looked up.
+// A peer that waits for nothing from this rank except its arrival may have ended the operation and freed its memory:
+// its buffers must not be looked up.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct Case {
     Algorithm algorithm;
     std::size_t count;  // bytes of a block, or of the buffer
     std::vector<int> island_of_rank;
-    /// Whether `reader` may look the buffers of `owner` up, which waits for it before it ends.
+    /// Whether `reader` may look up the buffers of `owner`, because `owner` waits for it before it ends the operation.
     bool (*is_there)(int reader, int owner);
     bool names_input = true;
 };

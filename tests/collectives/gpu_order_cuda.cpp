@@ -17,8 +17,8 @@
 namespace baton::core {
 namespace {
 
-/// A stream with an operation of the order that waits for release(). One that is declared later is enqueued earlier: so
-/// a test that ends half-way releases an operation before it waits for those behind it.
+/// A stream with an operation of the order that waits for release(). Tests enqueue first what they declare last: then a
+/// test that ends half-way releases an operation before it waits for those behind it.
 class HeldOperation {
 public:
     ~HeldOperation() {
@@ -143,7 +143,7 @@ TEST_F(GpuOrderTest, LaunchesOfGraphsCountWhereTheyCameBeforeTheMark) {
     EXPECT_TRUE(is_done_soon());
 }
 
-/// That it has been launched is all there is to know of a graph that is gone.
+/// All that is known of a graph that is gone is that it has been launched.
 TEST_F(GpuOrderTest, AnOperationComesBehindTheLastLaunchOfGraphsThatAreGone) {
     HeldOperation eager, captured;
     std::optional<Captured> graph(std::in_place, captured, *order_);

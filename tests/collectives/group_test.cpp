@@ -50,7 +50,7 @@ TEST_F(Groups, WhatIsRefusedAtOnceLeavesNothing) {
     EXPECT_EQ(state_of(*first_), BATON_SUCCESS);
 }
 
-/// Its peers have the first step, and would take the next group's first for the second.
+/// Its peers have the first step, and would take the first step of the next group for the second.
 TEST_F(Groups, ACommunicatorIsBrokenBetweenItsSteps) {
     group_.begin();
     add(first_);
@@ -72,7 +72,7 @@ TEST_F(Groups, ACommunicatorOfWhichNothingWasIssuedWorksOn) {
     EXPECT_EQ(state_of(*second_), BATON_SUCCESS) << "none";
 }
 
-/// Their peers, to which nothing was refused, have theirs.
+/// Their peers were refused nothing, and issue all of theirs.
 TEST_F(Groups, OtherCommunicatorsHaveAllOfTheirSteps) {
     group_.begin();
     add(first_);

@@ -10,15 +10,14 @@
 
 namespace baton::test {
 
-/// Ranks as threads with the host transport's executors on arenas, and nothing of the layers above: any links and any
-/// plan.
+/// Ranks as threads: the host transport's executors on arenas without the layers above, with any links and any plan.
 class HostNode {
 public:
     struct Rank {
         const core::CommView &view;
         core::HostExecutor &executor;
 
-        /// Of `count` elements as core::Request counts them. False if it has failed.
+        /// Runs a collective of `count` elements, as core::Request counts them. False if it has failed.
         bool run(baton_operation operation, core::Algorithm algorithm, const std::byte *send, std::byte *recv,
                  std::size_t count, baton_type type = BATON_UINT8, baton_op op = BATON_SUM, int root = 0) const {
             core::Request request;
@@ -75,7 +74,7 @@ public:
     }
     const core::Control &control(int rank) const { return controls_[static_cast<std::size_t>(rank)]; }
 
-    /// One thread per rank. What a run leaves behind stays for the next.
+    /// Runs `body` on one thread per rank. What a run leaves behind stays for the next.
     void with_ranks(const core::Links &links, const std::function<void(const Rank &)> &body) {
         std::vector<std::thread> threads;
         for (const core::CommView &view : views_) {

@@ -7,7 +7,7 @@
 namespace baton::core {
 namespace {
 
-/// Whether its thread or its end is first is chance, so often.
+/// Many rounds, because it is chance whether its thread or its destructor comes first.
 TEST(HostStream, ItsEndWaitsForAllThatIsQueued) {
     for (int round = 0; round < 200; ++round) {
         int ran = 0;

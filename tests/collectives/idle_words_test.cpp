@@ -28,7 +28,7 @@ std::vector<std::unique_ptr<IdleWords>> make_words(int size) {
     return words;
 }
 
-/// What a stream does with an operation; false: it waits.
+/// Executes an operation as a stream does. False: the operation has to wait.
 bool run(const IdleWords::Operation &operation) {
     if (operation.kind == Kind::wait_until_equal) return load_acquire(operation.word) == operation.value;
     store_release(operation.word, operation.value);
@@ -39,7 +39,7 @@ void run_phase(const IdleWords &words, int phase) {
         while (!run(operation)) std::this_thread::yield();
     }
 }
-/// The part of a phase before the first wait, and the rest, in which nothing may wait any more.
+/// Runs the part of a phase before its first wait; finish_phase() runs the rest, in which no wait may block any more.
 void enter_phase(const IdleWords &words, int phase) {
     for (const IdleWords::Operation &operation : words.operations(phase)) {
         if (operation.kind == Kind::wait_until_equal) return;
@@ -56,7 +56,7 @@ void finish_phase(const IdleWords &words, int phase) {
     }
 }
 
-/// Each rank puts a number at the next one between the phases; both must find what belongs to this operation.
+/// Between the phases each rank stores the operation's number at the next rank, which must find it after the second.
 TEST(IdleWords, OrderTheOperationsOfAllRanks) {
     constexpr int size = 3, operations = 500;
     const auto words = make_words(size);
@@ -114,7 +114,7 @@ TEST(IdleWords, TheSecondPhaseHasADeadlineToo) {
     EXPECT_EQ(late->phase, IdleWords::complete);
 }
 
-/// A stream that waits whenever somebody looks, but gets on in between.
+/// A stream that waits whenever somebody looks, but makes progress in between.
 TEST(IdleWords, ManyShortWaitsAreNotALongOne) {
     const auto words = make_words(2);
     auto now = Clock::now();

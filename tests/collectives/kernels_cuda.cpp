@@ -27,7 +27,7 @@ TEST(GpuKernels, NeedNoMoreLocalMemoryThanIsReserved) {
     }
 }
 
-/// Kernels of collectives wait for each other, so there is room for all of their blocks.
+/// Kernels of collectives wait for each other, so there must be room for all of their blocks at once.
 TEST(GpuKernels, FitAMultiprocessorTwice) {
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) SKIP_WITHOUT_GPU("no GPU here");

@@ -17,7 +17,7 @@ namespace {
 using std::chrono::steady_clock;
 using Work = std::function<void(core::Communicator &)>;
 
-/// How often a thread of this process has left its processor of itself: to sleep, not by sched_yield().
+/// How often a thread of this process has left its processor voluntarily: to sleep, not by sched_yield().
 long sleeps_of(pid_t thread) {
     std::ifstream status("/proc/self/task/" + std::to_string(thread) + "/status");
     for (std::string name, value; status >> name && std::getline(status, value);)
@@ -36,7 +36,7 @@ bool comes_to_sleep(pid_t thread) {
     return true;
 }
 
-/// Rank 0 waits for rank 1, which ends its wait once it has seen it sleep.
+/// Rank 0 waits for rank 1, which ends the wait once it has seen rank 0 sleep.
 void expect_sleep_in(const Work &wait, const Work &end) {
     std::atomic<pid_t> waiter{0};
     with_ranks({.size = 2, .timeout_seconds = 300}, [&](core::Communicator &comm) {

@@ -17,7 +17,7 @@ MessageCall call(Algorithm algorithm, bool is_send, int peer, std::uint64_t byte
     return call;
 }
 
-/// All blocks of a launch must be resident together: recvs that have one each leave fewer for the others.
+/// All blocks of a launch must be resident at once: recvs, which have a block each, leave fewer for the others.
 TEST(MessageLaunch, HasNoMoreBlocksThanChannelsWhereMessagesAreFewer) {
     constexpr int channels = 8;
     std::vector<MessageCall> calls;
@@ -31,7 +31,7 @@ TEST(MessageLaunch, DividesMessagesIntoPartsThatHaveBytes) {
     constexpr int channels = 64;
     const struct {
         Algorithm algorithm;
-        std::uint64_t granule;  // of a part: a line's bytes, or those that copies go by
+        std::uint64_t granule;  // of a part: a line's payload, or the granule of copies
     } rows[] = {{Algorithm::line, 120}, {Algorithm::packet, 128}, {Algorithm::staged, 128}};
     for (const auto &row : rows) {
         SCOPED_TRACE(algorithm_name(row.algorithm));

@@ -1,4 +1,4 @@
-// Messages by pull whose copies both ranks make, step by step on one thread: who copies what, and who waits for whom.
+// Messages by pull that both ranks copy, step by step on one thread: who copies what, and who waits for whom.
 #include "collectives/p2p/pull.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace baton::core {
 namespace {
 
-/// Does something else just before it copies a piece.
+/// Calls before_a_piece() just before it copies a piece.
 class Interrupted : public HostMessageEngine {
 public:
     using HostMessageEngine::HostMessageEngine;
@@ -111,7 +111,7 @@ TEST_F(SharedPull, BothCopyUntilNoneIsLeft) {
 TEST_F(SharedPull, TheReceiverWaitsForWhatTheSenderHasClaimed) {
     Side send(*this, sender, 1, bytes), recv(*this, receiver, 1, bytes);
     EXPECT_FALSE(send.advance());
-    // A sender that has claimed the first piece, and copies it slowly.
+    // As if the sender had claimed the first piece and were copying it slowly.
     EXPECT_EQ(HostMessageEngine::count_up(&views_[sender].own().outbox(receiver, 0)->taken[0].value), step_value(1, 0));
     for (int look = 0; look < 3; ++look) EXPECT_FALSE(recv.advance());
     EXPECT_EQ(recv.engine->pieces, 5);
@@ -125,7 +125,7 @@ TEST_F(SharedPull, TheReceiverWaitsForWhatTheSenderHasClaimed) {
     EXPECT_EQ(send.engine->pieces, 0);
 }
 
-/// A sender that comes late finds nothing to claim, and says nothing of a message that has left.
+/// A sender that comes late finds nothing to claim, and stores nothing for a message that has left.
 TEST_F(SharedPull, ALateSenderTouchesNothing) {
     constexpr std::uint64_t next = 1 + message_slots;
     Side send(*this, sender, 1, bytes), recv(*this, receiver, 1, bytes);
@@ -146,7 +146,7 @@ TEST_F(SharedPull, ALateSenderTouchesNothing) {
     EXPECT_EQ(send_next.buffer, recv_next.buffer);
 }
 
-/// The receiver's call may have ended with an error, and its buffer be another's.
+/// The receiver's call may have ended with an error, and its buffer may be in other use.
 TEST_F(SharedPull, NobodyCopiesForACommunicatorThatIsBroken) {
     Side send(*this, sender, 1, bytes), recv(*this, receiver, 1, bytes);
     EXPECT_FALSE(send.advance());
@@ -161,13 +161,13 @@ TEST_F(SharedPull, NobodyCopiesForACommunicatorThatIsBroken) {
     EXPECT_TRUE(send.engine->failed());
 }
 
-/// A reply that is looked at when its message has ended may name what is no longer there.
+/// A reply that is read after its message has ended may name memory that is no longer there.
 TEST_F(SharedPull, AReplyThatSaysNothingIsNoError) {
     Side send(*this, sender, 1, bytes);
     EXPECT_FALSE(send.advance());
     std::vector<RegionEntry> regions(2 * region_slots);
     views_[sender].regions = regions.data();
-    Arrival reply;  // of another signature, and of a region that nobody has published
+    Arrival reply;  // with another signature, or with a region that nobody has published
     const auto replies = [&] {
         ArrivalLine *const line = &views_[sender].own().outbox(receiver, 0)->reply;
         for (int word = 0; word < Arrival::words; ++word) store_arrival_word(line, reply, word, 1);
@@ -177,7 +177,7 @@ TEST_F(SharedPull, AReplyThatSaysNothingIsNoError) {
     replies();
     reply.signature = send.message.arrival.signature;
     replies();
-    // Of a receiver that takes fewer bytes, by push, which has not looked at the header yet.
+    // From a receiver that takes fewer bytes by push and has not read the header yet.
     std::vector<std::byte> shorter(bytes / 8);
     reply.signature = Signature::make(BATON_SEND, BATON_UINT8, BATON_SUM, shorter.size());
     reply.recv = BufferRef::at_address(shorter.data());
@@ -186,7 +186,7 @@ TEST_F(SharedPull, AReplyThatSaysNothingIsNoError) {
     EXPECT_EQ(send.engine->pieces, 0);
 }
 
-/// A sender looks often until the receiver has ended: that must not count on.
+/// A sender polls often until the receiver has finished; these polls must not count any further.
 TEST_F(SharedPull, ASenderThatHasHelpedOnceCountsNoMore) {
     Side send(*this, sender, 1, bytes), recv(*this, receiver, 1, bytes);
     EXPECT_FALSE(send.advance());
@@ -214,7 +214,7 @@ TEST_F(SharedPull, NobodyHelpsWhereThatIsNotAskedFor) {
     }
 }
 
-/// A rank's other messages, and who waits for this one, are not kept waiting until all of it is copied.
+/// A rank's other messages, and whoever waits for this one, need not wait until all of it is copied.
 TEST_F(SharedPull, ALongMessageIsCopiedInTurns) {
     constexpr std::size_t length = 40 * 262144 - 5;
     for (const bool helped : {true, false}) {
@@ -251,7 +251,7 @@ TEST_F(SharedPull, ASenderHelpsInTurns) {
     EXPECT_TRUE(send.advance());
 }
 
-/// Clocks begin anew: a wait has its timeout from the last sign of the peer on.
+/// With a timeout of 0. The clock of a wait starts anew with every sign of its peer.
 class SlowPull : public SharedPull {
 protected:
     /// More than one look at the clock, fewer than the two after which a wait has lasted too long.
@@ -326,7 +326,7 @@ TEST_F(SharedPull, ASecondTurnIsNotBegunForACommunicatorThatIsBroken) {
 TEST_F(SlowPull, MessagesWaitForTheirTurnWhileOthersOfTheirPeerGetOn) {
     constexpr std::size_t length = 4096;
     Side first(*this, sender, 1, length), second(*this, sender, 2, length);
-    Side queued(*this, sender, 1 + message_slots, length);  // for the first one's slot
+    Side queued(*this, sender, 1 + message_slots, length);  // waits for the first one's slot
     EXPECT_FALSE(first.advance());
     EXPECT_TRUE(keeps_waiting(second, 1));
     EXPECT_TRUE(keeps_waiting(queued, patience));
@@ -359,7 +359,7 @@ TEST(SharedPieces, AreTheMessageInOrder) {
     EXPECT_EQ(core::SharedPieces(786431).count(), 4u);
     EXPECT_EQ(core::SharedPieces(16 << 20)[63].bytes, 262144u);
     EXPECT_EQ(core::SharedPieces(16 << 20).count(), 64u);
-    // What counts them must not run into the next message's number.
+    // The count of pieces must not run into the next message's number.
     EXPECT_LT(core::SharedPieces((std::uint64_t{1} << 63) - 1).count() + 2, std::uint64_t{1} << step_bits);
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 using core::Communicator;
 
-/// One of several channels, as far as MessagePieces asks.
+/// One of several channels, with what MessagePieces asks for.
 struct Channel {
     core::ArenaLayout layout;
     int index;
@@ -28,7 +28,7 @@ struct Channel {
     }
 };
 
-/// The longest message that a layout says it holds lies in its slot whole.
+/// The longest message that a layout says it holds fits its slot whole.
 TEST(MessageSlots, HoldWhatTheySay) {
     for (std::uint64_t limit : {16384, 16385, 16391, 131072, 149796, 262144}) {
         const auto layout = core::ArenaLayout::make(2, 4, {.packets = 64, .messages = limit, .segment = 256});
@@ -38,7 +38,7 @@ TEST(MessageSlots, HoldWhatTheySay) {
     }
 }
 
-/// The same of a host's, whose packets are HostPackets.
+/// Also on the host, whose packets are HostPackets.
 TEST(MessageSlots, HoldWhatTheySayOnTheHost) {
     for (std::uint64_t limit : {16384, 16385, 16391, 65536}) {
         const auto layout =
@@ -51,8 +51,8 @@ TEST(MessageSlots, HoldWhatTheySayOnTheHost) {
     }
 }
 
-/// Every channel's two halves have places of their own in the buffer, in which its pieces lie in turns, and the pieces
-/// of all channels are the message.
+/// Every channel has two halves of the buffer for itself, in which its pieces lie in turn. The pieces of all channels
+/// make up the message.
 TEST(MessageStaging, PiecesHavePlacesOfTheirOwn) {
     for (std::uint64_t buffer : {8192, 16384, 65536, 262144, 1048576}) {
         const auto layout =
@@ -85,7 +85,7 @@ TEST(MessageStaging, PiecesHavePlacesOfTheirOwn) {
     }
 }
 
-/// As many line buffers as message_buffers says, each for the longest message; they begin where lines may.
+/// There are message_buffers line buffers, each for the longest message. They begin where lines may.
 TEST(MessageLines, LieSideBySide) {
     for (std::uint64_t limit : {120, 121, 65536, 1048576}) {
         const auto layout =
@@ -144,7 +144,7 @@ TEST_P(ThreadMessages, ARingOfEverySize) {
     });
 }
 
-/// A rank that only sends copies as well, where its peer only receives.
+/// A rank that only sends makes copies too, if its peer only receives.
 TEST_P(ThreadMessages, OneWayOfEverySize) {
     const int pairs = config().size / 2;
     with_ranks(config(), [&](Communicator &comm) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t hour_ns = 3600'000'000'000;
 
-/// What a zero-SM allgather of rank 0 ends with when rank 1 does not come; `other` is what rank 1 does instead.
+/// How a zero-SM allgather of rank 0 fails when rank 1 does not come; `other` is what rank 1 does instead.
 Failure zero_sm_failure(std::uint64_t timeout_ns,
                         const std::function<void(Control &of_rank_0, Rendezvous &rendezvous)> &other) {
     const auto ends = ThreadBootstrap::make(2);
@@ -137,7 +137,7 @@ TEST(PeerAddresses, OfACollectiveAreWhereThePeersSay) {
     });
 }
 
-/// A replay would meet the other's next call, whose addresses it does not have.
+/// A replay would meet the other rank's next call, whose addresses it does not have.
 TEST(PeerAddresses, AZeroSmCallThatOneRankCapturesIsAMismatch) {
     with_two([](Bootstrap &, Named &rank) {
         CollectiveArgs args;
@@ -156,7 +156,7 @@ TEST(PeerAddresses, AZeroSmCallThatOneRankCapturesIsAMismatch) {
     });
 }
 
-/// A rank with a region of cudaMalloc's that slows its peers' copy engines, and one that does not. Nobody looks at the
+/// A rank with two regions of cudaMalloc: `odd` slows its peers' copy engines, `even` does not. Nobody looks at the
 /// memory.
 struct OddAndEven {
     explicit OddAndEven(Bootstrap &bootstrap) : peers(bootstrap, domain, {}), rendezvous(bootstrap) {
@@ -190,8 +190,8 @@ struct OddAndEven {
     BufferRef even, odd;
 };
 
-/// Copy engines write into what a peer receives in, and only read what it sends. Beside those of a broadcast in place
-/// there are no others.
+/// Copy engines write into what a peer receives in, and only read what it sends. A broadcast in place has no other
+/// copies beside them.
 TEST(PeerAddresses, OfMemoryThatSlowsCopyEnginesAreKnownWhereNothingIsReceivedThere) {
     on_two([](Bootstrap &bootstrap) {
         OddAndEven rank(bootstrap);
@@ -252,7 +252,7 @@ TEST(PeerAddresses, OfManySendsWhoseReceiversAreLateAreWaitedForOnce) {
     });
 }
 
-/// Rank 0 sends. A recv of something else, or into memory that is gone, is the kernels' to find.
+/// Rank 0 sends. A recv of something else, or into memory that is gone, is left to the kernels to find.
 TEST(PeerAddresses, OfASendAreWhereTheRecvSays) {
     with_two([](Bootstrap &bootstrap, Named &rank) {
         Message message;

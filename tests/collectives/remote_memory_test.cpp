@@ -16,7 +16,7 @@
 namespace baton::core {
 namespace {
 
-/// The system moves what lies before the hole, and says so: that is no success.
+/// The system moves what lies before the hole, and returns so many bytes: that is no success.
 TEST(RemoteMemory, ACopyThatEndsEarlyFails) {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     void *const pages = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,4 +1,4 @@
-// The algorithms along rings and islands by several channels.
+// The algorithms along rings and islands, on several channels.
 #include <gtest/gtest.h>
 
 #include "channel_engine.hpp"
@@ -117,7 +117,7 @@ TEST_P(InRankOrder, Allreduce) {
 std::vector<Shape> shapes(bool any_order, bool alike = false) {
     std::vector<Shape> all;
     for (const std::size_t count : {0, 1, 33, 1000, 5002, 5003}) {
-        // The last one of each has more channels than a segment has parts for.
+        // The second pair has more channels than a segment has parts for.
         for (const auto &pair : {std::pair{3, std::uint64_t{1024}}, std::pair{5, std::uint64_t{256}}}) {
             const int channels = pair.first;
             const std::uint64_t segment = pair.second;

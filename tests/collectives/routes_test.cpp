@@ -1,4 +1,4 @@
-// What takes the links into account, over rings and islands drawn at random: right, and the same bits as the others.
+// Algorithms that take the links into account, over random rings and islands: right, with the same bits as the others.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ std::vector<Links> ordered_links(int size, std::mt19937_64 &random) {
     return all;
 }
 
-/// Those, and without any order.
+/// ordered_links(), and others that keep no order.
 std::vector<Links> any_links(int size, std::mt19937_64 &random) {
     std::vector<Links> all = ordered_links(size, random);
     for (int draw = 0; draw < draws(size); ++draw) {
@@ -85,7 +85,7 @@ std::string text(const Links &links) {
     return fmt::format("{} {}", ring ? "ring" : "islands", fmt::join(ring ? links.ring : links.island_of_rank, " "));
 }
 
-/// A buffer between two that nobody may touch, at any address.
+/// A buffer at any address, between two guards that nobody may touch.
 class Guarded {
 public:
     Guarded(std::size_t bytes, std::size_t offset) : offset_(guard + offset), bytes_(bytes) {
@@ -155,7 +155,7 @@ std::vector<core::Route> routes_of(const Links &links, int size) {
     return routes;
 }
 
-/// The ranks in a channel's order; empty, and a failure, where it does not come back to the root.
+/// The ranks in a channel's order. If that does not come back to the root, fails the test and returns no ranks.
 std::vector<int> pipeline_order(const std::vector<core::Route> &routes, int root, int channel) {
     const auto neighbours = [&](int rank) {
         return core::pipeline_neighbours(routes[static_cast<std::size_t>(rank)], root, channel);
@@ -209,7 +209,7 @@ TEST_P(Routes, WhereLinksAreAlikeEveryRankHasEveryPlaceBehindTheRoot) {
 
 TEST_P(Routes, ChannelsFollowLinksThatAreNotAlike) {
     std::vector<Links> all = any_links(size(), random_);
-    all.push_back({});  // and links of which nobody says anything
+    all.push_back({});  // and links of which nothing is known
     for (const Links &links : all) {
         const std::vector<core::Route> routes = routes_of(links, size());
         for (int root = 0; root < size(); ++root)
@@ -217,7 +217,7 @@ TEST_P(Routes, ChannelsFollowLinksThatAreNotAlike) {
     }
 }
 
-/// What is left for segments begins where copies of large parts do, and is most of the part.
+/// What is left for segments begins where copies of large parts begin, and is most of the part.
 TEST(PipelineHead, IsAtMostAFourthOfAPart) {
     for (const std::uint64_t bytes :
          {0ULL, 1ULL, 511ULL, 512ULL, 100000ULL, 524287ULL, 524288ULL, 600001ULL, 1ULL << 30}) {
@@ -346,7 +346,7 @@ TEST_P(Routes, ReductionsOfEverySize) {
     }
 }
 
-/// As GPUs have it: what segments of a chain are cut into depends on the length then.
+/// With segments as large as on GPUs, what segments of a chain are cut into depends on the length.
 TEST(RoutesInLargeSegments, ReductionsGiveTheSameBits) {
     constexpr int size = 4;
     HostNode node(size, 1 << 20);
@@ -357,7 +357,7 @@ TEST(RoutesInLargeSegments, ReductionsGiveTheSameBits) {
     }
 }
 
-/// One rank goes no further than to its arrival, and is told to give up, or not.
+/// One rank goes no further than its arrival. Then it gives up, or it waits until the timeout.
 class RoutesThatBreak : public testing::TestWithParam<std::tuple<baton_operation, bool, bool>> {};
 
 TEST_P(RoutesThatBreak, EndOnEveryRank) {

@@ -1,4 +1,4 @@
-// Where links are not alike.
+// Selection where links are not alike.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,11 +38,11 @@ TEST(SelectionByLinks, TakesTheRouteAbovePackets) {
     EXPECT_EQ(plan_for(BATON_SEND, 1 << 20, ring).algorithm, Algorithm::push);
 }
 
-/// Lines that go from rank to rank follow the route themselves, where they arrive whole.
+/// A pipeline in lines follows the route itself, where lines arrive whole.
 TEST(SelectionByLinks, PipelinesInLinesFollowTheRoute) {
     Capabilities ring = linked(gpu(4), ring_of({0, 2, 1, 3}));
     ring.tuning[0].operations[BATON_BROADCAST] = {{.algorithm = Algorithm::pipeline_line, .mover = Mover::kernel}};
-    ring.line_bytes = (1 << 20) / 4;  // of a peer: the least that a ring needs
+    ring.line_bytes = (1 << 20) / 4;  // for a peer: the least that a ring needs
     EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 30, ring).algorithm, Algorithm::pipeline_line);
     EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 30, ring).channels, ring.channels);
     ring.line_bytes -= 16;
@@ -58,7 +58,7 @@ TEST(SelectionByLinks, AnyLinesThatHoldARunOfEachBlockAreRings) {
     EXPECT_FALSE(has_line_rings(alike));
 }
 
-/// What a row gives to packets says nothing of a route that takes their place.
+/// The channels that a row gives to packets say nothing about a route that takes their place.
 TEST(SelectionByLinks, ARouteHasTheChannelsOfARowThatMovesTheDataStraight) {
     Capabilities ring = linked(gpu(8), ring_of({0, 1, 2, 3, 4, 5, 6, 7}));
     ring.packet_bytes = 0;
@@ -99,7 +99,7 @@ TEST(SelectionByLinks, ReductionsNeedTheOrderOfRanks) {
                 EndsWith("; the links are not followed: by two levels no less would go between islands"));
 }
 
-/// Accumulators are wider than small elements: then what goes between islands may be more than the elements would be.
+/// Accumulators are wider than small elements, so two levels may send more between islands than elements would take.
 TEST(SelectionByLinks, TwoLevelReductionsOnlyWhereTheySendLess) {
     const auto algorithm = [](baton_operation operation, baton_type type, const std::vector<int> &island) {
         Request asked = request(operation, 1 << 20);
@@ -134,7 +134,7 @@ TEST(SelectionByLinks, WhatTheUserSetsIsStronger) {
         << "a table that was made for this machine";
 }
 
-/// Also where a table names it, or there is none.
+/// Not even where a table names it, or where there is no table.
 TEST(SelectionByLinks, NoRouteThatTheMachineDoesNotHave) {
     const auto named = [](Capabilities capabilities, baton_operation operation, Algorithm algorithm) {
         capabilities.tuning[0].operations[operation] = {{.algorithm = algorithm, .mover = Mover::kernel}};

@@ -6,7 +6,7 @@
 #include "collectives/selection.hpp"
 #include "collectives/tuning_file.hpp"
 
-/// What the tests of select() ask, and of which communicators.
+/// The requests that the tests of select() make, and their communicators.
 namespace baton::core {
 
 inline constexpr const char *gpu_table = R"({"version": 1, "tables": [{

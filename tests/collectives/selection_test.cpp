@@ -73,7 +73,7 @@ TEST(Selection, MoreChannelsThanTheRowSaysWherePacketsWouldNotFit) {
     EXPECT_EQ(plan_for(BATON_ALLREDUCE, 2 * 2064 + 1, capabilities).channels, 3);
 }
 
-/// A row of lines: where they arrive whole, up to what their buffers hold of what goes to one peer.
+/// A row of lines applies where lines arrive whole, up to what their buffers hold for one peer.
 TEST(Selection, LinesWhereTheyAreWholeAndFit) {
     Capabilities capabilities = gpu(4);
     for (const baton_operation operation : {BATON_ALLGATHER, BATON_BROADCAST}) {
@@ -95,8 +95,8 @@ TEST(Selection, LinesWhereTheyAreWholeAndFit) {
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 18, capabilities).algorithm, Algorithm::staged);
 }
 
-/// Messages have line buffers of their own. What is promised to be buffered goes in packets all the same, and so does,
-/// as far as slots hold it, what lines cannot carry.
+/// Messages have line buffers of their own. What is promised to be buffered still goes in packets. So does what lines
+/// cannot carry, if slots hold it.
 TEST(Selection, MessagesInLines) {
     Capabilities capabilities = gpu(2);
     capabilities.tuning[0].operations[BATON_SEND] = {
@@ -127,7 +127,7 @@ TEST(Tuning, LongestMessageOfAnAlgorithm) {
     EXPECT_EQ(longest_message({}, goes_in_lines, 100000), 0u);
 }
 
-/// Every channel's share for a peer lies in that channel's lines, also where broadcast splits it again.
+/// Every channel's share for a peer fits that channel's lines, also where broadcast splits it again.
 TEST(Selection, LinesHoldWhatTheyAreGiven) {
     std::size_t checked = 0;
     for (const int size : {1, 2, 3, 4, 8}) {
@@ -195,7 +195,7 @@ TEST(Selection, TheCopyEngineLimitWinsOverTheTable) {
     EXPECT_EQ(plan_for(BATON_ALLGATHER, 1 << 29, asked).channels, 32) << "the channels are those of the table's row";
 }
 
-/// A kernel beside copy engines adds other blocks slowly.
+/// Beside copy engines a kernel is slow to add blocks of other sizes.
 TEST(Selection, CopyEnginesPushBlocksOfWholeWordsToBeCombined) {
     Capabilities capabilities = gpu(2);
     capabilities.tuning[0].operations[BATON_REDUCE_SCATTER] = {
@@ -212,7 +212,7 @@ TEST(Selection, CopyEnginesPushBlocksOfWholeWordsToBeCombined) {
     EXPECT_EQ(plan_for(BATON_REDUCE_SCATTER, bytes + 8, capabilities).mover, Mover::copy_engine);
 }
 
-/// They would be counted among the calls that the hosts meet in, on some ranks only.
+/// Otherwise only some ranks would count them among the calls in which the hosts meet.
 TEST(Selection, ZeroSmReducesAndBroadcastsByKernels) {
     Capabilities zero_sm = gpu(8);
     zero_sm.transport = BATON_TRANSPORT_ZERO_SM;
@@ -286,7 +286,7 @@ TEST(Selection, CollectivesAreStagedWhereRanksShareProcessors) {
     EXPECT_EQ(plan_for(BATON_ALLREDUCE, 1 << 20, shared).algorithm, Algorithm::two_shot);
 }
 
-/// Every operation of any size, whatever is asked for: by kernels that touch no memory but the ranks' arenas.
+/// Whatever is asked for, kernels run every operation of any size, and touch no memory but the ranks' arenas.
 TEST(Selection, WhatGpusCannotReachGoesThroughArenas) {
     std::vector<baton_operation> operations{BATON_RECV, BATON_BARRIER};
     for (const OperationWays &entry : tuned_operations()) operations.push_back(entry.operation);
@@ -415,7 +415,6 @@ TEST(Selection, BothSidesOfAMessageAgree) {
     }
 }
 
-/// What is buffered never waits for an address; the rest goes by copy engine where that is asked for.
 /// Nobody has measured what relays by copy engines cost, but who asks for them gets them.
 TEST(Selection, BroadcastsThatNeedRelaysGoByCopyEngineWhereAsked) {
     Capabilities two = gpu(2), three = gpu(3);
@@ -436,6 +435,7 @@ TEST(Selection, BroadcastsThatNeedRelaysGoByCopyEngineWhereAsked) {
     EXPECT_EQ(plan_for(BATON_BROADCAST, 1 << 30, asked).mover, Mover::copy_engine);
 }
 
+/// What is buffered never waits for an address. The rest goes by copy engine where that is asked for.
 TEST(Selection, LongMessagesByCopyEngine) {
     Capabilities asked = gpu(2);
     asked.transport = BATON_TRANSPORT_COPY_ENGINE;

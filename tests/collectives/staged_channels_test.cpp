@@ -1,4 +1,4 @@
-// The staged algorithms by several channels.
+// The staged algorithms on several channels.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -109,7 +109,7 @@ std::vector<Shape> shapes() {
             all.push_back({ranks, 3, 1024, 0, count});
             all.push_back({ranks, 3, 1024, 512, count});
             all.push_back({ranks, 5, 256, 0, count});    // more channels than a segment has parts for
-            all.push_back({ranks, 5, 256, 128, count});  // more room than a segment
+            all.push_back({ranks, 5, 256, 128, count});  // more early bytes than a segment
         }
     }
     return all;

@@ -23,7 +23,7 @@ std::string pushing(int size) {
         size, push, push, push, push);
 }
 
-/// What is not small is read by the others.
+/// A table in which the others read whatever is not small.
 std::string pulling(int size) {
     const char *const pull =
         R"([{"up_to": 8192, "algorithm": "packet", "mover": "host"}, {"algorithm": "pull", "mover": "host"}])";
@@ -33,7 +33,7 @@ std::string pulling(int size) {
         size, pull, pull, pull, pull);
 }
 
-/// Longer messages than the lines' buffers hold are read.
+/// A table in which messages go by lines, and are read if they are longer than the lines' buffers hold.
 std::string messages_by_lines(int size) {
     return fmt::format(
         R"({{"version": 1, "tables": [{{"gpu": "host", "link": "shared memory", "ranks": {}, "operations": {{
@@ -42,7 +42,7 @@ std::string messages_by_lines(int size) {
         size);
 }
 
-/// Unless the body has done so, or tried to.
+/// Shuts the communicator down, unless the body has done so or tried to.
 void shut_down(core::Communicator &comm) {
     try {
         comm.turn_unless_destroyed().shut_down();

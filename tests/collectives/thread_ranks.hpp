@@ -14,8 +14,8 @@ namespace baton::test {
 struct ThreadConfig {
     int size = 2;
     bool single_copy = true;
-    bool push = false;   // by what kernels run on GPUs, where the host would rather read
-    bool pull = false;   // by reading, whatever the library would do
+    bool push = false;   // by the algorithms that kernels run on GPUs, where the host would rather read
+    bool pull = false;   // by reading, whatever the library would choose
     bool lines = false;  // messages by lines, as far as their buffers hold them
     double timeout_seconds = 30;
     std::size_t segment_bytes = 4096;  // small, so that staged algorithms take many steps at test sizes

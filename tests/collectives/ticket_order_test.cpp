@@ -10,7 +10,7 @@
 namespace baton::core {
 namespace {
 
-/// What nobody could take is nobody's turn: later ones do not wait for it.
+/// A ticket that nobody could take has no turn: later tickets do not wait for it.
 TEST(TicketOrder, ATicketThatCouldNotBeTakenIsGivenAgain) {
     TicketOrder order;
     EXPECT_EQ(order.issue([](std::uint64_t) {}), 0u);
@@ -51,7 +51,7 @@ TEST(TicketOrder, RunsByTickets) {
     for (std::uint64_t i = 0; i < tickets; ++i) EXPECT_EQ(ran[i], i);
 }
 
-/// drain() may be what somebody waits for to destroy it: the thread whose turn was the last has let go of it by then.
+/// Whoever has waited in drain() may destroy the object: the thread of the last turn has let go of it by then.
 TEST(TicketOrder, MayBeDestroyedOnceDrained) {
     for (int round = 0; round < 200; ++round) {
         auto order = std::make_unique<TicketOrder>();

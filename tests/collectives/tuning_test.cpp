@@ -21,7 +21,7 @@ using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 
-/// A text with one table whose operations are these.
+/// The text of a tuning file with one table.
 std::string text_of(const std::string &operations, const std::string &gpu = "NVIDIA H200", int ranks = 8) {
     return R"({"version": 1, "tables": [{"gpu": ")" + gpu + R"(", "link": "NVSwitch", "ranks": )" +
            std::to_string(ranks) + R"(, "operations": {)" + operations + "}}]}";
@@ -71,7 +71,7 @@ TEST(TuningRows, OfTheFirstTableThatHasTheOperation) {
     EXPECT_EQ(table_for(tuning, BATON_ALLGATHER)->origin, "second");
 }
 
-/// What the buffers hold is enough for every size of every packet row, with the row's own channels.
+/// Up to a limit, buffers hold every size of every packet row, with the row's own channels.
 TEST(TuningRows, SizeThePacketBuffers) {
     const auto capacity = [](const std::string &row, int channels) {
         return buffer_capacity(parse_tuning(text_of("\"allreduce\": [" + row + R"(,
@@ -87,7 +87,7 @@ TEST(TuningRows, SizeThePacketBuffers) {
     EXPECT_EQ(buffer_capacity({}, goes_in_packets, 4, 32, 1 << 20), 0u);
 }
 
-/// Lines have buffers of their own, and of a broadcast a share goes to each peer.
+/// Lines have buffers of their own. A broadcast sends only a share to each peer.
 TEST(TuningRows, SizeTheLineBuffers) {
     const auto capacity = [](const std::string &operation, bool (*uses)(Algorithm), int size) {
         return buffer_capacity(parse_tuning(text_of("\"" + operation + R"(": [
@@ -231,7 +231,7 @@ TEST(TuningText, CompiledInHasEveryOperationAndKindOfMemory) {
     }
 }
 
-/// Where its machine has room for its packets and lines, that is.
+/// On a machine that has room for the packets and lines.
 TEST(TuningText, EveryRowThatIsCompiledInAppliesToTheRanksOfItsTable) {
     for (const TuningTable &table : built_in_tables()) {
         const int ranks = table.key.ranks;
@@ -245,7 +245,7 @@ TEST(TuningText, EveryRowThatIsCompiledInAppliesToTheRanksOfItsTable) {
         for (const auto &[operation, rows] : table.operations) {
             for (const TuningRow &row : rows) {
                 const std::uint64_t bytes = std::min<std::uint64_t>(row.up_to_bytes, 1ull << 40);
-                // The second row for a size stands in for the first, which is one of lines.
+                // The second row for a size stands in for the first, which is a row of lines.
                 const bool stands_in = rows[row_for(rows, bytes)] != row;
                 Capabilities those = capabilities;
                 if (stands_in) those.line_bytes = 0;
@@ -263,7 +263,7 @@ TEST(TuningText, EveryRowThatIsCompiledInAppliesToTheRanksOfItsTable) {
     }
 }
 
-/// A folder of its own, and the environment that names the user's file.
+/// A folder of its own, in which Baton looks for the user's file.
 class TuningFile : public testing::Test {
 protected:
     void SetUp() override { std::filesystem::create_directories(folder_ + "/baton"); }

@@ -95,7 +95,7 @@ TEST(Waits, AWaitForAllPeersNamesTheOneThatHasNotArrived) {
     constexpr int channel = 1;
     constexpr std::uint64_t epoch = 6;
     ranks.arrive(1, channel, epoch);
-    ranks.arrive(2, channel, epoch - 2);  // the operation of this parity before
+    ranks.arrive(2, channel, epoch - 2);  // the previous operation of this parity
     ranks.arrive(3, channel, epoch);
     Spin spin(ranks.view, {any_peer, channel, epoch, WaitFor::data, {}});
     while (spin()) {

@@ -1,5 +1,5 @@
-/// Structs of the API between programs and libraries of different versions. The structs of today are those of 0.1, so
-/// one that has grown stands for a later library's.
+// Structs of the API that pass between programs and libraries of different versions. Today's structs are those of 0.1,
+// so one that has grown stands for a later library's.
 #include "comm/api_struct.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ const Grown unset{.struct_size = 0, .known = -1, .later = -1};
 
 TEST(ApiStruct, OfAnOlderProgramHasLaterFieldsUnset) {
     const First program{.struct_size = sizeof(First), .known = 7};
-    Grown behind{};  // what follows the program's struct in its memory is no field
+    Grown behind{};  // what lies behind the program's struct in memory is no field
     std::memcpy(static_cast<void *>(&behind), &program, sizeof(program));
     behind.later = 5;
     const Grown ours = from_program(&behind, unset);
@@ -84,7 +84,7 @@ TEST(ApiStruct, EndsWithItsLastField) {
     EXPECT_EQ(offsetof(baton_info, links) + sizeof(baton_info::links), sizeof(baton_info));
 }
 
-/// Programs of 0.1 give these.
+/// Programs of 0.1 pass these sizes.
 TEST(ApiStruct, FirstSizesStay) {
     EXPECT_EQ(first_struct_bytes<baton_config>, offsetof(baton_config, topology) + sizeof(const char *));
     EXPECT_EQ(first_struct_bytes<baton_info>, offsetof(baton_info, links) + sizeof(baton_info::links));

@@ -1,4 +1,4 @@
-// How large arenas are by the tables that are compiled in.
+// Sizes of arenas under the compiled-in tables.
 #include "comm/arena_limits.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST(ArenaLimits, LinesAreForWhoReachesEachOther) {
         EXPECT_GT(arenas(config, capabilities).limits.lines, 0U);
         EXPECT_GT(arenas(config, capabilities).limits.message_lines, 0U);
         EXPECT_EQ(arenas(config, capabilities).limits.message_staged, 0U);
-        EXPECT_EQ(arenas(config, capabilities, true, {9, 8}).limits.lines, 0U);  // not Hopper's
+        EXPECT_EQ(arenas(config, capabilities, true, {9, 8}).limits.lines, 0U);  // not all are Hopper
         EXPECT_EQ(arenas(config, capabilities, false).limits.lines, 0U);
         EXPECT_GT(arenas(config, capabilities, false).limits.message_staged, 0U);
         EXPECT_EQ(arenas(config, capabilities).limits.early, 0U);
@@ -65,7 +65,7 @@ TEST(ArenaLimits, LinesAreForWhoReachesEachOther) {
         config.lines = BATON_LINES_OFF;
         EXPECT_EQ(arenas(config, capabilities).limits.lines, 0U);
         EXPECT_EQ(arenas(config, capabilities).limits.message_lines, 0U);
-        // Then slots hold what lines would have carried, as far as they may.
+        // Then slots hold what lines would have carried, up to the slots' limit.
         EXPECT_GT(arenas(config, capabilities).limits.messages, std::uint64_t{BATON_EAGER_BYTES});
         return;
     }
@@ -82,7 +82,7 @@ TEST(ArenaLimits, RingsOfLinesHaveRoomForEveryWarp) {
     }
 }
 
-/// What selection asks for is enough for a run of each block, however many ranks and channels there are.
+/// The least that selection asks for holds a run for each block, however many ranks and channels there are.
 TEST(ArenaLimits, TheShortestRingsHoldARunOfLines) {
     for (int ranks = 1; ranks <= max_ranks; ++ranks) {
         const std::uint64_t least = bytes_to_a_peer(BATON_BROADCAST, Algorithm::pipeline_line, 1, ranks);
@@ -94,7 +94,7 @@ TEST(ArenaLimits, TheShortestRingsHoldARunOfLines) {
     }
 }
 
-/// Up to its last size: a row that its own buffers are too small for would never be followed there.
+/// Up to a row's last size: where its buffers are too small for it, a row would never be followed.
 TEST(ArenaLimits, BuffersHoldWhatTheRowsThatTheyAreMadeForPutIntoThem) {
     const baton_config config = resolve_config(nullptr);
     for (TuningKey key : {TuningKey{"NVIDIA H200", "NVSwitch", 1}, TuningKey{"NVIDIA H200", TuningKey::apart, 1},
@@ -108,7 +108,7 @@ TEST(ArenaLimits, BuffersHoldWhatTheRowsThatTheyAreMadeForPutIntoThem) {
                 const Arenas made = arenas(config, capabilities, !key.is_apart());
                 take_arena_sizes(made.limits, made.layout, capabilities);
                 for (const auto &[operation, rows] : table.operations) {
-                    // Of those of more than 8 ranks a peer has less memory than the longest rows of 8 take.
+                    // With more than 8 ranks, a peer's messages have less memory than the longest rows of 8 take.
                     if (operation == BATON_SEND && key.ranks > 8) continue;
                     for (const TuningRow &row : rows) {
                         if (!goes_in_packets(row.algorithm) && !goes_in_lines(row.algorithm)) continue;
@@ -132,7 +132,7 @@ TEST(ArenaLimits, BuffersHoldWhatTheRowsThatTheyAreMadeForPutIntoThem) {
     }
 }
 
-/// Or a message's pieces would be empty, and never come to an end.
+/// Otherwise a message's pieces would be empty, and would never come to an end.
 TEST(ArenaLimits, StagingHoldsTwoPiecesOfEachChannelOrThereIsNone) {
     const baton_config config = resolve_config(nullptr);
     for (TuningKey key : {TuningKey{"NVIDIA H200", "NVSwitch", 1}, TuningKey{"NVIDIA H200", TuningKey::apart, 1},

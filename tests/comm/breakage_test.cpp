@@ -38,7 +38,7 @@ public:
     std::optional<OverdueWait> late;
 };
 
-/// What a communicator of one rank has of it.
+/// The parts of one rank's communicator that breakage concerns.
 struct Rank {
     explicit Rank(Bootstrap &bootstrap)
         : domain(make_host_domain(true)), peers(bootstrap, *domain, {}), breakage(bootstrap.rank(), bootstrap.size()) {}
@@ -63,7 +63,7 @@ struct Rank {
     Breakage breakage;
 };
 
-/// `body` with both ranks of a communicator, on one thread.
+/// Runs `body` with both ranks of a communicator, on one thread.
 void with_two(const std::function<void(Rank &mine, Rank &theirs)> &body) {
     auto ends = ThreadBootstrap::make(2);
     std::unique_ptr<Rank> theirs;
@@ -103,7 +103,7 @@ TEST(Breakage, TheFirstReasonCountsAndAllHearOfIt) {
     });
 }
 
-/// A thread that sees it may destroy the communicator while the one that has found the reason is still at it.
+/// A thread that sees it may destroy the communicator while the thread that found the reason is still reporting it.
 TEST(Breakage, NoneOfThisRanksThreadsSeesItBeforeTheOthersCanHearOfIt) {
     for (int round = 0; round < 300; ++round) {
         with_two([](Rank &mine, Rank &theirs) {
@@ -211,7 +211,7 @@ TEST(Breakage, WhenForgottenItLooksAtNothingThatMayBeGone) {
     });
 }
 
-/// Or threads that ask without end could keep it from closing: a lock that is shared by one or the other is never free.
+/// Otherwise threads that ask without end could keep it from closing: one or the other would always share the lock.
 TEST(Breakage, WhileItIsBeingClosedNobodyElseHoldsItOpen) {
     with_two([](Rank &mine, Rank &) {
         mine.open();

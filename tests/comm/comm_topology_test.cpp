@@ -1,4 +1,4 @@
-// What rank 0 tells the others of the machine.
+// What rank 0 tells the others about the machine.
 #include "comm/comm_topology.hpp"
 #include "comm/links_of.hpp"
 
@@ -97,7 +97,7 @@ TEST(CommTopology, RanksOnGpusAreLinkedAsAnOverrideOfRanksSays) {
     EXPECT_EQ(others.refusal, "");
 }
 
-/// Lines tear where a machine without NVLinks is said to have some.
+/// Lines would tear if an override could give NVLinks to a machine that has none.
 TEST(CommTopology, NvlinksAreTheMachinesWord) {
     const auto all_nvlink = [](const topology::Snapshot &machine, const char *said,
                                const std::vector<std::string> &uuids) {

@@ -18,7 +18,7 @@ std::string text_of_record(baton_result code) {
     return failure.what();
 }
 
-/// The system does not say whose buffer it is, and neither may Baton.
+/// The system does not say whose buffer is at fault, so neither may Baton.
 TEST(ErrorText, OfACopyNamesBothRanks) {
     EXPECT_THAT(text_of_record(BATON_ERR_SYSTEM),
                 HasSubstr("rank 3 could not copy between its buffer and that of rank 1"));

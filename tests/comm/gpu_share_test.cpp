@@ -1,4 +1,4 @@
-// How many channels ranks get that share GPUs, whatever their size.
+// How many channels ranks that share GPUs get, whatever the size of the GPUs.
 #include "comm/gpu_share.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(GpuShare, WhatIsResidentOnSmallGpusLimitsThem) {
         for (const int ranks : {1, 2, 3, 7, 8}) {
             const int channels = channels_of(gpus(1, ranks, multiprocessors), max_channels);
             EXPECT_GE(channels, 1);
-            // Two blocks a multiprocessor, four communicators: but where there is no room for one block each.
+            // Two blocks a multiprocessor for four communicators, or one channel where there is no room for that.
             EXPECT_TRUE(channels == 1 || channels * ranks * 4 <= multiprocessors * 2)
                 << multiprocessors << ", " << ranks;
         }

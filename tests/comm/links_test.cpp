@@ -1,4 +1,4 @@
-// What plans are told of the links, for machines of many shapes.
+// What plans are told about the links, for machines of many shapes.
 #include "comm/links_of.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ Snapshot told(const std::string &override_text, Snapshot snapshot = {}) {
     return apply_override(topology::read_override(override_text, "text"), std::move(snapshot));
 }
 
-/// GPUs on one NUMA node each half, without NVLinks.
+/// GPUs without NVLinks, each half of them on its own NUMA node.
 Snapshot two_sockets(std::size_t count) {
     Snapshot snapshot = builders::gpus(count);
     for (std::size_t gpu = 0; gpu < count; ++gpu)
@@ -59,7 +59,7 @@ TEST(LinksOf, AreAllAlikeWhereEverybodyIsKnownAndEqual) {
     EXPECT_FALSE(links(snapshot).all_alike);
 }
 
-/// Every ring takes the GPU with the dead link in.
+/// Every ring includes the GPU with the dead link.
 TEST(LinksOf, AWeakGpuChangesNothing) {
     Snapshot snapshot = builders::hidden_switches(8);
     snapshot.gpus[3].nvlinks[5].active = false;
@@ -99,7 +99,7 @@ TEST(LinksOf, IslandsMayDiffer) {
     EXPECT_EQ(found.why, "2 NVLink islands, of 3 and 1 ranks");
 }
 
-/// Two quads at switches, with less between them: islands where it is little enough.
+/// Two quads at switches, with less bandwidth between them: islands if it is little enough.
 TEST(LinksOf, ThinSwitchesBetweenIslands) {
     const auto between = [](const std::string &gbps) {
         std::string pairs;
@@ -120,12 +120,12 @@ Snapshot two_quads(int within, int between) {
     return snapshot;
 }
 
-/// All-to-all uses thin links of their own all at once, and in one step.
+/// Thin links that pairs have to themselves: an all-to-all uses all of them at once, in one step.
 TEST(LinksOf, PairsAcrossWithLinksOfTheirOwnMakeNoIslands) {
     EXPECT_EQ(links(two_quads(4, 1)).shape, Links::Shape::uniform);
     Snapshot twins = two_quads(4, 0);
     for (std::size_t a = 0; a < 4; ++a) builders::join(twins, a, a + 4, 1);
-    EXPECT_EQ(links(twins).island_of_rank, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));  // the others share a way
+    EXPECT_EQ(links(twins).island_of_rank, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));  // the other pairs share a path
     Snapshot refused = two_quads(4, 1);
     for (std::size_t a = 0; a < 8; ++a)
         for (std::size_t b = 0; b < 8; ++b)
@@ -133,7 +133,7 @@ TEST(LinksOf, PairsAcrossWithLinksOfTheirOwnMakeNoIslands) {
     EXPECT_EQ(links(refused).island_of_rank, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
 }
 
-/// 64 GB/s, or whatever else is assumed, is no reason to think that a link of 20 is slow.
+/// An assumed bandwidth, 64 GB/s or any other, is no reason to think that a link of 20 GB/s is slow.
 TEST(LinksOf, ToldAndAssumedBandwidthsMakeNoIslands) {
     const std::string kinds = R"("kind": [[null, "NVSWITCH", "NVSWITCH", "NVSWITCH"],
                                           ["NVSWITCH", null, "NVSWITCH", "NVSWITCH"],
@@ -154,14 +154,14 @@ TEST(LinksOf, ToldAndAssumedBandwidthsMakeNoIslands) {
         Links::Shape::uniform);
 }
 
-/// What has links is an island all the same, whatever is known of them.
+/// Linked GPUs are an island, whatever is known of their links.
 TEST(LinksOf, MissingLinksMakeIslandsWithoutAnyBandwidth) {
     const std::string pairs = R"("pairs": [{"gpus": ["0", "1"], "kind": "NVLINK", "gbps": 20},
                                            {"gpus": ["2", "3"], "kind": "NVLINK"}])";
     EXPECT_EQ(links(told("{" + pairs + "}", two_sockets(4))).island_of_rank, (std::vector<int>{0, 0, 1, 1}));
 }
 
-/// A ring of double links, by their number alone.
+/// A ring of double links, found by their number alone.
 TEST(LinksOf, MoreLinksAreBetterWhereNobodyTellsTheirBandwidth) {
     const Links found = links(told(R"({"ranks": 4, "kind": [[null, null, null, "SYS"], [null, null, "SYS", null],
                                                               [null, "SYS", null, null], ["SYS", null, null, null]],
@@ -184,7 +184,7 @@ TEST(LinksOf, CubeMeshIsARing) {
     EXPECT_EQ(found.ring, (std::vector<int>{0, 3, 2, 1, 5, 6, 7, 4}));
     EXPECT_EQ(found.why,
               "every step of the ring 0-3-2-1-5-6-7-4 has NVLink of 50 GB/s, other pairs less (the weakest: SYS)");
-    // A quad of it has links between all pairs, double and single ones: all of them together carry more than a ring.
+    // A quad of it has double or single links between all pairs: together they carry more than a ring.
     EXPECT_EQ(links(builders::cube_mesh(), {0, 1, 2, 3}).shape, Links::Shape::uniform);
 }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
 constexpr std::uint64_t segment_bytes = 4096;
 
-/// Whether an operation of `bytes` along the ring of 4 ranks has numbers enough for its steps.
+/// Whether step numbers suffice for an operation of `bytes` on 4 ranks, by `algorithm` or else along their ring.
 bool is_numbered(baton_operation operation, baton_type type, std::uint64_t bytes,
                  std::optional<Algorithm> algorithm = {}) {
     Request request;
@@ -25,7 +25,7 @@ bool is_numbered(baton_operation operation, baton_type type, std::uint64_t bytes
     return call.most_steps(segment_bytes) < std::uint64_t{1} << step_bits;
 }
 
-/// Where peers cannot reach the buffer that copy engines would push to, kernels read.
+/// Where peers cannot reach the buffer that copy engines would push to, kernels read instead.
 TEST(PlannedCall, RecvOfAPushedReduceScatterIsNotStaged) {
     for (const baton_operation operation : {BATON_REDUCE_SCATTER, BATON_ALLREDUCE, BATON_ALLGATHER}) {
         Request request;
@@ -39,18 +39,18 @@ TEST(PlannedCall, RecvOfAPushedReduceScatterIsNotStaged) {
     }
 }
 
-/// Along a route segments hold accumulators, in which fp16, bf16 and fp8 are wider. 2^24 segments of 4 KiB are 64 GiB.
+/// Along a route segments hold accumulators, wider than fp16, bf16 and fp8. 2^24 segments of 4 KiB are 64 GiB.
 TEST(PlannedCall, StepsAlongARouteAreThoseOfItsAccumulators) {
     const struct {
         baton_type type;
-        std::uint64_t gibibytes;  // of elements that have 64 GiB of accumulators
+        std::uint64_t gibibytes;  // of elements whose accumulators take 64 GiB
     } rows[] = {{BATON_INT8, 64},    {BATON_INT16, 64},    {BATON_FLOAT32, 64},     {BATON_FLOAT64, 64},
                 {BATON_FLOAT16, 32}, {BATON_BFLOAT16, 32}, {BATON_FLOAT8_E4M3, 16}, {BATON_FLOAT8_E5M2, 16}};
     for (const auto &row : rows) {
         SCOPED_TRACE(baton_type_name(row.type));
         EXPECT_TRUE(is_numbered(BATON_ALLREDUCE, row.type, (row.gibibytes - 1) * gibibyte));
         EXPECT_FALSE(is_numbered(BATON_ALLREDUCE, row.type, (row.gibibytes + 1) * gibibyte));
-        // Each of its four blocks has as many.
+        // The steps of its four blocks are counted together.
         EXPECT_TRUE(is_numbered(BATON_REDUCE_SCATTER, row.type, (row.gibibytes - 1) * gibibyte / 4));
         EXPECT_FALSE(is_numbered(BATON_REDUCE_SCATTER, row.type, (row.gibibytes + 1) * gibibyte / 4));
         EXPECT_TRUE(is_numbered(BATON_ALLGATHER, row.type, 1024 * gibibyte)) << "which has a step for each rank";

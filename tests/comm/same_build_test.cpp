@@ -12,7 +12,7 @@
 namespace baton::core {
 namespace {
 
-/// What each of the ranks finds, whose builds these are.
+/// What each rank finds if the ranks have these builds.
 std::vector<Failure> found_by(const std::vector<std::string> &builds) {
     auto ends = ThreadBootstrap::make(static_cast<int>(builds.size()));
     std::vector<Failure> found(builds.size(), Failure(BATON_SUCCESS, ""));

@@ -12,7 +12,7 @@
 /// What the tests of moving and reducing share between host and GPU: buffers at chosen addresses and random elements.
 namespace baton::test {
 
-/// Offsets of buffers from a 256-byte boundary: all the same (`skew` 0) or each another one.
+/// Offsets of buffers from a 256-byte boundary: all the same (`skew` 0) or all different.
 struct Placement {
     std::size_t offset;
     std::size_t skew;
@@ -23,7 +23,7 @@ inline std::string describe(const Placement &placement) {
     return "offset " + std::to_string(placement.offset) + ", skew " + std::to_string(placement.skew);
 }
 
-/// Several buffers of `bytes` each in one allocation, each between guards, at 256-byte boundaries plus its placement.
+/// Several buffers of `bytes` each in one allocation, between guards, at 256-byte boundaries plus their placement.
 class Layout {
 public:
     Layout(int buffers, std::size_t bytes, Placement placement)
@@ -63,7 +63,7 @@ private:
     std::size_t shift_;
 };
 
-/// Integers and one floating-point element in eight: any bits, so also NaNs and infinities. The others are of
+/// Integers and one floating-point element in eight have any bits, so they may be NaNs and infinities. The others have
 /// magnitudes at which sums round.
 template <class T>
 T random_element(std::mt19937_64 &random) {

@@ -16,7 +16,7 @@ inline void check_cuda(cudaError_t error, const char *what) {
     if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
 }
 
-/// Its tests skip, or fail where there must be a GPU, with CUDA's reason where there is no device.
+/// Where there is no device, its tests skip with CUDA's reason, or fail if there must be a GPU.
 class OnGpu : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -59,7 +59,7 @@ private:
     std::size_t count_;
 };
 
-/// After a launch: its errors and those of its run.
+/// Waits for the last launch, and throws its errors and those of its run.
 inline void finish_kernel(const char *name) {
     check_cuda(cudaGetLastError(), name);
     check_cuda(cudaDeviceSynchronize(), name);

@@ -65,7 +65,7 @@ public:
         const double largest = values_.back();
         if (magnitude > largest) {
             const auto last = static_cast<unsigned>(values_.size() - 1);
-            // As if the format went on: what is nearer to the next value, or tied with that one being even, overflows.
+            // As if the format went on: what is nearer to the next value, or halfway to it (it is even), overflows.
             const double limit = largest + (largest - values_[last - 1]) / 2;
             return sign | (traits.saturates || magnitude < limit ? last : last + 1);
         }
@@ -94,8 +94,8 @@ private:
 };
 
 /// Calls check(float) for the values at which rounding can go wrong: all exponents with every mantissa of at most
-/// `bits` bits, exactly, halfway to the next, and one fp32 step beside each; both signs, zeros, subnormals, infinities,
-/// NaNs.
+/// `bits` bits, the values halfway between, and those one fp32 step beside each. Both signs; also zeros, subnormals,
+/// infinities and NaNs.
 template <class Check>
 void for_structured_floats(int bits, Check &&check) {
     for (std::uint32_t exponent = 0; exponent < 256; ++exponent) {

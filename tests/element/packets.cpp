@@ -14,7 +14,7 @@ namespace {
 using core::HostPackets;
 using core::Packet;
 
-/// The memory of the packets of `bytes`, full of old ones.
+/// Memory for the packets of `bytes`, full of old packets.
 class Wire {
 public:
     explicit Wire(std::size_t bytes)

@@ -17,10 +17,10 @@ struct Limited {
     long long left;
     __host__ __device__ bool operator()() { return left-- > 0; }
 };
-/// Polls that a wait may take in these tests before it counts as hung: seconds.
+/// Polls after which a wait counts as hung in these tests; they take seconds.
 constexpr long long patience = 10'000'000;
 
-/// Block 0 sends source to both wires, blocks 1 and 2 take them; whether a wait was ended goes to *gave_up.
+/// Block 0 sends source to both wires, blocks 1 and 2 take them. *gave_up counts the threads whose waits were ended.
 __global__ void pass_packets(Packet *const *wires, const void *source, void *const *destinations, std::size_t bytes,
                              std::uint64_t epoch, int *gave_up) {
     if (blockIdx.x == 0) {

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t seed = 1;
 
-/// One call of reduce_block() on buffers laid out as told, compared element by element with the reference, and byte by
-/// byte outside. With `in_place` the destination is source 0.
+/// Compares one call of reduce_block() with the reference, element by element; other bytes must not change. With
+/// `in_place` the destination is source 0.
 template <class T>
 void check_reduce(int op, int sources, std::size_t count, Placement placement, bool in_place) {
     std::mt19937_64 random(seed + count);
@@ -94,7 +94,7 @@ TEST(ReduceBlock, MinAndMaxKeepTheEarlierRank) {
     }
 }
 
-/// What the elements, one of each rank, are reduced to: its bits.
+/// The bits of what the elements, one of each rank, are reduced to.
 template <class T, class Bits>
 Bits reduced(int op, const std::vector<Bits> &elements) {
     std::vector<T> values(elements.size());
@@ -105,7 +105,7 @@ Bits reduced(int op, const std::vector<Bits> &elements) {
     return std::bit_cast<Bits>(result);
 }
 
-/// As baton.h says them: the sign clear, all other bits set.
+/// As baton.h defines them: the sign clear, all other bits set.
 TEST(ReduceBlock, NaNsAreCanonical) {
     constexpr std::uint32_t nan = 0xFFC12345, infinity = 0x7F800000, one = 0x3F800000;
     for (const int op : {BATON_SUM, BATON_PROD, BATON_AVG}) {

@@ -9,7 +9,7 @@
 #include "baton/baton.h"
 #include "narrow_reference.hpp"
 
-/// The reductions as baton.h words them, written a second time and slowly.
+/// The reductions as baton.h defines them: a second, slow implementation.
 namespace baton::test {
 
 template <class Value>

@@ -29,7 +29,7 @@ TEST(ThreadBootstrap, AllgatherOfNothing) {
 
 TEST(ThreadBootstrap, StringsOfDifferentLengths) {
     run_threads(4, [](Bootstrap &bootstrap) {
-        // Rank 0 has none at all.
+        // Rank 0's string is empty.
         const auto texts =
             bootstrap.allgather_strings(std::string(static_cast<std::size_t>(bootstrap.rank()) * 5, 'x'));
         ASSERT_EQ(texts.size(), 4U);
@@ -51,7 +51,7 @@ TEST(ThreadBootstrap, NobodyPassesABarrierEarly) {
     });
 }
 
-/// Its wait counts for nobody afterwards.
+/// A wait that was given up does not count as an arrival afterwards.
 TEST(ThreadBootstrap, TheWatchEndsAWait) {
     std::atomic<bool> given_up{false};
     run_threads(3, [&](Bootstrap &bootstrap) {

@@ -1,5 +1,5 @@
-// The CUDA domain between forked processes, any number of GPUs: ranks take them in turn. The test process itself never
-// touches CUDA, as a context does not survive fork().
+// The CUDA domain between forked processes, on any number of GPUs, which ranks take in turn. The test process itself
+// never touches CUDA, because a context does not survive fork().
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -174,7 +174,7 @@ TEST_F(CudaDomain, MemoryFreedAndAllocatedAgainIsANewRegionWhileTheOldMappingIsH
     });
 }
 
-/// A neighbour keeps the driver's block alive, so that the peer's mapping shows what comes after the freed memory.
+/// A neighbour keeps the driver's block alive, so the peer's old mapping shows what comes after the freed memory.
 TEST_F(CudaDomain, AnotherSizeInThePlaceOfFreedMemoryOfASharedBlockIsReached) {
     run(2, [](Bootstrap &bootstrap) {
         Rank rank(bootstrap);
@@ -207,7 +207,7 @@ TEST_F(CudaDomain, AnotherSizeInThePlaceOfFreedMemoryOfASharedBlockIsReached) {
             bootstrap.barrier();
             if (value == 2) rank.peers.reclaim();
         }
-        // More than the peer's mapping shows: a copy, until the old mapping is gone.
+        // Larger than the peer's old mapping: copied, until that mapping is gone.
         check_cuda(cudaFree(memory), "cudaFree");
         check_cuda(cudaMalloc(&memory, 150000), "cudaMalloc");
         const auto place = rank.registry.locate(rank.domain->classify(memory), memory, 150000);

@@ -18,22 +18,22 @@ class FakeDomain : public MemoryDomain {
 public:
     explicit FakeDomain(bool same_process) : host_(make_host_domain(same_process)) {}
 
-    /// Pretends that an allocation lies at [base, base + size); it is exported as it stands. buffer_id 0 takes it away.
+    /// Pretends that an allocation lies at [base, base + size), exported by its address. buffer_id 0 takes it away.
     void pretend(std::uint64_t base, std::uint64_t size, std::uint64_t buffer_id, const std::string &refusal = "") {
         const std::lock_guard lock(mutex_);
         pretended_.erase(base);
         if (buffer_id != 0) pretended_[base] = {size, buffer_id, refusal, false, -1};
     }
-    /// The same for one mapping in reserved address space of a device.
+    /// Pretends one mapping in reserved address space of a device.
     void pretend_chunk(std::uint64_t base, std::uint64_t size, std::uint64_t buffer_id, int device = 0) {
         const std::lock_guard lock(mutex_);
         pretended_[base] = {size, buffer_id, "", true, device};
     }
 
-    /// Called in place of every import with the post; what it throws is what the import throws.
+    /// Called with the post before every import; what it throws is what the import throws.
     std::function<void(const RegionPost &)> before_import;
-    std::atomic<std::size_t> most_bytes{SIZE_MAX};  // of an allocation
-    std::atomic<int> allocated{0};                  // and not released
+    std::atomic<std::size_t> most_bytes{SIZE_MAX};  // that an allocation may have
+    std::atomic<int> allocated{0};                  // and not yet released
     std::atomic<int> imported{0};
     std::atomic<int> unimported{0};
     std::atomic<int> exported{0};
@@ -114,7 +114,7 @@ private:
     std::map<std::uint64_t, Memory> pretended_;
 };
 
-/// Maps regions of every kind, where their owners have them.
+/// Maps regions of every kind, at their owners' addresses.
 class AnyKind final : public FakeDomain {
 public:
     AnyKind() : FakeDomain(true) {}

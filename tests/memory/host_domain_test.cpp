@@ -68,7 +68,7 @@ TEST(HostDomain, MoreThanThereIsIsAnError) {
 
 TEST(HostDomain, NothingStaysMappedWhereMemoryRunsOut) {
     const auto domain = make_host_domain(false);
-    // Runs `map` with ever more allocations until it succeeds, and checks what its failures leave.
+    // Runs `map` with ever more allocations until it succeeds, and checks that its failures leave nothing mapped.
     const auto map_at_last = [&](const std::function<void *()> &map) -> void * {
         const std::size_t before = test::mapped_host_memory();
         for (long allocations = 0; allocations < 100; ++allocations) {
@@ -96,7 +96,7 @@ TEST(HostDomain, NothingStaysMappedWhereMemoryRunsOut) {
     domain->release(memory);
 }
 
-/// Also those that the kernel would take for a null set of signals (readable.hpp).
+/// Also the addresses that the kernel would take for a null set of signals (readable.hpp).
 TEST(HostDomain, LowAddressesAreInvalid) {
     const auto domain = make_host_domain(false);
     for (std::uintptr_t address = 1; address < 4096; address = address < 16 ? address + 1 : address * 2)
@@ -185,7 +185,7 @@ TEST(HostDomain, InOneProcessTheAddressItselfIsExported) {
     EXPECT_EQ(domain->import_region(0, exported.post, {}), memory);
     domain->unimport_region(exported.post, memory);
     EXPECT_EQ(domain->classify(memory).base, exported.post.base);
-    // As between processes: what is imported stays readable when its owner has released it.
+    // As between processes, imported memory stays readable after its owner has released it.
     *memory = 4711;
     domain->release(memory);
     EXPECT_EQ(domain->classify(memory).kind, Kind::invalid) << "not the user's any more";
@@ -213,7 +213,7 @@ TEST(HostDomain, StaleInfoIsNotExported) {
     EXPECT_EQ(domain->export_region(info).post.kind, HandleKind::none);
 }
 
-/// Above 1 GiB (mapped_at_once): however much a peer allocates, that takes no longer to map.
+/// Above 1 GiB (mapped_at_once), so that mapping takes no longer however much a peer allocates.
 TEST(HostDomain, PagesOfLargeMemoryOfAPeerAreMappedAsTheyAreUsed) {
     const auto domain = make_host_domain(false);
     RegionPost post;

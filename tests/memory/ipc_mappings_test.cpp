@@ -1,4 +1,4 @@
-// The counting of IPC mappings, against a driver of one block: it knows an allocation by its offset and size.
+// Counts of IPC mappings, against a fake driver of one block, which knows an allocation by its offset and size.
 #include "memory/ipc_mappings.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 class FakeDriver {
 public:
-    /// As cudaIpcOpenMemHandle: counts, or null if the place is mapped with another size.
+    /// Like cudaIpcOpenMemHandle: counts an opening, or returns null if the place is mapped with another size.
     void *open(char *address, int size) {
         const test::WithMemory its_own;
         Mapped &mapped = mapped_[address];
@@ -77,7 +77,7 @@ TEST_F(IpcMappingsTest, AnAllocationThatHasOutgrownTheOldMappingIsNotReachedByIt
     EXPECT_EQ(open(100, block_, 8), block_);
     EXPECT_EQ(open(100, block_, 16), nullptr);
     EXPECT_EQ(open(100, block_, 4), block_);
-    EXPECT_EQ(open(100, block_, 7), block_);  // as far as the first one reaches
+    EXPECT_EQ(open(100, block_, 7), block_);  // within what the first one maps
     close(block_);
     close(block_);
     close(block_);

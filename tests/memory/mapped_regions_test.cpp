@@ -70,9 +70,9 @@ TEST(MappedRegions, AreUnmappedWithoutMemory) {
     regions.map(1, post_of(HandleKind::vmm_fd, 3, memory), {});
     RegionPost next = post_of(HandleKind::vmm_fd, 3, memory);
     next.generation = 2;
-    regions.map(1, next, {});  // in the place of the first
+    regions.map(1, next, {});  // in place of the first
     regions.map(1, post_of(HandleKind::vmm_fd, 4, memory + 8), {});
-    test::allocations_left = 0;  // for want of which mappings go
+    test::allocations_left = 0;  // memory is short, so mappings have to go
     regions.reclaim([](int, std::uint32_t) { return UINT64_MAX; });
     test::allocations_left = -1;
     EXPECT_EQ(domain.unimported, 3);
@@ -90,7 +90,7 @@ public:
     }
 
     std::vector<void *> given_back;
-    std::size_t failures = 0;  // at first
+    std::size_t failures = 0;  // of the first calls
 
 private:
     const bool can_give_back_;
@@ -145,7 +145,7 @@ TEST(MappedRegions, OneRegionOfAPeerIsUnmappedByItself) {
     regions.unmap_region(1, {5, 1});
     EXPECT_EQ(domain.unimported, 0) << "the rank's own, another generation's, and none";
     EXPECT_EQ(regions.address(0, {3, 1}), memory);
-    test::allocations_left = 0;  // for want of which it goes
+    test::allocations_left = 0;  // memory is short, so the region has to go
     regions.unmap_region(1, {3, 1});
     regions.unmap_region(1, {3, 1});
     test::allocations_left = -1;

@@ -92,7 +92,7 @@ void wait_for_ticks(std::atomic<int> &ticks, int count) {
     for (int tick = ticks, until = tick + count; tick < until; tick = ticks) ticks.wait(tick);
 }
 
-/// Without a call of the peer's, whose service thread does it.
+/// The peer's service thread does it, without a call of the peer.
 TEST(PeerMemoryProcesses, PagesOfFreedMemoryAreGivenBack) {
     expect_all_well(run_processes(2, [](Bootstrap &bootstrap) {
         const auto domain = make_host_domain(false);
@@ -117,7 +117,7 @@ TEST(PeerMemoryProcesses, PagesOfFreedMemoryAreGivenBack) {
     }));
 }
 
-/// A peer that has given an operation up frees what others may still be reading in it.
+/// A peer that has given up an operation frees memory that others may still be reading in it.
 TEST(PeerMemoryProcesses, PagesStayWhereTheCommunicatorIsBroken) {
     expect_all_well(run_processes(2, [](Bootstrap &bootstrap) {
         const auto domain = make_host_domain(false);
@@ -181,7 +181,7 @@ TEST(PeerMemoryProcesses, AKilledPeerIsReportedOnceAndEndsPublications) {
         PeerCallbacks callbacks;
         callbacks.peer_dead = [&, tries = 0](const Failure &dead) mutable {
             EXPECT_EQ(dead.code(), BATON_ERR_PEER_DEAD);
-            if (++tries == 1) throw std::bad_alloc();  // is no report
+            if (++tries == 1) throw std::bad_alloc();  // does not count as a report
             text = dead.what();
             ++reports;
         };
@@ -206,7 +206,7 @@ TEST(PeerMemoryProcesses, AKilledPeerIsReportedOnceAndEndsPublications) {
             thrown_by([&] { peers.publish(domain->export_region(domain->classify(memory)), patience); });
         EXPECT_EQ(failure.code(), BATON_ERR_PEER_DEAD);
         EXPECT_NE(std::string(failure.what()).find("rank 1"), std::string::npos) << failure.what();
-        // The service thread goes on, does not say it again, and does not look at what has ended again and again.
+        // The service thread goes on, does not report it again, and does not spin on the process that has ended.
         const auto from = std::chrono::steady_clock::now();
         const auto worked_before = processor_time();
         wait_for_ticks(ticks, 3);
@@ -311,7 +311,7 @@ TEST(PeerMemoryProcesses, TooManyOpenFilesAtAPeerIsItsRefusal) {
     }));
 }
 
-/// Nobody waits for a rank that could not come, and all say the same.
+/// Nobody waits for the rank that cannot come, and all ranks report the same error.
 TEST(PeerMemoryProcesses, ARankWithoutDescriptorsFailsOnAllRanks) {
     expect_all_well(run_processes(3, [](Bootstrap &bootstrap) {
         const auto domain = make_host_domain(false);
@@ -323,7 +323,7 @@ TEST(PeerMemoryProcesses, ARankWithoutDescriptorsFailsOnAllRanks) {
     }));
 }
 
-/// The doorbells of a process of this machine, by who owns the socket.
+/// Names of the doorbells whose sockets a process has open.
 std::vector<std::string> doorbells_of(pid_t pid) {
     std::set<std::string> sockets;
     for (const auto &entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd")) {
@@ -358,7 +358,7 @@ TEST(PeerMemoryProcesses, AStrangersDescriptorIsNotTaken) {
             published = peers.publish(domain->export_region(domain->classify(memory)), patience);
         } else if (rank == 2) {
             test::stop_process(pids[1]);
-            // Ranks are told in their order: when this one has been, so has rank 1.
+            // Ranks are told in rank order: once this one has mapped the region, rank 1 has been told.
             while (peers.address(0, {0, 1}) == nullptr) std::this_thread::yield();
             const std::vector<std::string> names = doorbells_of(pids[1]);
             EXPECT_FALSE(names.empty());

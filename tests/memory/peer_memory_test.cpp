@@ -218,7 +218,7 @@ TEST(PeerMemory, APeerThatDoesNotAnswerIsATimeoutThatNamesIt) {
             const Failure failure = thrown_by([&] { rank.publish(memory, 50ms); });
             EXPECT_EQ(failure.code(), BATON_ERR_TIMEOUT);
             EXPECT_NE(std::string(failure.what()).find("rank 1"), std::string::npos) << failure.what();
-            // Broken: the same again, at once.
+            // The communicator is broken: the next call fails in the same way, at once.
             EXPECT_EQ(code_of([&] { rank.publish(memory); }), BATON_ERR_TIMEOUT);
             gate.open();
         }

@@ -67,7 +67,7 @@ TEST(Placement, TheServiceThreadIsBoundAndItsOwnerIsNot) {
     const Set allowed = allowed_processors();
     std::promise<Set> seen;
     bool first = true;
-    ServiceThread thread;  // ends before what it uses
+    ServiceThread thread;  // declared last, so that it ends before what it uses
     thread.start({},
                  {[](const std::vector<int> &) {},
                   [&] {

@@ -1,4 +1,4 @@
-// The counting of imported pools and their pieces, against a driver that refuses what the real one takes badly
+// Counts of imported pools and their pieces, against a fake driver that refuses what the real one takes badly
 // (pool_mappings.hpp).
 #include "memory/pool_mappings.hpp"
 
@@ -16,7 +16,7 @@
 namespace baton::core::testing {
 namespace {
 
-/// A pool's descriptor is its number.
+/// In this driver a pool's descriptor is its number.
 class FakeDriver final : public PoolMappings::Driver {
 public:
     void *import_pool(int fd, int /*device*/) override {
@@ -48,9 +48,9 @@ public:
         ++destroyed_pools;
     }
 
-    /// Where a piece is seen: at the same distance from the start of its process's memory as at its owner.
+    /// Where a piece is mapped: as far from the start of its process's memory as at its owner.
     char *at(const RegionPost &piece) { return memory_ + 64 * (piece.process - 1) + piece.base; }
-    /// How far copies from there reach: 0 if it is not imported.
+    /// How many bytes from there on copies reach; 0 if the piece is not imported.
     std::uint64_t reach(const RegionPost &piece) {
         const auto found = pointers_.find(at(piece));
         return found == pointers_.end() ? 0 : found->second.size;
@@ -124,7 +124,7 @@ TEST_F(PoolMappingsTest, WhatHasTakenAFreedPiecesPlaceIsImportedAnew) {
     EXPECT_TRUE(driver_.empty());
 }
 
-/// Kernels of its users may still read what was there before.
+/// Its users' kernels may still read the memory that was there before.
 TEST_F(PoolMappingsTest, APoolStaysUntilTheLastUserOfAFreedPieceHasClosedIt) {
     const RegionPost old = piece(0, 8, 1), new_one = piece(0, 8, 2);
     open(old);
@@ -238,7 +238,7 @@ TEST_F(PoolMappingsTest, CommunicatorsOpenAndCloseBesideEachOther) {
                 const RegionPost one = piece(i % 3, 1 + i % 7, i);
                 try {
                     open(one);
-                } catch (const Failure &failure) {  // another thread's next one lies over it
+                } catch (const Failure &failure) {  // another thread's later piece overlaps it
                     EXPECT_THAT(failure.what(), ::testing::HasSubstr("has freed the memory"));
                     continue;
                 }

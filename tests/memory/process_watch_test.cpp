@@ -64,7 +64,7 @@ TEST(ProcessWatch, WithoutAPidfdAsksTheProcessTable) {
     const ProcessWatch watch(child, start, ProcessWatch::Means::polling);
     EXPECT_EQ(watch.descriptor(), -1);
     EXPECT_FALSE(watch.ended());
-    const ProcessWatch earlier(child, start - 1, ProcessWatch::Means::polling);  // the number has been given anew
+    const ProcessWatch earlier(child, start - 1, ProcessWatch::Means::polling);  // the number has been given again
     EXPECT_TRUE(earlier.ended());
     ::kill(child, SIGKILL);
     siginfo_t info = {};

@@ -51,7 +51,7 @@ struct Ended {
 };
 
 /// Runs `body` as `size` forked processes and returns how they ended: 0 if nothing failed in `body`, 1 if an
-/// expectation did or an exception left it. A process that hangs is killed by an alarm.
+/// expectation failed or an exception left it. A process that hangs is killed by an alarm.
 std::vector<Ended> run_processes(int size, const std::function<void(Bootstrap &)> &body);
 
 }  // namespace baton::core::testing

@@ -15,7 +15,7 @@ namespace {
 
 void forget_nothing(const PointerInfo & /*freed*/) {}
 
-/// One communicator of a rank: its mappings counted, and idle as the test says.
+/// One communicator of a rank. Its domain counts mappings, and the test says whether it is idle.
 struct FakeCommunicator {
     FakeCommunicator(Bootstrap &bootstrap, Reclaimer &the_reclaimer)
         : domain(bootstrap.same_process()), peers(bootstrap, domain, {}), reclaimer(the_reclaimer) {
@@ -41,7 +41,7 @@ struct FakeCommunicator {
 
 TEST(Reclaimer, UnmapsForAllCommunicatorsOnceAllAreIdle) {
     run_threads(2, [](Bootstrap &bootstrap) {
-        Reclaimer reclaimer;  // the thread stands for a process
+        Reclaimer reclaimer;  // each thread stands for a process
         FakeCommunicator first(bootstrap, reclaimer), second(bootstrap, reclaimer), third(bootstrap, reclaimer);
         first.publish_and_retire(bootstrap);
         second.publish_and_retire(bootstrap);

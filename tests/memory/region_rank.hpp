@@ -11,9 +11,9 @@ namespace baton::core::testing {
 using test::code_of;
 
 inline constexpr std::uint64_t page = 4096;
-inline constexpr std::uint64_t place_of_memory = std::uint64_t{1} << 44;  // nothing is there; nothing looks
+inline constexpr std::uint64_t place_of_memory = std::uint64_t{1} << 44;  // nothing is there; nobody looks
 
-/// A rank whose allocations, which are pretended, are spoken of by their addresses.
+/// A rank whose pretended allocations are named by their addresses.
 struct Rank : RegistryRank {
     using RegistryRank::RegistryRank;
 

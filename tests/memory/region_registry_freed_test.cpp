@@ -39,7 +39,7 @@ TEST(RegionRegistry, ForgetsWhatAnotherCommunicatorHasFreed) {
         peer.peers.reclaim();
         EXPECT_EQ(peer.domain.unimported, 1);
 
-        // While the registry publishes something, nobody waits for it.
+        // forget() does not wait for a publication that is under way.
         ASSERT_TRUE(rank.locate(place_of_memory).direct);
         peer.domain.before_import = [&](const RegionPost &) {
             rank.domain.pretend(place_of_memory, page, 0);
@@ -79,7 +79,7 @@ TEST(RegionRegistry, SoDoesMemoryThatOthersHaveTakenThePlaceOf) {
     });
 }
 
-/// Memory that cudaFreeAsync frees behind an operation is gone for this process at once.
+/// To this process, memory that cudaFreeAsync frees behind an operation is gone at once.
 TEST(RegionRegistry, PeersKeepFreedMemoryUntilWhatWasIssuedBeforeIsDone) {
     with_a_peer<Rank>([](Rank &rank, Rank &peer) {
         const auto peer_has = [&](const RegionRegistry::Location &place) {
@@ -122,7 +122,7 @@ TEST(RegionRegistry, TheSlotsOfFreedMemoryAreShortUntilWhatWasIssuedBeforeIsDone
         rank.domain.pretend(next, page, 5000);
         EXPECT_FALSE(rank.locate(next).direct);
         EXPECT_NE(rank.peek(next).value().reason.find("in use"), std::string::npos);
-        // Dropped behind the mark, it waits for the next one.
+        // This region is dropped behind the mark, so it waits for the next mark.
         rank.issued = 2;
         rank.domain.pretend(place_of_memory + 20 * page, 0, 0);
         EXPECT_FALSE(rank.locate(next).direct);
@@ -132,7 +132,7 @@ TEST(RegionRegistry, TheSlotsOfFreedMemoryAreShortUntilWhatWasIssuedBeforeIsDone
     });
 }
 
-/// An operation on other memory may wait for its peers for long.
+/// An operation on other memory may wait for its peers for a long time.
 TEST(RegionRegistry, ReleasedMemoryIsGivenUpBesideOperationsUnderWay) {
     with_a_peer<Rank>([](Rank &rank, Rank &peer) {
         rank.issued = 1;

@@ -85,7 +85,7 @@ TEST(RegionRegistry, ANewAllocationOverOldOnesReplacesThem) {
             rank.locate(place_of_memory + i * page);
         }
         EXPECT_EQ(rank.registry.count(), 4U);
-        // Freed and allocated as one piece that begins within the first and ends within the third.
+        // The first three are freed, and one piece is allocated that begins within the first and ends within the third.
         for (std::uint64_t i = 0; i < 3; ++i) rank.domain.pretend(place_of_memory + i * page, 0, 0);
         const std::uint64_t base = place_of_memory + page / 2;
         rank.domain.pretend(base, 2 * page, 9);
@@ -119,13 +119,13 @@ TEST(RegionRegistry, WhatCannotBeExportedHasNoRegion) {
         const auto *pointer = reinterpret_cast<const void *>(place_of_memory);
         EXPECT_EQ(code_of([&] { rank.add(place_of_memory); }), BATON_ERR_UNSUPPORTED);
         EXPECT_EQ(code_of([&] { rank.registry.remove(pointer); }), BATON_ERR_ARGUMENT);
-        // Allocated anew, as something better.
+        // Allocated again, this time exportable.
         rank.domain.pretend(place_of_memory, page, 2);
         EXPECT_TRUE(rank.locate(place_of_memory).direct);
     });
 }
 
-/// A program may have any number of such buffers, and others for each call (cudaMallocAsync of the default pool).
+/// A program may have any number of such buffers, and new ones in each call (cudaMallocAsync of the default pool).
 TEST(RegionRegistry, WhatCannotBeExportedCostsTheSameHoweverMuchThereIs) {
     with_a_peer<Rank>([](Rank &rank, Rank & /*peer*/) {
         rank.domain.pretend(place_of_memory, page, 1);
@@ -139,7 +139,7 @@ TEST(RegionRegistry, WhatCannotBeExportedCostsTheSameHoweverMuchThereIs) {
             EXPECT_EQ(code_of([&] { rank.add(address); }), BATON_ERR_UNSUPPORTED);
         }
         EXPECT_EQ(rank.domain.classified - before, 2 * buffers) << "by the test, for locate() and add()";
-        // Nor does what is published behind them, as far as nothing was kept of them.
+        // Later publications do not cost more either, because nothing was kept of them.
         const int with_them = rank.domain.classified;
         const std::uint64_t next = place_of_memory + (buffers + 1) * page;
         rank.domain.pretend(next, page, 2);
@@ -203,7 +203,7 @@ TEST(RegionRegistry, ARefusalIsTriedAgainByRegistering) {
     });
 }
 
-/// Where freed memory holds all slots.
+/// All slots are taken, until one turns out to hold freed memory.
 TEST(RegionRegistry, ARefusalIsTriedAgainWithTheSlotsOfFreedMemory) {
     with_a_peer<Rank>([](Rank &rank, Rank &peer) {
         peer.domain.before_import = [](const RegionPost &) { fail(BATON_ERR_SYSTEM, "too many open files"); };
@@ -218,7 +218,7 @@ TEST(RegionRegistry, ARefusalIsTriedAgainWithTheSlotsOfFreedMemory) {
     });
 }
 
-/// What has broken the communicator says nothing of the memory, whatever its code: nothing goes on through a copy.
+/// An error that breaks the communicator says nothing about the memory, whatever its code: no call goes on by a copy.
 TEST(RegionRegistry, AnInterruptionIsNotTakenForARefusal) {
     for (const baton_result code : {BATON_ERR_MEMORY, BATON_ERR_UNSUPPORTED, BATON_ERR_ABORTED}) {
         with_a_peer<Rank>([&](Rank &rank, Rank & /*peer*/) {

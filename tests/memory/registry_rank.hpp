@@ -11,7 +11,7 @@
 
 namespace baton::core::testing {
 
-/// What a rank needs to publish memory, which is pretended.
+/// What a rank needs to publish pretended memory.
 struct RegistryRank {
     explicit RegistryRank(Bootstrap &bootstrap)
         : domain(true),
@@ -20,7 +20,7 @@ struct RegistryRank {
                    {[this] { marked = issued; }, [this] { return done >= marked; }},
                    [this](const PointerInfo &info) { freed.push_back(info); }) {}
 
-    int issued = 0, done = 0, marked = 0;  // operations
+    int issued = 0, done = 0, marked = 0;  // numbers of operations
     std::vector<PointerInfo> freed;
     FakeDomain domain;
     PeerMemory peers;

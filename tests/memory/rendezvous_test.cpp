@@ -67,7 +67,7 @@ TEST(Rendezvous, AWaitEndsWhenItIsToldTo) {
     });
 }
 
-/// Each pair counts for itself.
+/// Each pair counts its own entries.
 TEST(Rendezvous, PairsMeetByTheirOwnCount) {
     run_threads(4, [](Bootstrap &bootstrap) {
         const int me = bootstrap.rank();

@@ -37,7 +37,7 @@ void write_and_check(Bootstrap &bootstrap, std::size_t bytes) {
     bootstrap.barrier();
 }
 
-/// Other programs' segments, which come and go meanwhile, have other sizes.
+/// Whether a Baton segment of `bytes` has a name. Other programs' segments, which come and go, have other sizes.
 bool has_name_in_dev_shm(std::size_t bytes) {
     for (const auto &entry : std::filesystem::directory_iterator("/dev/shm")) {
         std::error_code gone;

@@ -24,7 +24,7 @@ TEST(StagingPool, PiecesOfACallAreApartAndAligned) {
                                           MiB, std::uint64_t{3}, 5 * MiB + 1, std::uint64_t{70000}}) {
             const StagingPool::Piece piece = pool.take(bytes);
             EXPECT_EQ(reinterpret_cast<std::uintptr_t>(piece.pointer) % 256, 0U) << bytes;
-            std::fill_n(piece.pointer, bytes, std::byte{1});  // it is there
+            std::fill_n(piece.pointer, bytes, std::byte{1});  // the memory is there
             taken.emplace_back(piece.pointer, piece.pointer + bytes);
         }
         std::sort(taken.begin(), taken.end());
@@ -61,7 +61,7 @@ TEST(StagingPool, CallsHaveTheSameMemoryOneAfterAnother) {
     });
 }
 
-/// A group of messages that all have to be staged: slots are few, and its bytes are what memory it should take.
+/// As for a group of messages that all have to be staged: slots are few, and memory should be little more than needed.
 TEST(StagingPool, ManyPiecesTakeFewRegions) {
     with_a_peer([](RegistryRank &rank) {
         StagingPool pool(rank.registry, StagingPool::Audience::peers);
@@ -82,7 +82,7 @@ TEST(StagingPool, LargePiecesTakeLittleMoreThanTheyAre) {
     });
 }
 
-/// What is ahead of need is not worth a call.
+/// No call fails for want of memory that is only taken ahead of need.
 TEST(StagingPool, WhereMemoryIsShortTakesWhatIsNeeded) {
     with_a_peer([](RegistryRank &rank) {
         StagingPool pool(rank.registry, StagingPool::Audience::peers);

@@ -98,7 +98,7 @@ TEST(AdviseCommunicator, UnknownLinksAreCalledThat) {
     EXPECT_EQ(advise(snapshot).why, "NVLinks connect all ranks, but not every pair; the weakest link is not known");
 }
 
-/// One direction is enough: the GPUs of both ranks write.
+/// The worse direction counts, because the GPUs of both ranks write.
 TEST(AdviseCommunicator, PairsHaveTheWorseOfBothDirections) {
     Snapshot snapshot = builders::with_p2p(builders::hidden_switches(3), true);
     snapshot.pair(2, 1).p2p_read = {false, Source::probe};

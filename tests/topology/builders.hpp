@@ -10,7 +10,7 @@ namespace baton::topology::builders {
 
 inline PciAddress address(std::size_t index) { return {0, static_cast<std::uint32_t>(0x10 + index), 0, 0}; }
 
-/// GPUs that nobody says anything about.
+/// GPUs of which nothing is known but name, UUID and address.
 inline Snapshot gpus(std::size_t count) {
     Snapshot snapshot;
     for (std::size_t index = 0; index < count; ++index) {
@@ -31,7 +31,7 @@ inline void add_link(Snapshot &snapshot, std::size_t gpu, NvLink link) {
     owner.nvlink_source = Source::nvml;
 }
 
-/// `count` NVLinks between two GPUs, of NVML's version code.
+/// Adds `count` NVLinks between two GPUs; `version` is NVML's code.
 inline void join(Snapshot &snapshot, std::size_t a, std::size_t b, int count, int version = 2) {
     for (int link = 0; link < count; ++link) {
         add_link(snapshot, a, {0, true, version, 0, FarEnd::gpu, static_cast<int>(b), -1});
@@ -60,7 +60,7 @@ inline Snapshot cube_mesh() {
     return snapshot;
 }
 
-/// A node of the PCI tree; its index.
+/// Adds a node to the PCI tree, and returns its index.
 inline int add_pci(Snapshot &snapshot, PciKind kind, int parent, int mbps = 0) {
     PciNode node;
     node.kind = kind;

@@ -43,8 +43,8 @@ private:
     std::size_t or_end(std::size_t found) const { return found == std::string::npos ? text_.size() : found; }
     static std::size_t after(std::size_t found) { return found == std::string::npos ? 0 : found + 1; }
 
-    /// The word at a place, or else the next one; empty at the end where there is none. Numbers, names, PCI addresses
-    /// and versions are words.
+    /// The word at `at`, or else the next one; empty, at the end of the text, if there is none. Numbers, names, PCI
+    /// addresses and versions are words.
     Part word_at(std::size_t at) const {
         constexpr std::string_view between = " \t\r\n\"'<>=/,[]{}();";
         const std::size_t inside = or_end(text_.find_first_not_of(between, at));
@@ -64,10 +64,10 @@ private:
         return {begin, end == std::string::npos ? text_.size() : end + 1};
     }
 
-    /// With what parts it from the next word: a list is then one shorter.
+    /// Erases the word with the character behind it, so that a list becomes one shorter.
     void erase_word(Part word) { text_.erase(word.begin, word.end - word.begin + 1); }
 
-    /// What the next type up has no place for, and one less.
+    /// A number at a limit of an integer type, or just beyond it.
     std::string limit() {
         static constexpr const char *limits[] = {"-1",         "0",          "1",          "255",
                                                  "256",        "65535",      "65536",      "2147483647",

@@ -18,7 +18,7 @@ void require(bool truth) {
     if (!truth) std::abort();
 }
 
-/// A refusal that tells the file. Every other exception is a defect and goes on its way.
+/// Accepts a refusal that names the file. Any other exception is a defect, and passes through.
 template <class F>
 void refusal_is_fine(const F &call) {
     try {

@@ -4,8 +4,8 @@
 
 namespace baton::topology {
 
-/// Reads hostile text with one reader, and uses what it accepts as a program would. Refusals are fine; anything else
-/// that goes wrong ends the process, or is what a sanitizer sees. Used by the fuzz targets and by the test with mutated
+/// Reads hostile text with one reader, and uses what it accepts as a program would. Refusals are fine. Anything else
+/// that goes wrong ends the process, or is found by a sanitizer. Used by the fuzz targets and by the test with mutated
 /// seeds.
 void fuzz_hwloc_xml(std::string_view text);
 void fuzz_nccl_xml(std::string_view text);

@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t *data, std::size_t size, std::size_t limit);
 
-// libFuzzer's changes of bytes, and as often those that leave XML and JSON whole.
+// Half of the changes are libFuzzer's, of bytes; the others leave XML and JSON whole.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t *data, std::size_t size, std::size_t limit, unsigned seed) {
     std::mt19937 random(seed);
     if (random() % 2 == 0) return LLVMFuzzerMutate(data, size, limit);

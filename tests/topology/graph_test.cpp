@@ -8,8 +8,8 @@
 namespace baton::topology {
 namespace {
 
-/// Two host bridges; below the first a switch with two GPUs and a NIC, a second switch below it with a GPU, and a GPU
-/// on a port of its own; below the other bridge a GPU.
+/// Two host bridges. Below the first: a switch with two GPUs, a NIC and a second switch with a GPU; and a GPU on a port
+/// of its own. Below the other bridge: a GPU.
 struct Tree {
     Snapshot snapshot = builders::gpus(5);
     int hosts[2];
@@ -222,7 +222,7 @@ TEST(Graph, NothingAtAll) {
     EXPECT_FALSE(graph.pair(0, 1).hops.known());
 }
 
-/// NVML tells 14.062 GB/s of GA10x's links; of the others it tells what they signal, a little more than nominal.
+/// NVML reports 14.062 GB/s for GA10x's links. For others it reports the signalling rate, a little more than nominal.
 TEST(Graph, LinksAreAsFastAsReportedWhereThatIsClearlyLess) {
     const auto between = [](int reported) {
         Snapshot snapshot = builders::gpus(2);
@@ -238,7 +238,7 @@ TEST(Graph, LinksAreAsFastAsReportedWhereThatIsClearlyLess) {
     EXPECT_EQ(between(12'500), (Known<int>{50'000, Source::nvml})) << "none of the table's";
 }
 
-/// hwloc's matrix tells no number of links: of GPUs whose generation is not known nobody makes one up.
+/// hwloc's matrix has no number of links, and for GPUs of an unknown generation none is made up.
 TEST(Graph, SumsOfLinksAreNotCounted) {
     Snapshot snapshot = builders::gpus(2);
     builders::join(snapshot, 0, 1, 1, 0);

@@ -36,7 +36,7 @@ TEST(Host, ThisMachineHasProcessors) {
     EXPECT_FALSE(host.numa_list[0].cpuset.empty());
 }
 
-/// What hwloc says of a machine that a file describes: the way of live machines.
+/// Makes hwloc read a machine from a file. The rest of the way is that of a live machine.
 class HwlocOfAFile : public testing::Test {
 protected:
     void SetUp() override {

@@ -62,13 +62,13 @@ TEST(HwlocExport, MatrixIsWhatHwlocCallsBandwidth) {
     hwloc_distances_release(topology.get(), distances);
 }
 
-/// The text without what hwloc passes over: then its objects count.
+/// The text without the userdata, which hwloc passes over, so that the objects count.
 std::string objects_only(std::string text) {
     const std::size_t begin = text.find("<userdata"), end = text.find("</userdata>");
     return text.erase(begin, end + std::string("</userdata>").size() - begin);
 }
 
-/// What pairs have survives the way through hwloc's objects; who told it does not.
+/// The facts of pairs survive the way through hwloc's objects; the sources of the facts do not.
 void expect_same_pairs(const Snapshot &before, const Snapshot &after) {
     const Graph a = make_graph(before), b = make_graph(after);
     ASSERT_EQ(a.gpus, b.gpus);
@@ -92,7 +92,7 @@ TEST(HwlocExport, ObjectsAloneKeepThePairs) {
     }
 }
 
-/// Sockets and nodes of which this process may use nothing stay where they are, and with them what is near them.
+/// Sockets and nodes that this process may not use stay where they are, and so does what is near them.
 TEST(HwlocExport, ObjectsAloneKeepWhatMayNotBeUsed) {
     for (const char *name : {"memory-of-one-socket", "processors-of-one-socket", "firmware-tells-no-node"}) {
         SCOPED_TRACE(name);
@@ -136,7 +136,7 @@ TEST(HwlocExport, HiddenNodesAreWhereTheTreesNearThemAre) {
     }
 }
 
-/// All that hwloc has no words for, in one machine.
+/// A machine with everything that hwloc has no words for.
 Snapshot machine_of_many_facts() {
     Snapshot snapshot = builders::with_p2p(builders::hidden_switches(3), true);
     snapshot.gpus[0].nvlinks[7] = {7, false, 6, 26562, FarEnd::unknown, -1, -1};
@@ -217,7 +217,7 @@ TEST(HwlocExport, NumaNodesWithinPackagesAndOverThem) {
             {node + 4, with_hbm.host.numa_list[static_cast<std::size_t>(node)].cpuset, 0});
     with_hbm.host.numa_list.push_back({9, "8-15", 0});
     with_hbm.host.numa_list.push_back({10, "0-15", 0});
-    with_hbm.host.numa_list.push_back({11, "2-5", 0});  // no part of a tree with the others
+    with_hbm.host.numa_list.push_back({11, "2-5", 0});  // forms no tree with the others
     EXPECT_EQ(hwloc_get_nbobjs_by_type(load(to_hwloc_xml(with_hbm)).get(), HWLOC_OBJ_NUMANODE), 11);
     Snapshot wide_first = nps;
     wide_first.host.numa_list.insert(wide_first.host.numa_list.begin(), {{9, "8-15", 0}, {10, "0-15", 0}});

@@ -50,7 +50,7 @@ TEST(HwlocXml, ImplausibleLinkSpeedsAreUnknown) {
     const auto &pci = snapshot.pci;
     EXPECT_FALSE(pci[static_cast<std::size_t>(snapshot.gpus[0].pci_node)].mbps.known());
     EXPECT_EQ(pci[static_cast<std::size_t>(snapshot.gpus[1].pci_node)].mbps.value, 15754);
-    // A single lane: a device may have no more, virtual ports only say so.
+    // A single lane: a device may have no more, but virtual ports only claim it.
     std::string text = texts::hwloc;
     for (int link = 0; link < 2; ++link) text = texts::changed(text, "15.753846", "1.969231");
     const Snapshot lanes = read(text);

@@ -53,7 +53,7 @@ inline CudaFacts cuda_for(const NvmlFacts &nvml, bool access) {
     return cuda;
 }
 
-/// A virtual machine with 8 H200 whose NVSwitches are hidden.
+/// A virtual machine with H200s whose NVSwitches are hidden.
 inline NvmlFacts h200_hidden_switches(int gpus = 8) {
     NvmlFacts facts;
     facts.driver = "580.159.04";

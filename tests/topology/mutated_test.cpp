@@ -14,7 +14,7 @@
 #include "topology/readers.hpp"
 #include "topology/snapshot_json.hpp"
 
-// What the fuzz targets do, without a fuzzer, in every run of the suite: seeds with a few random changes each.
+// The work of the fuzz targets without a fuzzer, in every run of the suite: seeds with a few random changes each.
 namespace baton::topology {
 namespace {
 
@@ -51,7 +51,7 @@ protected:
                     text.resize(at);
                     break;
                 case 5:
-                    for (std::size_t digit = at; digit < text.size(); ++digit)  // another number, somewhere behind
+                    for (std::size_t digit = at; digit < text.size(); ++digit)  // changes the next digit
                         if (text[digit] >= '0' && text[digit] <= '9') {
                             text[digit] = static_cast<char>('0' + below(10));
                             break;

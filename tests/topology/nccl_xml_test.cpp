@@ -69,7 +69,7 @@ TEST(NcclXml, LinksToAGpuThatIsNotInTheFile) {
     EXPECT_EQ(make_graph(snapshot).pair(0, 1).kind.value, LinkKind::PIX);
 }
 
-/// Of clouds' overlays, without <gpu>; the console of a server is a display too.
+/// Clouds' overlays have no <gpu>, so displays count as GPUs; but a server's console is a display of another vendor.
 TEST(NcclXml, DisplaysOfOthersAreNoGpus) {
     const std::string display = R"(<pci busid="0000:0a:00.0" class="0x030000" vendor="0x1a03" device="0x2000"/></cpu>)";
     EXPECT_EQ(read(texts::changed(texts::nccl, "</cpu>", display)).gpus.size(), 2u);
@@ -91,7 +91,7 @@ TEST(NcclXml, PciLinksThatNobodyKnows) {
             text = texts::changed(text, "<nvlink", "<gone");
             text = texts::changed(text, R"(link_width="16")", fmt::format(R"(link_width="{}")", width));
         }
-        const Snapshot snapshot = read(text);  // the switch's link and the first GPU's; the second's remains
+        const Snapshot snapshot = read(text);  // changed: the links of the switch and of GPU 0, not of GPU 1
         EXPECT_FALSE(snapshot.pci[1].mbps.known()) << width;
         EXPECT_FALSE(snapshot.pci[2].mbps.known()) << width;
         EXPECT_TRUE(snapshot.pci[3].mbps.known()) << width;
@@ -167,7 +167,7 @@ TEST(NcclXml, OneHost) {
     EXPECT_EQ(read(texts::changed(first, "<cpu numaid=\"1\"", "<cpu host_hash=\"0x1\" numaid=\"1\"")), read(first));
     EXPECT_EQ(why_not(texts::changed(first, "<cpu numaid=\"1\"", "<cpu host_hash=\"0x2\" numaid=\"1\"")),
               "topo.xml: line 19: host_hash=\"0x2\" is another host than \"0x1\"; a file may describe only one");
-    // Not all need say it.
+    // Not every <cpu> need have a hash.
     const std::string two = texts::changed(texts::nccl, "</system>",
                                            "<cpu host_hash=\"0x1\" numaid=\"2\" affinity=\"\"/>"
                                            "<cpu host_hash=\"0x2\" numaid=\"3\" affinity=\"\"/></system>");
@@ -180,7 +180,7 @@ TEST(NcclXml, ChipToChipLinks) {
     EXPECT_EQ(snapshot.gpus[0].c2c_mbps, (Known<int>{80'000, Source::nccl_xml}));
 }
 
-/// As virtual machines' files have it, of GPUs without one.
+/// As in files of virtual machines, for GPUs without such links.
 TEST(NcclXml, NoChipToChipLinks) {
     std::string text = texts::nccl;
     for (int gpu = 0; gpu < 2; ++gpu) text = texts::changed(text, "<nvlink", "<c2c count=\"0\" bw=\"40000\"/><gone");

@@ -10,7 +10,7 @@ namespace {
 
 Snapshot read(const std::string &text) { return read_hwloc_xml(text, "file.xml"); }
 
-/// The two GPUs of another kind, with so much between them and nothing to the switch, by hwloc of that version.
+/// texts::hwloc by version `hwloc`, with GPUs of kind `device`, `mbps` between them and nothing to the switch.
 Snapshot joined(const std::string &device, const std::string &mbps, const std::string &hwloc = "2.14.0") {
     std::string text = texts::changed(texts::hwloc, "2.9.0", hwloc);
     for (int gpu = 0; gpu < 2; ++gpu) text = texts::changed(text, "10de:1db1", "10de:" + device);
@@ -68,7 +68,7 @@ TEST(NvlinkMatrix, OneVersionOfHwlocCountedTwice) {
     EXPECT_EQ(pair_of(joined("1db1", "100000", "2.9.0")).links, 4) << "NVLink 2.0 it knew";
 }
 
-/// hwloc takes their links for the A100's, `baton_topo --xml` does not.
+/// hwloc takes their links for the A100's; `baton_topo --xml` does not.
 TEST(NvlinkMatrix, LinksOfGa10xAreSlower) {
     for (const char *mbps : {"100000", "56248"}) {
         EXPECT_EQ(pair_of(joined("2235", mbps)).links, 4) << mbps;

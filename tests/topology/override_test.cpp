@@ -135,7 +135,7 @@ TEST(Override, LinksThatDeadLinksDoNotLeaveAreRefused) {
     const Snapshot fewer =
         with_override(dead + R"("pairs": [{"gpus": ["0", "1"], "links": 17}]})", builders::hidden_switches(3));
     EXPECT_EQ(make_graph(fewer).pair(0, 1).links, 17);
-    // Of what is not dead, the user may say what the machine does not show.
+    // Of links that are not dead, the user may claim more than the machine shows.
     const Snapshot more =
         with_override(dead + R"("pairs": [{"gpus": ["0", "2"], "links": 24}]})", builders::hidden_switches(3));
     EXPECT_EQ(make_graph(more).pair(0, 2).links, 24);

@@ -20,7 +20,7 @@ std::set<std::string> values(const std::string &text, const std::string &begin, 
     return found;
 }
 
-/// Abbreviations of links that end at `end`: "NV18", "NV?", "SYS".
+/// Abbreviations of links that `end` follows: "NV18", "NV?", "SYS".
 std::set<std::string> links_in(const std::string &text, const std::string &end) {
     std::set<std::string> found;
     const std::regex link(">(NV[0-9?]+|C2C|DEV|PIX|PXB|PHB|NODE|SYS|\\?)" + end);

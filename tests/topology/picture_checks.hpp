@@ -16,8 +16,8 @@ std::string too_wide_for_its_cell(const std::string &picture);
 
 std::size_t count(const std::string &text, const std::string &part);
 
-/// Each color of a line, each shade of the matrix, each abbreviation of a link, and red words are in the legend, and
-/// the legend has no others.
+/// Expects the legend to have each color of a line, each shade of the matrix, each abbreviation of a link, and red
+/// words if there are any; and no others.
 void expect_legend_of(const std::string &picture);
 
 }  // namespace baton::topology::checks

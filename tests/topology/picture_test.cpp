@@ -56,7 +56,7 @@ TEST(Picture, ShowsTheRanksOfAGpu) {
     EXPECT_THAT(picture, HasSubstr(">rank 2<"));
 }
 
-/// The lines of the ring's circle, and whether each is dashed.
+/// Whether each line of the ring's circle is dashed.
 std::vector<bool> dashed_edges(const std::string &picture) {
     const std::size_t ring = picture.find(">Ring</text>");
     std::istringstream lines(picture.substr(ring, picture.find("<circle", ring) - ring));
@@ -75,7 +75,7 @@ TEST(Picture, DashesTheWorstEdgesOfTheRingOnly) {
     const std::string l40s = "l40s-pcie-dual-socket.xml";
     EXPECT_THAT(dashed_edges(draw_picture(overridden(l40s, "{}"))),
                 ElementsAre(false, false, false, true, false, false, false, true));
-    // 3-4 is of the same kind as 7-0, which is slower, and nothing else leads across.
+    // 3-4 is of the same kind as 7-0, but 7-0 is slower. Nothing else leads across.
     const std::string faster =
         R"({"gbps": [[0, 31, 31, 31, 1, 1, 1, 5], [31, 0, 31, 31, 1, 1, 1, 1], [31, 31, 0, 31, 1, 1, 1, 1],
                      [31, 31, 31, 0, 20, 1, 1, 1], [1, 1, 1, 20, 0, 31, 31, 31], [1, 1, 1, 1, 31, 0, 31, 31],
@@ -117,7 +117,7 @@ std::vector<Line> edges_of_ring(const std::string &picture) {
     return edges;
 }
 
-/// How far right of the line, seen along it; negative on its left.
+/// How far `point` lies to the right of the line, seen along it; negative on its left.
 double right_of(const Line &line, const svg::Point &point) {
     const double x = line.to.x - line.from.x, y = line.to.y - line.from.y;
     return (x * (point.y - line.from.y) - y * (point.x - line.from.x)) / std::hypot(x, y);
@@ -147,7 +147,7 @@ TEST(Picture, TellsTheLinksOfTheRingsWorstEdge) {
     EXPECT_THAT(picture, Not(HasSubstr("NV?")));
 }
 
-/// Found by a damaged file.
+/// Found with a damaged file.
 TEST(Picture, HasGpusBelowWhatIsCalledAnNvswitch) {
     const Machine intact = overridden("hgx-h200-visible-switches.xml", "{}");
     std::string text = read_text_file(BATON_MACHINES "/hgx-h200-visible-switches.xml");
@@ -171,7 +171,7 @@ TEST(Picture, ExplainsWhatOverridesMake) {
     checks::expect_legend_of(draw_picture(overridden("no-gpu.xml", number_unknown)));
 }
 
-/// As wires they took half a minute and a page 400 thousand units high.
+/// Drawn as wires, they took half a minute and a page 400 thousand units high.
 TEST(Picture, LeavesOutMoreWiresThanAnybodyCanLookAt) {
     const auto picture_of = [](int ranks) {
         Override said;

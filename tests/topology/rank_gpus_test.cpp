@@ -33,7 +33,7 @@ TEST(RankGpus, AreFoundByAddressWhereAUuidIsNotKnown) {
     EXPECT_EQ(snapshot.gpus.size(), 2u);
 }
 
-/// Each rank sees its own slice only: rank 1's is not rank 0's, though it is at the same address.
+/// Each rank sees its own slice only: rank 1's is not rank 0's, although both are at the same address.
 TEST(RankGpus, SlicesThatOnlyTheirRankSeesAreAdded) {
     Snapshot snapshot = builders::gpus(2);
     snapshot.gpus[0].uuid.value = "MIG-slice0";

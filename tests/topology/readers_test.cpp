@@ -14,7 +14,7 @@
 namespace baton::topology {
 namespace {
 
-/// A file that goes away again.
+/// A file that is removed with this object.
 class TemporaryFile {
 public:
     explicit TemporaryFile(const std::string &content) {

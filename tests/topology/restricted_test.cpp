@@ -6,7 +6,7 @@
 #include "topology/hwloc_export.hpp"
 #include "topology/readers.hpp"
 
-// Machines of two sockets as a process sees them that may not use all of them: a container with some of the processors
+// Machines of two sockets as seen by a process that may not use all of them: in a container with some of the processors
 // (docker's --cpuset-cpus) or of the memory (--cpuset-mems).
 namespace baton::topology {
 namespace {
@@ -56,7 +56,7 @@ TEST(Restricted, DevicesOfASocketWhoseProcessorsMayNotBeUsedAreOnIt) {
     EXPECT_EQ(snapshot.host.restriction, (Restriction{"0-3", {}}));
 }
 
-/// Where the firmware does not tell the node, the one whose processors may be used is as good as the other.
+/// Where the firmware does not tell the node, the one whose processors may be used is as likely as the other.
 void expect_no_places(const Snapshot &snapshot) {
     ASSERT_EQ(snapshot.gpus.size(), 2u);
     for (const Gpu &gpu : snapshot.gpus) {
@@ -83,7 +83,7 @@ TEST(Restricted, NoNodeIsMadeUpWhereTheFirmwareTellsNone) {
     expect_no_places(second);
 }
 
-/// Two devices of which no one tells more than that they are at the machine.
+/// Two devices that are only known to be somewhere in the machine.
 const std::string one_node_seen = R"(<topology version="2.0">
   <object type="Machine" cpuset="0xf" complete_cpuset="0xff" nodeset="0x1" complete_nodeset="0x3">
     <object type="Package" cpuset="0xf" complete_cpuset="0xf" nodeset="0x1" complete_nodeset="0x1">
@@ -99,7 +99,7 @@ TEST(Restricted, TheOnlyNodeThatMayBeUsedIsNotTheOnlyOne) {
     EXPECT_FALSE(single.host.restriction);
     EXPECT_EQ(single.gpus[1].numa_node, (Known<int>{0, Source::hwloc_xml}));
     EXPECT_EQ(kind(make_graph(single), 0, 1), LinkKind::NODE);
-    Snapshot told = single;  // as a snapshot may have it, without a word of the trees' places
+    Snapshot told = single;  // as in a snapshot that lacks the trees' places
     for (PciNode &node : told.pci) {
         node.numa_nodes.clear();
         node.cpuset.clear();
@@ -116,7 +116,7 @@ TEST(Restricted, MemoryWithoutProcessorsIsNoPlace) {
     EXPECT_EQ(kind(make_graph(snapshot), 0, 1), LinkKind::NODE);
 }
 
-/// A virtual machine of one node whose firmware tells nothing, and some of its processors.
+/// A virtual machine of one node whose firmware tells no place, and of which some processors may be used.
 TEST(Restricted, DevicesAtTheMachineAreNearAllProcessorsOfItsParts) {
     std::string text = texts::changed(one_node_seen, R"(complete_nodeset="0x3")", R"(complete_nodeset="0x1")");
     for (int object = 0; object < 3; ++object)

@@ -37,7 +37,7 @@ void expect_ring(std::vector<int> order, int n) {
     EXPECT_EQ(order, identity(n));
 }
 
-/// All sequences from 0, in rising order: the first of the best.
+/// Tries all orders that begin with 0, from the smallest on, and returns the first of the best.
 std::vector<int> by_trying_all(const Weights &weights, int n) {
     std::vector<int> order = identity(n), best = order;
     do {
@@ -93,14 +93,14 @@ TEST(Ring, MoreThanSixteenFindsTwoBlocks) {  // even and odd ranks are islands
     EXPECT_EQ(ring_order(weights, 20), identity(20));  // the bridge between the islands cannot be avoided
 }
 
-/// `per_gpu` ranks on each of the GPUs, the next rank on the next GPU.
+/// The GPU of each rank: `per_gpu` ranks on each GPU, the next rank on the next GPU.
 std::vector<int> round_robin(int gpus, int per_gpu) {
     std::vector<int> gpu_of_rank;
     for (int rank = 0; rank < gpus * per_gpu; ++rank) gpu_of_rank.push_back(rank % gpus);
     return gpu_of_rank;
 }
 
-/// From one GPU to another one, in the ring's order.
+/// The steps from one GPU to another one, in the ring's order.
 std::vector<std::pair<int, int>> hops(const std::vector<int> &order, const std::vector<int> &gpu_of_rank) {
     std::vector<std::pair<int, int>> hops;
     for (std::size_t index = 0; index < order.size(); ++index) {
@@ -154,7 +154,7 @@ TEST(Ring, NoWorstEdgeIsBetterWhereRanksShareGpus) {
     }
 }
 
-/// Slices of a GPU do not reach each other: bringing them together wins nothing.
+/// Slices of a GPU do not reach each other: bringing them together gains nothing.
 TEST(Ring, SlicesKeepTheRankOrder) {
     const Weights weights = symmetric(6, [](int a, int b) {
         return EdgeWeight{false, a % 3 == b % 3 ? same_gpu_mbps : 12'000, 0};

@@ -10,8 +10,8 @@
 #include "topology/graph.hpp"
 #include "topology/readers.hpp"
 
-// The fixtures, and other projects' descriptions of real machines in the folder that BATON_TOPOLOGY_SAMPLES names: the
-// environment's, else the build's.
+// The fixtures, and other projects' descriptions of real machines. BATON_TOPOLOGY_SAMPLES names the latter's folder:
+// the environment variable, else the build's macro.
 namespace baton::topology {
 namespace {
 
@@ -34,7 +34,7 @@ void check_all(const std::string &folder) {
     }
 }
 
-/// What is on one bus hangs at one bridge, and each address is taken once.
+/// Expects all devices of a bus below one bridge, and no address twice.
 void check_buses(const Snapshot &snapshot) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, int> parent_of_bus;
     std::set<std::string> addresses;

@@ -30,7 +30,7 @@ TEST(Text, LegendHasWhatIsUsed) {
               "  NV?  = NVLinks, not known how many\n");
 }
 
-/// Ports that lead to one thing only are left out, not their speed.
+/// Ports that lead to one thing only are left out, but their speed counts.
 TEST(Text, DevicesHaveTheSpeedOfTheSlowestLinkAboveThem) {
     Snapshot snapshot = builders::gpus(1);
     const int host = builders::add_pci(snapshot, PciKind::host_bridge, -1);
@@ -41,7 +41,7 @@ TEST(Text, DevicesHaveTheSpeedOfTheSlowestLinkAboveThem) {
     EXPECT_EQ(view_of(snapshot)[0].nodes[0].branches[0].mbps, 31500);
 }
 
-/// A file may tell the sum of the bandwidths alone, of links whose own nobody knows.
+/// A file may have only the sum of the links' bandwidths, where that of one link is unknown.
 TEST(Text, UncountedLinksAreNotTakenForOne) {
     Snapshot snapshot = builders::gpus(2);
     for (int gpu = 0; gpu < 2; ++gpu) {
@@ -61,7 +61,7 @@ TEST(Text, UncountedLinksAreNotTakenForOne) {
     EXPECT_EQ(picture::fabric_links(make_machine("", snapshot)).at(0).links, 0);
 }
 
-/// Firmware that places devices at a socket of several NUMA nodes, and no better.
+/// Firmware may say only that a device is at a socket of several NUMA nodes.
 TEST(Text, TreesNearSeveralNodesHangAtTheirSocket) {
     Snapshot snapshot;
     snapshot.host.package_list = {{"0-7"}, {"8-15"}};
@@ -86,7 +86,7 @@ TEST(Text, TreesNearSeveralNodesHangAtTheirSocket) {
     EXPECT_EQ(sockets[2].nodes[0].branches[1].gpus, std::vector<int>{3});
 }
 
-/// The words in the names of a device are none of them.
+/// Words in the names of devices are no abbreviations of links.
 TEST(Text, LegendIsNotTakenFromNames) {
     Snapshot snapshot = read_machine_file(BATON_MACHINES "/l40s-pcie-dual-socket.xml");
     for (Gpu &gpu : snapshot.gpus) gpu.name = "GeForce GTX TITAN X";
@@ -126,7 +126,7 @@ TEST(Text, TreeSaysWhereTheNodeIsAssumed) {
     const Snapshot two_nodes = read_machine_file(BATON_MACHINES "/power9-v100.xml");
     EXPECT_THAT(tree_text(make_machine("", two_nodes)), Not(HasSubstr("assumed")));
     Snapshot hidden = read_machine_file(BATON_MACHINES "/h200-dead-link.json");
-    hidden.host.restriction = {"0-15", {1}};  // of two nodes a container may use the memory of one
+    hidden.host.restriction = {"0-15", {1}};  // a container that may use the memory of one of two nodes
     const std::string tree = tree_text(make_machine("", hidden));
     EXPECT_THAT(tree, Not(HasSubstr("assumed")));
     EXPECT_THAT(tree, HasSubstr("NUMA node unknown\n"));

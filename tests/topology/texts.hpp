@@ -2,7 +2,7 @@
 
 #include <string>
 
-/// Small machines as files have them.
+/// Small machines as files describe them.
 namespace baton::topology::texts {
 
 /// Two V100 below one NVSwitch that hwloc sees, a NIC with a name for verbs and one for the network.
@@ -50,7 +50,7 @@ inline const std::string hwloc = R"(<?xml version="1.0" encoding="UTF-8"?>
 </topology>
 )";
 
-/// Two GPUs behind one switch whose NVSwitches are hidden, and a third one with links to the first two.
+/// Two GPUs and a NIC behind one PCIe switch, where NVSwitches are hidden, and a NIC that is no PCI device.
 inline const std::string nccl = R"(<system version="1">
   <cpu numaid="0" affinity="00000000,0000000f" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="143">
     <pci busid="0000:10:00.0" class="0x060400" vendor="0x1000" device="0xc030" link_speed="32.0 GT/s PCIe" link_width="16">
@@ -75,7 +75,7 @@ inline const std::string nccl = R"(<system version="1">
 </system>
 )";
 
-/// The text with the first `from` made `to`; REQUIRES: it is there.
+/// The text with the first `from` replaced by `to`. REQUIRES: `from` is there.
 inline std::string changed(std::string text, const std::string &from, const std::string &to) {
     return text.replace(text.find(from), from.size(), to);
 }

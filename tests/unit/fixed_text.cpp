@@ -7,7 +7,7 @@
 namespace baton::core {
 namespace {
 
-/// What a field shows that has room for `most` bytes and the zero.
+/// What `text` becomes in a field that has room for `most` bytes and the zero.
 std::string at_most(const std::string &text, std::size_t most) {
     std::string field(most + 2, '#');
     copy_text(field.data(), most + 1, text);

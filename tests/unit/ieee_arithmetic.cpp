@@ -9,7 +9,7 @@
 namespace baton::core {
 namespace {
 
-// Compilers may calculate elsewhere what they see, as nothing tells them of the mode: so they see none of it.
+// Volatile, because compilers do not know about the mode and may calculate elsewhere whatever they can see.
 volatile float one = 1, three = 3, smallest = std::numeric_limits<float>::min(), half = 0.5F, result = 0;
 [[gnu::noinline]] std::uint32_t third() {
     result = one / three;
@@ -20,7 +20,7 @@ volatile float one = 1, three = 3, smallest = std::numeric_limits<float>::min(),
     return std::bit_cast<std::uint32_t>(static_cast<float>(result));
 }
 
-/// The program's mode, for the time of a test.
+/// Restores the program's mode after a test.
 class Mode {
 public:
     ~Mode() { std::fesetenv(&before_); }

@@ -98,7 +98,7 @@ TEST(WithoutMpi, EveryCallAnswersWithAnError) {
     EXPECT_EQ(baton_comm_destroy(nullptr), BATON_ERR_ARGUMENT);
 }
 
-/// What a forked child gets from a call that needs nothing.
+/// What a call that needs nothing returns in a forked child.
 baton_result result_in_a_child() {
     const pid_t child = fork();
     if (child == 0) {
@@ -111,7 +111,7 @@ baton_result result_in_a_child() {
     return static_cast<baton_result>(WEXITSTATUS(status));
 }
 
-/// Launchers may ask Baton something before they fork the processes that become ranks. Before all tests of streams.
+/// Launchers may ask Baton something before they fork the ranks' processes. Must run before all tests of streams.
 TEST(WithoutMpi, AForkedChildInheritsThreadsOrIsFree) {
     baton_config config;
     ASSERT_EQ(baton_config_init(&config), BATON_SUCCESS);

@@ -1,4 +1,4 @@
-// A C++ project without C, on the installed headers alone: both compile there, and the library that loads is theirs.
+// A C++ project without C, on the installed headers alone: both compile, and the library that is loaded is theirs.
 #include <baton/baton.h>
 #include <baton/baton.hpp>
 
