@@ -165,7 +165,7 @@ typedef enum baton_p2p {
 /* Whether collectives and messages of middle sizes may go in lines: 120 bytes and a flag in one store of 128 bytes,
  * which NVLink and the GPUs' caches keep together. No manual promises that; NCCL's LL128 rests on it too. */
 typedef enum baton_lines {
-    BATON_LINES_AUTO = 0, /* where lines arrive whole: on Hopper GPUs whose pairs all have NVLink, and on the host */
+    BATON_LINES_AUTO = 0, /* where lines have been seen whole: Hopper GPUs, NVLink between all; and on the host */
     BATON_LINES_OFF = 1   /* never */
 } baton_lines;
 

@@ -50,7 +50,7 @@ struct ErrorRecord {
 /// One per communicator and rank, in memory that both this process's host threads and its kernels reach (pinned).
 struct Control {
     std::uint64_t abort;     // an AbortWord: written by host threads (peer death, baton_comm_abort), read by waiters
-    std::uint64_t seen;      // an AbortWord from a peer, copied here by waiters, since the host does not read arenas
+    std::uint64_t seen;      // an AbortWord from a peer, copied here by waiters, for threads that read no arena
     std::uint64_t recorded;  // 1 once `record` is complete: written with release by the waiter that claimed it
     ErrorRecord record;
 };

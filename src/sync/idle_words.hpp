@@ -64,9 +64,9 @@ public:
 private:
     static constexpr int phases = 2;
 
-    /// `from`'s stream writes 1 (so does release()) and `at`'s stream 0; `at` reads. Where from == at the word is not 0
-    /// while the rank's stream is in the phase: the stream writes 1, and the service thread turns that into `seen`. If
-    /// it finds `seen` later, the stream has not left the phase meanwhile.
+    /// `from`'s stream writes 1 (so does `at`'s release()) and `at`'s stream 0; `at` reads. Where from == at the word
+    /// is not 0 while the rank's stream is in the phase: the stream writes 1, and the service thread turns that into
+    /// `seen`. If it finds `seen` later, the stream has not left the phase meanwhile.
     std::uint64_t *word(int phase, int at, int from) const;
     static constexpr std::uint64_t seen = 2;
 

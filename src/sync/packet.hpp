@@ -26,9 +26,9 @@ struct alignas(16) Packet {
 };
 inline constexpr std::size_t packet_payload = sizeof(Packet::payload);
 
-/// Shares of what goes in packets or lines begin at multiples of this, and so do other shares that are too small for
-/// copy_granule (transport.hpp). So a share has whole packets and whole elements, and the words in which kernels move
-/// it are aligned as in the whole. Buffers of packets and lines have room for a multiple of it.
+/// Shares of what a collective sends in packets or lines begin at multiples of this, and so do other shares that are
+/// too small for copy_granule (transport.hpp). So a share has whole packets and whole elements, and the words in which
+/// kernels move it are aligned as in the whole. Buffers of packets and lines have room for a multiple of it.
 inline constexpr std::uint64_t word_granule = 16;
 static_assert(word_granule % packet_payload == 0);
 

@@ -14,8 +14,8 @@ namespace baton::core {
 /// Reading the table over PCIe takes long, so kernels keep copies among their own words: address and generation in one
 /// packet. Kernels store and load it as one 16-byte word, so that all who write a copy at once write the same whole.
 /// Host threads keep copies too, so that there is one way, although either load costs them the same; one of them at a
-/// time, the address before the generation, and read the other way round. A copy is replaced only when its owner has
-/// sent an arrival with a newer generation, and then nothing of the older one is in flight.
+/// time, the address before the generation, and read the other way round. A copy is replaced only when the region's
+/// owner has sent an arrival with a newer generation, and then nothing of the older one is in flight.
 
 /// Loads the copy. Separate from region_address(), so that several loads are in flight together.
 BATON_HD inline Packet cached_region(const CommView &view, int owner, const BufferRef &buffer) {

@@ -16,9 +16,10 @@ struct MessageShared {
 };
 
 /// One block's part of one send or recv: the primitives that collectives/p2p is written with. All threads of the block
-/// call every method together. Thread 0 polls and posts, as KernelEngine's threads do; but each part and each line has
-/// a thread of its own. The block calls open() before anything but load_ahead() and load_lines_ahead(): the message's
-/// number follows from words that are loaded together with the first data.
+/// call every method together. Thread 0 polls and posts, as KernelEngine's threads do; but post_parts() and
+/// wait_parts() have a thread for each part, post_line() one for each word, and check_line() one of the last warp. The
+/// block calls open() before anything but load_ahead() and load_lines_ahead(): the message's number follows from words
+/// that are loaded together with the first data.
 class KernelMessageEngine {
 public:
     using Remote = std::byte *;
