@@ -34,7 +34,7 @@ Route make_route(const Links &links, int rank, int ranks);
 /// The arguments of algorithms that need a route.
 struct RoutedArgs : CollectiveArgs {
     Route route;
-    bool begins_in_lines = false;  // lines can go from rank to rank (has_line_rings): a pipeline's head does
+    bool begins_in_lines = false;  // lines can go from rank to rank (has_line_rings), and so can a pipeline's head
 };
 
 }  // namespace baton::core

@@ -10,8 +10,8 @@
 ///   4. Copy the result to every peer's receive buffer, by copy engines.
 ///   5. Signal all; wait for all.
 /// This is the kernel of steps 2 and 3; on a rank that does not know the peers' buffers in time it does all steps
-/// (push_inputs.hpp). In place is safe: nobody pushes to such a rank, and another rank's n-th of its vector is stored
-/// over by that rank alone, after it has been pushed or read.
+/// (push_inputs.hpp). In place is safe: nobody pushes to a rank that is in place, and another rank's n-th of its vector
+/// is stored over by that rank alone, after it has been pushed or read.
 /// Steps: 2. Wire: 2 (n-1)/n vector bytes per rank. Synchronisation: arrival, credit and signal per pair, and a word
 /// for each piece. Scratch: none.
 namespace baton::core {

@@ -25,8 +25,9 @@ namespace baton::core {
 Links links_of(const topology::CommAdvice &advice);
 
 /// Whether a line, which eight threads of a GPU store with one instruction, reaches the others in one piece
-/// (sync/data_line.hpp): so between Hopper GPUs that are all linked by NVLink, as seen on H200, within a GPU and over
-/// NVLink. Over PCIe lines were seen torn. `generations`: major compute capability by rank. Without GPUs always true.
+/// (sync/data_line.hpp). Seen on H200, within a GPU and over NVLink, and so taken for granted between Hopper GPUs that
+/// are all linked by NVLink. Over PCIe lines were seen torn. `generations`: major compute capability by rank. Without
+/// GPUs always true.
 bool lines_arrive_whole(const Links &links, const std::vector<int> &generations);
 
 /// "islands: 2 NVLink islands of 4 ranks".

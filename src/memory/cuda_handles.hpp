@@ -7,7 +7,7 @@ namespace baton::core {
 
 /// The three ways in which device memory reaches another process, each as export, import and undo. REQUIRES: the device
 /// is current. Exports and imports throw Failure with the reason, and do not wait for running kernels.
-/// unimport_legacy() does wait for them.
+/// unimport_legacy() does wait for them. Imports leave the descriptor `fd` to the caller, who may close it afterwards.
 
 void export_legacy(const PointerInfo &info, RegionPost *post);
 void *import_legacy(const RegionPost &post, int device);

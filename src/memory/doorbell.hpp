@@ -28,8 +28,9 @@ public:
         given_up
     };
 
-    /// Sends to the doorbell called `peer`, with `fd` unless it is -1. While the peer's queue is full, waits as long as
-    /// `keep_trying` says. gone: nobody owns that name any more. REQUIRES: one ring() at a time.
+    /// Sends to the doorbell called `peer`, with `fd` unless it is -1; `fd` stays the caller's. While the peer's queue
+    /// is full, waits as long as `keep_trying` says. gone: nobody owns that name any more. REQUIRES: one ring() at a
+    /// time.
     Rung ring(std::string_view peer, int owner, std::uint64_t number, int fd, const std::function<bool()> &keep_trying);
 
     struct Message {

@@ -45,7 +45,8 @@ struct HostAllocations {
     std::uint64_t last_id = 0;
 
     /// Whether memory that is not the user's is mapped there: a peer's that was not handed out, or released memory. A
-    /// pointer to there is to memory that the user has freed, in whose place the peer's lies. REQUIRES: mutex held.
+    /// pointer to there is to memory that the user has freed: the peer's lies in its place, or it is mapped for its
+    /// importers still. REQUIRES: mutex held.
     bool hidden(std::uint64_t address) const {
         const auto import = containing(imported, address);
         return (import != imported.end() && !import->second.handed_out) ||

@@ -42,9 +42,9 @@ public:
     /// The driver must outlive the mappings.
     explicit PoolMappings(Driver &driver) : driver_(driver) {}
 
-    /// Returns the piece's address in this process, for kernels of `device`. `fd` is the descriptor of its pool. If it
-    /// throws, nothing is imported that was not before. Throws BATON_ERR_SYSTEM for a piece over which another one has
-    /// been imported.
+    /// Returns the piece's address in this process, for kernels of `device`. `fd` is the descriptor of its pool, and
+    /// stays the caller's. If it throws, nothing is imported that was not before. Throws BATON_ERR_SYSTEM for a piece
+    /// over which another one has been imported.
     void *open(const RegionPost &piece, int fd, int device);
 
     /// To be called once for each open().

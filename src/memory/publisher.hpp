@@ -22,7 +22,7 @@ class Publisher {
 public:
     Publisher(const Board &board, Doorbell &doorbell, MappedRegions &mapped);
 
-    /// Takes a slot, posts, rings every peer with `fd` (-1: none) and waits for all of them.
+    /// Takes a slot, posts, rings every peer with `fd` (-1: none; stays the caller's) and waits for all of them.
     PublishedRegion publish(RegionPost post, int fd, std::chrono::milliseconds timeout, RegionSlots slots);
     /// Retires the slot's region. Needs no memory, and no answer from peers.
     void retire(std::uint32_t slot) noexcept;
