@@ -15,7 +15,7 @@ struct Setting {
     const Options &options;
     const Communicator &communicator;
     const Verifier &verifier;
-    core::TuningKey key;  // of rank 0, whose tuning counts
+    core::TuningKey key;  // of use on rank 0 only, whose tuning counts
 };
 
 /// An operation over the sizes.
@@ -31,9 +31,9 @@ struct Measured {
     std::vector<core::TuningRow> in_force_above;  // for sizes above the largest sample; empty if tables decide
 };
 
-/// Times and verifies every candidate that is possible, in turns with the others and with what is in force. One that is
-/// faster than that is measured once more, beside it alone. Collective; the same result on all ranks. Throws Refusal if
-/// a result is wrong.
+/// Times and verifies every candidate that is possible, in turns with the others and with what is in force. At each
+/// size the fastest, if it is faster than that by more than the noise, is measured once more, beside it alone.
+/// Collective; the same result on all ranks. Throws Refusal if a result is wrong.
 Measured measure(const Setting &setting, const Tuned &tuned);
 
 }  // namespace baton::bench::tune

@@ -9,7 +9,7 @@
 /// Thread blocks of kernels on a machine without a GPU: the kernels' own source, compiled for the host (cuda.hpp), runs
 /// here. A block is a thread of the host, and its threads are fibers of that. One of them runs until it comes to a
 /// barrier or to a poll that has failed; then the next one is drawn. So:
-/// - a wait that only another thread of the block could end does not end;
+/// - a wait for what another thread does only behind a barrier that the waiting one has not come to does not end;
 /// - threads that part at a barrier are reported;
 /// - ThreadSanitizer, for which each fiber is a thread, sees what no barrier orders.
 /// Not shown: how a GPU orders memory, speed, and what needs more registers or blocks than there are.

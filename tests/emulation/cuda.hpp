@@ -76,7 +76,8 @@ inline unsigned atomicInc(unsigned *word, unsigned last) {
 
 /// Words of src/sync as kernels have them. Waits and arrivals (sync/wait.hpp) are the host's: ThreadSanitizer would not
 /// know the orders that arrivals rely on (docs/memory_model.md). So are lookups of regions, since a program that also
-/// has the host's must have the same ones.
+/// has the host's must have the same ones: the block is not told of them, and for ThreadSanitizer the copy of an entry
+/// orders who has stored it before who loads it, which it does not on a GPU.
 namespace baton::core {
 
 /// Relaxed. Fences tie the payload to the epoch; for ThreadSanitizer they order nothing.

@@ -57,7 +57,7 @@ bool needs_missing_gpu() {
     return std::strcmp(transport, "auto") != 0 && std::strcmp(transport, "host") != 0 && transport[0] != '\0';
 }
 
-/// Whether GoogleTest runs no test, whatever the filter.
+/// Whether the arguments ask for GoogleTest's help: then it runs no test, whatever the filter.
 bool asks_for_help(int argc, char **argv) {
     return std::any_of(argv, argv + argc, [](const char *argument) {
         return std::strcmp(argument, "--gtest_help") == 0 || std::strcmp(argument, "--help") == 0;

@@ -31,8 +31,8 @@ struct SocketView {
     std::vector<NodeView> nodes;
 };
 
-/// All sockets in order; the last entry has what could not be placed on one of them. Every GPU and NIC is there exactly
-/// once.
+/// All sockets in order, and last, if there is anything that could not be placed on one of them, an entry with that.
+/// Every GPU and NIC is there exactly once.
 std::vector<SocketView> view_of(const Snapshot &snapshot);
 
 /// Branches without NVSwitches.
