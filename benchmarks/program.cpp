@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 
@@ -26,7 +27,7 @@ int with_output_written(int exit_code) {
     if (output_is_written()) {
         return exit_code;
     }
-    std::fprintf(stderr, "cannot write to the standard output\n");
+    std::fprintf(stderr, "%s: cannot write to the standard output\n", program_invocation_short_name);
     return std::max(exit_code, 2);
 }
 
@@ -53,7 +54,7 @@ int run_started(int argc, char **argv, const std::function<int(const World &)> &
     } catch (const Refusal &error) {
         mine = error.exit_code();
         if (world.rank() == 0) {
-            std::fprintf(stderr, "%s\n", error.what());
+            std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, error.what());
         }
     } catch (const std::exception &error) {
         std::fflush(stdout);
