@@ -121,13 +121,13 @@ void write(const std::vector<Output> &outputs, Files &files) {
             if (file.is_standard_output() == printed) file.publish();
 }
 
-/// Runs `work` on rank 0. What it throws becomes wrong usage on all ranks, under this program's name.
+/// Runs `work` on rank 0. What it throws becomes wrong usage on all ranks.
 void on_rank_0_as_usage(const bench::World &world, const std::function<void()> &work) {
     world.on_rank_0([&] {
         try {
             work();
         } catch (const std::exception &error) {
-            throw bench::Error(fmt::format("baton_topo: {}", printable(error.what())), 2);
+            throw bench::Error(printable(error.what()), 2);
         }
     });
 }
