@@ -136,7 +136,7 @@ private:
         xml_node object = parent.append_child("object");
         object.append_attribute("type") = "NUMANode";
         object.append_attribute("os_index") = node.os_index;
-        set_cpus(object, IndexSet::of_list(node.cpuset));
+        set_cpus(object, IndexSet::from_list_or_empty(node.cpuset));
         IndexSet self;
         self.insert(node.os_index);
         set(object, "nodeset", self, self);

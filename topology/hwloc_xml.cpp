@@ -219,7 +219,7 @@ private:
         if (pus.empty()) return;
         for (const int index : at_machine_) {
             PciNode &root = builder_.snapshot.pci[static_cast<std::size_t>(index)];
-            pus.insert(IndexSet::of_list(root.cpuset));
+            pus.insert(IndexSet::from_list_or_empty(root.cpuset));
             root.cpuset = pus.to_list();
         }
     }

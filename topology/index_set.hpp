@@ -17,7 +17,7 @@ public:
     /// Reads "0-3,8", rising; nullopt for anything else.
     static std::optional<IndexSet> from_list(std::string_view text);
     /// from_list(), with the empty set for anything else.
-    static IndexSet of_list(std::string_view text) { return from_list(text).value_or(IndexSet()); }
+    static IndexSet from_list_or_empty(std::string_view text) { return from_list(text).value_or(IndexSet()); }
 
     void insert(int index) { insert_range(static_cast<std::size_t>(index), static_cast<std::size_t>(index)); }
     void insert(const IndexSet &other);

@@ -39,7 +39,7 @@ class Sites {
 public:
     explicit Sites(const std::vector<NumaNode> &nodes) {
         std::vector<IndexSet> all;
-        for (const NumaNode &node : nodes) all.push_back(IndexSet::of_list(node.cpuset));
+        for (const NumaNode &node : nodes) all.push_back(IndexSet::from_list_or_empty(node.cpuset));
         for (std::size_t index = 0; index < nodes.size(); ++index) {
             const NumaNode &node = nodes[index];
             const IndexSet processors = covers_others(all, index) ? IndexSet() : all[index];
@@ -111,7 +111,7 @@ void MachineBuilder::pass_over(const char *devices, std::size_t most) {
 
 IndexSet MachineBuilder::pus_of_parts() const {
     IndexSet pus;
-    const auto add = [&](const auto &part) { pus.insert(IndexSet::of_list(part.cpuset)); };
+    const auto add = [&](const auto &part) { pus.insert(IndexSet::from_list_or_empty(part.cpuset)); };
     std::for_each(snapshot.host.package_list.begin(), snapshot.host.package_list.end(), add);
     std::for_each(snapshot.host.numa_list.begin(), snapshot.host.numa_list.end(), add);
     return pus;
@@ -122,7 +122,7 @@ void MachineBuilder::find_restriction() {
     IndexSet nodes, near_nodes;
     for (const NumaNode &node : host.numa_list) {
         nodes.insert(node.os_index);
-        near_nodes.insert(IndexSet::of_list(node.cpuset));
+        near_nodes.insert(IndexSet::from_list_or_empty(node.cpuset));
     }
     Restriction found;
     const std::vector<int> all = all_nodes_.members(), seen = nodes.members();
@@ -147,8 +147,8 @@ void MachineBuilder::place_roots() {
         if (root.parent >= 0) continue;
         std::erase_if(root.numa_nodes,
                       [&](int node) { return std::binary_search(hidden_memory_.begin(), hidden_memory_.end(), node); });
-        root.numa_nodes =
-            root.numa_nodes.empty() ? sites.near(IndexSet::of_list(root.cpuset)) : sites.of_nodes(root.numa_nodes);
+        root.numa_nodes = root.numa_nodes.empty() ? sites.near(IndexSet::from_list_or_empty(root.cpuset))
+                                                  : sites.of_nodes(root.numa_nodes);
         if (places > 1 && root.numa_nodes.size() >= places) {
             root.numa_nodes.clear();
             root.cpuset.clear();

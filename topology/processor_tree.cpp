@@ -9,11 +9,11 @@ namespace {
 
 IndexSet all_pus_of(const Snapshot &snapshot) {
     IndexSet all;
-    for (const Package &package : snapshot.host.package_list) all.insert(IndexSet::of_list(package.cpuset));
-    for (const NumaNode &node : snapshot.host.numa_list) all.insert(IndexSet::of_list(node.cpuset));
-    for (const std::string &core : snapshot.host.core_list) all.insert(IndexSet::of_list(core));
-    for (const PciNode &node : snapshot.pci) all.insert(IndexSet::of_list(node.cpuset));
-    if (snapshot.host.restriction) all.insert(IndexSet::of_list(snapshot.host.restriction->usable_pus));
+    for (const Package &package : snapshot.host.package_list) all.insert(IndexSet::from_list_or_empty(package.cpuset));
+    for (const NumaNode &node : snapshot.host.numa_list) all.insert(IndexSet::from_list_or_empty(node.cpuset));
+    for (const std::string &core : snapshot.host.core_list) all.insert(IndexSet::from_list_or_empty(core));
+    for (const PciNode &node : snapshot.pci) all.insert(IndexSet::from_list_or_empty(node.cpuset));
+    if (snapshot.host.restriction) all.insert(IndexSet::from_list_or_empty(snapshot.host.restriction->usable_pus));
     if (all.empty()) all.insert(0);
     return all;
 }
@@ -23,7 +23,7 @@ std::vector<ProcessorPart> packages_of(const Snapshot &snapshot, const IndexSet 
     IndexSet covered;
     bool partition = true;
     for (const Package &package : snapshot.host.package_list) {
-        const IndexSet pus = IndexSet::of_list(package.cpuset);
+        const IndexSet pus = IndexSet::from_list_or_empty(package.cpuset);
         partition = partition && !pus.empty() && !pus.intersects(covered);
         covered.insert(pus);
         packages.push_back({"Package", -1, pus, {}, {}});
@@ -38,7 +38,7 @@ std::vector<ProcessorPart> packages_of(const Snapshot &snapshot, const IndexSet 
 /// Hangs the node where it belongs: at the package that has the same processors, in a group within a package, else at
 /// the machine.
 void add_node(const NumaNode &node, ProcessorPart &machine) {
-    const IndexSet near = IndexSet::of_list(node.cpuset);
+    const IndexSet near = IndexSet::from_list_or_empty(node.cpuset);
     for (ProcessorPart &package : machine.children) {
         if (near.empty() || !package.pus.contains(near)) continue;
         const auto beside = std::find_if(package.children.begin(), package.children.end(),
@@ -60,7 +60,7 @@ std::vector<NumaNode> hidden_nodes_of(const Snapshot &snapshot) {
     std::map<int, IndexSet> near;
     for (const PciNode &root : snapshot.pci) {
         if (root.parent >= 0 || root.cpuset.empty()) continue;
-        const IndexSet pus = IndexSet::of_list(root.cpuset);
+        const IndexSet pus = IndexSet::from_list_or_empty(root.cpuset);
         for (const int node : root.numa_nodes)
             if (is_hidden(snapshot, node))
                 if (const auto [known, fresh] = near.insert({node, pus}); !fresh && known->second.contains(pus))
@@ -81,7 +81,7 @@ std::vector<NumaNode> nodes_that_fit(const Snapshot &snapshot, const ProcessorPa
     for (const ProcessorPart &package : machine.children) parts.push_back(package.pus);
     IndexSet numbers, covered;
     const auto add = [&](const NumaNode &node) {
-        const IndexSet near = IndexSet::of_list(node.cpuset);
+        const IndexSet near = IndexSet::from_list_or_empty(node.cpuset);
         IndexSet number;
         if (node.os_index < 0) return;
         number.insert(node.os_index);
@@ -134,7 +134,7 @@ void add_cores(const Snapshot &snapshot, ProcessorPart &machine) {
     Leaves leaves;  // collected first, since owners point into the tree
     int number = 0;
     for (const std::string &list : snapshot.host.core_list) {
-        ProcessorPart core{"Core", number, IndexSet::of_list(list), {}, {}};
+        ProcessorPart core{"Core", number, IndexSet::from_list_or_empty(list), {}, {}};
         const std::vector<int> pus = core.pus.members();
         if (!usable.intersects(core.pus) || !owners.contains(pus[0])) continue;
         ProcessorPart *owner = owners[pus[0]];
@@ -174,7 +174,7 @@ ProcessorPart processor_tree(const Snapshot &snapshot) {
 
 IndexSet usable_of(const Snapshot &snapshot, const IndexSet &pus) {
     if (!snapshot.host.restriction) return pus;
-    return pus.intersection(IndexSet::of_list(snapshot.host.restriction->usable_pus));
+    return pus.intersection(IndexSet::from_list_or_empty(snapshot.host.restriction->usable_pus));
 }
 
 bool is_hidden(const Snapshot &snapshot, int numa_node) {

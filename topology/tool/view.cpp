@@ -114,10 +114,10 @@ std::vector<SocketView> empty_sockets(const Host &host) {
     std::vector<IndexSet> packages;
     for (const Package &package : host.package_list) {
         sockets.push_back({static_cast<int>(packages.size()), {}});
-        packages.push_back(IndexSet::of_list(package.cpuset));
+        packages.push_back(IndexSet::from_list_or_empty(package.cpuset));
     }
     for (const NumaNode &node : host.numa_list) {
-        const IndexSet own = IndexSet::of_list(node.cpuset);
+        const IndexSet own = IndexSet::from_list_or_empty(node.cpuset);
         if (own.empty()) continue;  // memory without processors, as a GPU's, is no place where devices hang
         const NodeView view{node.os_index, node.cpuset, node.memory_bytes, {}};
         const auto package =
